@@ -1,8 +1,9 @@
 import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
 import type { OutlineMessage, OutlineResult } from "../../conversation/outline.ts";
-import { type ProviderPreferences, readRoutingParameters } from "../../conversation/preferences.ts";
+import { readRoutingParameters } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import {
   type CountedScan,
   isTrue,
@@ -20,30 +21,11 @@ import { checkMessagesRequest } from "./check-request.ts";
 import { MESSAGES_REQUEST_SHAPE } from "./request-shape.ts";
 
 /** A Messages request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
-export interface ScannedMessagesRequest {
-  readonly bytes: Buffer;
-  /** The same bytes read as Latin-1. */
-  readonly text: string;
-  readonly root: JsonNode;
-  /** About how many values the body has, and of how many it is known where they stand. */
-  readonly values: number;
-  readonly nodes: number;
-  readonly model: string;
-  /** Models to fall back to, in the client's order. */
-  readonly fallbackModels: readonly string[];
-  readonly preferences: ProviderPreferences;
-  readonly stream: boolean;
-  /** Null where the client named none. */
-  readonly maxTokens: number | null;
+export interface ScannedMessagesRequest extends ScannedRequest {
   /** Tokens that the model may think; 0 where none are set. */
   readonly thinkingBudget: number;
-  /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
-  readonly promptTextBytes: number;
-  readonly prompt: PromptNodes;
   /** The vendor may shorten the conversation before its model sees it. */
   readonly mayBeShortened: boolean;
-  /** The calls and results as repair sees them: a user message gives one `result` for each of its results, and `other` for the rest. */
-  readonly outline: readonly OutlineMessage[];
   /**
    * Another vendor's reasoning may travel in it (canonical/reasoning-envelope). Then the bytes cannot be forwarded:
    * an upstream of this format would reject the signature.

@@ -1,7 +1,8 @@
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
 import type { OutlineMessage } from "../../conversation/outline.ts";
-import { type ProviderPreferences, readRoutingParameters } from "../../conversation/preferences.ts";
+import { readRoutingParameters } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import {
   type CountedScan,
   isTrue,
@@ -20,29 +21,11 @@ import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 
 /** A chat completion request that was scanned and checked. Its bytes are unchanged; the nodes say where its values stand. */
-export interface ScannedChatRequest {
-  readonly bytes: Buffer;
-  /** The same bytes as a Latin-1 string. */
-  readonly text: string;
-  readonly root: JsonNode;
-  /** The approximate number of values in the body, and how many of them have nodes. */
-  readonly values: number;
-  readonly nodes: number;
-  readonly model: string;
-  /** Fallback models in the client's order. */
-  readonly fallbackModels: readonly string[];
-  readonly preferences: ProviderPreferences;
-  readonly stream: boolean;
-  /** The maximum number of tokens per answer, in either spelling; null where the client sets none. */
-  readonly maxTokens: number | null;
+export interface ScannedChatRequest extends ScannedRequest {
   /** The number of answers (`n`). */
   readonly answers: number;
   /** The client asked for a usage chunk (`stream_options.include_usage`). */
   readonly wantsUsageChunk: boolean;
-  readonly outline: readonly OutlineMessage[];
-  /** Bytes of text in the conversation without media; the upper bound of the prompt's tokens is computed from it. */
-  readonly promptTextBytes: number;
-  readonly prompt: PromptNodes;
   /** The request has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
   /** It uses the deprecated function fields, so its answer must use `function_call`. */

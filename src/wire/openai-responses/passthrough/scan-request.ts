@@ -1,8 +1,9 @@
 import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
 import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
-import { type ProviderPreferences, readRoutingParameters } from "../../conversation/preferences.ts";
+import { readRoutingParameters } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import {
   type CountedScan,
   isFilled,
@@ -23,25 +24,7 @@ import { checkResponsesRequest } from "./check-request.ts";
 import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
 
 /** A Responses request that was scanned and checked. The bytes stay as they came; the nodes give the positions of its values. */
-export interface ResponsesRequest {
-  readonly bytes: Buffer;
-  /** The bytes as Latin-1. */
-  readonly text: string;
-  readonly root: JsonNode;
-  /** About how many values the body has, and of how many the position is known. */
-  readonly values: number;
-  readonly nodes: number;
-  readonly model: string;
-  /** Fallback models, in the client's order. */
-  readonly fallbackModels: readonly string[];
-  readonly preferences: ProviderPreferences;
-  readonly stream: boolean;
-  /** The token limit of the answer; null if the client sets none. */
-  readonly maxTokens: number | null;
-  readonly outline: readonly OutlineMessage[];
-  /** Bytes of text in the conversation without media, from which a bound on the prompt's tokens is estimated. */
-  readonly promptTextBytes: number;
-  readonly prompt: PromptNodes;
+export interface ResponsesRequest extends ScannedRequest {
   /** The vendor may truncate the conversation before its model sees it. */
   readonly mayBeShortened: boolean;
   /** It contains what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot be forwarded. */

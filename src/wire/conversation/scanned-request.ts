@@ -1,0 +1,27 @@
+import type { JsonNode } from "../json/scan.ts";
+import type { OutlineMessage } from "./outline.ts";
+import type { RoutingParameters } from "./preferences.ts";
+import type { PromptNodes } from "./prompt-nodes.ts";
+
+/**
+ * A conversation request that was scanned and checked, of any client API. Its bytes are unchanged; the nodes are the positions of
+ * its values.
+ */
+export interface ScannedRequest extends RoutingParameters {
+  readonly bytes: Buffer;
+  /** The bytes as a Latin-1 string. */
+  readonly text: string;
+  readonly root: JsonNode;
+  /** The approximate number of values in the body. */
+  readonly values: number;
+  /** The number of values that have a node. */
+  readonly nodes: number;
+  readonly model: string;
+  readonly stream: boolean;
+  /** The maximum number of tokens per answer; null where the client sets none. */
+  readonly maxTokens: number | null;
+  readonly outline: readonly OutlineMessage[];
+  /** Bytes of text in the conversation without media; the upper bound of the prompt's tokens is computed from it. */
+  readonly promptTextBytes: number;
+  readonly prompt: PromptNodes;
+}
