@@ -6,6 +6,7 @@ import {
   type OutputFormat,
   type ToolChoice,
 } from "../../canonical/request.ts";
+import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
 import { lowerSchema } from "../../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
@@ -101,16 +102,6 @@ function ownSetting(name: string, key: Key, read: (value: unknown) => unknown): 
 
 const LEFT_OUT = "This is not part of the chat format, or not known to all its hosts; it was left out.";
 
-/** OpenAI's service tiers by the names that vendors have for them. */
-const TIERS: Readonly<Record<string, string>> = {
-  auto: "auto",
-  default: "default",
-  standard_only: "default",
-  flex: "flex",
-  scale: "scale",
-  priority: "priority",
-};
-
 const SETTINGS: readonly Setting[] = [
   {
     names: ["max_tokens", "max_completion_tokens"],
@@ -145,7 +136,7 @@ const SETTINGS: readonly Setting[] = [
     read: (raw) => ({ serviceTier: asText(raw["service_tier"]) }),
     write: ({ serviceTier }, _, warn) => {
       if (serviceTier === null) return {};
-      const tier = TIERS[serviceTier];
+      const tier = OPENAI_SERVICE_TIERS[serviceTier];
       if (tier !== undefined) return { service_tier: tier };
       warn("service_tier", `"${serviceTier}" is no tier of the chat format; it was left out.`);
       return {};

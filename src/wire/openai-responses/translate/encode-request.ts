@@ -2,6 +2,7 @@ import { fail } from "../../../base/errors.ts";
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
 import { nameLeftOut } from "../../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../../canonical/request.ts";
+import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { lowerSchema } from "../../json-schema/lower-schema.ts";
@@ -78,19 +79,9 @@ function encodePlain(request: ConversationRequest): Fields {
   });
 }
 
-/** This format's service tiers by the names that clients use. */
-const TIERS: Readonly<Record<string, string>> = {
-  auto: "auto",
-  default: "default",
-  standard_only: "default",
-  flex: "flex",
-  scale: "scale",
-  priority: "priority",
-};
-
 function encodeServiceTier({ serviceTier, extras }: ConversationRequest, warnings: Warning[]): Fields {
   if (serviceTier === null) return {};
-  const tier = readOwnFields(extras) === null ? TIERS[serviceTier] : serviceTier;
+  const tier = readOwnFields(extras) === null ? OPENAI_SERVICE_TIERS[serviceTier] : serviceTier;
   if (tier !== undefined) return { service_tier: tier };
   const message = `"${serviceTier}" is no tier of this model's provider; it was left out.`;
   warnings.push({ field: "service_tier", message });
