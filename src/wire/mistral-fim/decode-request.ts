@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail, rejectField } from "../../base/errors.ts";
+import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import {
@@ -40,12 +41,12 @@ const MAX_TOKENS = 1_000;
 const MAX_TEMPERATURE = 2;
 const START_CHARS = 1_024;
 
-/** Request fields that are meant for the gateway; no upstream gets them. */
-const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["model", "models", "provider", "session_id", "usage"]);
+/** Fields that are not copied to the upstream. */
+const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, "model"]);
 
 /** Fields that are not model parameters. */
 const NO_PARAMETERS: ReadonlySet<string> = new Set([
-  ...GATEWAY_FIELDS,
+  ...NOT_SENT,
   ...USER_FIELDS,
   "prompt",
   "suffix",
@@ -81,7 +82,7 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
     preferences: wishes.preferences,
     stream: readFlag(body, "stream"),
     maxTokens,
-    fields: { ...omit(body, GATEWAY_FIELDS), max_tokens: maxTokens },
+    fields: { ...omit(body, NOT_SENT), max_tokens: maxTokens },
     parameters: listParameters(body),
     promptTextBytes: Buffer.byteLength(prompt) + Buffer.byteLength(suffix),
     promptChars: prompt.length + suffix.length,

@@ -1,7 +1,9 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail, rejectField } from "../../base/errors.ts";
 import type { EmbeddingInput, EmbeddingsParameters } from "../canonical/embeddings.ts";
+import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
+import { BYTES_PER_TOKEN } from "../conversation/usage.ts";
 import { parseFields, readText, readWholeNumber, requireText } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
 import { requireBodyBytes } from "../json/reject-excess.ts";
@@ -45,9 +47,6 @@ const SHAPE = fields({
   usage: LEAF,
 });
 
-/** Request fields that are meant for the gateway; no upstream gets them. */
-export const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["models", "provider", "session_id", "usage"]);
-
 /** Fields that every format has, or that the gateway decides. */
 const SHARED_FIELDS: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
@@ -57,8 +56,6 @@ const SHARED_FIELDS: ReadonlySet<string> = new Set([
   "encoding_format",
   "input_type",
 ]);
-
-const BYTES_PER_TOKEN = 4;
 
 /**
  * Scans and checks a request of OpenAI's embeddings API (docs/api/embeddings.md). Null counts as absent, unknown fields are

@@ -1,7 +1,8 @@
+import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
 import { applySplices, changeTexts, removeMembers, renameMember, type Splice } from "../json/splice.ts";
-import { type EmbeddingsRequest, GATEWAY_FIELDS } from "./decode-request.ts";
+import type { EmbeddingsRequest } from "./decode-request.ts";
 
 /** How a request has to be changed for the chosen provider. */
 export interface EmbeddingsTarget {

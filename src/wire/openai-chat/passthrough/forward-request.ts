@@ -1,3 +1,4 @@
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { Repair } from "../../conversation/outline.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import type { Fields } from "../../json/fields.ts";
@@ -10,7 +11,6 @@ import {
   renameMember,
   type Splice,
 } from "../../json/splice.ts";
-import { GATEWAY_FIELDS } from "../gateway-fields.ts";
 import { forwardMessages, removeEmptyCalls, renameReasoning } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 

@@ -1,6 +1,6 @@
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
 import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
-import { GATEWAY_FIELDS } from "../gateway-fields.ts";
 
 /** The input modality of each part type that is not text. */
 export const MODALITIES = wordTable({

@@ -1,6 +1,6 @@
 import type { ConversationRequest } from "../../canonical/request.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { asObjects, type Fields, omit } from "../../json/fields.ts";
-import { GATEWAY_FIELDS } from "../gateway-fields.ts";
 import { decodeMessages } from "./decode-messages.ts";
 import { decodeTool } from "./decode-tools.ts";
 import { keepExtras } from "./extras.ts";
