@@ -1,7 +1,7 @@
 /** The worker that encodes large requests: translating megabytes would block the event loop for too long. */
 import { failureOf } from "../base/errors.ts";
 import { createIdentityHash, type IdentityHash } from "../core/generation/identity-hash.ts";
-import { encodeApart } from "../wire/client-apis/encode-apart.ts";
+import { encodeJob } from "../wire/client-apis/encode-job.ts";
 import type { EncodeJob } from "../wire/client-apis/inference-request.ts";
 import type { EncodingAnswer, EncodingMessage } from "./encoding-thread.ts";
 
@@ -25,7 +25,7 @@ const COLLECTED_BYTES = 1024 * 1024;
 
 function encode(job: EncodeJob, scope: string): EncodingAnswer {
   try {
-    const made = encodeApart(job, (user) => hashUser(scope, user));
+    const made = encodeJob(job, (user) => hashUser(scope, user));
     const encoded = { ...made.encoded, body: ownBytes(made.encoded.body) };
     return { kind: "encoded", made: { ...made, encoded } };
   } catch (error) {

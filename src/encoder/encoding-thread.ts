@@ -1,5 +1,5 @@
 import type { Failure } from "../base/errors.ts";
-import type { EncodedApart, EncodeJob } from "../wire/client-apis/inference-request.ts";
+import type { EncodedJob, EncodeJob } from "../wire/client-apis/inference-request.ts";
 
 /** A message to the thread: first the secret for hashing identities, then one job after the other. */
 export type EncodingMessage =
@@ -8,7 +8,7 @@ export type EncodingMessage =
 
 /** The answer of the thread. */
 export type EncodingAnswer =
-  | { readonly kind: "encoded"; readonly made: EncodedApart }
+  | { readonly kind: "encoded"; readonly made: EncodedJob }
   | { readonly kind: "failed"; readonly failure: Failure };
 
 /** A thread that encodes one request after the other. */

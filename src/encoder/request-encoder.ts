@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { type Failure, GatewayError } from "../base/errors.ts";
 import { createTurns } from "../base/turns.ts";
 import type { EncodeOrder, RequestEncoder } from "../core/generation/request-encoder.ts";
-import type { EncodedApart } from "../wire/client-apis/inference-request.ts";
+import type { EncodedJob } from "../wire/client-apis/inference-request.ts";
 import {
   type EncodingAnswer,
   type EncodingThread,
@@ -120,7 +120,7 @@ const OUT_OF_ORDER: EncodingAnswer = {
   },
 };
 
-function read(answer: EncodingAnswer): EncodedApart {
+function read(answer: EncodingAnswer): EncodedJob {
   if (answer.kind === "failed") throw new GatewayError(answer.failure);
   const { made } = answer;
   // A Buffer arrives from another thread as a plain Uint8Array.

@@ -69,7 +69,7 @@ async function encodeForTargets(
     format,
     otherFormats: listOthers(targets, format),
   });
-  const apart = request.encodeApart(targets);
+  const apart = request.offload(targets);
   if (apart === null) {
     const target = chooseTarget(request, targets);
     return complete(request.encode(target), target.format);
@@ -105,7 +105,7 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
   const targets = listTargets(deps, call, candidate, ANY_ATTEMPT);
   const [only, another] = targets;
   if (only !== undefined && another === undefined) return only.format;
-  const apart = call.request.encodeApart(targets);
+  const apart = call.request.offload(targets);
   if (apart === null) return chooseTarget(call.request, targets).format;
   const { describe } = apart;
   const order = { scope: scopeOf(call.principal), isWanted: () => true, describe };

@@ -1,4 +1,4 @@
-import type { EncodedApart, EncodeJob } from "../../wire/client-apis/inference-request.ts";
+import type { EncodedJob, EncodeJob } from "../../wire/client-apis/inference-request.ts";
 
 /** Encodes large requests off the event loop. */
 export interface RequestEncoder {
@@ -7,7 +7,7 @@ export interface RequestEncoder {
    * Rejects with a `GatewayError`: the one that encoding fails with, or `unavailable` if too many requests wait, encoding
    * took too long, or the thread has failed.
    */
-  encode(request: EncodeOrder): Promise<EncodedApart>;
+  encode(request: EncodeOrder): Promise<EncodedJob>;
   close(): void;
 }
 

@@ -7,7 +7,7 @@ import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
-import { heldBytesOf } from "./client-request.ts";
+import { heldBytesOf } from "./request-size.ts";
 
 /** A request to count the tokens of a conversation. */
 export interface CountRequest {

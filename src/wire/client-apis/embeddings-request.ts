@@ -2,7 +2,6 @@ import { type EmbeddingsParameters, nameLeftOut, type VectorsReading } from "../
 import type { EncodedRequest } from "../canonical/format.ts";
 import { readCohereEmbeddings } from "../cohere-embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
-import { NO_CHARGES } from "../conversation/charges.ts";
 import type { FormatName } from "../conversation/format-name.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import { readGeminiEmbeddings } from "../gemini-embeddings/decode-response.ts";
@@ -13,10 +12,12 @@ import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encod
 import { readEmbeddingsAnswer } from "../openai-embeddings/read-answer.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+import { SINGLE_PROMPT } from "./single-prompt.ts";
 
-/** Encodes embeddings requests for a format; null: the client's bytes are forwarded in OpenAI's format. */
+/** An upstream format for embeddings. */
 interface Upstream {
-  readonly encode: ((wish: EmbeddingsParameters, model: string) => EncodedRequest) | null;
+  /** Encodes a request; null: the client's bytes are forwarded in OpenAI's format. */
+  readonly encode: ((parameters: EmbeddingsParameters, model: string) => EncodedRequest) | null;
   readonly read: (body: string, count: number) => VectorsReading;
 }
 
@@ -36,17 +37,16 @@ export function parseEmbeddingsRequest(
   headers: ReadHeader = NO_HEADERS,
 ): InferenceRequest {
   const request = decodeEmbeddingsRequest(bytes);
-  const { encoding, wish } = request;
+  const { encoding, parameters } = request;
   return {
+    ...SINGLE_PROMPT,
     api: "embeddings",
-    format: null,
     action: "embeddings",
     model: rename(request.model),
     fallbackModels: request.fallbackModels.map(rename),
     preferences: request.preferences,
     stream: false,
     maxTokens: 0,
-    answers: 1,
     notice: null,
     promptTextBytes: request.promptTextBytes,
     // The Latin-1 text, the inputs, and the encoded body.
@@ -56,20 +56,14 @@ export function parseEmbeddingsRequest(
     hashPrefix: () => "embeddings",
     windowTextBytes: request.longestBytes,
     listNeeds: () => NO_NEEDS,
-    mayHaveMedia: false,
-    formatOfTools: () => null,
-    listCharges: () => NO_CHARGES,
     countPromptChars: () => request.longestChars,
-    listPromptText: () => listLongest(wish),
-    listLosses: () => [],
+    listPromptText: () => listLongest(parameters),
     encode: (target) => encodeFor(target, request),
-    listTurnNames: () => [],
-    encodeApart: () => null,
     openRelay() {
       throw new Error("embeddings are not streamed");
     },
     readAnswer(format, body, identity) {
-      const reading = upstreamOf(format).read(body, wish.inputs.length);
+      const reading = upstreamOf(format).read(body, parameters.inputs.length);
       return encodeEmbeddingsAnswer(reading, encoding, identity);
     },
   };
@@ -82,10 +76,10 @@ function listLongest({ inputs }: EmbeddingsParameters): Buffer[] {
   return longest === "" ? [] : [Buffer.from(JSON.stringify(longest))];
 }
 
+/** Returns the format's functions. Deployments without an embeddings URL are not served, so others are never asked for. */
 function upstreamOf(format: FormatName): Upstream {
   const upstream = UPSTREAMS[format];
-  // Deployments without an embeddings URL are not served.
-  if (upstream === undefined) throw new Error(`embeddings are not spoken in ${format}`);
+  if (upstream === undefined) throw new Error(`the format ${format} has no embeddings`);
   return upstream;
 }
 
@@ -98,6 +92,6 @@ function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedF
     const warnings = nameLeftOut(listLeftOut(request, same));
     return { ...common, body: encodeEmbeddingsRequest(request, same), warnings };
   }
-  const { body, warnings } = encode(request.wish, name);
+  const { body, warnings } = encode(request.parameters, name);
   return { ...common, body: Buffer.from(JSON.stringify(body)), warnings };
 }

@@ -3,16 +3,16 @@ import { createDocumentReader } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity } from "../canonical/relay.ts";
 import { NOTHING_SAID } from "../canonical/request.ts";
 import { TranslatedRelay } from "../canonical/translate-relay.ts";
-import { NO_CHARGES } from "../conversation/charges.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
-import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
+import { decodeFimRequest, type FimRequest } from "../mistral-fim/decode-request.ts";
 import { relayResponse } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
-import type { InferenceRequest } from "./inference-request.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
+import { SINGLE_PROMPT } from "./single-prompt.ts";
 
 /**
  * Parses a fill-in-the-middle request. Its answers are in the chat format, from the vendor and to the client (docs/api/fim.md).
@@ -25,15 +25,14 @@ export function parseFimRequest(
 ): InferenceRequest {
   const fim = decodeFimRequest(bytes, rename);
   return {
+    ...SINGLE_PROMPT,
     api: "fim",
-    format: null,
     action: "fim",
     model: fim.model,
     fallbackModels: fim.fallbackModels,
     preferences: fim.preferences,
     stream: fim.stream,
     maxTokens: fim.maxTokens,
-    answers: 1,
     notice: fim.notice,
     promptTextBytes: fim.promptTextBytes,
     // The parsed values and the encoded body.
@@ -46,40 +45,37 @@ export function parseFimRequest(
     hashPrefix: () => hashText(fim.promptStart),
     windowTextBytes: fim.promptTextBytes,
     listNeeds: () => ({ features: [], parameters: fim.parameters, contentField: "prompt" }),
-    mayHaveMedia: false,
-    formatOfTools: () => null,
-    listCharges: () => NO_CHARGES,
     countPromptChars: () => fim.promptChars,
     listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
-    listLosses: () => [],
-    encode: ({ model, maxTokens, hashUser }) => ({
-      body: Buffer.from(
-        JSON.stringify({
-          model: model.name,
-          ...hideUser(fim.fields, hashUser),
-          ...(maxTokens ? { max_tokens: maxTokens } : {}),
-        }),
-      ),
-      heldBytes: 0,
-      repair: null,
-      carriesReasoning: false,
-      warnings: [],
-    }),
-    listTurnNames: () => [],
-    encodeApart: () => null,
+    encode: (target) => encodeFim(fim, target),
     openRelay: (_format, identity, isDocument = false) =>
       isDocument ? openDocument(identity) : new ChatRelay(identity, false),
     readAnswer: (_format, body, identity) => relayResponse(body, identity),
   };
 }
 
+function encodeFim(
+  { fields }: FimRequest,
+  { model, maxTokens, hashUser }: UpstreamTarget,
+): EncodedForUpstream {
+  const bound = maxTokens ? { max_tokens: maxTokens } : {};
+  const body = { model: model.name, ...hideUser(fields, hashUser), ...bound };
+  return {
+    body: Buffer.from(JSON.stringify(body)),
+    heldBytes: 0,
+    repair: null,
+    carriesReasoning: false,
+    warnings: [],
+  };
+}
+
 function openDocument(identity: RelayIdentity): AnswerRelay {
-  const writer = openaiChat.createWriter(identity, ASKED);
+  const writer = openaiChat.createWriter(identity, FACTS);
   return new TranslatedRelay(createDocumentReader(openaiChat), writer, identity);
 }
 
 /** The facts that decide the form of a chat stream. */
-const ASKED: AskedFor = {
+const FACTS: AskedFor = {
   request: { ...NOTHING_SAID, messages: [] },
   wantsUsageChunk: false,
   estimatedPromptTokens: 0,
@@ -92,8 +88,8 @@ function toJson(value: unknown): Buffer[] {
 function hideUser(fields: Fields, hashUser: (user: string) => string): Fields {
   const hidden: Record<string, unknown> = { ...fields };
   for (const field of USER_FIELDS) {
-    const said = fields[field] ?? null;
-    if (said !== null) hidden[field] = hashUser(typeof said === "string" ? said : JSON.stringify(said));
+    const user = fields[field] ?? null;
+    if (user !== null) hidden[field] = hashUser(typeof user === "string" ? user : JSON.stringify(user));
   }
   return hidden;
 }

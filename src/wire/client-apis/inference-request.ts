@@ -90,7 +90,7 @@ export interface InferenceRequest {
    * Returns a job that chooses one of these targets and encodes for it in another thread; null if both are quick. The result is
    * given to `adopt` instead of calling `encode`.
    */
-  encodeApart(targets: readonly UpstreamTarget[]): ApartEncoding | null;
+  offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null;
   /**
    * Returns a relay for the stream of an upstream of that format. `isDocument`: the upstream sent one JSON document instead of a
    * stream.
@@ -170,7 +170,7 @@ export interface EncodeJob {
 }
 
 /** The result of an `EncodeJob`. */
-export interface EncodedApart {
+export interface EncodedJob {
   readonly encoded: EncodedForUpstream;
   /** The format of the target that was chosen. */
   readonly format: FormatName;
@@ -185,11 +185,12 @@ export interface AnswerContext {
   readonly request: string;
 }
 
-/** An encoding for another thread. */
-export interface ApartEncoding {
-  /** Called when the job starts, because it copies the body. */
-  describe(): EncodeJob;
-  adopt(made: EncodedApart): EncodedForUpstream;
+/** An encoding for another thread. Its functions may be called unbound. */
+export interface OffloadedEncoding {
+  /** Makes the job. Called when the job starts, because it copies the body. */
+  readonly describe: () => EncodeJob;
+  /** Takes over what the answer's translation needs from the job's result, and returns the encoded request. */
+  readonly adopt: (made: EncodedJob) => EncodedForUpstream;
 }
 
 /** An encoded request. */

@@ -11,14 +11,16 @@ import {
 } from "../anthropic-messages/passthrough/scan-request.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
-import type { FormatName } from "../conversation/format-name.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { memberOf, tryStringOf, wordTable } from "../json/scan.ts";
 import { type ClientRequest, createClientRequest } from "./client-request.ts";
-import type { EncodedForUpstream, UpstreamTarget } from "./inference-request.ts";
+import type { UpstreamTarget } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
+
+/** Tools of the Messages format that other formats have as well. */
+const COMMON_TOOLS = wordTable<true>({ custom: true });
 
 /**
  * Parses a Messages request (docs/api/messages.md). The features that its `anthropic-beta` header enables are
@@ -28,31 +30,8 @@ import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hi
 export function parseMessagesRequest(
   bytes: Buffer,
   rename: (id: string) => string,
-  clientHeaders: ReadHeader = NO_HEADERS,
+  headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
-  const request = openWithoutBetas(bytes, rename, clientHeaders);
-  const betas = clientHeaders.get("anthropic-beta");
-  if (betas === null || !BETAS.test(betas)) return request;
-  const headers = { "anthropic-beta": betas };
-  const addBetas = (encoded: EncodedForUpstream, format: FormatName): EncodedForUpstream =>
-    format === "anthropic-messages" ? { ...encoded, headers } : encoded;
-  return {
-    ...request,
-    encode: (target) => addBetas(request.encode(target), target.format),
-    encodeApart(targets) {
-      const apart = request.encodeApart(targets);
-      return apart && { ...apart, adopt: (made) => addBetas(apart.adopt(made), made.format) };
-    },
-  };
-}
-
-/** A comma-separated list of names. */
-const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
-
-/** Tools of the Messages format that other formats have as well. */
-const COMMON_TOOLS = wordTable<true>({ custom: true });
-
-function openWithoutBetas(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequest {
   const scanned = scanMessagesRequest(bytes);
   const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
   return createClientRequest({
@@ -70,17 +49,29 @@ function openWithoutBetas(bytes: Buffer, rename: (id: string) => string, headers
     decoding: {
       whole: () => anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), scanned.text)),
     },
-    mayForward: (target) => mayForward(scanned, target),
-    forward: (target) => forwardMessagesRequest(scanned, { ...target, model: target.model.name }),
-    mayCarryReasoning: true,
+    forwarding: {
+      mayForward: (target) => mayForward(scanned, target),
+      forward: (target) => forwardMessagesRequest(scanned, { ...target, model: target.model.name }),
+      mayCarryReasoning: true,
+    },
+    upstreamHeaders: readBetas(headers),
     openRelay: (identity) => new MessagesRelay(identity, estimatedPromptTokens),
     readAnswer: readMessagesAnswer,
   });
 }
 
+/** A comma-separated list of names. */
+const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
+
+/** Returns the client's `anthropic-beta` header; null where it sends none or an invalid one. */
+function readBetas(headers: ReadHeader): Readonly<Record<string, string>> | null {
+  const betas = headers.get("anthropic-beta");
+  return betas === null || !BETAS.test(betas) ? null : { "anthropic-beta": betas };
+}
+
 function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: ReadHeader) {
   const named = tryStringOf(text, memberOf(memberOf(root, "metadata"), "user_id"));
-  const { user, session } = named === undefined ? NOBODY : splitUserId(named);
+  const { user, session } = named === undefined ? NO_USER : splitUserId(named);
   const hints = {
     sessionId: tryStringOf(text, memberOf(root, "session_id")),
     promptCacheKey: tryStringOf(text, memberOf(root, "prompt_cache_key")),
@@ -89,7 +80,7 @@ function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: Read
   return { session: findSession(hints, headers), user: findUser(user) };
 }
 
-const NOBODY = { user: null, session: null };
+const NO_USER = { user: null, session: null };
 
 /** Whether the client's bytes may be forwarded. A thinking budget must be below the answer's limit. */
 function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {

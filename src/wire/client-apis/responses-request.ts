@@ -44,10 +44,12 @@ export function parseResponsesRequest(
     decoding: {
       whole: () => openaiResponses.decodeRequest(parseFields(bytes.toString("utf8"), scanned.text)),
     },
-    mayForward: (target) =>
-      canForwardResponses(scanned, target.model) && isValidHistory(scanned.outline, target.toolCalls),
-    forward: (target) => forwardResponsesRequest(scanned, target),
-    mayCarryReasoning: true,
+    forwarding: {
+      mayForward: (target) =>
+        canForwardResponses(scanned, target.model) && isValidHistory(scanned.outline, target.toolCalls),
+      forward: (target) => forwardResponsesRequest(scanned, target),
+      mayCarryReasoning: true,
+    },
     openRelay: (identity) => new ResponsesRelay(identity),
     readAnswer: readResponsesAnswer,
   });

@@ -64,8 +64,8 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   const body = parseBody(bytes);
   const model = rename(requireText(body, "model", 'a string such as "mistralai/codestral-latest"'));
   checkModel(model, "model");
-  const wishes = readRoutingParameters(body["models"], body["provider"]);
-  const fallbackModels = wishes.fallbackModels.map(rename);
+  const routing = readRoutingParameters(body["models"], body["provider"]);
+  const fallbackModels = routing.fallbackModels.map(rename);
   for (const [at, fallback] of fallbackModels.entries()) checkModel(fallback, `models[${at}]`);
   const prompt = requireText(body, "prompt", "the code before the cursor");
   const suffix = readText(body, "suffix") ?? "";
@@ -79,7 +79,7 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   return {
     model,
     fallbackModels,
-    preferences: wishes.preferences,
+    preferences: routing.preferences,
     stream: readFlag(body, "stream"),
     maxTokens,
     fields: { ...omit(body, NOT_SENT), max_tokens: maxTokens },

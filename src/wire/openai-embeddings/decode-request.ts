@@ -22,7 +22,7 @@ export interface EmbeddingsRequest extends RoutingParameters {
   readonly root: JsonNode;
   readonly model: string;
   readonly encoding: VectorEncoding;
-  readonly wish: EmbeddingsParameters;
+  readonly parameters: EmbeddingsParameters;
   /** Bytes of all texts. A token id counts as the average bytes of a token. */
   readonly promptTextBytes: number;
   /** Bytes of the longest input; each input must fit the model. */
@@ -75,7 +75,7 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
     model,
     ...readRoutingParameters(body["models"], body["provider"]),
     encoding: readEncoding(body["encoding_format"]),
-    wish: {
+    parameters: {
       inputs,
       dimensions: readWholeNumber(body, "dimensions", 1),
       inputType: readText(body, "input_type"),

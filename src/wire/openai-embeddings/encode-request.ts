@@ -35,7 +35,7 @@ export function listLeftOut(
 
 /** Returns the body for an upstream of the same format: the client's bytes with the provider's model name. */
 export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: EmbeddingsTarget): Buffer {
-  const { bytes, text, root, wish } = request;
+  const { bytes, text, root, parameters } = request;
   const model = memberOf(root, "model") as JsonNode;
   const splices: Splice[] = [{ start: model.start, end: model.end, insert: JSON.stringify(target.model) }];
   const removed = new Set([...GATEWAY_FIELDS, ...listLeftOut(request, target)]);
@@ -43,7 +43,7 @@ export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: Embe
     const member = memberOf(root, from);
     if (member === undefined) continue;
     // If the client sent both names, the provider's own is kept.
-    if (to in wish.extras) removed.add(from);
+    if (to in parameters.extras) removed.add(from);
     else splices.push(renameMember(text, member, to));
   }
   splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), target.hashUser));

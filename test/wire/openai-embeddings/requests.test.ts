@@ -41,14 +41,14 @@ describe("inputs", () => {
   ] as const) {
     test(`are ${what}`, () => {
       const request = decode({ model: "a/m", input });
-      expect(request.wish.inputs).toEqual(inputs);
+      expect(request.parameters.inputs).toEqual(inputs);
       expect([request.promptTextBytes, request.longestChars]).toEqual([bytes, longest]);
     });
   }
 
   test("are up to 2048 texts, or any number of token ids", () => {
-    expect(decode({ model: "a/m", input: Array(2048).fill("x") }).wish.inputs).toHaveLength(2048);
-    expect(decode({ model: "a/m", input: Array(8000).fill(7) }).wish.inputs).toHaveLength(1);
+    expect(decode({ model: "a/m", input: Array(2048).fill("x") }).parameters.inputs).toHaveLength(2048);
+    expect(decode({ model: "a/m", input: Array(8000).fill(7) }).parameters.inputs).toHaveLength(1);
   });
 
   for (const [what, input, field, words] of [
@@ -97,15 +97,19 @@ describe("other fields", () => {
       encoding: "base64",
       fallbackModels: ["b/n"],
       preferences: { only: ["openai"], allowFallbacks: false },
-      wish: { dimensions: 8, inputType: "search_query" },
+      parameters: { dimensions: 8, inputType: "search_query" },
     });
-    expect(request.wish.extras).toEqual({ user: "u", novelty: [1] });
+    expect(request.parameters.extras).toEqual({ user: "u", novelty: [1] });
   });
 
   test("that are null are as if they were not there", () => {
     const nothing = { dimensions: null, encoding_format: null, user: null, models: null, provider: null };
     const request = decode({ model: "a/m", input: "x", ...nothing });
-    expect(request).toMatchObject({ encoding: "float", fallbackModels: [], wish: { dimensions: null } });
+    expect(request).toMatchObject({
+      encoding: "float",
+      fallbackModels: [],
+      parameters: { dimensions: null },
+    });
   });
 
   for (const [field, fields] of [

@@ -1,11 +1,11 @@
 import { parseChatRequest } from "./chat-request.ts";
 import { chooseTarget } from "./choose-target.ts";
 import type { ClientRequest } from "./client-request.ts";
-import type { EncodedApart, EncodeJob } from "./inference-request.ts";
+import type { EncodedJob, EncodeJob } from "./inference-request.ts";
 import { parseMessagesRequest } from "./messages-request.ts";
 import { parseResponsesRequest } from "./responses-request.ts";
 
-const OPENERS: Readonly<
+const PARSERS: Readonly<
   Record<EncodeJob["api"], (bytes: Buffer, rename: (id: string) => string) => ClientRequest>
 > = {
   "chat.completions": parseChatRequest,
@@ -18,10 +18,10 @@ const OPENERS: Readonly<
  * `hashUser` returns the hash that the vendor gets in place of the client's user.
  * @throws GatewayError as `InferenceRequest.encode`.
  */
-export function encodeApart(job: EncodeJob, hashUser: (user: string) => string): EncodedApart {
+export function encodeJob(job: EncodeJob, hashUser: (user: string) => string): EncodedJob {
   const { body, turns } = job;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const request = OPENERS[job.api](bytes, (id) => id);
+  const request = PARSERS[job.api](bytes, (id) => id);
   const recallTurn = (name: string) => turns.get(name) ?? null;
   const targets = job.targets.map((target) => ({ ...target, recallTurn, hashUser }));
   const target = chooseTarget(request, targets);
