@@ -51,7 +51,7 @@ function usePick({ models, reasoning, verbosity }: TierPick, tiers: Tiers): Reso
     ...(effort === undefined ? {} : { reasoning: { effort } }),
     ...(verbosity === undefined
       ? {}
-      : { verbosity: tiers.takesVerbosity(model, provider) ? verbosity : { unsaid: verbosity } }),
+      : { verbosity: tiers.takesVerbosity(model, provider) ? verbosity : { unsupported: verbosity } }),
   });
   return { models, overrides: overrides };
 }

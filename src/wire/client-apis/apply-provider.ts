@@ -6,14 +6,14 @@ import type { ProviderTarget } from "./inference-request.ts";
 /** Returns warnings for fields of the client's body that are removed because the provider rejects them. */
 export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTarget): readonly Warning[] {
   if (refusedFields.size === 0) return NO_WARNINGS;
-  const refused = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
-  return refused.map(({ key: field }) => ({ field, message: REFUSED }));
+  const rejected = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
+  return rejected.map(({ key: field }) => ({ field, message: REJECTED }));
 }
 
 const NO_WARNINGS: readonly Warning[] = [];
-const REFUSED = "The provider refuses it; it was left out.";
+const REJECTED = "The provider refuses it; it was left out.";
 
-/** The format cannot carry encrypted reasoning of earlier turns. */
+/** The warning where the format cannot carry encrypted reasoning of earlier turns. */
 export const LOST_REASONING: Warning = {
   field: "messages",
   message: "Encrypted reasoning of earlier turns has no place in this format.",

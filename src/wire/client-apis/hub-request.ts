@@ -195,7 +195,7 @@ function fitProvider(
   if (!mustNotReason(limited.request, target)) return limited;
   return {
     request: { ...limited.request, reasoning: NO_REASONING },
-    warnings: [...limited.warnings, NO_REASONING_BESIDE_TOOLS],
+    warnings: [...limited.warnings, NO_REASONING_WITH_TOOLS],
   };
 }
 
@@ -227,7 +227,7 @@ const NO_REASONING: ReasoningParameters = {
 };
 
 /** The warning where reasoning is switched off because of tools. */
-const NO_REASONING_BESIDE_TOOLS: Warning = {
+const NO_REASONING_WITH_TOOLS: Warning = {
   field: "reasoning",
   message: "The provider takes tools in this format only without reasoning; reasoning was switched off.",
   isGrave: true,

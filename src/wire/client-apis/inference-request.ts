@@ -44,7 +44,7 @@ export interface InferenceRequest {
    * the vendor may shorten the prompt.
    */
   readonly windowTextBytes: number;
-  /** Returns the number of characters of that. Computed on demand. */
+  /** Returns the number of characters of the text that must fit the window. Computed on demand. */
   countPromptChars(): number;
   /** The client's id of the conversation, at most 256 characters; null where it sends none. Never logged. */
   readonly session: string | null;
@@ -77,7 +77,7 @@ export interface InferenceRequest {
    */
   listLosses(target: UpstreamTarget): readonly Warning[];
   /**
-   * The names of remembered turns that `encode` may recall for one of these targets (`UpstreamTarget.recallTurn`). Empty where the
+   * Returns the names of stored turns that `encode` may recall for one of these targets (`UpstreamTarget.recallTurn`). Empty where the
    * request has none, or where its bytes are forwarded.
    */
   listTurnNames(targets: readonly UpstreamTarget[]): readonly string[];
@@ -136,8 +136,8 @@ export type SamplingField = "temperature" | "top_p";
 export interface ParameterOverrides {
   /** Absent: the client's. A null effort: reasoning is on and the model chooses the amount. */
   readonly reasoning?: { readonly effort: string | null };
-  /** Absent: the client's. `unsaid`: a verbosity that the provider cannot be told, so that none is sent. */
-  readonly verbosity?: string | { readonly unsaid: string };
+  /** Absent: the client's. `unsupported`: a verbosity that the provider has no parameter for, so that none is sent. */
+  readonly verbosity?: string | { readonly unsupported: string };
   /** Fields of the client to leave out because the model, which the client did not choose, does not accept them. */
   readonly leaveOut?: readonly SamplingField[];
 }

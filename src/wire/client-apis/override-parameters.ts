@@ -3,12 +3,12 @@ import type { ConversationRequest, ReasoningParameters } from "../canonical/requ
 import type { Warning } from "../conversation/warning.ts";
 import type { ParameterOverrides, UpstreamTarget } from "./inference-request.ts";
 
-type Steered = Pick<UpstreamTarget, "overrides" | "model">;
+type OverriddenTarget = Pick<UpstreamTarget, "overrides" | "model">;
 
 /** Returns the request with the overrides for reasoning, length and sampling applied. */
 export function overrideParameters(
   request: ConversationRequest,
-  { overrides, model }: Steered,
+  { overrides, model }: OverriddenTarget,
 ): ConversationRequest {
   if (overrides === null) return request;
   const { reasoning, verbosity, leaveOut = [] } = overrides;
@@ -16,8 +16,8 @@ export function overrideParameters(
     ...request,
     ...(reasoning === undefined
       ? {}
-      : { reasoning: mayReason(model) ? replaceWish(request.reasoning, reasoning.effort) : null }),
-    ...(verbosity === undefined ? {} : { verbosity: isSaid(verbosity) ? verbosity : null }),
+      : { reasoning: mayReason(model) ? overrideReasoning(request.reasoning, reasoning.effort) : null }),
+    ...(verbosity === undefined ? {} : { verbosity: isExpressible(verbosity) ? verbosity : null }),
     ...(leaveOut.includes("temperature") ? { temperature: null } : {}),
     ...(leaveOut.includes("top_p") ? { topP: null } : {}),
   };
@@ -26,22 +26,22 @@ export function overrideParameters(
 /** Returns the warnings of an encoded request, including those about overrides that could not be expressed. */
 export function warnOfOverrides(
   warnings: readonly Warning[],
-  { overrides }: Pick<Steered, "overrides">,
+  { overrides }: Pick<OverriddenTarget, "overrides">,
 ): readonly Warning[] {
   if (overrides === null) return warnings;
-  const leftOut = (overrides.leaveOut ?? []).map((field): Warning => ({ field, message: NOT_TAKEN }));
-  return [...leftOut, ...listUnsaid(overrides), ...warnings];
+  const leftOut = (overrides.leaveOut ?? []).map((field): Warning => ({ field, message: NOT_ACCEPTED }));
+  return [...leftOut, ...warnOfVerbosity(overrides), ...warnings];
 }
 
-const NOT_TAKEN = "The model that the tier came to does not take it; it was left out.";
+const NOT_ACCEPTED = "The model that the tier selected does not accept it; it was left out.";
 
-function listUnsaid({ verbosity }: ParameterOverrides): readonly Warning[] {
-  if (verbosity === undefined || isSaid(verbosity)) return [];
-  const message = `The tier's verbosity "${verbosity.unsaid}" could not be said: this model's provider takes none.`;
+function warnOfVerbosity({ verbosity }: ParameterOverrides): readonly Warning[] {
+  if (verbosity === undefined || isExpressible(verbosity)) return [];
+  const message = `The tier's verbosity "${verbosity.unsupported}" was not sent: this model's provider has no such parameter.`;
   return [{ field: "verbosity", message }];
 }
 
-function isSaid(verbosity: Exclude<ParameterOverrides["verbosity"], undefined>): verbosity is string {
+function isExpressible(verbosity: Exclude<ParameterOverrides["verbosity"], undefined>): verbosity is string {
   return typeof verbosity === "string";
 }
 
@@ -51,13 +51,16 @@ function mayReason({ reasons, reasoning }: ModelTarget): boolean {
 }
 
 /** Whether reasoning is shown stays the client's choice. The client's spelling is dropped, because it does not fit the override. */
-function replaceWish(wish: ReasoningParameters | null, effort: string | null): ReasoningParameters {
+function overrideReasoning(
+  requested: ReasoningParameters | null,
+  effort: string | null,
+): ReasoningParameters {
   return {
     enabled: effort !== "none",
     effort,
     budgetTokens: null,
     adaptive: false,
-    summary: wish?.summary ?? null,
-    hidden: wish?.hidden ?? false,
+    summary: requested?.summary ?? null,
+    hidden: requested?.hidden ?? false,
   };
 }

@@ -1,27 +1,27 @@
 import { hashText } from "../json/hash-nodes.ts";
 import { type JsonNode, memberOf, tryStringOf } from "../json/scan.ts";
 
-/** Looks a header of the client's up. */
+/** Reads the client's headers. */
 export type ReadHeader = Pick<Headers, "get">;
 
-/** For requests that came without any. */
+/** The headers of a request that has none. */
 export const NO_HEADERS: ReadHeader = { get: () => null };
 
-/** What a body says of the conversation that it belongs to, as it came; undefined where it says nothing. */
+/** The fields of a body that may identify its conversation, not validated; undefined where absent. */
 export interface BodyHints {
   readonly sessionId: unknown;
   readonly promptCacheKey: unknown;
-  /** Where else a client API has it. */
+  /** The id from a field that only one client API has. */
   readonly other?: string | null;
 }
 
-/** Longer ones stand as their fingerprint. */
+/** Longer ids are replaced by their hash. */
 const MAX_CHARS = 256;
 
-/** What coding agents send that name their session in none of the ways that the contract names. */
+/** Headers of coding agents, besides the documented ones. */
 const AGENT_HEADERS = ["session-id", "session_id", "conversation_id", "x-claude-code-session-id"] as const;
 
-/** The client's id of the conversation, at most 256 characters; null where it sends none. Never logged. */
+/** Returns the client's id of the conversation, at most 256 characters; null where it sends none. Never logged. */
 export function findSession(body: BodyHints, headers: ReadHeader): string | null {
   return (
     readHint(body.sessionId) ??
@@ -41,7 +41,7 @@ function findAgentSession(headers: ReadHeader): string | null {
   return null;
 }
 
-/** What a body says in OpenAI's words, and the client's headers. `text` is the body, bytes read as Latin-1. */
+/** Reads session and user from the fields of OpenAI's formats and the headers. `text` is the body, bytes as Latin-1. */
 export function readHints(
   text: string,
   root: JsonNode,
@@ -55,10 +55,10 @@ export function readHints(
   return { session, user: findUser(read("user"), read("safety_identifier")) };
 }
 
-/** The first of these that names somebody; null where none does. */
-export function findUser(...named: readonly unknown[]): string | null {
-  for (const name of named) {
-    const user = readHint(name);
+/** Returns the first of these values that is an id of a user; null where none is. */
+export function findUser(...values: readonly unknown[]): string | null {
+  for (const value of values) {
+    const user = readHint(value);
     if (user !== null) return user;
   }
   return null;

@@ -7,7 +7,7 @@ import { gemini } from "../gemini/codec.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 
-/** Every format that upstreams are spoken to in. */
+/** The codec of each upstream format. */
 export const UPSTREAM_CODECS: Readonly<Record<FormatName, UpstreamCodec>> = {
   "openai-chat": openaiChat,
   "openai-responses": openaiResponses,

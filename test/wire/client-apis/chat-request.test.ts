@@ -35,7 +35,7 @@ function encode(json: string, format: UpstreamTarget["format"]) {
     takesCustomTools: true,
     refusedFields: new Set(["prediction"]),
     wantsReasoningContent: false,
-    // Even to its own format it goes through the hub.
+    // Forces translation even to the client's own format.
     bodyFields: { absent: null },
     withReasoning: true,
     overrides: null,
@@ -47,7 +47,7 @@ function encode(json: string, format: UpstreamTarget["format"]) {
   return { text, body: JSON.parse(text) };
 }
 
-describe("a chat request that is translated", () => {
+describe("a translated chat request", () => {
   test.each(FORMAT_NAMES)(
     "to %s has the same meaning whether or not its long texts are replaced by placeholders",
     (format) => {
@@ -65,14 +65,14 @@ describe("a chat request that is translated", () => {
   });
 });
 
-test("a vendor that takes only the fields it knows gets no other, and what is left out is named", () => {
-  const said = { user: "ada", safety_identifier: "ada", logit_bias: { 1: 1 }, prompt_cache_key: "k" };
-  const body = { model: "m", messages: [{ role: "user", content: "Hi" }], ...said };
+test("a vendor that rejects unknown fields gets only known ones, and a warning names each dropped field", () => {
+  const settings = { user: "ada", safety_identifier: "ada", logit_bias: { 1: 1 }, prompt_cache_key: "k" };
+  const body = { model: "m", messages: [{ role: "user", content: "Hi" }], ...settings };
   const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
   const knownFields = new Set(["model", "messages", "prompt_cache_key"]);
   const encoded = request.encode({ ...makeTarget("openai-chat"), knownFields });
   const { model, messages, prompt_cache_key } = { ...body, model: "gpt-target" };
   expect(JSON.parse(encoded.body.toString())).toEqual({ model, messages, prompt_cache_key });
-  const named = encoded.warnings.map(({ field }) => field).sort();
-  expect(named).toEqual(["logit_bias", "safety_identifier", "user"]);
+  const fields = encoded.warnings.map(({ field }) => field).sort();
+  expect(fields).toEqual(["logit_bias", "safety_identifier", "user"]);
 });

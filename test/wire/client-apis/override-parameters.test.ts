@@ -38,7 +38,11 @@ function targetOf(
 }
 
 const ASKED = { model: "acme/m", messages: [{ role: "user", content: "Hello!" }] };
-const WISHES = { reasoning: { effort: "high", exclude: true }, reasoning_effort: "high", verbosity: "high" };
+const CLIENT_PARAMETERS = {
+  reasoning: { effort: "high", exclude: true },
+  reasoning_effort: "high",
+  verbosity: "high",
+};
 
 function encode(target: UpstreamTarget, more: Record<string, unknown> = {}) {
   const request = parseChatRequest(Buffer.from(JSON.stringify({ ...ASKED, ...more })), (id) => id);
@@ -47,14 +51,17 @@ function encode(target: UpstreamTarget, more: Record<string, unknown> = {}) {
 }
 
 const LOW: ParameterOverrides = { reasoning: { effort: "low" }, verbosity: "low" };
-const QUIET: ParameterOverrides = { reasoning: { effort: "low" }, verbosity: { unsaid: "low" } };
-const UNSAID = {
+const WITHOUT_VERBOSITY: ParameterOverrides = {
+  reasoning: { effort: "low" },
+  verbosity: { unsupported: "low" },
+};
+const NOT_SENT = {
   field: "verbosity",
-  message: "The tier's verbosity \"low\" could not be said: this model's provider takes none.",
+  message: "The tier's verbosity \"low\" was not sent: this model's provider has no such parameter.",
 };
 const ON: ParameterOverrides = { reasoning: { effort: null } };
 
-describe("what is said of reasoning and length in place of the client", () => {
+describe("a tier's parameter overrides", () => {
   test.each<[string, UpstreamTarget, Record<string, unknown>]>([
     [
       "OpenAI chat",
@@ -69,7 +76,7 @@ describe("what is said of reasoning and length in place of the client", () => {
     ],
     [
       "Anthropic with efforts",
-      targetOf("anthropic-messages", QUIET, REASONING.efforts),
+      targetOf("anthropic-messages", WITHOUT_VERBOSITY, REASONING.efforts),
       { thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "low" } },
     ],
     [
@@ -79,40 +86,43 @@ describe("what is said of reasoning and length in place of the client", () => {
     ],
     [
       "Gemini with levels",
-      targetOf("gemini", QUIET, REASONING.efforts),
+      targetOf("gemini", WITHOUT_VERBOSITY, REASONING.efforts),
       { generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } } },
     ],
     [
       "Gemini with budgets",
-      targetOf("gemini", QUIET, { budgetTokens: { min: 0, max: 10_000 } }),
+      targetOf("gemini", WITHOUT_VERBOSITY, { budgetTokens: { min: 0, max: 10_000 } }),
       { generationConfig: { thinkingConfig: { thinkingBudget: 2_000 } } },
     ],
     [
       "Claude at Bedrock",
-      targetOf("bedrock-converse", QUIET, REASONING.efforts, "anthropic.claude-sonnet-5"),
+      targetOf("bedrock-converse", WITHOUT_VERBOSITY, REASONING.efforts, "anthropic.claude-sonnet-5"),
       { additionalModelRequestFields: { thinking: { type: "adaptive" }, output_config: { effort: "low" } } },
     ],
     [
       "Cohere",
-      targetOf("cohere-chat", QUIET, REASONING.budget),
+      targetOf("cohere-chat", WITHOUT_VERBOSITY, REASONING.budget),
       { thinking: { type: "enabled", token_budget: 2_048 } },
     ],
-  ])("is spelled for %s, and what cannot be said is named", (_, target, expected) => {
-    const { body, warnings } = encode(target, WISHES);
+  ])("are encoded for %s, with a warning about what it cannot express", (_, target, expected) => {
+    const { body, warnings } = encode(target, CLIENT_PARAMETERS);
     expect(body).toMatchObject(expected);
     expect(warnings.map(({ field }) => field)).not.toContain("reasoning");
-    if (target.overrides === QUIET) expect(warnings).toContainEqual(UNSAID);
+    if (target.overrides === WITHOUT_VERBOSITY) expect(warnings).toContainEqual(NOT_SENT);
     else if (target.overrides === LOW) expect(warnings.map(({ field }) => field)).not.toContain("verbosity");
   });
 
-  test.each(FORMAT_NAMES)("is nothing to a model that does not reason: %s", (format) => {
-    const { body, warnings } = encode(targetOf(format, QUIET, null), WISHES);
-    const text = JSON.stringify(body);
-    for (const word of ["effort", "thinking", "verbosity", "reasoning"]) expect(text).not.toContain(word);
-    expect(warnings).toEqual([UNSAID]);
-  });
+  test.each(FORMAT_NAMES)(
+    "send nothing about reasoning to a model that does not reason, in the format %s",
+    (format) => {
+      const { body, warnings } = encode(targetOf(format, WITHOUT_VERBOSITY, null), CLIENT_PARAMETERS);
+      const text = JSON.stringify(body);
+      for (const word of ["effort", "thinking", "verbosity", "reasoning"]) expect(text).not.toContain(word);
+      expect(warnings).toEqual([NOT_SENT]);
+    },
+  );
 
-  test("is left out and named where thinking has no room", () => {
+  test("leave reasoning out with a warning if max_tokens leaves no room for it", () => {
     const target = targetOf("anthropic-messages", { reasoning: { effort: "low" } }, REASONING.budget);
     const { body, warnings } = encode(target, { max_tokens: 500 });
     expect(body).not.toHaveProperty("thinking");
@@ -120,12 +130,12 @@ describe("what is said of reasoning and length in place of the client", () => {
     expect(warnings.map(({ field }) => field)).toEqual(["reasoning"]);
   });
 
-  test("is nothing without a tier: the client's bytes go out as they came", () => {
-    const { body } = encode(targetOf("openai-chat", null, REASONING.efforts), WISHES);
-    expect(body).toEqual({ ...ASKED, ...WISHES, model: "up" });
+  test("change nothing if the request names no tier", () => {
+    const { body } = encode(targetOf("openai-chat", null, REASONING.efforts), CLIENT_PARAMETERS);
+    expect(body).toEqual({ ...ASKED, ...CLIENT_PARAMETERS, model: "up" });
   });
 
-  test("leaves what it does not speak of to the client", () => {
+  test("leave all other parameters to the client", () => {
     const { body } = encode(targetOf("openai-chat", { verbosity: "low" }, REASONING.efforts), {
       reasoning_effort: "high",
       seed: 7,

@@ -6,15 +6,15 @@ import { parseFimRequest } from "../../../src/wire/client-apis/fim-request.ts";
 import { parseMessagesRequest } from "../../../src/wire/client-apis/messages-request.ts";
 import { parseResponsesRequest } from "../../../src/wire/client-apis/responses-request.ts";
 
-const OPENERS = {
+const PARSERS = {
   chat: parseChatRequest,
   responses: parseResponsesRequest,
   messages: parseMessagesRequest,
   embeddings: parseEmbeddingsRequest,
   fim: parseFimRequest,
 };
-type Api = keyof typeof OPENERS;
-const APIS = Object.keys(OPENERS) as Api[];
+type Api = keyof typeof PARSERS;
+const APIS = Object.keys(PARSERS) as Api[];
 
 const PLAIN = {
   chat: { model: "openai/gpt-4o", messages: [{ role: "user", content: "Hi" }] },
@@ -26,11 +26,11 @@ const PLAIN = {
 
 function open(api: Api, fields: object, headers: Record<string, string> = {}) {
   const body = Buffer.from(JSON.stringify({ ...PLAIN[api], ...fields }));
-  return OPENERS[api](body, (id) => id, new Headers(headers));
+  return PARSERS[api](body, (id) => id, new Headers(headers));
 }
 
-describe("what tells a conversation apart", () => {
-  test.each(APIS)("%s: the first of what the contract lists counts", (api) => {
+describe("the session id of a request", () => {
+  test.each(APIS)("of the API %s is the first of the documented fields and headers that is set", (api) => {
     const body = { session_id: "body", prompt_cache_key: "cache" };
     const headers = { "x-session-id": "header", "x-session-affinity": "affinity" };
     expect(open(api, body, headers).session).toBe("body");
@@ -42,36 +42,39 @@ describe("what tells a conversation apart", () => {
   });
 
   test.each(["session-id", "session_id", "conversation_id", "X-Claude-Code-Session-Id"])(
-    "an agent's header %s counts where nothing else does",
+    "is the coding agent's header %s if nothing else is set",
     (name) => {
       expect(open("responses", {}, { [name]: "agent" }).session).toBe("agent");
       expect(open("responses", { prompt_cache_key: "cache" }, { [name]: "agent" }).session).toBe("cache");
     },
   );
 
-  test.each(["chat", "messages", "embeddings", "fim"] as const)("%s: what is no text says nothing", (api) => {
-    for (const session_id of [7, null, {}, "", "  "]) {
-      expect(open(api, { session_id }, { "x-session-id": "header" }).session).toBe("header");
-    }
-  });
+  test.each(["chat", "messages", "embeddings", "fim"] as const)(
+    "of the API %s ignores values that are not text",
+    (api) => {
+      for (const session_id of [7, null, {}, "", "  "]) {
+        expect(open(api, { session_id }, { "x-session-id": "header" }).session).toBe("header");
+      }
+    },
+  );
 
-  test("it is trimmed, and a long one is told apart by more than its start", () => {
+  test("is trimmed, and a long one is replaced by a hash of all of it", () => {
     expect(open("chat", { session_id: " a " }).session).toBe("a");
     const [one, other] = ["1", "2"].map((end) => open("chat", { session_id: "s".repeat(300) + end }).session);
     expect(one).not.toBe(other as string);
     expect(one?.length).toBeLessThanOrEqual(256);
   });
 
-  test("a broken escape in a large body is no error of ours", () => {
+  test("is absent if its value in a large body has an invalid escape", () => {
     const padding = "x".repeat(9_000);
     const body = `{"model":"openai/gpt-4o","messages":[{"role":"user","content":"${padding}"}],"session_id":"\\q"}`;
     expect(parseChatRequest(Buffer.from(body), (id) => id).session).toBeNull();
   });
 });
 
-describe("who asks", () => {
+describe("the end user of a request", () => {
   test.each(["chat", "responses", "embeddings", "fim"] as const)(
-    "%s: user, else safety_identifier",
+    "of the API %s is `user`, or else `safety_identifier`",
     (api) => {
       expect(open(api, { user: "ada", safety_identifier: "safe" }).user).toBe("ada");
       expect(open(api, { safety_identifier: "safe" }).user).toBe("safe");
@@ -88,11 +91,14 @@ describe("who asks", () => {
     ['{"session_id":"s1"}', '{"session_id":"s1"}', null],
     ['{"device_id":', '{"device_id":', null],
     ["user_session_", "user_session_", null],
-  ])("messages: metadata.user_id %s", (user_id, user, session) => {
-    const request = open("messages", { metadata: { user_id } });
-    expect([request.user, request.session]).toEqual([user, session]);
-    expect(open("messages", { metadata: { user_id }, session_id: "own" }).session).toBe("own");
-  });
+  ])(
+    "and the session are read from the metadata.user_id %s of a Messages request",
+    (user_id, user, session) => {
+      const request = open("messages", { metadata: { user_id } });
+      expect([request.user, request.session]).toEqual([user, session]);
+      expect(open("messages", { metadata: { user_id }, session_id: "own" }).session).toBe("own");
+    },
+  );
 });
 
 type Turn = { readonly role: "user" | "assistant"; readonly text: string };
@@ -106,7 +112,7 @@ const conversation = fc.record({ system: fc.string({ unit: "grapheme" }), first:
 const TOOL = { name: "look", description: "Looks" };
 const MARK = { cache_control: { type: "ephemeral" } };
 
-/** A conversation as a client sends it that marks its last message for the cache, and so makes a list of it. */
+/** Bodies of clients that put a cache mark on their last message and therefore send its content as a list. */
 const WRITERS = {
   chat: (system: string, turns: readonly Turn[]) => ({
     messages: [
@@ -142,37 +148,40 @@ const WRITERS = {
   }),
 };
 
-describe.each(Object.keys(WRITERS) as (keyof typeof WRITERS)[])("%s: the prefix's fingerprint", (api) => {
-  const hash = (system: string, turns: readonly Turn[]) =>
-    open(api, WRITERS[api](system, turns)).hashPrefix();
+describe.each(Object.keys(WRITERS) as (keyof typeof WRITERS)[])(
+  "the prefix hash of a request of the API %s",
+  (api) => {
+    const hash = (system: string, turns: readonly Turn[]) =>
+      open(api, WRITERS[api](system, turns)).hashPrefix();
 
-  test("turns that are added never change it", () => {
-    const holds = fc.property(conversation, ({ system, first, more }) => {
-      const start: Turn = { role: "user", text: first };
-      expect(hash(system, [start, ...more])).toBe(hash(system, [start]));
+    test("does not change when turns are added", () => {
+      const holds = fc.property(conversation, ({ system, first, more }) => {
+        const start: Turn = { role: "user", text: first };
+        expect(hash(system, [start, ...more])).toBe(hash(system, [start]));
+      });
+      fc.assert(holds);
     });
-    fc.assert(holds);
-  });
 
-  test("another first message, another system text or another tool changes it", () => {
-    const holds = fc.property(conversation, fc.string({ minLength: 1 }), ({ system, first, more }, add) => {
-      const known = hash(system, [{ role: "user", text: first }, ...more]);
-      expect(hash(system, [{ role: "user", text: first + add }, ...more])).not.toBe(known);
-      expect(hash(system + add, [{ role: "user", text: first }, ...more])).not.toBe(known);
+    test("changes with the first message, the system text or the tools", () => {
+      const holds = fc.property(conversation, fc.string({ minLength: 1 }), ({ system, first, more }, add) => {
+        const known = hash(system, [{ role: "user", text: first }, ...more]);
+        expect(hash(system, [{ role: "user", text: first + add }, ...more])).not.toBe(known);
+        expect(hash(system + add, [{ role: "user", text: first }, ...more])).not.toBe(known);
+      });
+      fc.assert(holds);
+      const body = WRITERS[api]("s", [{ role: "user", text: "u" }]);
+      expect(open(api, { ...body, tools: [] }).hashPrefix()).not.toBe(open(api, body).hashPrefix());
     });
-    fc.assert(holds);
-    const body = WRITERS[api]("s", [{ role: "user", text: "u" }]);
-    expect(open(api, { ...body, tools: [] }).hashPrefix()).not.toBe(open(api, body).hashPrefix());
-  });
 
-  test("of a long text the start counts, and what follows it still does", () => {
-    const long = "x".repeat(400_000);
-    expect(hash(long, [{ role: "user", text: "a" }])).toBe(hash(`${long}y`, [{ role: "user", text: "a" }]));
-    expect(hash(long, [{ role: "user", text: "a" }])).not.toBe(hash(long, [{ role: "user", text: "b" }]));
-  });
-});
+    test("depends on the start of a long text only, and still on what follows the text", () => {
+      const long = "x".repeat(400_000);
+      expect(hash(long, [{ role: "user", text: "a" }])).toBe(hash(`${long}y`, [{ role: "user", text: "a" }]));
+      expect(hash(long, [{ role: "user", text: "a" }])).not.toBe(hash(long, [{ role: "user", text: "b" }]));
+    });
+  },
+);
 
-test("fill in the middle is known by how its prompt starts, embeddings by nothing", () => {
+test("the prefix hash depends on the start of a fill-in-the-middle prompt, and is constant for embeddings", () => {
   const start = "x".repeat(1_024);
   const fim = (prompt: string) => open("fim", { prompt }).hashPrefix();
   expect(fim(`${start}a`)).toBe(fim(`${start}bc`));

@@ -11,10 +11,10 @@ import { openRequest } from "../../fidelity/open-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 import { callIdsOf, describeAt, isValidFor, pairPlainly } from "../../support/tool-histories.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into as they come
+// biome-ignore lint/suspicious/noExplicitAny: the bodies are read without a schema
 type Json = any;
 
-/** A step of a history, whatever API it is told in. */
+/** A step of a history, independent of the client API. */
 type Step =
   | { readonly kind: "user"; readonly text: string }
   | { readonly kind: "assistant"; readonly text: string; readonly calls: readonly StepCall[] }
@@ -32,8 +32,8 @@ const call = (id: string, name = "look", n = 1): StepCall => ({ id, name, n });
 const calls = (...ids: string[]): Step => says("", ...ids.map((id) => call(id)));
 const result = (callId: string, text = `result of ${callId}`): Step => ({ kind: "result", callId, text });
 
-/** A history in the shape of each client API. */
-const TELL: Readonly<Record<Client, (steps: readonly Step[]) => Json>> = {
+/** Writes a history as a body of each client API. */
+const WRITERS: Readonly<Record<Client, (steps: readonly Step[]) => Json>> = {
   chat: (steps) => ({
     messages: steps.map((step) => {
       if (step.kind === "result") return { role: "tool", tool_call_id: step.callId, content: step.text };
@@ -80,7 +80,7 @@ const TELL: Readonly<Record<Client, (steps: readonly Step[]) => Json>> = {
   }),
 };
 
-/** A message of a history as the vendor got it. */
+/** A message of a history as the vendor received it. */
 type ReadMessage = OutlineMessage & { readonly text?: string };
 
 const OTHER: ReadMessage = { kind: "other" };
@@ -117,7 +117,7 @@ function readChat({ messages }: Json): ReadMessage[] {
   });
 }
 
-/** Messages of blocks: of each the calls, or the results and whether there is anything else. */
+/** Reads messages that consist of blocks: the calls of a turn, or one result or `other` for each block. */
 function readBlocks(
   messages: readonly Json[],
   isTurn: (message: Json) => boolean,
@@ -133,8 +133,8 @@ function readBlocks(
   });
 }
 
-/** The history in a vendor's body. */
-const READ: Readonly<Record<FormatName, (body: Json) => ReadMessage[]>> = {
+/** Reads the history from the body that a vendor received. */
+const READERS: Readonly<Record<FormatName, (body: Json) => ReadMessage[]>> = {
   "openai-chat": readChat,
   "cohere-chat": readChat,
   "anthropic-messages": (body) =>
@@ -181,19 +181,19 @@ const MISTRAL: UpstreamTarget = {
 const TARGETS: readonly (readonly [string, UpstreamTarget])[] = [
   ...FORMAT_NAMES.map((format) => [format, makeTarget(format)] as const),
   ["mistral", MISTRAL],
-  // To its own format it goes through the hub as well.
-  ["openai-chat by way of the hub", { ...makeTarget("openai-chat"), bodyFields: { absent: null } }],
+  // A translation to the client's own format.
+  ["openai-chat, translated", { ...makeTarget("openai-chat"), bodyFields: { absent: null } }],
 ];
 
-/** What a history comes to at a vendor. */
+/** Sends a history to a target; returns the body and the history that the vendor receives. */
 function send(client: Client, steps: readonly Step[], target: UpstreamTarget) {
-  const body = { model: "acme/m", ...TELL[client](steps) };
+  const body = { model: "acme/m", ...WRITERS[client](steps) };
   const encoded = openRequest(client, body).encode(target);
   const sent = JSON.parse(encoded.body.toString());
-  return { body, sent, repair: encoded.repair, history: READ[target.format](sent) };
+  return { body, sent, repair: encoded.repair, history: READERS[target.format](sent) };
 }
 
-/** `call -> result` of each result that answers a call, sorted. */
+/** Lists `call -> result` for each result that answers a call, sorted. */
 function listPairs(history: readonly ReadMessage[]): string[] {
   const pairs = [...pairPlainly(history)].map(
     ([at, name]) => `${describeAt(history, name)} -> ${history[at]!.text}`,
@@ -201,7 +201,7 @@ function listPairs(history: readonly ReadMessage[]): string[] {
   return pairs.filter((pair) => !pair.endsWith(`-> ${INTERRUPTED}`)).toSorted();
 }
 
-/** A history's steps as they were told: neighbouring items of Responses' model are one message. */
+/** Outlines a history as the client sent it: in Responses, adjacent items of the model are one message. */
 function outlineOf(steps: readonly Step[], client: Client): ReadMessage[] {
   const outline: ReadMessage[] = [];
   let turn: StepCall[] | null = null;
@@ -210,7 +210,7 @@ function outlineOf(steps: readonly Step[], client: Client): ReadMessage[] {
       if (turn === null || client !== "responses") {
         turn = [...step.calls];
         outline.push(readTurn(turn.map(({ id, name, n }) => ({ id, name, input: { n } }))));
-        if (client === "responses") outline[outline.length - 1] = describeLive(turn);
+        if (client === "responses") outline[outline.length - 1] = outlineOpenTurn(turn);
       } else turn.push(...step.calls);
       continue;
     }
@@ -220,8 +220,8 @@ function outlineOf(steps: readonly Step[], client: Client): ReadMessage[] {
   return outline;
 }
 
-/** A turn that still grows. */
-function describeLive(turn: readonly StepCall[]): ReadMessage {
+/** Outlines a turn to which more calls may be added. */
+function outlineOpenTurn(turn: readonly StepCall[]): ReadMessage {
   return {
     kind: "assistant",
     get callIds() {
@@ -231,7 +231,7 @@ function describeLive(turn: readonly StepCall[]): ReadMessage {
   };
 }
 
-/** Ids that fit nobody, somebody and everybody. */
+/** Ids that no vendor, some vendors or all vendors accept. */
 const IDS = ["a", "abcdefghi", "call_1", "functions.look:0", "x".repeat(70)];
 
 const anyHistory: fc.Arbitrary<Step[]> = fc
@@ -267,8 +267,8 @@ const anyHistory: fc.Arbitrary<Step[]> = fc
     ),
   );
 
-describe.each(CLIENTS)("a history of tool calls from the %s API", (client) => {
-  test.each(TARGETS)("reaches %s valid, and with every result that has a call", (_name, target) => {
+describe.each(CLIENTS)("any history of tool calls from the API %s", (client) => {
+  test.each(TARGETS)("is valid at %s and keeps every result that answers a call", (_name, target) => {
     fc.assert(
       fc.property(anyHistory, (steps) => {
         const { history } = send(client, steps, target);
@@ -282,12 +282,12 @@ describe.each(CLIENTS)("a history of tool calls from the %s API", (client) => {
     );
   });
 
-  test("reaches a vendor of its own format byte for byte where it is valid there", () => {
+  test("is unchanged at a vendor of its own format if it is valid there", () => {
     const target = makeTarget(FORMAT_OF[client]);
     fc.assert(
       fc.property(anyHistory, (steps) => {
         const first = send(client, steps, target);
-        // What was repaired is valid, so it passes as it is.
+        // A repaired history is valid.
         const again = openRequest(client, { ...first.sent, store: undefined, model: "acme/m" });
         const second = again.encode(target);
         expect(second.repair).toBeNull();
@@ -298,14 +298,14 @@ describe.each(CLIENTS)("a history of tool calls from the %s API", (client) => {
   });
 });
 
-describe.each(CLIENTS)("real histories from the %s API", (client) => {
+describe.each(CLIENTS)("a tool-call history seen in practice, from the API %s", (client) => {
   const ALL = TARGETS.map(([name]) => name);
   const historyAt = (name: string, steps: readonly Step[]) => {
     const target = TARGETS.find(([known]) => known === name)![1];
     return send(client, steps, target);
   };
 
-  test.each(ALL)("calls in two messages and then both results lose none of them at %s", (name) => {
+  test.each(ALL)("keeps both results at %s if they follow two messages with one call each", (name) => {
     const { history, repair } = historyAt(name, [
       user(),
       calls("c1"),
@@ -317,23 +317,23 @@ describe.each(CLIENTS)("real histories from the %s API", (client) => {
     expect(repair?.counts.placeholdersAdded ?? 0).toBe(0);
   });
 
-  test.each(ALL)("words between a call and its result part them at no vendor: %s", (name) => {
+  test.each(ALL)("keeps the pair of a call and its result at %s if a text is between them", (name) => {
     const { history, repair, sent } = historyAt(name, [user(), calls("c1"), says("Working."), result("c1")]);
     expect(listPairs(history)).toEqual(['look {"n":1} -> result of c1']);
     expect(repair?.counts.placeholdersAdded ?? 0).toBe(0);
     expect(JSON.stringify(sent)).toContain("Working.");
-    // The result is what the model has to answer.
+    // The model answers the result, so it must be last.
     expect(history.at(-1)?.kind).toBe("result");
   });
 
-  test.each(ALL)("a call that a retry repeated without a result is dropped at %s", (name) => {
+  test.each(ALL)("loses a call at %s that a retry repeated without a result", (name) => {
     const { history, repair } = historyAt(name, [user(), calls("c1"), result("c1"), calls("c1"), user()]);
     expect(listPairs(history)).toEqual(['look {"n":1} -> result of c1']);
     expect(repair?.counts).toMatchObject({ duplicateCallsRemoved: 1, placeholdersAdded: 0 });
     expect(history.flatMap(callIdsOf)).toHaveLength(1);
   });
 
-  test.each(ALL)("ids that are counted anew in each turn keep their results at %s", (name) => {
+  test.each(ALL)("keeps all results at %s if the client restarts its call ids in each turn", (name) => {
     const again = says("", call("look:0", "look", 2));
     const steps = [user(), calls("look:0"), result("look:0", "one"), again, result("look:0", "two"), user()];
     const { history } = historyAt(name, steps);
@@ -341,7 +341,7 @@ describe.each(CLIENTS)("real histories from the %s API", (client) => {
     expect(listPairs(history)).toEqual(['look {"n":1} -> one', 'look {"n":2} -> two']);
     const ids = history.flatMap(callIdsOf);
     expect(new Set(ids).size).toBe(target.toolCalls.hasUniqueIds ? 2 : 1);
-    // The same in the next request, so that what the vendor has cached is found.
+    // The next request has the same ids, so that the vendor's prompt cache matches.
     expect(
       historyAt(name, [...steps, calls("x"), result("x")])
         .history.flatMap(callIdsOf)
