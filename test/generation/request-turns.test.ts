@@ -17,7 +17,7 @@ describe("the turns of a request", () => {
     const turns = createRequestTurns(failingStore, "acct_a", { warn: (_, fields) => warnings.push(fields) });
     await turns.load(["call_1"]);
     expect(turns.recall("call_1")).toBeNull();
-    turns.remember({ callIds: ["call_1"], reasoning: [], proofs: {} });
+    turns.remember({ callIds: ["call_1"], reasoning: [], signatures: {} });
     await Promise.resolve();
     expect(warnings).toEqual([{ detail: "Error: no connection" }, { detail: "Error: no connection" }]);
   });

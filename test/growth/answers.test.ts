@@ -41,7 +41,7 @@ function readStream(client: Client, format: FormatName, pieces: readonly string[
     }
     sent += relay.end().length;
     const last =
-      relay.judge() === "complete"
+      relay.classifyEnd() === "complete"
         ? relay.encodeEnd(endWith(relay.usage))
         : relay.encodeError({ message: "No.", code: 502, type: "upstream_error" });
     return sent + last.length;

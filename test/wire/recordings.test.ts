@@ -105,7 +105,7 @@ describe("a recorded stream", () => {
     "%s reaches the client with its text, reasoning and tool calls",
     (_name, text) => {
       const { out, state } = relay([Buffer.from(text, "utf8").toString("latin1")]);
-      expect(state.judge()).toBe("complete");
+      expect(state.classifyEnd()).toBe("complete");
       const whole = Buffer.from(out + state.encodeEnd(END), "latin1").toString("utf8");
       expect(whole.endsWith("data: [DONE]\n\n")).toBeTrue();
       const chunks = parseEvents(whole);
@@ -175,7 +175,7 @@ describe("a recorded stream", () => {
       const finish = latin1.search(/"finish_reason":\s*"/);
       const step = Math.max(1, Math.floor(finish / 50));
       for (let cut = 1; cut < finish; cut += step) {
-        expect(relay([latin1.slice(0, cut)]).state.judge()).not.toBe("complete");
+        expect(relay([latin1.slice(0, cut)]).state.classifyEnd()).not.toBe("complete");
       }
     }
   });

@@ -227,7 +227,7 @@ async function readToFirstToken(
 
 function begin(context: AttemptContext, begun: Omit<BegunStream, "isEmpty">): AttemptOutcome {
   const { relay, exchange, response, isOver } = begun;
-  const verdict = isOver ? relay.judge() : null;
+  const verdict = isOver ? relay.classifyEnd() : null;
   if (!relay.sawToken && (verdict === "unfinished" || verdict === "failed"))
     return failed(context, exchange, response, relay.error ?? SAID_NOTHING);
   return { kind: "streaming", begun: { ...begun, isEmpty: verdict === "empty" } };

@@ -1,6 +1,6 @@
 import type { Timer } from "../../base/clock.ts";
 import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
-import type { RelayVerdict } from "../../wire/canonical/relay.ts";
+import type { RelayEnding } from "../../wire/canonical/relay.ts";
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { AttemptReport } from "../routing/health.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
@@ -68,7 +68,7 @@ export function relayStream(
   return begun.isOver ? pump.whole() : pump.stream();
 }
 
-function isAnswer(verdict: RelayVerdict): boolean {
+function isAnswer(verdict: RelayEnding): boolean {
   return verdict === "complete" || verdict === "empty";
 }
 
@@ -258,7 +258,7 @@ class StreamPump {
 
   /** Ends the relay by what the upstream sent. `thrown` is the error that its connection ended with, or null. */
   private async finish(out: string, thrown: unknown): Promise<void> {
-    const verdict = this.begun.relay.judge();
+    const verdict = this.begun.relay.classifyEnd();
     this.leave();
     if (isAnswer(verdict)) {
       this.closeUpstream();
@@ -348,7 +348,7 @@ class StreamPump {
       return;
     }
     // The answer is complete except for its close (docs/api/errors.md, "Broken streams").
-    if (isAnswer(this.begun.relay.judge())) {
+    if (isAnswer(this.begun.relay.classifyEnd())) {
       this.ending = this.complete("");
       return;
     }

@@ -1,6 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
-import { nameLeftOut } from "../canonical/name-left-out.ts";
+import { listLostFields } from "../canonical/list-lost-fields.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields, isEmpty } from "../json/fields.ts";
@@ -24,7 +24,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
       metadata: { field: "n" },
     });
   }
-  const warnings: Warning[] = nameLeftOut(request, "bedrock-converse");
+  const warnings: Warning[] = listLostFields(request, "bedrock-converse");
   const encoding: Encoding = {
     target,
     family: readFamily(target.name),

@@ -69,4 +69,4 @@ export type PartDelta =
   /** For a text. */
   | { readonly kind: "citation"; readonly citation: Citation }
   /** For a text or tool call: its signature, where it follows the part's start. */
-  | { readonly kind: "proof"; readonly value: string; readonly origin: string };
+  | { readonly kind: "part-signature"; readonly value: string; readonly origin: string };

@@ -8,6 +8,6 @@ export function boundAnswer(request: ConversationRequest, maxTokens: number | nu
   if (maxTokens === null || (request.maxTokens !== null && request.maxTokens <= maxTokens)) return request;
   const { reasoning } = request;
   if (reasoning === null || (reasoning.budgetTokens ?? 0) < maxTokens) return { ...request, maxTokens };
-  const { extras: _spelling, ...wish } = reasoning;
-  return { ...request, maxTokens, reasoning: { ...wish, budgetTokens: maxTokens - 1 } };
+  const { extras: _spelling, ...parameters } = reasoning;
+  return { ...request, maxTokens, reasoning: { ...parameters, budgetTokens: maxTokens - 1 } };
 }

@@ -13,7 +13,7 @@ export interface CalledTurn {
   readonly callIds: readonly string[];
   readonly reasoning: readonly ReasoningPart[];
   /** Signatures by call id. */
-  readonly proofs: Readonly<Record<string, Signature>>;
+  readonly signatures: Readonly<Record<string, Signature>>;
 }
 
 /** A text that is being streamed. */
@@ -55,12 +55,12 @@ export function createTurnWatcher(
 function growText(text: WatchedText | undefined, delta: PartDelta): void {
   if (text === undefined) return;
   if (delta.kind === "text") text.pieces.push(delta.text);
-  if (delta.kind === "proof") text.signature = { value: delta.value, origin: delta.origin };
+  if (delta.kind === "part-signature") text.signature = { value: delta.value, origin: delta.origin };
 }
 
 function describeText({ pieces, signature }: WatchedText): CalledTurn {
   const name = nameText(pieces.join(""));
-  return { callIds: [name], reasoning: [], proofs: signature === undefined ? {} : { [name]: signature } };
+  return { callIds: [name], reasoning: [], signatures: signature === undefined ? {} : { [name]: signature } };
 }
 
 /** Returns the key under which a text is stored, where a turn has no call id. */
@@ -75,13 +75,13 @@ function isWatched(part: Part): part is ReasoningPart | ToolCallPart {
 function describeTurn(parts: readonly (ReasoningPart | ToolCallPart)[]): CalledTurn | null {
   const calls = parts.filter((part) => part.kind === "tool-call");
   const reasoning = parts.filter((part) => part.kind === "reasoning");
-  const proofs: Record<string, Signature> = {};
-  for (const call of calls) if (call.signature !== undefined) proofs[call.id] = call.signature;
-  const wantsBack = reasoning.some(isProven) || Object.keys(proofs).length > 0;
-  return calls.length > 0 && wantsBack ? { callIds: calls.map(({ id }) => id), reasoning, proofs } : null;
+  const signatures: Record<string, Signature> = {};
+  for (const call of calls) if (call.signature !== undefined) signatures[call.id] = call.signature;
+  const wantsBack = reasoning.some(isVerifiable) || Object.keys(signatures).length > 0;
+  return calls.length > 0 && wantsBack ? { callIds: calls.map(({ id }) => id), reasoning, signatures } : null;
 }
 
-function isProven({ signature, encrypted }: ReasoningPart): boolean {
+function isVerifiable({ signature, encrypted }: ReasoningPart): boolean {
   return signature !== null || encrypted !== null;
 }
 
@@ -111,7 +111,7 @@ function restoreTexts(message: Message, recall: Recall): Message {
   const parts = mapSame(message.parts, (part) => {
     if (part.kind !== "text" || part.text === "" || part.signature !== undefined) return part;
     const name = nameText(part.text);
-    const signature = recall(name)?.proofs[name];
+    const signature = recall(name)?.signatures[name];
     return signature === undefined ? part : { ...part, signature };
   });
   return parts === message.parts ? message : { ...message, parts };
@@ -141,30 +141,33 @@ function callOf({ role, parts }: Message): string | null {
 }
 
 function restoreMessage(message: Message, turn: CalledTurn): Message {
-  const parts = message.parts.map((part) => restoreProof(part, turn));
-  const sent = message.parts.filter((part) => part.kind === "reasoning").filter(isProven);
+  const parts = message.parts.map((part) => restoreSignature(part, turn));
+  const sent = message.parts.filter((part) => part.kind === "reasoning").filter(isVerifiable);
   if (sent.length > 0 && !isDamaged(sent, turn)) return { ...message, parts };
   return { ...message, parts: [...turn.reasoning, ...parts.filter((part) => part.kind !== "reasoning")] };
 }
 
 /** Whether the client sent the turn's own reasoning incompletely: some libraries lose pieces when they join a stream. */
 function isDamaged(sent: readonly ReasoningPart[], { reasoning }: CalledTurn): boolean {
-  const given = reasoning.filter(isProven);
-  const proofs = new Set(sent.map(proofOf));
-  const wholes = new Set(sent.map(wholeOf));
-  return given.some((part) => proofs.has(proofOf(part))) && !given.every((part) => wholes.has(wholeOf(part)));
+  const given = reasoning.filter(isVerifiable);
+  const signatures = new Set(sent.map(signatureKeyOf));
+  const wholes = new Set(sent.map(contentKeyOf));
+  return (
+    given.some((part) => signatures.has(signatureKeyOf(part))) &&
+    !given.every((part) => wholes.has(contentKeyOf(part)))
+  );
 }
 
-function proofOf({ signature, encrypted }: ReasoningPart): string {
+function signatureKeyOf({ signature, encrypted }: ReasoningPart): string {
   return JSON.stringify([signature, encrypted]);
 }
 
-function wholeOf({ signature, encrypted, text }: ReasoningPart): string {
+function contentKeyOf({ signature, encrypted, text }: ReasoningPart): string {
   return JSON.stringify([signature, encrypted, text]);
 }
 
-function restoreProof(part: Part, { proofs }: CalledTurn): Part {
+function restoreSignature(part: Part, { signatures }: CalledTurn): Part {
   if (part.kind !== "tool-call" || part.signature !== undefined) return part;
-  const signature = proofs[part.id];
+  const signature = signatures[part.id];
   return signature === undefined ? part : { ...part, signature };
 }

@@ -19,52 +19,64 @@ const UNFINISHED: Finish = { reason: "stop", native: "", stopSequence: null };
  * them.
  */
 export function collectAnswer(events: Iterable<AnswerEvent>): Answer {
-  const choices = new Map<number, Choice>();
-  let usage: TokenUsage | null = null;
-  let serviceTier: string | null = null;
-  let extras: Extras | undefined;
-  const choiceAt = (index: number): Choice => {
-    let choice = choices.get(index);
-    if (choice === undefined) {
-      choice = { index, parts: [], finish: null, logprobs: null, extras: undefined };
-      choices.set(index, choice);
-    }
-    return choice;
-  };
-  for (const event of events) {
+  const collector = new AnswerCollector();
+  for (const event of events) collector.add(event);
+  return collector.finish();
+}
+
+class AnswerCollector {
+  private readonly choices = new Map<number, Choice>();
+  private usage: TokenUsage | null = null;
+  private serviceTier: string | null = null;
+  private extras: Extras | undefined;
+
+  add(event: AnswerEvent): void {
     switch (event.kind) {
       case "part-start":
-        choiceAt(event.choice).parts[event.at] = ownPart(event.part);
+        this.choiceAt(event.choice).parts[event.at] = ownPart(event.part);
         break;
       case "part-delta": {
-        const { parts } = choiceAt(event.choice);
+        const { parts } = this.choiceAt(event.choice);
         const part = parts[event.at];
         if (part !== undefined) parts[event.at] = growOwnPart(part, event.delta);
         break;
       }
       case "logprobs":
-        joinLogprobs(choiceAt(event.choice), event.value);
+        joinLogprobs(this.choiceAt(event.choice), event.value);
         break;
       case "finish":
-        choiceAt(event.choice).finish = event.finish;
-        choiceAt(event.choice).extras = event.extras;
+        this.choiceAt(event.choice).finish = event.finish;
+        this.choiceAt(event.choice).extras = event.extras;
         break;
       case "usage":
-        usage = event.usage;
+        this.usage = event.usage;
         break;
       case "service-tier":
-        serviceTier = event.tier;
+        this.serviceTier = event.tier;
         break;
       case "extras":
-        extras = joinExtras(extras, event.extras);
+        this.extras = joinExtras(this.extras, event.extras);
         break;
     }
   }
-  const ordered = [...choices.values()].sort((a, b) => a.index - b.index).map(closeChoice);
-  return { choices: ordered, usage, serviceTier, ...(extras === undefined ? {} : { extras }) };
+
+  finish(): Answer {
+    const { usage, serviceTier, extras } = this;
+    const choices = [...this.choices.values()].sort((a, b) => a.index - b.index).map(closeChoice);
+    return { choices, usage, serviceTier, ...(extras === undefined ? {} : { extras }) };
+  }
+
+  private choiceAt(index: number): Choice {
+    let choice = this.choices.get(index);
+    if (choice === undefined) {
+      choice = { index, parts: [], finish: null, logprobs: null, extras: undefined };
+      this.choices.set(index, choice);
+    }
+    return choice;
+  }
 }
 
-/** Merges extras that came in pieces. `before` is owned by the caller and grows in place. */
+/** Merges extras that came in pieces. `before` belongs to the caller and is changed in place. */
 export function joinExtras(before: Extras | undefined, more: Extras): Extras {
   if (before?.format !== more.format)
     return { format: more.format, fields: { ...before?.fields, ...more.fields } };
@@ -92,7 +104,7 @@ export function growPart(part: Part, delta: PartDelta): Part {
       return part.kind === "text"
         ? { ...part, citations: [...(part.citations ?? []), delta.citation] }
         : part;
-    case "proof":
+    case "part-signature":
       return part.kind === "text" || part.kind === "tool-call"
         ? { ...part, signature: { value: delta.value, origin: delta.origin } }
         : part;

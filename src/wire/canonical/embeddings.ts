@@ -37,19 +37,19 @@ export type VectorsReading =
  */
 export function requireTexts(inputs: readonly EmbeddingInput[], most: number): readonly string[] {
   if (inputs.length > most)
-    refuseInput(`may have at most ${most} texts for this model; send several requests`);
+    rejectInput(`may have at most ${most} texts for this model; send several requests`);
   return inputs.map((input) =>
-    typeof input === "string" ? input : refuseInput("must be text for this model; it takes no token ids"),
+    typeof input === "string" ? input : rejectInput("must be text for this model; it takes no token ids"),
   );
 }
 
-function refuseInput(problem: string): never {
+function rejectInput(problem: string): never {
   return fail("invalid_request", `input ${problem}.`, { metadata: { field: "input" } });
 }
 
-/** Returns warnings for fields that a vendor does not have. */
-export function nameLeftOut(names: readonly string[]): Warning[] {
-  return names.map((field) => ({ field, message: "This provider does not know it; it was left out." }));
+/** Returns warnings for fields that are dropped because the vendor does not have them. */
+export function warnOfDropped(fields: readonly string[]): Warning[] {
+  return fields.map((field) => ({ field, message: "This provider does not know it; it was left out." }));
 }
 
 /** Lists the fields that are not null. */

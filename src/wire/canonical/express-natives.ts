@@ -16,9 +16,10 @@ interface ExpressedRequest {
  */
 export function expressNatives(request: ConversationRequest, format: FormatName): ExpressedRequest {
   const warnings: Warning[] = [];
+  const context: Context = { format, warnings };
   const messages = mapSame(request.messages, (message, at) => {
-    const parts = mapSame(message.parts, (part, place) =>
-      expressPart(part, format, `messages[${at}].content[${place}]`, warnings),
+    const parts = mapSame(message.parts, (part, index) =>
+      expressPart(part, `messages[${at}].content[${index}]`, context),
     );
     return parts === message.parts ? message : ({ ...message, parts } satisfies Message);
   });
@@ -27,22 +28,26 @@ export function expressNatives(request: ConversationRequest, format: FormatName)
     : { request: { ...request, messages }, warnings };
 }
 
-function expressPart(part: Part, format: FormatName, field: string, warnings: Warning[]): Part {
-  if (part.kind === "tool-result") return expressResult(part, format, field, warnings);
-  return isForeign(part, format) && part.text !== undefined ? { kind: "text", text: part.text } : part;
+/** The target's format, and the warnings so far. */
+interface Context {
+  readonly format: FormatName;
+  readonly warnings: Warning[];
+}
+
+function expressPart(part: Part, field: string, context: Context): Part {
+  if (part.kind === "tool-result") return expressResult(part, field, context);
+  return isForeign(part, context.format) && part.text !== undefined
+    ? { kind: "text", text: part.text }
+    : part;
 }
 
 function isForeign(part: Part, format: FormatName): part is NativePart {
   return part.kind === "native" && part.format !== format;
 }
 
-function expressResult(
-  result: ToolResultPart,
-  format: FormatName,
-  field: string,
-  warnings: Warning[],
-): ToolResultPart {
-  const content = mapSame(result.content, (part) => expressPart(part, format, field, warnings));
+function expressResult(result: ToolResultPart, field: string, context: Context): ToolResultPart {
+  const { format, warnings } = context;
+  const content = mapSame(result.content, (part) => expressPart(part, field, context));
   const lost = content.filter((part) => isForeign(part, format));
   if (lost.length === 0) return content === result.content ? result : { ...result, content };
   for (const part of lost) {
@@ -52,11 +57,11 @@ function expressResult(
     });
   }
   const left = content.filter((part) => !isForeign(part, format));
-  return { ...result, content: left.length > 0 ? left : [sayLost(lost.map(({ type }) => type))] };
+  return { ...result, content: left.length > 0 ? left : [noteLostContent(lost.map(({ type }) => type))] };
 }
 
 /** Returns the content of a tool result whose parts cannot be sent. */
-export function sayLost(kinds: readonly string[]): Part {
+export function noteLostContent(kinds: readonly string[]): Part {
   const named = [...new Set(kinds)].join(", ");
   return { kind: "text", text: `The result cannot be shown to this model. It consists of: ${named}.` };
 }

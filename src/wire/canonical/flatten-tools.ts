@@ -34,8 +34,9 @@ interface ToolTarget {
 
 /** The tool names that every format accepts. */
 const COMMON_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** Formats with namespaces of tools and free-text tools, and without restrictions on tool names. */
+/** Formats with namespaces of tools and free-text tools. */
 const TAKES_GROUPS: ReadonlySet<FormatName> = new Set(["openai-responses"]);
+/** Formats without restrictions on tool names. */
 const TAKES_ANY_NAME: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
 
 /**
@@ -45,15 +46,17 @@ const TAKES_ANY_NAME: ReadonlySet<FormatName> = new Set(["openai-responses", "op
 export function flattenTools(request: ConversationRequest, target: ToolTarget): FlatRequest {
   if (TAKES_GROUPS.has(target.format)) return { request, renamed: new Map(), warnings: [] };
   const naming = createNaming(target);
-  const warnings: Warning[] = [];
-  const tools = request.tools.map((tool, at) => flattenTool(tool, `tools[${at}]`, naming, warnings));
+  const { warnings } = naming;
+  const tools = request.tools.map((tool, at) => flattenTool(tool, `tools[${at}]`, naming));
   const messages = mapSame(request.messages, (message) => flattenMessage(message, naming));
   if (naming.renamed.size === 0) return { request, renamed: naming.renamed, warnings };
   const toolChoice = flattenChoice(request.toolChoice, naming);
   return { request: { ...request, tools, messages, toolChoice }, renamed: naming.renamed, warnings };
 }
 
+/** What flattening the tools of one request shares. */
 interface Naming {
+  readonly warnings: Warning[];
   readonly takesFreeText: boolean;
   readonly renamed: Map<string, ClientTool>;
   /** Returns the tool's name in the target's format. */
@@ -64,6 +67,7 @@ function createNaming({ format, takesCustomTools }: ToolTarget): Naming {
   const takesFreeText = format === "openai-chat" && takesCustomTools;
   const renamed = new Map<string, ClientTool>();
   return {
+    warnings: [],
     takesFreeText,
     renamed,
     nameOf(tool) {
@@ -83,7 +87,7 @@ function shortenName(name: string): string {
   return `${plain.slice(0, 64 - 9)}_${digest}`;
 }
 
-function flattenTool(tool: Tool, field: string, naming: Naming, warnings: Warning[]): Tool {
+function flattenTool(tool: Tool, field: string, naming: Naming): Tool {
   if (tool.kind === "native") return tool;
   const name = naming.nameOf({ name: tool.name, namespace: tool.namespace ?? null, tool: tool.kind });
   if (tool.kind === "function" && tool.namespace === undefined && name === tool.name) return tool;
@@ -91,7 +95,7 @@ function flattenTool(tool: Tool, field: string, naming: Naming, warnings: Warnin
   if (rest.kind === "function" || naming.takesFreeText) return { ...rest, name };
   if (rest.inputFormat !== null && rest.inputFormat["type"] !== "text") {
     const message = "The model is not bound to the tool's grammar; its text may break it.";
-    warnings.push({ field: `${field}.format`, message });
+    naming.warnings.push({ field: `${field}.format`, message });
   }
   return toFunction(rest, name);
 }
@@ -117,8 +121,8 @@ function toFunction({ description, inputFormat, cache }: CustomTool, name: strin
 function describeGrammar(description: string | null, inputFormat: Fields | null): string | null {
   const definition = inputFormat?.["definition"];
   if (typeof definition !== "string" || definition === "") return description;
-  const told = `The input has to match this grammar:\n${definition}`;
-  return description === null ? told : `${description}\n\n${told}`;
+  const explanation = `The input has to match this grammar:\n${definition}`;
+  return description === null ? explanation : `${description}\n\n${explanation}`;
 }
 
 function flattenMessage(message: Message, naming: Naming): Message {
@@ -132,10 +136,10 @@ function flattenPart(part: Part, naming: Naming): Part {
   }
   if (part.kind !== "tool-call") return part;
   const name = naming.nameOf({ name: part.name, namespace: part.namespace ?? null, tool: part.tool });
-  const isKnownSo = part.tool === "function" || naming.takesFreeText;
-  if (isKnownSo && part.namespace === undefined && name === part.name) return part;
+  const keepsKind = part.tool === "function" || naming.takesFreeText;
+  if (keepsKind && part.namespace === undefined && name === part.name) return part;
   const { namespace: _, ...call } = part;
-  if (isKnownSo) return { ...call, name };
+  if (keepsKind) return { ...call, name };
   return { ...call, name, tool: "function", arguments: JSON.stringify({ input: part.arguments }) };
 }
 
@@ -156,27 +160,27 @@ export function createToolRestorer(
 ): (event: AnswerEvent) => readonly AnswerEvent[] {
   /** Arguments of calls whose free text can only be read once their JSON is complete, by part. */
   const gathering = new Map<string, string>();
-  const placeOf = ({ choice, at }: { readonly choice: number; readonly at: number }): string =>
+  const keyOf = ({ choice, at }: { readonly choice: number; readonly at: number }): string =>
     `${choice}/${at}`;
   return (event) => {
     if (event.kind === "part-start" && event.part.kind === "tool-call") {
       const tool = renamed.get(event.part.name);
       if (tool === undefined) return [event];
       if (tool.tool === "custom" && event.part.tool === "function") {
-        gathering.set(placeOf(event), event.part.arguments);
+        gathering.set(keyOf(event), event.part.arguments);
       }
       return [{ ...event, part: restoreCall(event.part, tool) }];
     }
     if (event.kind !== "part-delta" && event.kind !== "part-end") return [event];
-    const place = placeOf(event);
-    const gathered = gathering.get(place);
+    const key = keyOf(event);
+    const gathered = gathering.get(key);
     if (gathered === undefined) return [event];
     if (event.kind === "part-delta") {
       if (event.delta.kind !== "arguments") return [event];
-      gathering.set(place, gathered + event.delta.text);
+      gathering.set(key, gathered + event.delta.text);
       return [];
     }
-    gathering.delete(place);
+    gathering.delete(key);
     const delta: PartDelta = { kind: "arguments", text: readFreeText(gathered) };
     return [{ kind: "part-delta", choice: event.choice, at: event.at, delta }, event];
   };

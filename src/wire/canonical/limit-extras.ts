@@ -1,6 +1,6 @@
 import type { Warning } from "../conversation/warning.ts";
 import { isEmpty } from "../json/fields.ts";
-import { saysNothing } from "./name-left-out.ts";
+import { isEmptyValue } from "./list-lost-fields.ts";
 import type { Extras, Part } from "./parts.ts";
 import type { ConversationRequest, Message, Tool } from "./request.ts";
 
@@ -41,7 +41,7 @@ function listDropped(messages: readonly Message[], known: ReadonlySet<string>): 
   const dropped = new Map<string, string>();
   for (const [at, { extras }] of messages.entries()) {
     for (const [field, value] of Object.entries(extras?.fields ?? {})) {
-      if (known.has(field) || dropped.has(field) || saysNothing(value)) continue;
+      if (known.has(field) || dropped.has(field) || isEmptyValue(value)) continue;
       dropped.set(field, `messages[${at}].${field}`);
     }
   }

@@ -1,5 +1,5 @@
 import type { AnswerEvent, Finish } from "./answer.ts";
-import type { Part, ToolCallPart } from "./parts.ts";
+import type { ToolCallPart } from "./parts.ts";
 import type { RelayIdentity } from "./relay.ts";
 
 /** The properties of a generation that `createNormaliser` needs. */
@@ -54,11 +54,12 @@ export function createNormaliser(ids: CallIds): AnswerNormaliser {
 }
 
 type ChoiceEvent = Extract<AnswerEvent, { readonly choice: number }>;
+type PartStart = Extract<AnswerEvent, { readonly kind: "part-start" }>;
 
 function stepChoice(choice: ChoiceState, event: ChoiceEvent, ids: CallIds): AnswerEvent[] {
   switch (event.kind) {
     case "part-start":
-      return startPart(choice, event.choice, event.at, event.part, ids);
+      return startPart(choice, event, ids);
     case "part-delta": {
       const open = choice.open.get(event.at);
       if (open === undefined || open.at === null) return [];
@@ -73,12 +74,13 @@ function stepChoice(choice: ChoiceState, event: ChoiceEvent, ids: CallIds): Answ
       return [event];
     case "finish": {
       const ends = [...choice.open.keys()].flatMap((at) => endPart(choice, event.choice, at));
-      return [...ends, { ...event, finish: settleFinish(event.finish, choice.calls > 0) }];
+      return [...ends, { ...event, finish: correctFinish(event.finish, choice.calls > 0) }];
     }
   }
 }
 
-function startPart(choice: ChoiceState, index: number, at: number, part: Part, ids: CallIds): AnswerEvent[] {
+function startPart(choice: ChoiceState, event: PartStart, ids: CallIds): AnswerEvent[] {
+  const { choice: index, at, part } = event;
   const ends = endPart(choice, index, at);
   if (part.kind === "tool-call" && part.id !== "" && choice.callIds.has(part.id)) {
     choice.open.set(at, { at: null, lacksArguments: false });
@@ -87,11 +89,11 @@ function startPart(choice: ChoiceState, index: number, at: number, part: Part, i
   const isFunction = part.kind === "tool-call" && part.tool === "function";
   const out = { at: choice.nextAt++, lacksArguments: isFunction && part.arguments === "" };
   choice.open.set(at, out);
-  const started = part.kind === "tool-call" ? nameCall(choice, part, ids) : part;
+  const started = part.kind === "tool-call" ? withClientId(choice, part, ids) : part;
   return [...ends, { kind: "part-start", choice: index, at: out.at, part: started }];
 }
 
-function nameCall(
+function withClientId(
   choice: ChoiceState,
   call: ToolCallPart,
   { originalIds, makeCallId }: CallIds,
@@ -114,7 +116,7 @@ function endPart(choice: ChoiceState, index: number, at: number): AnswerEvent[] 
 }
 
 /** Returns `tool-calls` whenever there are calls, whatever the vendor said, unless they may be incomplete. */
-function settleFinish(finish: Finish, hasCalls: boolean): Finish {
+function correctFinish(finish: Finish, hasCalls: boolean): Finish {
   const isOver = finish.reason === "stop" || finish.reason === "stop-sequence";
   return hasCalls && isOver ? { ...finish, reason: "tool-calls" } : finish;
 }

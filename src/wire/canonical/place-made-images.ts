@@ -46,7 +46,7 @@ export function placeMadeImages(
     }
     const made = placed.parts.filter((part) => isMadeImage(part, format));
     warnings.push({ field: `messages[${at}]`, message: takesImages ? MOVED : LEFT_OUT });
-    if (takesImages) images.push(...made.map(withoutProof));
+    if (takesImages) images.push(...made.map(withoutSignature));
     const parts = placed.parts.filter((part) => !isMadeImage(part, format));
     if (parts.length > 0) messages.push({ ...placed, parts });
   }
@@ -66,7 +66,7 @@ function isMadeImage(part: Part, format: FormatName): part is MediaPart {
   return part.kind === "image" && (format !== "openai-chat" || part.extras?.format !== format);
 }
 
-function withoutProof(part: MediaPart): MediaPart {
+function withoutSignature(part: MediaPart): MediaPart {
   const { signature: _, extras: __, ...image } = part;
   return image;
 }

@@ -13,8 +13,8 @@ import {
   scanJson,
 } from "../json/scan.ts";
 
-/** The place of the vectors in a format's answer. */
-export interface VectorPlace {
+/** Where a format's answer holds its vectors. */
+export interface VectorPath {
   /** The path of member names to the list. */
   readonly path: readonly string[];
   /** The member of an element that holds the vector; null: the element is the vector. */
@@ -30,9 +30,9 @@ export type ListedVectors =
  * Reads the vectors of an answer without parsing them, because they are most of it. There must be `count` vectors, because it is
  * unknown which input a missing one belongs to.
  */
-export function listVectors(body: string, place: VectorPlace, count: number): ListedVectors {
+export function listVectors(body: string, at: VectorPath, count: number): ListedVectors {
   const text = encodeLatin1(body);
-  const scanned = scan(text, place);
+  const scanned = scan(text, at);
   if (scanned === null) return failed("the upstream's answer is not JSON");
   const { list, rest } = scanned;
   const error = findVendorError(rest);
@@ -41,7 +41,7 @@ export function listVectors(body: string, place: VectorPlace, count: number): Li
   if (elements.length === 0) return failed("the upstream answered with nothing");
   if (elements.length !== count)
     return failed(`the upstream gave ${elements.length} embeddings for ${count} inputs`);
-  const vectors = inOrder(text, elements).map((element) => vectorOf(text, element, place));
+  const vectors = inOrder(text, elements).map((element) => vectorOf(text, element, at));
   return vectors.every((vector) => vector !== null)
     ? { kind: "vectors", vectors, rest }
     : failed("the upstream's answer has an embedding that is none");
@@ -53,7 +53,7 @@ function failed(message: string): ListedVectors {
 
 function scan(
   text: string,
-  { path, member }: VectorPlace,
+  { path, member }: VectorPath,
 ): { list: JsonNode | undefined; rest: Fields } | null {
   try {
     const root = scanJson(text, shapeOf(path, member));
@@ -83,11 +83,11 @@ function inOrder(text: string, elements: readonly JsonNode[]): readonly JsonNode
   return ordered;
 }
 
-/** Accepts an array of numbers without checking each of them; whoever parses it does. Linear, because vendors send megabytes. */
+/** Matches an array of numbers without parsing each of them; parsing it reports malformed ones. Linear, because vendors send megabytes. */
 const NUMBERS = /^\[\s*-?\d[-+.\deE,\s]*\]$/;
 const BASE64 = /^"[A-Za-z0-9+/\\=]+"$/;
 
-function vectorOf(text: string, element: JsonNode, { member }: VectorPlace): string | null {
+function vectorOf(text: string, element: JsonNode, { member }: VectorPath): string | null {
   const node = member === null ? element : memberOf(element, member);
   if (node === undefined) return null;
   const json = text.slice(node.start, node.end);

@@ -17,7 +17,7 @@ export interface RelayIdentity extends AnswerIdentity {
  * How a stream ended (docs/api/errors.md, "Broken streams"). `empty` finished cleanly without any content for a person or
  * agent.
  */
-export type RelayVerdict = "complete" | "empty" | "unfinished" | "failed";
+export type RelayEnding = "complete" | "empty" | "unfinished" | "failed";
 
 /** The finish reason in the terms of records (`FINISH_WORDS`) and in the vendor's. */
 export interface RelayFinish {
@@ -51,7 +51,7 @@ export interface AnswerRelay {
    * Classifies a stream that has ended, cleanly or not: an answer that arrived completely stays complete. No call of `step`
    * follows.
    */
-  judge(): RelayVerdict;
+  classifyEnd(): RelayEnding;
   /** Returns the finish of the first choice; null before it has arrived. */
   finish(): RelayFinish | null;
   /**

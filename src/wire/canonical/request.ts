@@ -132,8 +132,8 @@ export type OutputFormat =
     }
   | { readonly kind: "native"; readonly format: FormatName; readonly value: unknown };
 
-/** A request without settings, from which decoders start. */
-export const NOTHING_SAID: Omit<ConversationRequest, "messages"> = {
+/** A request without settings and messages, from which decoders start. */
+export const EMPTY_REQUEST: Omit<ConversationRequest, "messages"> = {
   tools: [],
   toolChoice: null,
   parallelToolCalls: null,

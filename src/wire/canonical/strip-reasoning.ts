@@ -14,14 +14,14 @@ export function stripReasoning(request: ConversationRequest, keepsContent = fals
   };
 }
 
-function stripSpelling({ extras: _, ...wish }: ReasoningParameters): ReasoningParameters {
-  return wish;
+function stripSpelling({ extras: _, ...parameters }: ReasoningParameters): ReasoningParameters {
+  return parameters;
 }
 
 function stripMessage(message: Message, keepsContent: boolean): Message[] {
   const stays = (part: Part): boolean =>
     !isReasoning(part) || (keepsContent && part.kind === "reasoning" && part.isContent === true);
-  const parts = message.parts.filter(stays).map(stripProof);
+  const parts = message.parts.filter(stays).map(stripSignature);
   if (parts.length === message.parts.length) return [{ ...message, parts }];
   return parts.length === 0 ? [] : [{ ...message, parts, lacksReasoning: true }];
 }
@@ -31,7 +31,7 @@ function isReasoning(part: Part): boolean {
   return part.kind === "reasoning" || (part.kind === "native" && part.type === "reasoning");
 }
 
-function stripProof(part: Part): Part {
+function stripSignature(part: Part): Part {
   if (part.kind === "reasoning" || !("signature" in part) || part.signature === undefined) return part;
   const { signature: _, ...rest } = part;
   return rest;

@@ -23,7 +23,7 @@ import type {
 } from "./format.ts";
 import { type AnswerNormaliser, createNormaliser } from "./normalise-answer.ts";
 import type { Part } from "./parts.ts";
-import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict, WholeAnswer } from "./relay.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity, WholeAnswer } from "./relay.ts";
 
 /**
  * Translates a vendor's stream into the client's format. `maxBufferedBytes` limits the size of the answer, because writers of some
@@ -84,7 +84,7 @@ export class TranslatedRelay implements AnswerRelay {
     return this.counter.bytes;
   }
 
-  judge(): RelayVerdict {
+  classifyEnd(): RelayEnding {
     this.readHeldBack();
     return this.error !== null ? "failed" : classify(this.normaliser.finishes, this.counter.sawToken);
   }
@@ -151,7 +151,7 @@ function isFinished(finishes: ReadonlyMap<number, Finish | null>): boolean {
   return finishes.size > 0 && [...finishes.values()].every((finish) => finish !== null);
 }
 
-function classify(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean): RelayVerdict {
+function classify(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean): RelayEnding {
   if (!isFinished(finishes)) return "unfinished";
   return isEmptyAnswer(finishes, sawToken) ? "empty" : "complete";
 }
@@ -170,12 +170,17 @@ function firstFinish(finishes: ReadonlyMap<number, Finish | null>): RelayFinish 
   return first === null ? null : { client: FINISH_WORDS[first.reason], native: first.native };
 }
 
-/** Translates a whole answer with the same corrections. Only its cost is still missing. */
+/** The client and the generation that an answer is encoded for. */
+export interface AnswerRecipient {
+  readonly codec: Pick<ClientCodec, "encodeAnswer">;
+  readonly identity: RelayIdentity;
+  readonly asked: AskedFor;
+}
+
+/** Translates a whole answer with the same corrections as a stream. The result lacks only its cost. */
 export function createWholeTranslation(
   decoding: AnswerDecoding,
-  codec: Pick<ClientCodec, "encodeAnswer">,
-  identity: RelayIdentity,
-  asked: AskedFor,
+  { codec, identity, asked }: AnswerRecipient,
 ): WholeAnswer {
   if (decoding.kind === "error") return decoding;
   try {
@@ -204,7 +209,7 @@ export function createWholeTranslation(
 class ContentCounter {
   /** Bytes of text. */
   bytes = 0;
-  /** Bytes of media, signatures and native parts: not read by the client, but held in memory. */
+  /** Bytes of media, signatures and native parts: they are held in memory and not counted as text. */
   hiddenBytes = 0;
   /** Whether any content for a person or agent has arrived. */
   sawToken = false;

@@ -1,4 +1,4 @@
-import { type EmbeddingsParameters, nameLeftOut, type VectorsReading } from "../canonical/embeddings.ts";
+import { type EmbeddingsParameters, type VectorsReading, warnOfDropped } from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 import { readCohereEmbeddings } from "../cohere-embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
@@ -89,7 +89,7 @@ function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedF
   const common = { heldBytes: 0, repair: null, carriesReasoning: false };
   if (encode === null) {
     const same = { ...target, model: name };
-    const warnings = nameLeftOut(listLeftOut(request, same));
+    const warnings = warnOfDropped(listLeftOut(request, same));
     return { ...common, body: encodeEmbeddingsRequest(request, same), warnings };
   }
   const { body, warnings } = encode(request.parameters, name);

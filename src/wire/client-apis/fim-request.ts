@@ -1,7 +1,7 @@
 import type { AskedFor } from "../canonical/format.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity } from "../canonical/relay.ts";
-import { NOTHING_SAID } from "../canonical/request.ts";
+import { EMPTY_REQUEST } from "../canonical/request.ts";
 import { TranslatedRelay } from "../canonical/translate-relay.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
@@ -76,7 +76,7 @@ function openDocument(identity: RelayIdentity): AnswerRelay {
 
 /** The facts that decide the form of a chat stream. */
 const FACTS: AskedFor = {
-  request: { ...NOTHING_SAID, messages: [] },
+  request: { ...EMPTY_REQUEST, messages: [] },
   wantsUsageChunk: false,
   estimatedPromptTokens: 0,
 };

@@ -111,7 +111,7 @@ export class HubRequest
 
   readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer {
     const decoding = restoreAnswer(decodeAnswer(format, body), this.renamed);
-    return createWholeTranslation(decoding, this.client, identity, this.asked());
+    return createWholeTranslation(decoding, { codec: this.client, identity, asked: this.asked() });
   }
 
   private decode(): Decoded {

@@ -1,6 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
-import { nameLeftOut } from "../canonical/name-left-out.ts";
+import { listLostFields } from "../canonical/list-lost-fields.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
@@ -20,7 +20,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
       metadata: { field: "n" },
     });
   }
-  const warnings: Warning[] = nameLeftOut(request, "cohere-chat");
+  const warnings: Warning[] = listLostFields(request, "cohere-chat");
   const warn: Warn = (field, message) => warnings.push({ field, message });
   warnUnsupported(request, warn);
   const thinks = target.reasoning !== null;

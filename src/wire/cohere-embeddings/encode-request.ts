@@ -1,8 +1,8 @@
 import {
   type EmbeddingsParameters,
   listPresent,
-  nameLeftOut,
   requireTexts,
+  warnOfDropped,
 } from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 
@@ -31,5 +31,8 @@ export function encodeCohereEmbeddings(parameters: EmbeddingsParameters, model: 
     ...(dimensions === null ? {} : { output_dimension: dimensions }),
     ...Object.fromEntries(own),
   };
-  return { body, warnings: nameLeftOut(listPresent(extras).filter((field) => !OWN_FIELDS.includes(field))) };
+  return {
+    body,
+    warnings: warnOfDropped(listPresent(extras).filter((field) => !OWN_FIELDS.includes(field))),
+  };
 }

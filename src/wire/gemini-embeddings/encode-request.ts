@@ -1,8 +1,8 @@
 import {
   type EmbeddingsParameters,
   listPresent,
-  nameLeftOut,
   requireTexts,
+  warnOfDropped,
 } from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 
@@ -31,5 +31,5 @@ export function encodeGeminiEmbeddings(parameters: EmbeddingsParameters, model: 
     ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
   }));
   const unknown = inputType !== null && taskType === undefined ? ["input_type"] : [];
-  return { body: { requests }, warnings: nameLeftOut([...listPresent(extras), ...unknown]) };
+  return { body: { requests }, warnings: warnOfDropped([...listPresent(extras), ...unknown]) };
 }

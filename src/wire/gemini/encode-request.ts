@@ -1,5 +1,5 @@
 import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
-import { nameLeftOut } from "../canonical/name-left-out.ts";
+import { listLostFields } from "../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import { createSchemaBudget } from "../json-schema/lowering.ts";
 import { encodeContents } from "./encode-contents.ts";
@@ -16,7 +16,7 @@ import { KnownCalls } from "./known-calls.ts";
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const encoding: Encoding = {
     target,
-    warnings: nameLeftOut(request, "gemini"),
+    warnings: listLostFields(request, "gemini"),
     schemas: createSchemaBudget(),
     calls: new KnownCalls(),
   };

@@ -109,5 +109,5 @@ function sign(signature: string | null): { readonly signature?: Signature } {
 }
 
 function proof(value: string): PartDelta {
-  return { kind: "proof", value, origin: ORIGIN };
+  return { kind: "part-signature", value, origin: ORIGIN };
 }

@@ -3,7 +3,7 @@ import { listVectors } from "../canonical/read-vectors.ts";
 import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, omit } from "../json/fields.ts";
 
-const PLACE = { path: ["data"], member: "embedding" };
+const VECTORS = { path: ["data"], member: "embedding" };
 
 /** Fields of an answer that the gateway writes itself, or that identify the vendor's request. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
@@ -18,13 +18,13 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 
 /** Reads a vendor's answer to `count` inputs. `body` is its text. */
 export function readEmbeddingsAnswer(body: string, count: number): VectorsReading {
-  const listed = listVectors(body, PLACE, count);
+  const listed = listVectors(body, VECTORS, count);
   if (listed.kind === "error") return listed;
   const { vectors, rest } = listed;
   return { kind: "vectors", vectors, usage: readUsage(rest["usage"]), extras: omit(rest, OWN_FIELDS) };
 }
 
-/** Null when it counts nothing. */
+/** Reads the `usage` object; null if it counts no tokens. */
 function readUsage(value: unknown): TokenUsage | null {
   const usage = asFields(value) ?? {};
   const promptTokens = readCount(usage["prompt_tokens"]) || readCount(usage["total_tokens"]);

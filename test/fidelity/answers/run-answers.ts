@@ -79,7 +79,7 @@ export function readWhole(request: InferenceRequest, format: FormatName, body: F
 export function readStream(request: InferenceRequest, format: FormatName, wire: string): string {
   const relay = request.openRelay(format, makeIdentity());
   const out = relay.step(wire) + relay.end();
-  if (relay.judge() === "complete") return out + relay.encodeEnd(endWith(relay.usage));
+  if (relay.classifyEnd() === "complete") return out + relay.encodeEnd(endWith(relay.usage));
   const message = relay.error?.message ?? "The upstream's answer broke off.";
   return out + relay.encodeError({ message, code: 502, type: "upstream_error" });
 }

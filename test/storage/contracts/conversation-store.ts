@@ -12,7 +12,7 @@ export const turnOf = (text: string, ...callIds: string[]): CalledTurn => ({
   reasoning: [
     { kind: "reasoning", text, isSummary: false, signature: "sig", encrypted: null, id: null, origin: null },
   ],
-  proofs: { call_1: { value: "proof", origin: "google-gemini-v1" } },
+  signatures: { call_1: { value: "proof", origin: "google-gemini-v1" } },
 });
 
 const HOUR_MS = 3_600_000;

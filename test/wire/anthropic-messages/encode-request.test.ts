@@ -4,8 +4,8 @@ import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
 import {
   type ConversationRequest,
+  EMPTY_REQUEST,
   type Message,
-  NOTHING_SAID,
   type ReasoningParameters,
 } from "../../../src/wire/canonical/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
@@ -39,7 +39,7 @@ const reasoning = (part: Partial<ReasoningPart>): Part => ({
 /** Encodes a request that came in another format. */
 function encode(request: Partial<ConversationRequest>, target: Partial<ModelTarget> = {}) {
   const { body, warnings } = anthropicMessages.encodeRequest(
-    { ...NOTHING_SAID, messages: [user(say("hi"))], ...request },
+    { ...EMPTY_REQUEST, messages: [user(say("hi"))], ...request },
     { ...TARGET, ...target },
   );
   return { body: body as Fields & { messages: Fields[] }, warned: warnings.map(({ field }) => field) };

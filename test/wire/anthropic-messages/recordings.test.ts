@@ -115,7 +115,7 @@ describe("recorded streams", () => {
   test.each(whole)("$name passes from Messages to Messages byte by byte but for its ends", ({ text }) => {
     const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
     const body = relay.step(text) + relay.end();
-    expect(relay.judge()).toBe("complete");
+    expect(relay.classifyEnd()).toBe("complete");
     const out = body + relay.encodeEnd(endWith(relay.usage, { provider: "test" }));
     const answer = collectAnswer(readAll(anthropicMessages.createReader(), [text]));
     const again = collectAnswer(readAll(anthropicMessages.createReader(), [out]));
@@ -151,7 +151,7 @@ describe("recorded streams", () => {
       expect(events.at(-1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
       const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
       const out = relay.step(text);
-      expect(relay.judge()).toBe("failed");
+      expect(relay.classifyEnd()).toBe("failed");
       expect(parseStream(out).filter(({ name }) => name === "message_start")).toHaveLength(1);
     },
   );

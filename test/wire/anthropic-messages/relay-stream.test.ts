@@ -104,7 +104,7 @@ describe("a stream from Messages to Messages", () => {
     ["begun anew", [START, ...TEXT, START], "failed"],
     ["begun twice", [START, START, ...TEXT, DELTA, STOP], "complete"],
   ])("is judged: %s", (_name, events, verdict) => {
-    expect(relay(stream(...events)).relay.judge()).toBe(verdict as never);
+    expect(relay(stream(...events)).relay.classifyEnd()).toBe(verdict as never);
   });
 
   test("reads an error as the vendor means it, in the relay and in the hub", () => {
@@ -115,7 +115,9 @@ describe("a stream from Messages to Messages", () => {
   });
 
   test("has failed where an event is not JSON", () => {
-    expect(relay(`${stream(START)}event: content_block_start\ndata: {oops\n\n`).relay.judge()).toBe("failed");
+    expect(relay(`${stream(START)}event: content_block_start\ndata: {oops\n\n`).relay.classifyEnd()).toBe(
+      "failed",
+    );
   });
 
   test("has no token while only a signature has come", () => {
@@ -143,7 +145,10 @@ describe("a stream from Messages to Messages", () => {
     );
     const bare = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
     const { relay: passed, out } = relay(Buffer.from(bare).toString("latin1"));
-    expect([passed.judge(), foldBlocks(out)]).toEqual(["complete", [{ type: "text", text: 'Hé "you"' }]]);
+    expect([passed.classifyEnd(), foldBlocks(out)]).toEqual([
+      "complete",
+      [{ type: "text", text: 'Hé "you"' }],
+    ]);
   });
 });
 

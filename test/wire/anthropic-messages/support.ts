@@ -1,7 +1,7 @@
 import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import type { AnswerEnd, AnswerReader, AskedFor, ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import { NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+import { EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
 import { NO_TOKENS, type TokenUsage } from "../../../src/wire/conversation/usage.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { readStreams } from "../../support/recordings.ts";
@@ -16,7 +16,7 @@ export const IDENTITY: RelayIdentity = {
 };
 
 export const ASKED: AskedFor = {
-  request: { ...NOTHING_SAID, messages: [] },
+  request: { ...EMPTY_REQUEST, messages: [] },
   wantsUsageChunk: false,
   estimatedPromptTokens: 7,
 };

@@ -26,7 +26,7 @@ describe("a stream whose beginning holds all of it", () => {
   test("is a whole answer to a Messages client, with the ids it knows", () => {
     const relay = new MessagesRelay({ ...IDENTITY, originalIds: new Map([["toolu_1", "mine"]]) }, 7);
     const out = relay.step(WHOLE) + relay.end();
-    expect([relay.judge(), relay.finish()?.native]).toEqual(["complete", "tool_use"]);
+    expect([relay.classifyEnd(), relay.finish()?.native]).toEqual(["complete", "tool_use"]);
     const [start, delta, stop] = parseStream(out + relay.encodeEnd(endWith(relay.usage)));
     expect(start?.data).toMatchObject({
       message: { content: [{ id: "mine", name: "roll", input: { sides: 6 } }] },

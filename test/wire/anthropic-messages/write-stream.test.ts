@@ -269,7 +269,7 @@ describe("what another vendor wants back", () => {
   });
 
   test("comes back although it came late, on a call; on a text it is left out", () => {
-    const proof = { kind: "proof", value: "p", origin: "google-gemini-v1" } as const;
+    const proof = { kind: "part-signature", value: "p", origin: "google-gemini-v1" } as const;
     const out = write([
       start(0, TEXT),
       text(0, "a"),

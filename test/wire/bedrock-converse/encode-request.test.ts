@@ -5,9 +5,9 @@ import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../../../src/wire/canonical/parts.ts";
 import {
   type ConversationRequest,
+  EMPTY_REQUEST,
   type FunctionTool,
   type Message,
-  NOTHING_SAID,
 } from "../../../src/wire/canonical/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 
@@ -80,7 +80,7 @@ const wish = {
 
 function encode(said: Partial<ConversationRequest>, target = CLAUDE) {
   const { body, warnings } = bedrockConverse.encodeRequest(
-    { ...NOTHING_SAID, messages: [user(text("Hi"))], ...said },
+    { ...EMPTY_REQUEST, messages: [user(text("Hi"))], ...said },
     target,
   );
   return {

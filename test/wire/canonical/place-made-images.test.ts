@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Part } from "../../../src/wire/canonical/parts.ts";
 import { placeMadeImages } from "../../../src/wire/canonical/place-made-images.ts";
-import { type ConversationRequest, type Message, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+import {
+  type ConversationRequest,
+  EMPTY_REQUEST,
+  type Message,
+} from "../../../src/wire/canonical/request.ts";
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 
 const IMAGE: Part = {
@@ -18,7 +22,7 @@ const NOTE = text("Images from the assistant's answer above:");
 const say = (role: Message["role"], ...parts: Part[]): Message => ({ role, parts });
 
 function place(messages: readonly Message[], format: FormatName = "anthropic-messages", takesImages = true) {
-  const request: ConversationRequest = { ...NOTHING_SAID, messages };
+  const request: ConversationRequest = { ...EMPTY_REQUEST, messages };
   const { request: placed, warnings } = placeMadeImages(request, format, takesImages);
   return {
     messages: placed.messages,

@@ -7,7 +7,7 @@ import {
   type ToolResultPart,
 } from "../../../src/wire/canonical/parts.ts";
 import { repairConversation } from "../../../src/wire/canonical/repair-conversation.ts";
-import { type Message, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+import { EMPTY_REQUEST, type Message } from "../../../src/wire/canonical/request.ts";
 import { stripReasoning } from "../../../src/wire/canonical/strip-reasoning.ts";
 import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
@@ -32,7 +32,7 @@ const result = (callId: string, words = callId): ToolResultPart => ({
 const user: Message = { role: "user", parts: [text("hi")] };
 const assistant = (...parts: Part[]): Message => ({ role: "assistant", parts });
 const tool = (...parts: Part[]): Message => ({ role: "tool", parts });
-const request = (...messages: Message[]) => ({ ...NOTHING_SAID, messages });
+const request = (...messages: Message[]) => ({ ...EMPTY_REQUEST, messages });
 
 const OPENAI = toolCallRulesOf("openai-chat", "openai");
 

@@ -4,7 +4,7 @@ import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { AnswerEnd, AnswerReader, AnswerWriter, AskedFor } from "../../../src/wire/canonical/format.ts";
 import type { Part, ToolCallPart } from "../../../src/wire/canonical/parts.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import { NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+import { EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
 import { createWholeTranslation, TranslatedRelay } from "../../../src/wire/canonical/translate-relay.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { brokenAnswer } from "../../../src/wire/conversation/vendor-error.ts";
@@ -18,7 +18,7 @@ const IDENTITY: RelayIdentity = {
   onTurn: () => {},
 };
 const ASKED: AskedFor = {
-  request: { ...NOTHING_SAID, messages: [] },
+  request: { ...EMPTY_REQUEST, messages: [] },
   wantsUsageChunk: false,
   estimatedPromptTokens: 0,
 };
@@ -147,7 +147,7 @@ describe("a translated stream", () => {
     const error = brokenAnswer("gone");
     const { relay, told } = run({ kind: "error", error }, start(0, TEXT));
     expect(relay.error).toEqual(error);
-    expect(relay.judge()).toBe("failed");
+    expect(relay.classifyEnd()).toBe("failed");
     expect(told).toEqual([]);
   });
 
@@ -203,7 +203,7 @@ describe("the classification of a stream", () => {
       "unfinished",
     ],
   ] as const)("%s is %s", (_, events, verdict) => {
-    expect(run(...(events as readonly AnswerEvent[])).relay.judge()).toBe(verdict);
+    expect(run(...(events as readonly AnswerEvent[])).relay.classifyEnd()).toBe(verdict);
   });
 
   test("counts a finish that the reader held back when the connection broke, and no error that the break made", () => {
@@ -211,8 +211,8 @@ describe("the classification of a stream", () => {
     const atEnd: AnswerEvent[] = [finish("stop"), { kind: "error", error: brokenAnswer("half an event") }];
     const relay = new TranslatedRelay(scripted([[start(0, TEXT), say(0, "a")]], atEnd), writer, IDENTITY);
     relay.step("0");
-    expect(relay.judge()).toBe("complete");
-    expect(relay.judge()).toBe("complete");
+    expect(relay.classifyEnd()).toBe("complete");
+    expect(relay.classifyEnd()).toBe("complete");
     expect(told.filter(({ kind }) => kind === "finish")).toHaveLength(1);
     expect(relay.encodeEnd(END)).toBe("end");
   });
@@ -227,7 +227,7 @@ describe("a translated whole answer", () => {
   });
   const codec = { encodeAnswer: (answer: Answer) => ({ answer }) };
   const translate = (answer: Answer) =>
-    createWholeTranslation({ kind: "answer", answer }, codec, IDENTITY, ASKED);
+    createWholeTranslation({ kind: "answer", answer }, { codec, identity: IDENTITY, asked: ASKED });
 
   test("is set right as a stream is", () => {
     const whole = translate(answerOf({ kind: "text", text: "a" }, call("sent"), call("sent"), call("")));
@@ -248,7 +248,9 @@ describe("a translated whole answer", () => {
   test("is an error where it has no choices or was one", () => {
     expect(translate({ choices: [], usage: null, serviceTier: null }).kind).toBe("error");
     const error = brokenAnswer("gone");
-    expect(createWholeTranslation({ kind: "error", error }, codec, IDENTITY, ASKED)).toEqual({
+    expect(
+      createWholeTranslation({ kind: "error", error }, { codec, identity: IDENTITY, asked: ASKED }),
+    ).toEqual({
       kind: "error",
       error,
     });

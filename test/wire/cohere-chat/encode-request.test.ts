@@ -4,9 +4,9 @@ import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
 import {
   type ConversationRequest,
+  EMPTY_REQUEST,
   type FunctionTool,
   type Message,
-  NOTHING_SAID,
 } from "../../../src/wire/canonical/request.ts";
 import { cohereChat } from "../../../src/wire/cohere-chat/codec.ts";
 
@@ -66,7 +66,7 @@ const wish = {
 
 function encode(said: Partial<ConversationRequest>, target = COMMAND) {
   const { body, warnings } = cohereChat.encodeRequest(
-    { ...NOTHING_SAID, messages: [user(text("Hi"))], ...said },
+    { ...EMPTY_REQUEST, messages: [user(text("Hi"))], ...said },
     target,
   );
   return {

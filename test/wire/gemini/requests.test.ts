@@ -5,9 +5,9 @@ import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/parts.ts";
 import {
   type ConversationRequest,
+  EMPTY_REQUEST,
   type FunctionTool,
   type Message,
-  NOTHING_SAID,
   type ReasoningParameters,
   type ToolChoice,
 } from "../../../src/wire/canonical/request.ts";
@@ -23,7 +23,7 @@ const BUDGETS: Reasoning = { budgetTokens: { min: 512, max: 20_000 }, canDisable
 function encode(said: Partial<ConversationRequest>, reasoning: Reasoning = BUDGETS) {
   const messages: readonly Message[] = [user("hi")];
   const target: ModelTarget = { name: "gemini", maxOutputTokens: 65_536, reasoning };
-  const { body, warnings } = gemini.encodeRequest({ messages, ...NOTHING_SAID, ...said }, target);
+  const { body, warnings } = gemini.encodeRequest({ messages, ...EMPTY_REQUEST, ...said }, target);
   return { body: body as unknown as SentBody, warned: warnings.map(({ field }) => field) };
 }
 

@@ -124,7 +124,7 @@ describe("fields beside the text of a chat stream", () => {
   function lastOf(...events: readonly string[]) {
     const made = new ChatRelay(identity, false);
     const out = made.step(`data: ${chunk("Hello")}\n\n${events.join("")}data: [DONE]\n\n`);
-    expect(made.judge()).toBe("complete");
+    expect(made.classifyEnd()).toBe("complete");
     const chunks = (out + made.encodeEnd(END)).split("\n\n").slice(0, -2);
     return chunks.map((event) => JSON.parse(event.slice("data: ".length))).at(-1);
   }

@@ -144,7 +144,12 @@ describe("an answer of another vendor", () => {
   test("gets a proof back that came late", () => {
     for (const part of [TEXT, CALL]) {
       const [start, ...rest] = [...replayAnswer(makeAnswer([part]))] as [AnswerEvent, ...AnswerEvent[]];
-      const proof: AnswerEvent = { kind: "part-delta", choice: 0, at: 0, delta: { kind: "proof", ...PROOF } };
+      const proof: AnswerEvent = {
+        kind: "part-delta",
+        choice: 0,
+        at: 0,
+        delta: { kind: "part-signature", ...PROOF },
+      };
       const wire = writeEvents([start, proof, ...rest]);
       expect(findDisorder(parseLatin1(wire))).toEqual([]);
       expect(bare(sendBack(lastResponse(parseLatin1(wire)))[0]?.parts)).toEqual([

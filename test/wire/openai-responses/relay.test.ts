@@ -97,7 +97,7 @@ describe("a recorded stream", () => {
   test.each(whole)("$name passes but for who says it", ({ events, wire }) => {
     const { out, relay: made } = relay([wire]);
     const sent = parseLatin1(out + made.encodeEnd(END));
-    expect(made.judge()).toBe("complete");
+    expect(made.classifyEnd()).toBe("complete");
     const types = events.map(({ item }) => asFields(item)?.["type"]);
     const hasCalls = types.includes("function_call") || types.includes("custom_tool_call");
     expect(made.finish()).toEqual({ client: hasCalls ? "tool_calls" : "stop", native: "completed" });
@@ -128,7 +128,7 @@ describe("a recorded stream", () => {
   const unbroken = whole.filter(({ name }) => !name.includes("openai-phase"));
   test.each(unbroken)("$name cut off is not passed on as success", ({ wire }) => {
     const { out, relay: made } = relay([wire.slice(0, wire.lastIndexOf("event: "))]);
-    expect(made.judge()).toBe("unfinished");
+    expect(made.classifyEnd()).toBe("unfinished");
     const sent = parseLatin1(
       out + made.encodeError({ message: "It broke.", code: 502, type: "upstream_error" }),
     );
@@ -144,7 +144,7 @@ describe("a recorded stream", () => {
   test.each(failed)("$name, which failed, is an error", ({ wire }) => {
     const { out, relay: made } = relay([wire]);
     expect(made.error).toMatchObject({ meaning: "out_of_credit" });
-    expect(made.judge()).toBe("failed");
+    expect(made.classifyEnd()).toBe("failed");
     expect(parseLatin1(out).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"]);
   });
 
@@ -272,7 +272,7 @@ describe("a relay", () => {
     ["with a failure", [CREATED, { type: "response.failed", response: { error: null } }], "failed"],
   ];
   test.each(verdicts)("judges a stream %s", (_, events, verdict) => {
-    expect(relayEvents(events).relay.judge()).toBe(verdict as "complete");
+    expect(relayEvents(events).relay.classifyEnd()).toBe(verdict as "complete");
   });
 
   test("that fails carries the items that had come, whole or in part", () => {
@@ -315,7 +315,7 @@ describe("a relay", () => {
       output: [],
     };
     const { relay: made } = relayEvents([CREATED, { type: "response.incomplete", response }]);
-    expect(made.judge()).toBe("complete");
+    expect(made.classifyEnd()).toBe("complete");
     expect(made.finish()).toEqual({ client: "length", native: "max_output_tokens" });
   });
 
@@ -332,7 +332,7 @@ describe("a relay", () => {
   ])("takes %j as a broken stream, not as a crash", (wire) => {
     const { out, relay: made } = relay([wire]);
     expect(out).toBe("");
-    expect(made.judge()).toBe("failed");
+    expect(made.classifyEnd()).toBe("failed");
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { AnswerEnd, AnswerIdentity, AskedFor } from "../../../src/wire/canonical/format.ts";
-import { type ConversationRequest, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+import { type ConversationRequest, EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
@@ -29,7 +29,7 @@ export const TARGET = { name: "gpt-5", maxOutputTokens: null, reasoning: null };
 
 /** A request that says nothing but what is given. */
 export function makeRequest(said: Partial<ConversationRequest> = {}): ConversationRequest {
-  return { ...NOTHING_SAID, messages: [], ...said };
+  return { ...EMPTY_REQUEST, messages: [], ...said };
 }
 
 export function makeAsked(said: Partial<ConversationRequest> = {}): AskedFor {

@@ -1,7 +1,7 @@
 import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
-import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../../canonical/relay.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
 import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
@@ -70,7 +70,7 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     return readUsage(this.counters);
   }
 
-  judge(): RelayVerdict {
+  classifyEnd(): RelayEnding {
     if (this.error !== null) return "failed";
     const finish = this.finish();
     if (finish === null) return "unfinished";

@@ -1,5 +1,5 @@
 import type { ClientCodec, UpstreamCodec } from "../../canonical/format.ts";
-import { NOTHING_SAID } from "../../canonical/request.ts";
+import { EMPTY_REQUEST } from "../../canonical/request.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { decodeAnswer } from "./decode-response.ts";
 import { encodeRequest } from "./encode-request.ts";
@@ -15,5 +15,5 @@ export const anthropicMessages: UpstreamCodec & ClientCodec = {
   encodeAnswer,
   createReader,
   createWriter,
-  keepForAnswer: () => ({ ...NOTHING_SAID, messages: [] }),
+  keepForAnswer: () => ({ ...EMPTY_REQUEST, messages: [] }),
 };

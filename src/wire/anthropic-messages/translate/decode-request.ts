@@ -1,4 +1,4 @@
-import { type ConversationRequest, NOTHING_SAID } from "../../canonical/request.ts";
+import { type ConversationRequest, EMPTY_REQUEST } from "../../canonical/request.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { Fields } from "../../json/fields.ts";
 import { rejectThread } from "../reject-thread.ts";
@@ -27,7 +27,7 @@ export function decodeRequest(body: Fields): ConversationRequest {
   const metadata = takeFields(take.fields("metadata") ?? {});
   const choice = takeToolChoice(take);
   const request = {
-    ...NOTHING_SAID,
+    ...EMPTY_REQUEST,
     messages,
     tools: takeTools(take),
     toolChoice: choice.toolChoice,

@@ -1,6 +1,6 @@
 import { fail } from "../../../base/errors.ts";
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
-import { nameLeftOut } from "../../canonical/name-left-out.ts";
+import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
@@ -21,7 +21,7 @@ const DEFAULT_MAX_TOKENS = 32_000;
 
 /** Encodes a request in this format. What the format cannot express is left out with a warning; see `UpstreamCodec`. */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const warnings: Warning[] = nameLeftOut(request, FORMAT);
+  const warnings: Warning[] = listLostFields(request, FORMAT);
   const report: Report = (warning) => warnings.push(warning);
   rejectAndReport(request, report);
   const kept = keptFields(request);

@@ -265,7 +265,7 @@ function growOpen(state: WriterState, open: OpenPart, delta: PartDelta): string 
       const start = open.isOpen ? "" : openBlock(state, open, textBlock(part));
       return start + writeDelta(state, { type: "citations_delta", citation: encodeCitation(delta.citation) });
     }
-    case "proof":
+    case "part-signature":
       open.lateSignature = { value: delta.value, origin: delta.origin };
       return "";
   }

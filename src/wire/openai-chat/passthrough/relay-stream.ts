@@ -2,7 +2,7 @@ import { BOUNDS } from "../../../base/bounds.ts";
 import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
-import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../../canonical/relay.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
@@ -81,7 +81,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     return this.usage?.searches ?? 0;
   }
 
-  judge(): RelayVerdict {
+  classifyEnd(): RelayEnding {
     if (this.error !== null) return "failed";
     if (!this.isFinished) return "unfinished";
     const isEmpty =

@@ -1,5 +1,5 @@
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
-import { nameLeftOut } from "../../canonical/name-left-out.ts";
+import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
@@ -15,7 +15,7 @@ import { writeSettings } from "./settings.ts";
  * @throws GatewayError `invalid_request` for media that this format cannot express.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const warnings: Warning[] = nameLeftOut(request, "openai-chat");
+  const warnings: Warning[] = listLostFields(request, "openai-chat");
   const warn: Warn = (field, message, isGrave) =>
     void warnings.push({ field, message, ...(isGrave ? { isGrave } : {}) });
   const spelling = keptSpelling(request);

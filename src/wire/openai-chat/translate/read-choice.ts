@@ -194,7 +194,7 @@ function readEncrypted(state: State, part: ReasoningPart): void {
 }
 
 function prove(state: State, at: number, value: string): void {
-  state.parts.append(at, { kind: "proof", value, origin: REASONING_ORIGINS.gemini });
+  state.parts.append(at, { kind: "part-signature", value, origin: REASONING_ORIGINS.gemini });
 }
 
 function readSpeech(state: State, delta: Fields): void {
@@ -202,7 +202,7 @@ function readSpeech(state: State, delta: Fields): void {
   if (content) sayText(state, "text", content, startText);
   const { signature } = readProof(delta["extra_content"]);
   if (signature !== undefined) {
-    state.parts.append(speak(state, "text", startText), { kind: "proof", ...signature });
+    state.parts.append(speak(state, "text", startText), { kind: "part-signature", ...signature });
   }
   const refusal = asText(delta["refusal"]);
   if (refusal) sayText(state, "refusal", refusal, () => ({ kind: "refusal", text: "" }));

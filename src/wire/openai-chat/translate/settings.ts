@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ModelTarget } from "../../canonical/format.ts";
 import {
   type ConversationRequest,
-  NOTHING_SAID,
+  EMPTY_REQUEST,
   type OutputFormat,
   type ToolChoice,
 } from "../../canonical/request.ts";
@@ -33,14 +33,14 @@ const UNKNOWN_TARGET: ModelTarget = { name: "", maxOutputTokens: null, reasoning
 
 /** Decodes the settings of a body, and keeps the spelling of those that would be encoded differently. */
 export function readSettings(body: Fields): { readonly said: Request; readonly spelling: Fields } {
-  const said: Request = { ...NOTHING_SAID };
+  const said: Request = { ...EMPTY_REQUEST };
   const spelling: Record<string, unknown> = {};
   for (const setting of SETTINGS) {
     if (!setting.names.some((name) => name in body)) continue;
     const raw = pick(body, setting.names);
     const read = setting.read(raw);
     Object.assign(said, read);
-    const written = setting.write({ ...NOTHING_SAID, ...read }, UNKNOWN_TARGET, () => {});
+    const written = setting.write({ ...EMPTY_REQUEST, ...read }, UNKNOWN_TARGET, () => {});
     if (!isDeepStrictEqual(written, raw)) Object.assign(spelling, raw);
   }
   return { said, spelling };

@@ -255,7 +255,7 @@ function growPart(choice: ChoiceState, at: number, delta: PartDelta): Fields | n
   if (open.kind === "tool-call") return growCall(choice, open, delta);
   if (open.kind === "function-call") return growFunctionCall(delta);
   if (delta.kind === "text") return delta.text === "" ? null : { [SPOKEN[open.kind]]: delta.text };
-  if (delta.kind === "proof") return proveText(choice, delta);
+  if (delta.kind === "part-signature") return proveText(choice, delta);
   const annotation = delta.kind === "citation" ? encodeAnnotation(delta.citation) : null;
   return annotation === null ? null : { annotations: [annotation] };
 }
@@ -358,7 +358,7 @@ function growCall(choice: ChoiceState, { index, part }: OpenCall, delta: PartDel
     const inner = part.tool === "function" ? { arguments: delta.text } : { input: delta.text };
     return { tool_calls: [{ index, [part.tool]: inner }] };
   }
-  if (delta.kind !== "proof") return null;
+  if (delta.kind !== "part-signature") return null;
   const proven = { ...part, signature: { value: delta.value, origin: delta.origin } };
   const detail = encodeProofDetail(proven, choice.details);
   const extra = encodeExtraContent(proven);

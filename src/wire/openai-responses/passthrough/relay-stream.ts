@@ -1,6 +1,6 @@
 import { EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
-import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../../canonical/relay.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
 import { EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { brokenAnswer, readVendorError, type VendorError } from "../../conversation/vendor-error.ts";
@@ -76,7 +76,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     return this.isDone;
   }
 
-  judge(): RelayVerdict {
+  classifyEnd(): RelayEnding {
     if (this.error !== null) return "failed";
     const response = asFields(this.terminal?.["response"]);
     if (response === null) return "unfinished";

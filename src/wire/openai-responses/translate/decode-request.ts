@@ -1,8 +1,8 @@
 import { fail } from "../../../base/errors.ts";
 import {
   type ConversationRequest,
+  EMPTY_REQUEST,
   type Message,
-  NOTHING_SAID,
   type OutputFormat,
   type ReasoningParameters,
   type Tool,
@@ -35,7 +35,7 @@ export function decodeRequest(body: Fields): ConversationRequest {
     known.stream = true;
     delete rest["stream"];
   }
-  return { ...NOTHING_SAID, ...known, messages: separated, extras: markExtras(...partSpelled(rest)) };
+  return { ...EMPTY_REQUEST, ...known, messages: separated, extras: markExtras(...partSpelled(rest)) };
 }
 
 /** Fields that the canonical model has, and that say more in this format. */

@@ -1,4 +1,4 @@
-import { sayLost } from "../../canonical/express-natives.ts";
+import { noteLostContent } from "../../canonical/express-natives.ts";
 import type { Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
 import { asFields } from "../../json/fields.ts";
 import { encodeContentPart } from "./content.ts";
@@ -120,7 +120,7 @@ function encodeOutput(content: readonly Part[], spelling: { readonly asText?: tr
     .map((part) => encodeContentPart(part, "input_text"))
     .filter((part) => part !== null);
   if (encoded.length > 0 || content.length === 0) return encoded;
-  return [encodeContentPart(sayLost(content.map(({ kind }) => kind)), "input_text")];
+  return [encodeContentPart(noteLostContent(content.map(({ kind }) => kind)), "input_text")];
 }
 
 /** Returns the item's `id`; null if it has none. */

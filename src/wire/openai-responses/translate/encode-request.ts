@@ -1,6 +1,6 @@
 import { fail } from "../../../base/errors.ts";
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
-import { nameLeftOut } from "../../canonical/name-left-out.ts";
+import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest, OutputFormat } from "../../canonical/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
 import type { Warning } from "../../conversation/warning.ts";
@@ -20,7 +20,7 @@ import { readOwnFields } from "./extras.ts";
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   if ((request.n ?? 1) > 1) rejectSeveralChoices();
-  const warnings: Warning[] = nameLeftOut(request, "openai-responses");
+  const warnings: Warning[] = listLostFields(request, "openai-responses");
   const own = readOwnFields(request.extras) ?? {};
   const body = {
     ...own,

@@ -1,4 +1,4 @@
-import { type ConversationRequest, NOTHING_SAID, type Tool } from "../../canonical/request.ts";
+import { type ConversationRequest, EMPTY_REQUEST, type Tool } from "../../canonical/request.ts";
 import { measureChars } from "../../json/measure-chars.ts";
 import { readSpelling } from "./extras.ts";
 
@@ -15,7 +15,7 @@ export function keepForAnswer(request: ConversationRequest): ConversationRequest
   if (measureChars(kept, MAX_REPEATED_CHARS) <= MAX_REPEATED_CHARS) return kept;
   const { parallelToolCalls, maxTokens, temperature, topP, reasoning, serviceTier, logprobs } = request;
   return {
-    ...NOTHING_SAID,
+    ...EMPTY_REQUEST,
     parallelToolCalls,
     maxTokens,
     temperature,

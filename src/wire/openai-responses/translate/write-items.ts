@@ -203,7 +203,7 @@ function growSlot(writer: ItemWriter, slot: Slot, delta: PartDelta): void {
   parts[slot.place] = growOwnPart(parts[slot.place] as Part, delta);
   if (delta.kind === "text" || delta.kind === "arguments") writeText(writer, slot, delta.text);
   if (delta.kind === "citation") writeCitations(writer, slot);
-  if (delta.kind === "proof") slot.hasLateSignature = true;
+  if (delta.kind === "part-signature") slot.hasLateSignature = true;
 }
 
 function writeText(writer: ItemWriter, slot: Slot, text: string): void {

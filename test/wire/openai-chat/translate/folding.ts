@@ -1,6 +1,6 @@
 import type { AnswerEnd, AskedFor } from "../../../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../../../src/wire/canonical/relay.ts";
-import { NOTHING_SAID } from "../../../../src/wire/canonical/request.ts";
+import { EMPTY_REQUEST } from "../../../../src/wire/canonical/request.ts";
 import { TranslatedRelay } from "../../../../src/wire/canonical/translate-relay.ts";
 import { NO_TOKENS } from "../../../../src/wire/conversation/usage.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
@@ -15,7 +15,7 @@ export const IDENTITY: RelayIdentity = {
 };
 
 export const ASKED: AskedFor = {
-  request: { ...NOTHING_SAID, messages: [] },
+  request: { ...EMPTY_REQUEST, messages: [] },
   wantsUsageChunk: false,
   estimatedPromptTokens: 1,
 };

@@ -3,8 +3,8 @@ import type { ModelTarget } from "../../../../src/wire/canonical/format.ts";
 import type { Part, ReasoningPart } from "../../../../src/wire/canonical/parts.ts";
 import {
   type ConversationRequest,
+  EMPTY_REQUEST,
   type Message,
-  NOTHING_SAID,
   type ReasoningParameters,
 } from "../../../../src/wire/canonical/request.ts";
 import { encodeRequest } from "../../../../src/wire/openai-chat/translate/encode-request.ts";
@@ -12,7 +12,7 @@ import { encodeRequest } from "../../../../src/wire/openai-chat/translate/encode
 const TARGET: ModelTarget = { name: "m", maxOutputTokens: null, reasoning: null };
 
 function encode(request: Partial<ConversationRequest>, target = TARGET) {
-  const { body, warnings } = encodeRequest({ ...NOTHING_SAID, messages: [], ...request }, target);
+  const { body, warnings } = encodeRequest({ ...EMPTY_REQUEST, messages: [], ...request }, target);
   return { body: body as Record<string, unknown>, warnings: warnings.map(({ field }) => field) };
 }
 

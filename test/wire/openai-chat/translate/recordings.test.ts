@@ -17,12 +17,11 @@ const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams).map(({ name, text }) =>
 describe("a recorded answer that passes through the hub", () => {
   test.each(answers)("$name is what the splicing path makes of it", ({ text }) => {
     const direct = relayResponse(text, IDENTITY);
-    const hub = createWholeTranslation(
-      openaiChat.decodeAnswer(JSON.parse(text)),
-      openaiChat,
-      IDENTITY,
-      ASKED,
-    );
+    const hub = createWholeTranslation(openaiChat.decodeAnswer(JSON.parse(text)), {
+      codec: openaiChat,
+      identity: IDENTITY,
+      asked: ASKED,
+    });
     if (direct.kind === "error" || hub.kind === "error") {
       expect<unknown>(hub).toEqual(direct);
       return;
@@ -45,11 +44,11 @@ describe("a recorded stream that passes through the hub", () => {
     const directOut = direct.step(text) + direct.end();
     const { out, relay } = translate([text]);
     expect(relay.error).toEqual(direct.error);
-    expect(relay.judge()).toBe(direct.judge());
+    expect(relay.classifyEnd()).toBe(direct.classifyEnd());
     expect(relay.usage).toEqual(direct.usage);
     expect(relay.finish()).toEqual(direct.finish());
     expect(relay.sawToken).toBe(direct.sawToken);
-    if (relay.judge() !== "complete") return;
+    if (relay.classifyEnd() !== "complete") return;
     const whole = out + relay.encodeEnd(END);
     expect(fold(whole)).toEqual(fold(directOut + direct.encodeEnd(END)));
     expect(whole.endsWith("data: [DONE]\n\n")).toBe(true);

@@ -218,7 +218,7 @@ describe("writing a chat client's stream", () => {
 
   test("ends in an error event without [DONE] where the answer broke off", () => {
     const { out, relay } = translate([sse(delta({ content: "a" }), { error: { message: "x" } })]);
-    expect(relay.judge()).toBe("failed");
+    expect(relay.classifyEnd()).toBe("failed");
     const end = relay.encodeError({ message: "m", code: 502, type: "upstream_error" });
     expect(readEvents(out + end).at(-1) as unknown).toEqual({
       error: { message: "m", code: 502, type: "upstream_error" },

@@ -1,0 +1,94 @@
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
+import type { Extras, Part } from "./parts.ts";
+import type { ConversationRequest, Message } from "./request.ts";
+
+/** Formats that have names of participants. */
+const TAKES_NAMES: ReadonlySet<FormatName> = new Set(["openai-chat"]);
+/** Formats without names of files. */
+const NAMELESS_FILES: ReadonlySet<FormatName> = new Set(["gemini"]);
+/** Formats with a detail of images. */
+const TAKES_DETAIL: ReadonlySet<FormatName> = new Set(["openai-chat", "openai-responses", "cohere-chat"]);
+/** Formats that can carry reasoning of any model, and Bedrock, whose encoder reports what it leaves out. */
+const TAKES_REASONING: ReadonlySet<FormatName> = new Set(["openai-chat", "cohere-chat", "bedrock-converse"]);
+
+/**
+ * Returns warnings for what a request holds and `format` cannot express, independently of its encoder: extras of another format,
+ * names of participants and files, the detail of images, and reasoning in contents. Each kind is reported once, at its first
+ * position.
+ */
+export function listLostFields(request: ConversationRequest, format: FormatName): Warning[] {
+  const lost = new LostFields(format);
+  lost.addExtras("", request);
+  for (const [at, tool] of request.tools.entries())
+    if (tool.kind !== "native") lost.addExtras(`tools[${at}]`, tool);
+  for (const [at, message] of request.messages.entries()) lost.addMessage(message, at);
+  return lost.list();
+}
+
+/** Collects a warning for each kind of lost field. */
+class LostFields {
+  private readonly byName = new Map<string, Warning>();
+
+  constructor(private readonly format: FormatName) {}
+
+  list(): Warning[] {
+    return [...this.byName.values()];
+  }
+
+  addMessage(message: Message, at: number): void {
+    if (message.extras !== undefined) this.addExtras(`messages[${at}]`, message);
+    if (message.name !== undefined && !TAKES_NAMES.has(this.format))
+      this.add(`messages[${at}]`, "name", NO_PARTICIPANTS);
+    for (const [index, part] of message.parts.entries())
+      if (mayLose(part)) this.addPart(`messages[${at}].content[${index}]`, part);
+  }
+
+  addExtras(path: string, { extras }: { readonly extras?: Extras }): void {
+    if (extras === undefined || extras.format === this.format) return;
+    const message = `This is something only the ${extras.format} format has; it was left out.`;
+    for (const [field, value] of Object.entries(extras.fields))
+      if (!isEmptyValue(value)) this.add(path, field, message);
+  }
+
+  private addPart(path: string, part: Part): void {
+    const { format } = this;
+    if (part.kind === "native") return;
+    this.addExtras(path, part);
+    if (part.kind === "reasoning" && part.isContent && !TAKES_REASONING.has(format))
+      this.add(path, "thinking", OTHERS_REASONING);
+    if (part.kind === "image" && !TAKES_DETAIL.has(format) && isDetail(part.detail))
+      this.add(path, "detail", NO_DETAIL);
+    const isNamedFile = part.kind === "file" && part.source.kind !== "text" && part.name !== undefined;
+    if (isNamedFile && NAMELESS_FILES.has(format)) this.add(path, "filename", NO_FILE_NAMES);
+    if (part.kind !== "tool-result") return;
+    for (const [at, inner] of part.content.entries()) this.addPart(`${path}.content[${at}]`, inner);
+  }
+
+  private add(path: string, name: string, message: string): void {
+    if (!this.byName.has(name))
+      this.byName.set(name, { field: path === "" ? name : `${path}.${name}`, message });
+  }
+}
+
+const OTHERS_REASONING = "The provider takes no reasoning that it did not write; it was left out.";
+const NO_DETAIL = "The provider chooses by itself how closely it looks; the detail was left out.";
+const NO_FILE_NAMES = "Files have no names at this model's provider; the name was left out.";
+const NO_PARTICIPANTS = "Participants have no names at this model's provider; the name was left out.";
+
+/** Whether a part may hold a field that is lost. Paths are only computed for those few parts that do. */
+function mayLose(part: Part): boolean {
+  if (part.kind === "text" || part.kind === "tool-call") return part.extras !== undefined;
+  return part.kind !== "tool-result" || part.extras !== undefined || part.content.some(mayLose);
+}
+
+/** Whether a value is empty, so that its loss need not be reported. */
+export function isEmptyValue(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+/** Whether the client chose a detail. */
+function isDetail(detail: string | undefined): boolean {
+  return detail !== undefined && detail !== "auto";
+}
