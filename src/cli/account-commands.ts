@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { dateOf } from "../base/time.ts";
-import { presentAccount } from "../core/accounts/account-fields.ts";
+import { ORGANIZATION_SETTINGS, presentAccount, USER_SETTINGS } from "../core/accounts/account-fields.ts";
 import {
   type AccountChange,
   changeAccount,
@@ -10,21 +10,12 @@ import {
 } from "../core/accounts/manage-accounts.ts";
 import { presentMember } from "../core/accounts/member-fields.ts";
 import type { AccountRecord } from "../core/accounts/records.ts";
-import type { KnownNames } from "../core/catalog/known-names.ts";
 import { auditCommand } from "./audit-command.ts";
+import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printLimit } from "./print-values.ts";
-import {
-  addRateLimitOptions,
-  describeOptions,
-  type RateLimitOptions,
-  readChoice,
-  readDollars,
-  readList,
-  readName,
-  readRateLimit,
-} from "./read-options.ts";
-import { withNames, withStores } from "./with-stores.ts";
+import { addJsonOption, describeOptions, type JsonOption, readName } from "./read-options.ts";
+import { type NamedStores, withNames, withStores } from "./with-stores.ts";
 
 type Kind = AccountRecord["kind"];
 
@@ -37,54 +28,32 @@ const WORDS: Record<Kind, { readonly group: string; readonly many: string; reado
   organization: { group: "orgs", many: "organizations", id: "org_…" },
 };
 
+/** The options of a new account: its name is an argument. */
+const { name: NAME, ...NEW_ORGANIZATION_OPTIONS } = ORGANIZATION_SETTINGS;
+const { monthly_limit: _, ...NEW_USER_OPTIONS } = NEW_ORGANIZATION_OPTIONS;
+
 /** `gateway users` and `gateway orgs`: `create`, `list`, `show`, `update`, `close` and `reopen`. */
 export function addAccountCommands(program: Command, kind: Kind): void {
   const { group, many, id } = WORDS[kind];
   const commands = program.command(group).description(`Manage ${many}`);
-  const create = commands
-    .command("create")
-    .description(kind === "user" ? "Create a user" : "Create an organization")
-    .argument("<name>", "Display name")
-    .option("--json", "Print JSON")
-    .action((name: string, options: AccountOptions) =>
-      withNames((stores, known) => createOne(stores, known, kind, name, options)),
-    );
-  if (kind === "organization") create.option("--owner <user>", "User that becomes the first owner, user_…");
-  addAccountOptions(create, kind);
-  commands
-    .command("list")
-    .description(`List ${many}, newest first`)
-    .option("--json", "Print JSON")
-    .action((options: JsonOption) => withStores((stores) => list(stores, kind, options)));
-  commands
-    .command("show")
-    .description(kind === "user" ? "Show a user and its memberships" : "Show an organization")
-    .argument("<id>", id)
-    .option("--json", "Print JSON")
-    .action((id: string, options: JsonOption) => withStores((stores) => show(stores, kind, id, options)));
-  const update = commands
-    .command("update")
-    .description("Change the given fields; a running gateway applies them within a second")
-    .argument("<id>", id)
-    .option("--name <name>", "New display name")
-    .option("--json", "Print JSON")
-    .action((id: string, options: AccountOptions) =>
-      withNames((stores, known) =>
-        change(stores, known, kind, id, "update", readChange(options), describeOptions(options), options),
-      ),
-    );
-  addAccountOptions(update, kind);
-  for (const [word, isClosed, description] of STATES) {
+  addCreateCommand(commands, kind);
+  addJsonOption(commands.command("list").description(`List ${many}, newest first`)).action(
+    (options: JsonOption) => withStores((stores) => list(stores, kind, options)),
+  );
+  addJsonOption(
     commands
-      .command(word)
-      .description(description)
-      .argument("<id>", id)
-      .option("--json", "Print JSON")
-      .action((id: string, options: JsonOption) =>
-        withNames((stores, known) =>
-          change(stores, known, kind, id, word, { isClosed }, { closed: isClosed }, options),
-        ),
-      );
+      .command("show")
+      .description(kind === "user" ? "Show a user and its memberships" : "Show an organization")
+      .argument("<id>", id),
+  ).action((id: string, options: JsonOption) => withStores((stores) => show(stores, { kind, id }, options)));
+  addUpdateCommand(commands, kind);
+  for (const [word, isClosed, description] of STATES) {
+    addJsonOption(commands.command(word).description(description).argument("<id>", id)).action(
+      (id: string, { json }: JsonOption) => {
+        const change = { kind, id, word, wanted: { isClosed }, changes: { closed: isClosed }, json };
+        return withNames((named) => changeOne(named, change));
+      },
+    );
   }
 }
 
@@ -93,95 +62,49 @@ const STATES = [
   ["reopen", false, "Reopen a closed account"],
 ] as const;
 
-interface JsonOption {
-  readonly json?: boolean;
-}
-
-interface AccountOptions extends JsonOption, RateLimitOptions {
-  readonly name?: string;
-  readonly owner?: string;
-  readonly overdraft?: string;
-  readonly monthlyLimit?: string;
-  readonly allowedModels?: string;
-  readonly deniedModels?: string;
-  readonly allowedProviders?: string;
-  readonly deniedProviders?: string;
-  readonly dataCollection?: string;
-  readonly retention?: string;
-  readonly ownKeysOnly?: string;
-}
-
-function addAccountOptions(command: Command, kind: Kind): void {
-  command.option(
-    "--overdraft <dollars>",
-    "How far the balance may go below zero, in US dollars, or none for no bound",
+function addCreateCommand(commands: Command, kind: Kind): void {
+  const command = commands
+    .command("create")
+    .description(kind === "user" ? "Create a user" : "Create an organization")
+    .argument("<name>", NAME.option?.help);
+  if (kind === "organization") command.option("--owner <user>", "User that becomes the first owner, user_…");
+  addFieldOptions(command, kind === "user" ? NEW_USER_OPTIONS : NEW_ORGANIZATION_OPTIONS, "new");
+  addJsonOption(command).action((name: string, options: NewOptions) =>
+    withNames((named) => createOne(named, { kind, name, options })),
   );
-  if (kind === "organization")
-    command.option(
-      "--monthly-limit <dollars>",
-      "Monthly spending limit of all members together in US dollars, or none",
-    );
-  command
-    .option(
-      "--allowed-models <patterns>",
-      "Models that the account may call, comma-separated, or none for all",
-    )
-    .option("--denied-models <patterns>", "Models that the account may not call, comma-separated, or none")
-    .option(
-      "--allowed-providers <slugs>",
-      "Providers that may serve the account, comma-separated, or none for all",
-    )
-    .option(
-      "--denied-providers <slugs>",
-      "Providers that may not serve the account, comma-separated, or none",
-    )
-    .option("--data-collection <allow|deny>", "Whether providers that train on prompts may serve the account")
-    .option("--retention <allow|deny>", "Whether providers that retain prompts may serve the account")
-    .option("--own-keys-only <yes|no>", "Whether only the account's own provider keys (BYOK) may serve it");
-  addRateLimitOptions(command);
 }
 
-function readChange(options: AccountOptions): AccountChange {
-  return {
-    name: options.name === undefined ? undefined : readName(options.name),
-    overdraft: readDollars("--overdraft", options.overdraft),
-    monthlyLimit: readDollars("--monthly-limit", options.monthlyLimit),
-    policy: {
-      allowedModels: readList("--allowed-models", options.allowedModels),
-      deniedModels: readList("--denied-models", options.deniedModels) ?? noneOf(options.deniedModels),
-      allowedProviders: readList("--allowed-providers", options.allowedProviders),
-      deniedProviders:
-        readList("--denied-providers", options.deniedProviders) ?? noneOf(options.deniedProviders),
-      denyDataCollection: readDenial("--data-collection", options.dataCollection),
-      zeroRetention: readDenial("--retention", options.retention),
-      ownKeysOnly: readChoice("--own-keys-only", options.ownKeysOnly, ["yes", "no"]),
-    },
-    rateLimit: readRateLimit(options),
-  };
+function addUpdateCommand(commands: Command, kind: Kind): void {
+  const command = commands
+    .command("update")
+    .description("Change the given fields; a running gateway applies them within a second")
+    .argument("<id>", WORDS[kind].id);
+  addFieldOptions(command, kind === "user" ? USER_SETTINGS : ORGANIZATION_SETTINGS, "change");
+  addJsonOption(command).action((id: string, options: UpdateOptions) =>
+    withNames((named) => {
+      const wanted = readFieldOptions(ORGANIZATION_SETTINGS, options, named.stores.clock.now());
+      const changes = describeOptions(options);
+      return changeOne(named, { kind, id, word: "update", wanted, changes, json: options.json });
+    }),
+  );
 }
 
-/** Reads `none` as an empty deny list. */
-function noneOf(text: string | undefined): readonly string[] | undefined {
-  return text === undefined ? undefined : [];
+interface UpdateOptions extends GivenOptions, JsonOption {}
+
+interface NewOptions extends UpdateOptions {
+  readonly owner?: string;
 }
 
-function readDenial(option: string, text: string | undefined): boolean | undefined {
-  return readChoice(option, text, ["deny", "allow"]);
+interface NewOne {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly options: NewOptions;
 }
 
-async function createOne(
-  stores: Stores,
-  known: () => KnownNames,
-  kind: Kind,
-  text: string,
-  options: AccountOptions,
-): Promise<string> {
+async function createOne({ stores, known }: NamedStores, { kind, name: text, options }: NewOne) {
   const name = readName(text);
-  const account = await createAccount(stores, known, {
-    kind,
-    settings: { ...readChange(options), name },
-    ownerId: options.owner,
-  });
+  const settings = { ...readFieldOptions(ORGANIZATION_SETTINGS, options, stores.clock.now()), name };
+  const account = await createAccount(stores, known, { kind, settings, ownerId: options.owner });
   await auditCommand(stores, {
     action: `gateway ${WORDS[kind].group} create`,
     accountId: account.id,
@@ -225,7 +148,12 @@ async function readAll({ accounts }: Stores, kind: Kind): Promise<readonly Accou
   }
 }
 
-async function show({ accounts }: Stores, kind: Kind, id: string, { json }: JsonOption): Promise<string> {
+interface OneAccount {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+async function show({ accounts }: Stores, { kind, id }: OneAccount, { json }: JsonOption): Promise<string> {
   const account = presentAccount(await findAccount(accounts, kind, id));
   if (kind === "organization") return json ? JSON.stringify({ data: account }) : formatFields(account);
   const memberships = (await accounts.listMemberships(id)).map(presentMember);
@@ -238,16 +166,15 @@ type Word = "update" | "close" | "reopen";
 
 const OUTCOMES: Readonly<Record<Word, string>> = { update: "Updated", close: "Closed", reopen: "Reopened" };
 
-async function change(
-  stores: Stores,
-  known: () => KnownNames,
-  kind: Kind,
-  id: string,
-  word: Word,
-  wanted: AccountChange,
-  changes: Record<string, unknown>,
-  { json }: JsonOption,
-): Promise<string> {
+interface ChangeOfOne extends OneAccount, JsonOption {
+  readonly word: Word;
+  readonly wanted: AccountChange;
+  /** The change as the audit log records it. */
+  readonly changes: Readonly<Record<string, unknown>>;
+}
+
+async function changeOne({ stores, known }: NamedStores, change: ChangeOfOne): Promise<string> {
+  const { kind, id, word, wanted, changes, json } = change;
   const account = await changeAccount(stores, known, { kind, id, change: wanted });
   const action = `gateway ${WORDS[kind].group} ${word}`;
   await auditCommand(stores, { action, accountId: id, target: id, changes });

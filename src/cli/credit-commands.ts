@@ -109,7 +109,7 @@ function readCorrection(text: string): number {
 }
 
 const grant: Mover = (stores, movement) => {
-  const expiresAt = readExpiry(movement.options.expires, stores.clock.now()) ?? null;
+  const expiresAt = readExpiry(movement.options.expires, stores.clock.now());
   return grantCredits(creditsOf(stores), { ...transferOf(movement), expiresAt });
 };
 const purchase: Mover = (stores, movement) =>

@@ -3,82 +3,75 @@ import type { Stores } from "../app/wire-up.ts";
 import { dateOf } from "../base/time.ts";
 import { findAccount } from "../core/accounts/manage-accounts.ts";
 import { putMember, removeMember } from "../core/accounts/manage-members.ts";
-import { presentMember } from "../core/accounts/member-fields.ts";
-import { type MemberRecord, ROLES, type Role } from "../core/accounts/records.ts";
+import { MEMBER_SETTINGS, presentMember } from "../core/accounts/member-fields.ts";
+import type { MemberRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
+import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatTable } from "./format-table.ts";
 import { printLimit } from "./print-values.ts";
-import { readDollars } from "./read-options.ts";
+import { addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
 /** Members that are read per page. */
 const PAGE = 500;
 
-interface JsonOption {
-  readonly json?: boolean;
+/** A member of an organization, as the arguments of a command name it. */
+interface OneMember {
+  readonly organizationId: string;
+  readonly userId: string;
 }
 
-interface SetOptions extends JsonOption {
-  readonly role: string;
-  readonly dailyLimit?: string;
-}
+interface SetOptions extends GivenOptions, JsonOption {}
+
+const ORGANIZATION = "ID of the organization, org_…";
+const USER = "ID of the user, user_…";
 
 /** `gateway members set|list|remove`: the members of organizations and their roles. */
 export function addMemberCommands(program: Command): void {
   const members = program.command("members").description("Manage members of organizations");
-  members
+  const setCommand = members
     .command("set")
     .description("Add a member, or replace their role and daily limit")
-    .argument("<org>", "ID of the organization, org_…")
-    .argument("<user>", "ID of the user, user_…")
-    .option("--role <role>", `Role: ${ROLES.join(", ")}`, "member")
-    .option("--daily-limit <dollars>", "Daily spending limit in US dollars, or none (default: none)")
-    .option("--json", "Print JSON")
-    .action((organizationId: string, userId: string, options: SetOptions) =>
-      withStores((stores) => set(stores, organizationId, userId, options)),
-    );
-  members
-    .command("list")
-    .description("List the members of an organization")
-    .argument("<org>", "ID of the organization, org_…")
-    .option("--json", "Print JSON")
-    .action((organizationId: string, options: JsonOption) =>
-      withStores((stores) => list(stores, organizationId, options)),
-    );
-  members
-    .command("remove")
-    .description("Remove a member; a running gateway rejects their keys of the organization within a second")
-    .argument("<org>", "ID of the organization, org_…")
-    .argument("<user>", "ID of the user, user_…")
-    .option("--json", "Print JSON")
-    .action((organizationId: string, userId: string, options: JsonOption) =>
-      withStores((stores) => remove(stores, organizationId, userId, options)),
-    );
+    .argument("<org>", ORGANIZATION)
+    .argument("<user>", USER);
+  addJsonOption(addFieldOptions(setCommand, MEMBER_SETTINGS, "new")).action(
+    (organizationId: string, userId: string, options: SetOptions) =>
+      withStores((stores) => set(stores, { organizationId, userId }, options)),
+  );
+  addJsonOption(
+    members
+      .command("list")
+      .description("List the members of an organization")
+      .argument("<org>", ORGANIZATION),
+  ).action((organizationId: string, options: JsonOption) =>
+    withStores((stores) => list(stores, organizationId, options)),
+  );
+  addJsonOption(
+    members
+      .command("remove")
+      .description(
+        "Remove a member; a running gateway rejects their keys of the organization within a second",
+      )
+      .argument("<org>", ORGANIZATION)
+      .argument("<user>", USER),
+  ).action((organizationId: string, userId: string, options: JsonOption) =>
+    withStores((stores) => remove(stores, { organizationId, userId }, options)),
+  );
 }
 
-async function set(
-  stores: Stores,
-  organizationId: string,
-  userId: string,
-  options: SetOptions,
-): Promise<string> {
-  const role = readRole(options.role);
-  const dailyLimit = readDollars("--daily-limit", options.dailyLimit) ?? null;
-  const member = await putMember(stores, { organizationId, userId, role, dailyLimit });
+async function set(stores: Stores, one: OneMember, options: SetOptions): Promise<string> {
+  const change = readFieldOptions(MEMBER_SETTINGS, options, stores.clock.now());
+  const { role = "member", dailyLimit = null } = change;
+  const member = await putMember(stores, { ...one, role, dailyLimit });
+  const { organizationId, userId } = one;
   await auditCommand(stores, {
     action: "gateway members set",
     accountId: organizationId,
     target: `${organizationId}/${userId}`,
-    changes: { role, dailyLimit: options.dailyLimit ?? null },
+    changes: { role, dailyLimit: options["dailyLimit"] ?? null },
   });
   if (options.json) return JSON.stringify({ data: presentMember(member) });
   return `${userId} is ${role} of ${organizationId}.`;
-}
-
-function readRole(text: string): Role {
-  const role = ROLES.find((known) => known === text);
-  if (role === undefined) throw new Error(`--role must be one of ${ROLES.join(", ")}`);
-  return role;
 }
 
 async function list({ accounts }: Stores, organizationId: string, { json }: JsonOption): Promise<string> {
@@ -102,8 +95,7 @@ async function list({ accounts }: Stores, organizationId: string, { json }: Json
 
 async function remove(
   stores: Stores,
-  organizationId: string,
-  userId: string,
+  { organizationId, userId }: OneMember,
   { json }: JsonOption,
 ): Promise<string> {
   await removeMember(stores, organizationId, userId);

@@ -1,27 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { BOUNDS } from "../base/bounds.ts";
-import { parseDollars } from "../base/money.ts";
-import type { RateLimitChange } from "../core/accounts/own-rate-limit.ts";
-
-/** The value that removes a limit or a restriction. */
-const NONE = "none";
-
-/**
- * Reads an amount in US dollars as nanodollars; null for `none`, undefined for an absent option.
- * @throws Error naming the option.
- */
-export function readDollars(option: string, text: string | undefined): number | null | undefined {
-  if (text === undefined) return undefined;
-  if (text === NONE) return null;
-  const amount = parseDollars(text);
-  if (amount === null || amount < 0)
-    throw new Error(`${option} must be an amount in US dollars, such as 2.50, or ${NONE}`);
-  return amount;
-}
+import { EXPIRY_FORMAT, NAME_FORMAT } from "../core/accounts/field-option.ts";
+import { NameInput } from "../core/accounts/resource-fields.ts";
 
 /** The option of commands that can print JSON. */
 export interface JsonOption {
-  readonly json?: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /** Adds `--json`. */
@@ -29,81 +12,15 @@ export function addJsonOption(command: Command): Command {
   return command.option("--json", "Print JSON");
 }
 
-/** The options of a rate limit: each is absent, a number, or `none`. */
-export interface RateLimitOptions {
-  readonly requestsPerMinute?: string;
-  readonly tokensPerMinute?: string;
-  readonly concurrent?: string;
-}
-
-/** Adds the options of a rate limit to a command. */
-export function addRateLimitOptions(command: Command): Command {
-  return command
-    .option("--requests-per-minute <count>", "Limit of requests per minute, or none for the configured one")
-    .option(
-      "--tokens-per-minute <count>",
-      "Limit of prompt and completion tokens per minute, or none for the configured one",
-    )
-    .option("--concurrent <count>", "Limit of concurrent requests, or none for the configured one");
-}
-
 /**
- * Reads the change of a rate limit; undefined if none of its options is given.
+ * Reads the time at which something expires; null for `none` and for an absent option. `now` is in milliseconds since the epoch.
  * @throws Error naming the option.
  */
-export function readRateLimit(options: RateLimitOptions): RateLimitChange | undefined {
-  const change = {
-    requestsPerMinute: readCount("--requests-per-minute", options.requestsPerMinute),
-    tokensPerMinute: readCount("--tokens-per-minute", options.tokensPerMinute),
-    concurrent: readCount("--concurrent", options.concurrent),
-  };
-  return Object.values(change).some((count) => count !== undefined) ? change : undefined;
-}
-
-function readCount(option: string, text: string | undefined): number | null | undefined {
-  if (text === undefined) return undefined;
-  if (text === NONE) return null;
-  if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
-  throw new Error(`${option} must be a whole number of at least 1, or ${NONE}`);
-}
-
-/**
- * Reads one of two words as true or false; undefined for an absent option.
- * @throws Error naming the option.
- */
-export function readChoice(
-  option: string,
-  text: string | undefined,
-  [yes, no]: readonly [yes: string, no: string],
-): boolean | undefined {
-  if (text === undefined) return undefined;
-  if (text === yes || text === no) return text === yes;
-  throw new Error(`${option} must be ${yes} or ${no}`);
-}
-
-/**
- * Reads a comma-separated list of patterns or slugs; null for `none`, undefined for an absent option.
- * @throws Error naming the option.
- */
-export function readList(option: string, text: string | undefined): readonly string[] | null | undefined {
-  if (text === undefined) return undefined;
-  if (text === NONE) return null;
-  const list = text.split(",").map((item) => item.trim());
-  const isSound = list.every((item) => item !== "" && item.length <= BOUNDS.modelIdChars);
-  if (isSound && list.length <= BOUNDS.patterns) return list;
-  throw new Error(`${option} must be a comma-separated list, such as openai/*,*:free, or ${NONE}`);
-}
-
-/**
- * Reads a future time as milliseconds since the epoch; null for `none`, undefined for an absent option.
- * @throws Error naming the option.
- */
-export function readExpiry(text: string | undefined, now: number): number | null | undefined {
-  if (text === undefined) return undefined;
-  if (text === NONE) return null;
-  const expiresAt = Date.parse(text);
-  if (expiresAt > now) return expiresAt;
-  throw new Error("--expires must be a time in the future, such as 2027-01-31");
+export function readExpiry(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  const time = EXPIRY_FORMAT.parse(text, now);
+  if (time === undefined) throw new Error(`--expires must be ${EXPIRY_FORMAT.expected}`);
+  return time === null ? null : Date.parse(time as string);
 }
 
 /**
@@ -111,9 +28,9 @@ export function readExpiry(text: string | undefined, now: number): number | null
  * @throws Error if it is empty or too long.
  */
 export function readName(text: string): string {
-  const name = text.trim();
-  if (name !== "" && name.length <= 200) return name;
-  throw new Error("the name must have 1 to 200 characters");
+  const { success, data } = NameInput.safeParse(text);
+  if (success) return data;
+  throw new Error(`the name must be ${NAME_FORMAT.expected}`);
 }
 
 /** The default number of rows of a list. */

@@ -17,10 +17,16 @@ export async function withStores(run: (stores: Stores, config: Config) => Promis
   }
 }
 
+/** The stores, and the names of models and providers that commands may store in them. */
+export interface NamedStores {
+  readonly stores: Stores;
+  readonly known: () => KnownNames;
+}
+
 /** Like `withStores`, for commands that check names of models and providers against the catalog. */
-export function withNames(run: (stores: Stores, known: () => KnownNames) => Promise<string>): Promise<void> {
+export function withNames(run: (named: NamedStores) => Promise<string>): Promise<void> {
   return withStores(async (stores, config) => {
     const known = await loadKnownNames(config, process.env, stores);
-    return run(stores, () => known);
+    return run({ stores, known: () => known });
   });
 }

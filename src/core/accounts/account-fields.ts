@@ -1,4 +1,12 @@
 import { z } from "zod";
+import {
+  DENY_LIST_FORMAT,
+  type FieldOption,
+  flagFormat,
+  LIST_FORMAT,
+  NAME_FORMAT,
+  type OptionTexts,
+} from "./field-option.ts";
 import { rateLimitField } from "./rate-limit-fields.ts";
 import type { AccountRecord, Policy } from "./records.ts";
 import {
@@ -15,33 +23,68 @@ import {
   viewShape,
 } from "./resource-fields.ts";
 
+function flagField(description: string, option: FieldOption) {
+  return settableField({ view: z.boolean(), input: z.boolean() }, description, option);
+}
+
 const Patterns = z.array(z.string());
 
-function flagField(description: string) {
-  return settableField(z.boolean(), z.boolean(), description);
+function allowListField(description: string, texts: OptionTexts) {
+  const schemas = { view: Patterns.nullable(), input: PatternsInput.nullable() };
+  return settableField(schemas, description, { ...texts, ...LIST_FORMAT });
+}
+
+function denyListField(description: string, texts: OptionTexts) {
+  return settableField({ view: Patterns, input: PatternsInput }, description, {
+    ...texts,
+    ...DENY_LIST_FORMAT,
+  });
 }
 
 const POLICY_FIELDS = {
-  allowed_models: settableField(
-    Patterns.nullable(),
-    PatternsInput.nullable(),
+  allowed_models: allowListField(
     "Models that may be called: ids or patterns with `*`. `null` allows all models.",
+    {
+      flags: "--allowed-models <patterns>",
+      help: "Models that the account may call, comma-separated",
+      none: "all",
+    },
   ),
-  denied_models: settableField(
-    Patterns,
-    PatternsInput,
-    "Models that may not be called: ids or patterns with `*`.",
-  ),
-  allowed_providers: settableField(
-    Patterns.nullable(),
-    PatternsInput.nullable(),
-    "Slugs of the providers that may be used. `null` allows all providers.",
-  ),
-  denied_providers: settableField(Patterns, PatternsInput, "Slugs of the providers that may not be used."),
-  deny_data_collection: flagField("Use only providers known not to train on request data."),
-  zero_retention: flagField("Use only providers known not to retain request data."),
+  denied_models: denyListField("Models that may not be called: ids or patterns with `*`.", {
+    flags: "--denied-models <patterns>",
+    help: "Models that the account may not call, comma-separated",
+    none: "none",
+  }),
+  allowed_providers: allowListField("Slugs of the providers that may be used. `null` allows all providers.", {
+    flags: "--allowed-providers <slugs>",
+    help: "Providers that may serve the account, comma-separated",
+    none: "all",
+  }),
+  denied_providers: denyListField("Slugs of the providers that may not be used.", {
+    flags: "--denied-providers <slugs>",
+    help: "Providers that may not serve the account, comma-separated",
+    none: "none",
+  }),
+  deny_data_collection: flagField("Use only providers known not to train on request data.", {
+    flags: "--data-collection <allow|deny>",
+    help: "Whether providers that train on prompts may serve the account",
+    initial: "allow",
+    ...flagFormat("deny", "allow"),
+  }),
+  zero_retention: flagField("Use only providers known not to retain request data.", {
+    flags: "--retention <allow|deny>",
+    help: "Whether providers that retain prompts may serve the account",
+    initial: "allow",
+    ...flagFormat("deny", "allow"),
+  }),
   own_keys_only: flagField(
     "Use only the account's own provider keys (BYOK), never the gateway's platform keys.",
+    {
+      flags: "--own-keys-only <yes|no>",
+      help: "Whether only the account's own provider keys (BYOK) may serve it",
+      initial: "no",
+      ...flagFormat("yes", "no"),
+    },
   ),
 };
 
@@ -55,12 +98,18 @@ const PolicyInput = z.strictObject(changeShape(POLICY_FIELDS)).meta({
 });
 
 const SETTINGS = {
-  overdraft: dollarsField("US dollars by which the balance may fall below zero. `null` means no bound."),
+  overdraft: dollarsField("US dollars by which the balance may fall below zero. `null` means no bound.", {
+    flags: "--overdraft <dollars>",
+    help: "How far the balance may go below zero, in US dollars",
+    none: "no bound",
+    initial: "0",
+  }),
   policy: {
     view: PolicyView,
     input: PolicyInput,
     present: (policy: Policy) => presentFields(POLICY_FIELDS, policy),
     read: (json: z.infer<typeof PolicyInput>) => readFields(POLICY_FIELDS, json),
+    parts: POLICY_FIELDS,
   },
   rate_limit: rateLimitField(
     "The account's own rate limit, instead of the configured one. `null` resets it. Only the operator may set it.",
@@ -69,7 +118,11 @@ const SETTINGS = {
 
 /** The fields that requests can set of a user. */
 export const USER_SETTINGS = {
-  name: settableField(z.string(), NameInput, "Display name."),
+  name: settableField({ view: z.string(), input: NameInput }, "Display name.", {
+    flags: "--name <name>",
+    help: "Display name",
+    ...NAME_FORMAT,
+  }),
   ...SETTINGS,
 };
 
@@ -78,6 +131,11 @@ export const ORGANIZATION_SETTINGS = {
   ...USER_SETTINGS,
   monthly_limit: dollarsField(
     "US dollars that all members together may spend in a calendar month (UTC). `null` means no limit.",
+    {
+      flags: "--monthly-limit <dollars>",
+      help: "Monthly spending limit of all members together, in US dollars",
+      none: "none",
+    },
   ),
 };
 

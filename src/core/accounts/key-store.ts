@@ -16,8 +16,8 @@ export interface KeyStore {
   /** Returns keys, newest first. */
   listKeys(query?: KeyQuery): Promise<readonly KeyRecord[]>;
   /**
-   * Replaces the settings of a key (name, spending limit, models, rate limit, expiry) by what `change` returns, in one
-   * transaction. Returns null if there is no such key.
+   * Replaces the settings of a key (`KEY_SETTINGS`) by what `change` returns, in one transaction. Returns null if there is no
+   * such key.
    */
   changeKey(id: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord | null>;
   /** Revokes a key. A second call keeps the first time. Returns null if there is no such key. */

@@ -1,12 +1,12 @@
 import { fail } from "../../base/errors.ts";
 import type { Random } from "../../base/random.ts";
 import { type KnownNames, requireKnownNames } from "../catalog/known-names.ts";
-import type { KEY_SETTINGS } from "./key-fields.ts";
+import { INFERENCE_SETTINGS, KEY_SETTINGS } from "./key-fields.ts";
 import type { KeyStore } from "./key-store.ts";
 import type { AccountStores } from "./manage-accounts.ts";
 import { changeKeyRateLimit, isOperators, type KeyRateLimitChange } from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
-import { type Change, mergeChange } from "./resource-fields.ts";
+import { type Change, findSetField, mergeChange, unsetFields } from "./resource-fields.ts";
 import { createSecret, hashSecret, hintOf } from "./secrets.ts";
 
 /** The stores that managing keys needs. */
@@ -38,22 +38,21 @@ export interface CreatedKey {
 /** Creates and stores a key without checking its fields. */
 export async function createKey(stores: KeyStores, wanted: NewKey): Promise<CreatedKey> {
   const secret = createSecret(stores.random);
-  const key: KeyRecord = {
+  const { kind, name, accountId = DEFAULT_ACCOUNT_ID, userId = null, rateLimit, ...settings } = wanted;
+  const blank: KeyRecord = {
+    ...unsetFields(KEY_SETTINGS),
     id: stores.ids.next("key"),
-    kind: wanted.kind,
-    accountId: wanted.accountId ?? DEFAULT_ACCOUNT_ID,
-    userId: wanted.userId ?? null,
-    name: wanted.name,
+    kind,
+    accountId,
+    userId,
+    name,
     hash: hashSecret(secret),
     hint: hintOf(secret),
-    spendLimit: wanted.spendLimit ?? null,
-    models: wanted.models ?? null,
-    rateLimit: changeKeyRateLimit(null, wanted.rateLimit),
-    promptLog: wanted.promptLog ?? null,
+    rateLimit: changeKeyRateLimit(null, rateLimit),
     createdAt: stores.clock.now(),
-    expiresAt: wanted.expiresAt ?? null,
     revokedAt: null,
   };
+  const key = mergeChange(blank, settings);
   await stores.keys.insertKey(key);
   return { secret, key };
 }
@@ -119,23 +118,12 @@ export async function changeKey(
 }
 
 /** @throws GatewayError `invalid_request`. */
-function checkKey(
-  {
-    kind,
-    spendLimit,
-    models,
-    rateLimit,
-    promptLog,
-    expiresAt,
-  }: KeyChange & { readonly kind: KeyRecord["kind"] },
-  now: number,
-): void {
+function checkKey({ kind, ...change }: KeyChange & { readonly kind: KeyRecord["kind"] }, now: number): void {
+  const { expiresAt, rateLimit } = change;
   if (typeof expiresAt === "number" && expiresAt <= now) rejectField("expires_at", "must be in the future");
   if (kind === "inference") return;
-  if (typeof spendLimit === "number") rejectField("spend_limit", INFERENCE_ONLY);
-  if (models) rejectField("models", INFERENCE_ONLY);
-  if (rateLimit?.limit) rejectField("rate_limit", INFERENCE_ONLY);
-  if (typeof promptLog === "number") rejectField("prompt_log", INFERENCE_ONLY);
+  const first = findSetField(INFERENCE_SETTINGS, { ...change, rateLimit: rateLimit?.limit });
+  if (first !== undefined) rejectField(first, INFERENCE_ONLY);
 }
 
 const INFERENCE_ONLY = "applies to inference keys only; leave it out for a management key";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { choiceFormat } from "./field-option.ts";
 import { type MemberRecord, ROLES } from "./records.ts";
 import {
   dollarsField,
@@ -12,12 +13,18 @@ import {
 /** The fields that requests can set of a member. */
 export const MEMBER_SETTINGS = {
   role: settableField(
-    z.enum(ROLES),
-    z.enum(ROLES).meta({ examples: ["member"] }),
+    { view: z.enum(ROLES), input: z.enum(ROLES).meta({ examples: ["member"] }) },
     "Role of the member: `owner` and `admin` manage the organization, `billing` reads its balance and usage, `member` calls models.",
+    {
+      flags: "--role <role>",
+      help: `Role: ${ROLES.join(", ")}`,
+      initial: "member",
+      ...choiceFormat(ROLES),
+    },
   ),
   daily_limit: dollarsField(
     "US dollars that the member may spend of the organization's balance in a day (UTC). `null` means no limit.",
+    { flags: "--daily-limit <dollars>", help: "Daily spending limit in US dollars", none: "none" },
   ),
 };
 

@@ -1,5 +1,4 @@
-import { isLimit, type RateLimit } from "./rate-limit.ts";
-import type { KeyRateLimit } from "./records.ts";
+import { isLimit, type KeyRateLimit, type RateLimit } from "./rate-limit.ts";
 
 /** The members of a rate limit to change; absent and undefined members keep their value. Null removes the limit. */
 export type RateLimitChange = { readonly [Member in keyof RateLimit]?: RateLimit[Member] | undefined } | null;

@@ -1,7 +1,9 @@
-import type { RateLimit } from "./rate-limit.ts";
+import type { KEY_SETTINGS } from "./key-fields.ts";
+import type { KeyRateLimit, RateLimit } from "./rate-limit.ts";
+import type { Shown } from "./resource-fields.ts";
 
-/** An API key as it is stored, without its secret. */
-export interface KeyRecord {
+/** An API key as it is stored, without its secret. `KEY_SETTINGS` declares the fields that can be changed. */
+export interface KeyRecord extends Shown<typeof KEY_SETTINGS> {
   readonly id: string;
   /** Inference keys call models; management keys call the management API. */
   readonly kind: "inference" | "management";
@@ -9,28 +11,15 @@ export interface KeyRecord {
   readonly accountId: string;
   /** The user whose key it is; null for an organization's service key and for the operator's keys. */
   readonly userId: string | null;
-  readonly name: string;
   /** SHA-256 of the secret, hex. */
   readonly hash: string;
   /** The first and last characters of the secret, to tell keys apart. */
   readonly hint: string;
-  /** Nanodollars that may be spent with the key over its lifetime; null for no limit. */
-  readonly spendLimit: number | null;
-  /** Models that it may call: ids or patterns with `*`; null for all. */
-  readonly models: readonly string[] | null;
   /** The key's own rate limit. For null, and for members that are null, the configured limit applies. */
   readonly rateLimit: KeyRateLimit | null;
-  /** How long the bodies of its requests and answers are stored (docs/prompt-log.md). Seconds; null: they are not. */
-  readonly promptLog: number | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  readonly expiresAt: number | null;
   readonly revokedAt: number | null;
-}
-
-/** A key's own rate limit. One set by the operator replaces the configured limit; one set by the account can only be lower. */
-export interface KeyRateLimit extends RateLimit {
-  readonly setBy: "operator" | "account";
 }
 
 /** An account that pays for requests: a user, or an organization of users. */

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 import { parseDollars, toDollars } from "../../base/money.ts";
+import { DOLLARS_FORMAT, EXPIRY_FORMAT, type FieldOption, type OptionTexts } from "./field-option.ts";
 
 /*
  * The fields of a resource are declared once, by their JSON names. The schemas of requests and responses, the OpenAPI document,
- * the JSON of the commands, and the mapping to records (`spend_limit` is `spendLimit`) derive from the declaration.
+ * the options and the JSON of the commands, and the mapping to records (`spend_limit` is `spendLimit`) derive from the
+ * declaration.
  */
 
 /** A field that responses have. `Value` is its type in a record. */
@@ -19,12 +21,24 @@ export interface SettableField<Value, Input extends z.ZodType, Change> extends F
   /** The schema of the field in a request. */
   readonly input: Input;
   readonly read: (json: z.infer<Input>) => Change;
+  /** The option of the commands that set the field. */
+  readonly option?: FieldOption | undefined;
 }
 
 type AnyField = Field<never>;
-interface AnySettable extends AnyField {
+
+/** Any field that requests can set. */
+export interface AnySettableField extends AnyField {
   readonly input: z.ZodType;
   readonly read: (json: never) => unknown;
+  readonly option?: FieldOption | undefined;
+  /** The fields of an object, each with its own option. */
+  readonly parts?: SettableFields;
+}
+
+/** Fields that requests can set, by their names in JSON. */
+export interface SettableFields {
+  readonly [name: string]: AnySettableField;
 }
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -50,7 +64,8 @@ export type Change<Fields> = {
     : never;
 };
 
-type Json<Fields> = {
+/** The values of a validated request body. */
+export type Json<Fields> = {
   readonly [Name in keyof Fields]?: Fields[Name] extends { readonly input: infer Input extends z.ZodType }
     ? z.infer<Input> | undefined
     : never;
@@ -64,7 +79,7 @@ export function viewShape<Fields extends Readonly<Record<string, AnyField>>>(
 }
 
 /** Returns the request schemas of fields, each optional, for `z.strictObject`. */
-export function changeShape<Fields extends Readonly<Record<string, AnySettable>>>(
+export function changeShape<Fields extends SettableFields>(
   fields: Fields,
 ): { [Name in keyof Fields]: z.ZodOptional<Fields[Name]["input"]> } {
   return mapValues(fields, ({ input }) => input.optional()) as {
@@ -83,7 +98,7 @@ export function presentFields<Fields extends Readonly<Record<string, AnyField>>>
 }
 
 /** Returns the values of a validated request body by their names in a record. Only fields that are in the body appear. */
-export function readFields<Fields extends Readonly<Record<string, AnySettable>>>(
+export function readFields<Fields extends SettableFields>(
   fields: Fields,
   body: Json<Fields>,
 ): Change<Fields> {
@@ -102,6 +117,23 @@ export function mergeChange<RecordType extends object>(
   return { ...before, ...Object.fromEntries(given) };
 }
 
+/** Returns null for each field, by its name in a record. */
+export function unsetFields<Fields extends SettableFields>(
+  fields: Fields,
+): { readonly [Name in keyof Fields & string as CamelCase<Name>]: null } {
+  const names = Object.keys(fields).map((name) => [camelCase(name), null]);
+  return Object.fromEntries(names) as ReturnType<typeof unsetFields<Fields>>;
+}
+
+/** Returns the first field, in the order of the declaration, that a change sets to anything but null. */
+export function findSetField<Fields extends SettableFields>(
+  fields: Fields,
+  change: Change<Fields>,
+): string | undefined {
+  const values = change as Readonly<Record<string, unknown>>;
+  return Object.keys(fields).find((name) => (values[camelCase(name)] ?? null) !== null);
+}
+
 function mapValues<Value, Mapped>(
   record: Readonly<Record<string, Value>>,
   map: (value: Value, name: string) => Mapped,
@@ -118,17 +150,21 @@ export function plainField<View extends z.ZodType>(view: View, description: stri
   return { view: view.describe(description), present: (value) => value };
 }
 
-/** Returns the same for a field that requests can set, with stricter rules than records have. */
+/**
+ * Returns the same for a field that requests can set. `input` may be stricter than `view`, the schema of what was stored
+ * earlier.
+ */
 export function settableField<Input extends z.ZodType>(
-  view: z.ZodType,
-  input: Input,
+  { view, input }: { readonly view: z.ZodType; readonly input: Input },
   description: string,
+  option?: FieldOption,
 ): SettableField<z.infer<Input>, Input, z.infer<Input>> {
   return {
     view: view.describe(description),
     input: input.describe(description),
     present: (value) => value,
     read: (json) => json as z.infer<Input>,
+    option,
   };
 }
 
@@ -144,14 +180,16 @@ export function nullableTimeField(description: string): Field<number | null> {
 
 const TimeInput = z.iso.datetime({ offset: true }).nullable();
 
-/** Returns a point in time that requests can set; null clears it. */
-export function settableTimeField(
+/** Returns the time at which something expires, which requests can set; null for never. */
+export function expiryField(
   description: string,
+  option: OptionTexts,
 ): SettableField<number | null, typeof TimeInput, number | null> {
   return {
     ...nullableTimeField(description),
     input: TimeInput.describe(description),
     read: (json) => (json === null ? null : Date.parse(json)),
+    option: { ...option, ...EXPIRY_FORMAT },
   };
 }
 
@@ -172,12 +210,14 @@ const DollarsInput = z
 /** Returns an amount of US dollars, or null: a number in JSON, nanodollars in records. */
 export function dollarsField(
   description: string,
+  option: OptionTexts,
 ): SettableField<number | null, typeof DollarsInput, number | null> {
   return {
     view: z.number().nullable().describe(description),
     input: DollarsInput.describe(description),
     present: (nanodollars) => (nanodollars === null ? null : toDollars(nanodollars)),
     read: (dollars) => (dollars === null ? null : parseDollars(dollars)),
+    option: { ...option, ...DOLLARS_FORMAT },
   };
 }
 

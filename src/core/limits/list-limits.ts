@@ -1,7 +1,6 @@
 import { matchPattern } from "../../base/match-pattern.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
-import { isLimit, type RateLimit } from "../accounts/rate-limit.ts";
-import type { KeyRateLimit } from "../accounts/records.ts";
+import { isLimit, type KeyRateLimit, type RateLimit } from "../accounts/rate-limit.ts";
 import { type LimitScope, NO_LIMIT } from "./rate-limiter.ts";
 
 /** The limits of the configuration, which hold for every caller. */

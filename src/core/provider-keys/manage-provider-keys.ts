@@ -1,11 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
-import { formatTime } from "../../base/time.ts";
+import { type Change, mergeChange, presentFields } from "../accounts/resource-fields.ts";
 import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
 import type { ServedModels, ServedProvider } from "../deployments/served-models.ts";
 import { labelOf } from "./byok-keys.ts";
 import type { ProviderKeyCache } from "./provider-key-cache.ts";
+import { PROVIDER_KEY_FIELDS, type PROVIDER_KEY_SETTINGS } from "./provider-key-fields.ts";
 import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 import type { Vault } from "./vault.ts";
@@ -20,13 +21,8 @@ export interface ProviderKeyStores {
 }
 
 /** What the owner of a key says of it; what is left out stays, or is as usual. */
-export interface ProviderKeyChange {
-  readonly name?: string | undefined;
+export interface ProviderKeyChange extends Change<typeof PROVIDER_KEY_SETTINGS> {
   readonly secret?: string | undefined;
-  readonly order?: number | undefined;
-  readonly enabled?: boolean | undefined;
-  readonly models?: readonly string[] | null | undefined;
-  readonly members?: readonly string[] | null | undefined;
 }
 
 /** A new key. */
@@ -52,32 +48,33 @@ export async function createProviderKey(
   served: ServedNames,
   wanted: NewProviderKey,
 ): Promise<ProviderKeyRecord> {
-  const { accountId, secret } = wanted;
-  const provider = requireProvider(served.servedModels, wanted.provider);
+  const { accountId, provider: slug, secret, ...settings } = wanted;
+  const provider = requireProvider(served.servedModels, slug);
   requireKnownNames(() => served, [{ field: "models", kind: "model", names: wanted.models }]);
   requireFitting(provider, secret);
   const others = await stores.store.listProviderKeys(accountId);
   if (others.length >= MAX_KEYS)
     fail("invalid_request", `The account has ${MAX_KEYS} keys at providers already. Remove one first.`);
-  const orders = others.filter((key) => key.provider === wanted.provider).map(({ order }) => order);
+  const orders = others.filter((key) => key.provider === slug).map(({ order }) => order);
   const id = stores.ids.next("pkey");
   const now = stores.clock.now();
-  const key: ProviderKeyRecord = {
+  const blank: ProviderKeyRecord = {
     id,
     accountId,
     provider: provider.record.slug,
-    name: wanted.name ?? provider.record.name,
+    name: provider.record.name,
     lastFour: lastFourOf(secret),
     sealed: stores.vault.seal(secret, { id, accountId }),
-    order: wanted.order ?? Math.max(0, ...orders.map((order) => order + 1)),
-    enabled: wanted.enabled ?? true,
-    models: wanted.models ?? null,
-    members: wanted.members ?? null,
+    order: Math.max(0, ...orders.map((order) => order + 1)),
+    enabled: true,
+    models: null,
+    members: null,
     createdAt: now,
     updatedAt: now,
     lastUsedAt: null,
     lastError: null,
   };
+  const key = mergeChange(blank, settings);
   await stores.store.insertProviderKey(key);
   stores.ring.forget();
   return key;
@@ -94,18 +91,13 @@ export async function changeProviderKey(
   key: ProviderKeyRecord,
   wish: ProviderKeyChange,
 ): Promise<ProviderKeyRecord> {
-  const { secret } = wish;
+  const { secret, ...settings } = wish;
   if (secret !== undefined) requireFitting(requireProvider(served.servedModels, key.provider), secret);
-  const models: NameList = { field: "models", kind: "model", names: wish.models, kept: key.models };
+  const models: NameList = { field: "models", kind: "model", names: settings.models, kept: key.models };
   requireKnownNames(() => served, [models]);
   const sealed = secret === undefined ? null : stores.vault.seal(secret, key);
   const changed: ProviderKeyRecord = {
-    ...key,
-    name: wish.name ?? key.name,
-    order: wish.order ?? key.order,
-    enabled: wish.enabled ?? key.enabled,
-    models: wish.models === undefined ? key.models : wish.models,
-    members: wish.members === undefined ? key.members : wish.members,
+    ...mergeChange(key, settings),
     lastFour: secret === undefined ? key.lastFour : lastFourOf(secret),
     sealed: sealed ?? key.sealed,
     updatedAt: stores.clock.now(),
@@ -162,23 +154,7 @@ export function presentProviderKey(
   { vault }: Pick<ProviderKeyStores, "vault">,
   key: ProviderKeyRecord,
 ): Record<string, unknown> {
-  const { lastError } = key;
-  return {
-    id: key.id,
-    account_id: key.accountId,
-    provider: key.provider,
-    name: key.name,
-    last_four: key.lastFour,
-    order: key.order,
-    enabled: key.enabled,
-    readable: isReadable(vault, key),
-    models: key.models,
-    members: key.members,
-    created_at: formatTime(key.createdAt),
-    updated_at: formatTime(key.updatedAt),
-    last_used_at: formatTime(key.lastUsedAt),
-    last_error: lastError === null ? null : { message: lastError.message, at: formatTime(lastError.at) },
-  };
+  return presentFields(PROVIDER_KEY_FIELDS, { ...key, readable: isReadable(vault, key) });
 }
 
 /** Whether a key's secret can be opened with the master keys that are known here. */

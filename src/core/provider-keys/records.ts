@@ -1,3 +1,6 @@
+import type { Shown } from "../accounts/resource-fields.ts";
+import type { PROVIDER_KEY_SETTINGS } from "./provider-key-fields.ts";
+
 /** A secret as it is kept: what is in it opens with that master key alone. */
 export interface SealedSecret {
   readonly masterKeyId: string;
@@ -5,24 +8,16 @@ export interface SealedSecret {
   readonly box: string;
 }
 
-/** A key at a provider that an account brings. Its secret is not among it but sealed. */
-export interface ProviderKeyRecord {
+/** An account's own provider key (BYOK), with its secret encrypted. `PROVIDER_KEY_SETTINGS` declares the fields that can be changed. */
+export interface ProviderKeyRecord extends Shown<typeof PROVIDER_KEY_SETTINGS> {
   readonly id: string;
   /** Whose it is: a user or an organization. */
   readonly accountId: string;
   /** Slug. */
   readonly provider: string;
-  readonly name: string;
   /** The secret's last characters, to tell keys apart by. */
   readonly lastFour: string;
   readonly sealed: SealedSecret;
-  /** Keys of one provider are tried from the lowest on. */
-  readonly order: number;
-  readonly enabled: boolean;
-  /** Patterns of the models that it serves, `*` for any characters; null: all. */
-  readonly models: readonly string[] | null;
-  /** Users that it serves; null: whoever the account pays for. */
-  readonly members: readonly string[] | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;

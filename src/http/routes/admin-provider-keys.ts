@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
+import { changeShape, readFields } from "../../core/accounts/resource-fields.ts";
 import { tryProviderKey } from "../../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
@@ -10,6 +11,7 @@ import {
   removeProviderKey,
   requireProviderKey,
 } from "../../core/provider-keys/manage-provider-keys.ts";
+import { PROVIDER_KEY_SETTINGS, ProviderKeyView } from "../../core/provider-keys/provider-key-fields.ts";
 import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
 import { ACCOUNT_MANAGERS, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -19,65 +21,13 @@ import type { HttpDeps } from "../context/context.ts";
 const TAG = "Provider keys";
 const PATH = "/api/admin/accounts/:id/provider-keys";
 
-const ProviderKeyView = z
-  .object({
-    id: z.string(),
-    account_id: z.string(),
-    provider: z.string(),
-    name: z.string(),
-    last_four: z.string().describe("The last four characters of the secret."),
-    order: z.int().describe("Keys of one provider are tried in ascending order."),
-    enabled: z.boolean(),
-    readable: z
-      .boolean()
-      .describe(
-        "Whether the gateway can decrypt the secret. `false` means that its master key is missing or has changed; requests that need the key fail with 503. Store the key again, or restore the master key.",
-      ),
-    models: z
-      .array(z.string())
-      .nullable()
-      .describe("Models that the key is used for: ids or patterns with `*`. `null` means all models."),
-    members: z
-      .array(z.string())
-      .nullable()
-      .describe("Ids of the users that the key is used for. `null` means all users and service keys."),
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-    last_used_at: z.iso.datetime().nullable(),
-    last_error: z.object({ message: z.string(), at: z.iso.datetime() }).nullable(),
-  })
-  .meta({ id: "ProviderKey", description: "An account's own provider key (BYOK), without its secret." });
-
 const OfAccount = z.object({ id: z.string() });
 const OfKey = z.object({ id: z.string(), key_id: z.string() });
 
-/** A list of patterns or user ids. */
-const list = z.array(z.string().min(1).max(256)).min(1).max(100);
 /** A secret. The longest kind is the JSON file of a service account. */
 const secret = z.string().trim().min(8).max(16_384);
 
-const SETTINGS = {
-  name: z
-    .string()
-    .trim()
-    .min(1)
-    .max(200)
-    .meta({ description: "Display name of the key.", examples: ["Ours"] })
-    .optional(),
-  order: z
-    .int()
-    .min(0)
-    .max(1_000_000)
-    .optional()
-    .describe("Keys of one provider are tried in ascending order. Default: after the existing keys."),
-  enabled: z.boolean().optional().describe("`false` means the key is not used. Default: `true`."),
-  models: list
-    .nullish()
-    .describe("Models that the key is used for: ids or patterns with `*`. `null` means all models."),
-  members: list
-    .nullish()
-    .describe("Ids of the users that the key is used for. `null` means all users and service keys."),
-};
+const SETTINGS = changeShape(PROVIDER_KEY_SETTINGS);
 
 /** `GET /api/admin/accounts/{id}/provider-keys`: the account's own provider keys, without secrets. */
 export const listProviderKeys = defineEndpoint({
@@ -125,8 +75,8 @@ export const postProviderKey = defineEndpoint({
   status: 201,
   async handle({ principal, params, body, deps }) {
     const accountId = await requireAccount(principal, params.id, deps);
-    const { provider, key, ...rest } = body;
-    const wanted = { ...rest, accountId, provider, secret: key };
+    const { provider, key: secret } = body;
+    const wanted = { ...readFields(PROVIDER_KEY_SETTINGS, body), accountId, provider, secret };
     return {
       data: presentProviderKey(
         deps.providerKeyStores,
@@ -149,11 +99,8 @@ export const patchProviderKey = defineEndpoint({
   response: z.object({ data: ProviderKeyView }),
   async handle({ principal, params, body, deps }) {
     const found = await findKey(principal, params, deps);
-    const { key, ...rest } = body;
-    const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), found, {
-      ...rest,
-      secret: key,
-    });
+    const change = { ...readFields(PROVIDER_KEY_SETTINGS, body), secret: body.key };
+    const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), found, change);
     return { data: presentProviderKey(deps.providerKeyStores, changed) };
   },
 });

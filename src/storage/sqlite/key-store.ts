@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { KeyQuery, KeyStore } from "../../core/accounts/key-store.ts";
-import type { KeyRateLimit, KeyRecord } from "../../core/accounts/records.ts";
+import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
+import type { KeyRecord } from "../../core/accounts/records.ts";
 import { Revision } from "./revision.ts";
 
 interface KeyRow {
