@@ -4,30 +4,27 @@ import { presentEntry } from "../core/audit/present-entry.ts";
 import { presentVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
 import { formatTable } from "./format-table.ts";
 import { printTime } from "./print-values.ts";
-import { DEFAULT_LIMIT, readLimit } from "./read-options.ts";
+import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
-interface ListOptions {
+interface ListOptions extends JsonOption {
   readonly account?: string;
   readonly limit: number;
-  readonly json?: boolean;
 }
 
 /** `gateway audit list|verify`: administrative changes, and the integrity of their log. */
 export function addAuditCommands(program: Command): void {
   const audit = program.command("audit").description("Read and verify the audit log");
-  audit
-    .command("list")
-    .description("List audit log entries, newest first")
-    .option("--account <id>", "Only entries of this account")
-    .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT)
-    .option("--json", "Print JSON")
-    .action((options: ListOptions) => withStores((stores) => list(stores, options)));
-  audit
-    .command("verify")
-    .description("Verify the hash chain of the log; exits with 1 if it is broken")
-    .option("--json", "Print JSON")
-    .action((options: { readonly json?: boolean }) => withStores((stores) => verify(stores, options)));
+  addJsonOption(
+    audit
+      .command("list")
+      .description("List audit log entries, newest first")
+      .option("--account <id>", "Only entries of this account")
+      .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT),
+  ).action((options: ListOptions) => withStores((stores) => list(stores, options)));
+  addJsonOption(
+    audit.command("verify").description("Verify the hash chain of the log; exits with 1 if it is broken"),
+  ).action((options: JsonOption) => withStores((stores) => verify(stores, options)));
 }
 
 async function list({ audit }: Stores, { account, limit, json }: ListOptions): Promise<string> {
@@ -45,7 +42,7 @@ async function list({ audit }: Stores, { account, limit, json }: ListOptions): P
   return formatTable(["number", "time", "by", "what", "of", "fields"], rows);
 }
 
-async function verify({ audit }: Stores, { json }: { readonly json?: boolean }): Promise<string> {
+async function verify({ audit }: Stores, { json }: JsonOption): Promise<string> {
   const verdict = await verifyAudit(audit);
   const { entries, lastHash, flaw } = verdict;
   if (flaw !== null) process.exitCode = 1;

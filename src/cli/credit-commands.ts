@@ -12,71 +12,85 @@ import {
 import { presentEntry } from "../core/ledger/present-entry.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addCreditViews } from "./credit-views.ts";
-import { describeOptions, readExpiry } from "./read-options.ts";
+import { addJsonOption, describeOptions, type JsonOption, readExpiry } from "./read-options.ts";
 import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
+
+const ACCOUNT = "ID of the account, user_… or org_…";
 
 /** `gateway credits grant|purchase|correct|refund|balance|list`: the credits of an account. A gateway may be running on the same stores. */
 export function addCreditCommands(program: Command): void {
   const credits = program
     .command("credits")
     .description("Manage credits: grants, purchases, corrections and refunds");
-  credits
+  addGrant(credits);
+  addPurchaseCommand(credits);
+  addCorrect(credits);
+  addRefundCommand(credits);
+  addCreditViews(credits);
+}
+
+function addGrant(credits: Command): void {
+  const command = credits
     .command("grant")
     .description("Grant credits to an account; a running gateway applies them within a second")
-    .argument("<account>", "ID of the account, user_… or org_…")
+    .argument("<account>", ACCOUNT)
     .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
     .option("--note <text>", "Note in the ledger")
     .option(
       "--expires <time>",
       "When the unused rest of the grant expires, such as 2027-01-31 (default: never)",
     )
-    .option("--id <id>", "Idempotency ID: repeating the command with the same ID grants once")
-    .option("--json", "Print JSON")
-    .action((account: string, amount: number, options: MoveOptions) =>
-      withStores((stores) => move(stores, { word: "grant", account, amount, options }, grant)),
-    );
-  credits
+    .option("--id <id>", "Idempotency ID: repeating the command with the same ID grants once");
+  addMove(command, "grant", grant);
+}
+
+function addPurchaseCommand(credits: Command): void {
+  const command = credits
     .command("purchase")
     .description("Record a purchase that the payment webhook has not reported")
-    .argument("<account>", "ID of the account")
+    .argument("<account>", ACCOUNT)
     .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
     .requiredOption("--id <id>", "ID of the payment; each payment is recorded once")
-    .option("--note <text>", "Note in the ledger")
-    .option("--json", "Print JSON")
-    .action((account: string, amount: number, options: MoveOptions & { readonly id: string }) =>
-      withStores((stores) => move(stores, { word: "purchase", account, amount, options }, purchase)),
-    );
-  credits
+    .option("--note <text>", "Note in the ledger");
+  addMove(command, "purchase", purchase);
+}
+
+function addCorrect(credits: Command): void {
+  const command = credits
     .command("correct")
     .description("Correct the balance of an account up or down")
-    .argument("<account>", "ID of the account")
+    .argument("<account>", ACCOUNT)
     .argument("<amount>", "Amount in US dollars, such as 12.50 or -12.50", readCorrection)
     .requiredOption("--note <text>", "Reason, noted in the ledger")
-    .option("--id <id>", "Idempotency ID: repeating the command with the same ID corrects once")
-    .option("--json", "Print JSON")
-    .action((account: string, amount: number, options: MoveOptions) =>
-      withStores((stores) => move(stores, { word: "correct", account, amount, options }, correct)),
-    );
-  credits
+    .option("--id <id>", "Idempotency ID: repeating the command with the same ID corrects once");
+  addMove(command, "correct", correct);
+}
+
+/** Adds `--json` and the action of a command that changes a balance. */
+function addMove(command: Command, word: Movement["word"], mover: Mover): void {
+  addJsonOption(command).action((account: string, amount: number, options: MoveOptions) =>
+    withStores((stores) => move(stores, { word, account, amount, options }, mover)),
+  );
+}
+
+function addRefundCommand(credits: Command): void {
+  const command = credits
     .command("refund")
     .description("Refund the cost of a generation, or part of it")
     .argument("<generation>", "ID of the generation, gen_…")
     .option("--amount <dollars>", "Amount in US dollars (default: all that is not refunded yet)", readAmount)
     .option("--note <text>", "Reason, noted in the ledger")
-    .option("--id <id>", "Idempotency ID; needed for several refunds of one generation")
-    .option("--json", "Print JSON")
-    .action((generation: string, options: RefundOptions) =>
-      withStores((stores) => refund(stores, generation, options)),
-    );
-  addCreditViews(credits);
+    .option("--id <id>", "Idempotency ID; needed for several refunds of one generation");
+  addJsonOption(command).action((generation: string, options: RefundOptions) =>
+    withStores((stores) => refund(stores, generation, options)),
+  );
 }
 
-interface MoveOptions {
+interface MoveOptions extends JsonOption {
   readonly note?: string;
   readonly expires?: string;
   readonly id?: string;
-  readonly json?: boolean;
 }
 
 interface RefundOptions extends Omit<MoveOptions, "expires"> {
@@ -124,48 +138,43 @@ async function move(stores: Stores, movement: Movement, mover: Mover): Promise<s
   const { word, account, amount, options } = movement;
   await requireAccount(stores, account);
   const moved = await mover(stores, movement);
-  await auditMove(stores, word, account, { ...describeOptions(options), amount: formatDollars(amount) });
-  return tell(stores, moved, account, options);
+  await auditCommand(stores, {
+    action: `gateway credits ${word}`,
+    accountId: account,
+    target: account,
+    changes: { ...describeOptions(options), amount: formatDollars(amount) },
+  });
+  return tell(stores, { moved, accountId: account, json: options.json });
 }
 
 async function refund(stores: Stores, generationId: string, options: RefundOptions): Promise<string> {
-  const { amount = null, note = null, id = null } = options;
+  const { amount = null, note = null, id = null, json } = options;
   const moved = await refundGeneration(creditsOf(stores), { generationId, amount, note, id });
   const accountId = moved.transfer.to;
-  await auditMove(
-    stores,
-    "refund",
-    generationId,
-    {
-      ...describeOptions(options),
-      amount: formatDollars(moved.transfer.amount),
-    },
+  await auditCommand(stores, {
+    action: "gateway credits refund",
     accountId,
-  );
-  return tell(stores, moved, accountId, options);
+    target: generationId,
+    changes: { ...describeOptions(options), amount: formatDollars(moved.transfer.amount) },
+  });
+  return tell(stores, { moved, accountId, json });
 }
 
-function auditMove(
-  stores: Stores,
-  word: string,
-  target: string,
-  changes: Record<string, unknown>,
-  accountId = target,
-): Promise<void> {
-  return auditCommand(stores, { action: `gateway credits ${word}`, accountId, target, changes });
+interface Outcome extends JsonOption {
+  readonly moved: Moved;
+  readonly accountId: string;
 }
 
+/** Returns what a command prints about a change of a balance. */
 async function tell(
   stores: Stores,
-  { transfer, isNew }: Moved,
-  accountId: string,
-  { json }: { readonly json?: boolean },
+  { moved: { transfer, isNew }, accountId, json }: Outcome,
 ): Promise<string> {
   if (json) return JSON.stringify({ data: presentEntry(transfer, accountId) });
   const { balance } = await stores.ledger.findBalance(accountId);
-  const [now, before] = transfer.from === accountId ? ["lost", "had lost"] : ["was given", "had been given"];
-  const what = isNew ? now : `${before} before:`;
-  return `${accountId} ${what} ${formatDollars(transfer.amount)} US dollars (${transfer.id}). Its balance is ${formatDollars(balance)}.`;
+  const [verb, preposition] = transfer.from === accountId ? ["Deducted", "from"] : ["Added", "to"];
+  const done = isNew ? verb : `Already ${verb.toLowerCase()} before:`;
+  return `${done} ${formatDollars(transfer.amount)} US dollars ${preposition} ${accountId} (${transfer.id}). Its balance is ${formatDollars(balance)}.`;
 }
 
 /** Credits without a running ledger: a running gateway reads the changes from the store. */

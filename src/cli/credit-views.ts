@@ -8,39 +8,41 @@ import { presentGrantLeft, presentSums } from "../core/ledger/present-sums.ts";
 import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printTime } from "./print-values.ts";
-import { DEFAULT_LIMIT, readLimit } from "./read-options.ts";
+import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
 import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
 
 /** `gateway credits balance|list`: the balance of an account and its sources. */
 export function addCreditViews(credits: Command): void {
-  credits
-    .command("balance")
-    .description("Show the balance of an account, its sources, and unused grants that expire")
-    .argument("<account>", "ID of the account")
-    .option("--json", "Print JSON")
-    .action((account: string, options: JsonOption) =>
-      withStores((stores) => showBalance(stores, account, options)),
-    );
-  credits
-    .command("list")
-    .description("List grants, purchases, corrections and refunds of an account, newest first")
-    .argument("<account>", "ID of the account")
-    .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT)
-    .option("--json", "Print JSON")
-    .action((account: string, options: EntryOptions) =>
-      withStores((stores) => listEntries(stores, account, CREDIT_KINDS, options)),
-    );
-}
-
-interface JsonOption {
-  readonly json?: boolean;
+  addJsonOption(
+    credits
+      .command("balance")
+      .description("Show the balance of an account, its sources, and unused grants that expire")
+      .argument("<account>", "ID of the account"),
+  ).action((account: string, options: JsonOption) =>
+    withStores((stores) => showBalance(stores, account, options)),
+  );
+  addJsonOption(
+    credits
+      .command("list")
+      .description("List grants, purchases, corrections and refunds of an account, newest first")
+      .argument("<account>", "ID of the account")
+      .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT),
+  ).action((account: string, options: EntryOptions) =>
+    withStores((stores) => listEntries(stores, { account, kinds: CREDIT_KINDS }, options)),
+  );
 }
 
 /** The options of commands that list ledger entries. */
 export interface EntryOptions extends JsonOption {
   readonly limit: number;
-  readonly kind?: TransferKind;
+}
+
+/** The ledger entries that a command lists. */
+export interface EntrySelection {
+  readonly account: string;
+  /** `undefined` stands for all kinds. */
+  readonly kinds: readonly (TransferKind | undefined)[];
 }
 
 const CREDIT_KINDS = TRANSFER_KINDS.filter((kind) => kind !== "usage");
@@ -71,11 +73,10 @@ async function showBalance(stores: Stores, id: string, { json }: JsonOption): Pr
   return formatFields({ ...data, grants: grants.length === 0 ? null : grants.join(", ") });
 }
 
-/** Prints the transfers of an account of the given kinds, newest first. The kind `undefined` stands for all. */
+/** Prints ledger entries, newest first. */
 export async function listEntries(
   stores: Stores,
-  accountId: string,
-  kinds: readonly (TransferKind | undefined)[],
+  { account: accountId, kinds }: EntrySelection,
   { limit, json }: EntryOptions,
 ): Promise<string> {
   await requireAccount(stores, accountId);

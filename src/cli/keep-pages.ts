@@ -3,8 +3,8 @@ const PURGE_DELAY = "MIMALLOC_PURGE_DELAY";
 const NEVER = "-1";
 
 /**
- * Puts this program in its own place once more, with an allocator that keeps the pages it has freed
- * (docs/adr/0008-freed-pages-stay.md). Comes back where the delay is set already, and where the system cannot do it.
+ * Re-executes this program with an allocator that keeps freed pages (docs/adr/0008-freed-pages-stay.md). Returns if the delay is
+ * set already, and on systems without `execve`.
  */
 export function keepPages({ env, execPath, execArgv, argv, execve }: NodeJS.Process): void {
   if (env[PURGE_DELAY] !== undefined || execve === undefined) return;

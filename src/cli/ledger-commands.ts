@@ -3,50 +3,46 @@ import type { Stores } from "../app/wire-up.ts";
 import { formatDollars } from "../base/money.ts";
 import { formatTime } from "../base/time.ts";
 import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
-import { TRANSFER_KINDS } from "../core/ledger/records.ts";
+import { TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
 import { presentGeneration } from "../core/usage/present-generation.ts";
 import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
 import { formatFields, formatTable } from "./format-table.ts";
-import { DEFAULT_LIMIT, readLimit } from "./read-options.ts";
+import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
-interface JsonOption {
-  readonly json?: boolean;
+interface LedgerOptions extends EntryOptions {
+  readonly kind?: TransferKind;
 }
 
 /** `gateway ledger`, `ledger check`, `holds` and `generation`: ledger entries, holds, and verification. */
 export function addLedgerCommands(program: Command): void {
-  const ledger = program
-    .command("ledger")
-    .description("List all ledger entries of an account, newest first")
-    .argument("<account>", "ID of the account")
-    .option("--kind <kind>", `Only entries of this kind: ${TRANSFER_KINDS.join(", ")}`, readKind)
-    .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT)
-    .option("--json", "Print JSON")
-    .action((account: string, options: EntryOptions) =>
-      withStores((stores) =>
-        listEntries(stores, account, options.kind ? [options.kind] : [undefined], options),
-      ),
-    );
-  ledger
-    .command("check")
-    .description("Verify all balances and charges; exits with 1 if anything differs")
-    .option("--json", "Print JSON")
+  const ledger = addJsonOption(
+    program
+      .command("ledger")
+      .description("List all ledger entries of an account, newest first")
+      .argument("<account>", "ID of the account")
+      .option("--kind <kind>", `Only entries of this kind: ${TRANSFER_KINDS.join(", ")}`, readKind)
+      .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT),
+  ).action((account: string, { kind, ...options }: LedgerOptions) =>
+    withStores((stores) => listEntries(stores, { account, kinds: [kind] }, options)),
+  );
+  addJsonOption(
+    ledger.command("check").description("Verify all balances and charges; exits with 1 if anything differs"),
     // The parent command has the option too and parses it first.
-    .action((_, command: Command) =>
-      withStores((stores) => check(stores, command.optsWithGlobals<JsonOption>())),
-    );
-  program
-    .command("holds")
-    .description("List generations in progress, for which a running gateway holds credits")
-    .option("--json", "Print JSON")
-    .action((options: JsonOption) => withStores((stores) => listHolds(stores, options)));
-  program
-    .command("generation")
-    .description("Show a generation, its attempts and its cost")
-    .argument("<id>", "ID of the generation, gen_…")
-    .option("--json", "Print JSON")
-    .action((id: string, options: JsonOption) => withStores((stores) => showGeneration(stores, id, options)));
+  ).action((_, command: Command) =>
+    withStores((stores) => check(stores, command.optsWithGlobals<JsonOption>())),
+  );
+  addJsonOption(
+    program
+      .command("holds")
+      .description("List generations in progress, for which a running gateway holds credits"),
+  ).action((options: JsonOption) => withStores((stores) => listHolds(stores, options)));
+  addJsonOption(
+    program
+      .command("generation")
+      .description("Show a generation, its attempts and its cost")
+      .argument("<id>", "ID of the generation, gen_…"),
+  ).action((id: string, options: JsonOption) => withStores((stores) => showGeneration(stores, id, options)));
 }
 
 async function check({ ledger, usage, listDamagedLines }: Stores, { json }: JsonOption): Promise<string> {

@@ -8,18 +8,19 @@ import { presentPromptLogEntry } from "../core/extensions/prompt-log/present-ent
 import { findPromptLogEntry } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import { formatFields } from "./format-table.ts";
+import { addJsonOption, type JsonOption } from "./read-options.ts";
 
 /** `gateway prompt-log <id>`: shows the stored bodies of a generation. */
 export function addPromptLogCommand(program: Command): void {
-  program
-    .command("prompt-log")
-    .description("Show the stored request and response bodies of a generation")
-    .argument("<id>", "ID of the generation, gen_…")
-    .option("--json", "Print JSON")
-    .action(show);
+  addJsonOption(
+    program
+      .command("prompt-log")
+      .description("Show the stored request and response bodies of a generation")
+      .argument("<id>", "ID of the generation, gen_…"),
+  ).action(show);
 }
 
-async function show(id: string, { json }: { readonly json?: boolean }): Promise<void> {
+async function show(id: string, { json }: JsonOption): Promise<void> {
   const config = loadConfig(process.env);
   const random = createSystemRandom();
   const stores = openStores(config.data_dir, systemClock, random);
