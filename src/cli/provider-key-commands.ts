@@ -156,7 +156,7 @@ async function test(services: ProviderKeyServices, id: string, options: JsonOpti
   const { maker, serving, trying } = services;
   const found = await find(services, id);
   const { provider, key } = openProviderKey(maker, serving.servedModels, found);
-  const trial = await tryProviderKey(trying, serving, provider, key, found.models);
+  const trial = await tryProviderKey(trying, serving, { provider, key, models: found.models });
   const at = systemClock.now();
   const isOk = trial.status === "ok";
   maker.ring.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });

@@ -281,7 +281,7 @@ test("a model that vanishes is served for its days of grace, listed with their e
   const refused = await ask(place, "openai/gpt-a");
   expect(refused.status).toBe(400);
   const { error } = (await refused.json()) as { error: { code: string; message: string } };
-  expect(error.message).toStartWith('"openai/gpt-a" was withdrawn on 2026-07-04. Near it are "openai/gpt-b"');
+  expect(error.message).toStartWith('"openai/gpt-a" was withdrawn on 2026-07-04. Similar models are "openai/gpt-b"');
   expect((await fetch(`${place.gateway.base}/models/openai/gpt-a`)).status).toBe(200);
   await place.gateway.stop();
 });

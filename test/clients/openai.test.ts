@@ -425,7 +425,7 @@ describe("errors have the library's classes", () => {
       InternalServerError,
       502,
       "upstream_error",
-      /refused the gateway's key/,
+      /rejected the gateway's key/,
     ],
     [
       "an overloaded upstream",

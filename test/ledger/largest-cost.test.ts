@@ -29,12 +29,16 @@ const REQUEST = {
 } as const;
 const SEEN = { producedBytes: 64 * 1024 * 1024, searches: 0 };
 
-/** The highest count that passes, found by halving. */
+function boundsAt(deployment: Deployment) {
+  return { request: REQUEST, deployment, sentMaxTokens: null };
+}
+
+/** Finds the highest count that is accepted, by bisection. */
 function highestOf(deployment: Deployment, name: "promptTokens" | "completionTokens" | "searches"): number {
   let [passes, fails] = [0, MOST];
   while (fails - passes > 1) {
     const count = Math.floor(passes + (fails - passes) / 2);
-    const { rejected } = checkUsage({ ...NO_TOKENS, [name]: count }, REQUEST, deployment, null, SEEN);
+    const { rejected } = checkUsage({ ...NO_TOKENS, [name]: count }, boundsAt(deployment), SEEN);
     if (rejected.length === 0) passes = count;
     else fails = count;
   }
@@ -64,7 +68,7 @@ describe("the highest cost that a generation can have", () => {
         };
         const reasoned = { ...dear, reasoningTokens: usage.completionTokens };
         highest = Math.max(highest, ...[usage, dear, reasoned].map((one) => priceAt(prices, one)));
-        expect(checkUsage(LIE, REQUEST, deployment, null, SEEN).rejected.map(({ field }) => field)).toEqual([
+        expect(checkUsage(LIE, boundsAt(deployment), SEEN).rejected.map(({ field }) => field)).toEqual([
           "prompt_tokens",
           "completion_tokens",
           "searches",

@@ -92,7 +92,7 @@ describe("an account's own key", () => {
     const key = await makeKey(site, account);
     const before = await site.chat(key, { model: "openai/gpt-4o-mini" });
     expect([before.status, before.json.error.type]).toEqual([400, "invalid_model"]);
-    expect(before.json.error.message).toContain("key of its own");
+    expect(before.json.error.message).toContain("BYOK key");
     await site.bring(account, "openai", OWN);
     const answer = await site.chat(key, { model: "openai/gpt-4o-mini" });
     expect([answer.status, secretsAt(site.openai)]).toEqual([200, [OWN]]);
@@ -230,7 +230,7 @@ describe("own keys that fail", () => {
     site.near.reset(refuseKey);
     const { status, text, json } = await site.chat(key, { provider: { own_keys_only: true } });
     expect([status, json.error.type, secretsAt(site.far)]).toEqual([502, "upstream_error", []]);
-    expect(json.error.message).toContain("account's own key");
+    expect(json.error.message).toContain("account's BYOK key");
     expect(json.error.metadata).toEqual({
       provider: "near",
       upstream_status: 401,
@@ -249,7 +249,7 @@ describe("own keys that fail", () => {
     site.near.reset(outOfCredit);
     const first = await site.chat(key, only);
     expect([first.status, first.json.error.type]).toEqual([503, "unavailable"]);
-    expect(first.json.error.message).toContain("own key");
+    expect(first.json.error.message).toContain("BYOK key");
     expect(first.json.error.metadata).toMatchObject({ is_byok: true });
     expect(first.headers.get("retry-after")).toBe("60");
 
@@ -288,7 +288,7 @@ describe("own keys that fail", () => {
     site.near.reset(refuseKey);
     await site.chat(key);
     const [{ last_error }] = (await site.manage(path)).json.data;
-    expect(last_error).toEqual({ message: expect.stringContaining("refused"), at: expect.any(String) });
+    expect(last_error).toEqual({ message: expect.stringContaining("rejected"), at: expect.any(String) });
     site.near.reset(() => Response.json({ error: { message: "temperature is bad" } }, { status: 400 }));
     await site.chat(key);
     expect((await site.manage(path)).json.data[0].last_error).toEqual(last_error);

@@ -7,11 +7,11 @@ import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
 import { type FilteredOut, filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
 import type { GenerationDeps } from "./call.ts";
-import { type AskingCall, findAllDeployments } from "./find-deployments.ts";
+import { findAllDeployments, type RoutableCall } from "./find-deployments.ts";
 import { prepareTiers } from "./find-tier-deployments.ts";
 import { measurePrompt } from "./measure-prompt.ts";
 
-/** The failure of a request whose record cannot be written: nothing runs and no answer is given without a record. */
+/** The failure of a request whose record cannot be written: no provider is called and no answer is sent without a record. */
 export const CANNOT_RECORD: Failure = {
   code: "unavailable",
   message: "The gateway cannot write its records at the moment. Repeat the request later.",
@@ -21,7 +21,7 @@ export const CANNOT_RECORD: Failure = {
 
 /** A request that may run, and the deployments that may answer it. */
 export interface Admission {
-  /** Deployments by model, the requested one first, then its fallbacks: those that policy and the request's preferences allow. */
+  /** The deployments that policy and preferences allow, by model: the requested one first, then its fallbacks. */
   readonly deployments: readonly (readonly Deployment[])[];
   /** Deployments that may not answer, and why. */
   readonly filteredOut: readonly FilteredOut[];
@@ -29,50 +29,51 @@ export interface Admission {
   readonly requestedId: string;
   /** The requested model, or the first one that the tier resolves to: limits count against it. */
   readonly modelId: string;
-  /** Nothing of the request may be stored, also not in the gateway's own memory of turns. */
+  /** Nothing of the request may be stored, and no turn remembered. */
   readonly zeroRetention: boolean;
   /** For `gateway_metadata.warnings`. */
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Decides whether a request may run. `byokKeys` are the caller's account's own provider keys.
+ * Decides whether a request may run. `byokKeys` are the BYOK keys of the caller's account.
  * Rejects with a GatewayError `authentication`, `invalid_model`, `model_not_allowed`, `invalid_request`, `context_length_exceeded`,
  * `unavailable`.
  */
 export async function admit(
   deps: GenerationDeps,
-  call: AskingCall,
+  call: RoutableCall,
   byokKeys: ByokKeys | null,
 ): Promise<Admission> {
   const considered = await consider(deps, call, byokKeys);
-  if (considered.refusal !== null) throw new GatewayError(considered.refusal);
+  if (considered.rejection !== null) throw new GatewayError(considered.rejection);
   if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
   return considered;
 }
 
-/** An admission, or the reason why no deployment may answer (`refusal`). */
+/** What an admission would be, and why it is rejected. */
 export interface Consideration extends Admission {
-  readonly refusal: Failure | null;
+  /** Null if a deployment may answer. */
+  readonly rejection: Failure | null;
 }
 
 /**
  * Finds the deployments that may answer a request, without admitting it.
  * Rejects with a GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` if
- * a tier or the account's own provider keys are the reason.
+ * a tier or the lack of a BYOK key is the reason.
  */
 export async function consider(
   deps: GenerationDeps,
-  call: AskingCall,
+  call: RoutableCall,
   byokKeys: ByokKeys | null,
 ): Promise<Consideration> {
   await prepareTiers(deps, call);
   const { principal, request } = call;
   const policy = policyOf(deps.policy, principal);
   const listNeeds = once(() => request.listNeeds());
-  const all = findAllDeployments(deps, call, { own: byokKeys, policy, listNeeds });
+  const all = findAllDeployments(deps, call, { byokKeys, policy, listNeeds });
   requireKnownProviders(deps.serving, request.preferences);
-  const { model: asked } = all.flat()[0] as Deployment;
+  const { model: requested } = all.flat()[0] as Deployment;
   const tier = deps.serving().tiers.find(request.model);
   const maxPromptTokens = boundPrompt(request);
   const { preferences, mayHaveMedia } = request;
@@ -80,16 +81,20 @@ export async function consider(
   const promptTokens = await measurePrompt(deps.tokenCounter, request, all.flat());
   const rules = { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
   const selection = filterDeployments(all, rules);
-  const first = selection.deployments[0]?.[0]?.model ?? asked;
+  const first = selection.deployments[0]?.[0]?.model ?? requested;
+  const { deployments, filteredOut, refusal: rejection } = selection;
   return {
-    ...selection,
-    requestedId: tier?.id ?? asked.id,
-    modelId: tier === undefined ? asked.id : first.id,
+    deployments,
+    filteredOut,
+    rejection,
+    requestedId: tier?.id ?? requested.id,
+    modelId: tier === undefined ? requested.id : first.id,
     zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
     warnings: warnOfParameters(preferences, listNeeds),
   };
 }
 
+/** Memoizes a function without parameters. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {

@@ -8,23 +8,23 @@ import { boundByBytes } from "../routing/prompt-tokens.ts";
 
 /** What a generation may use of its account's money (docs/adr/0009-holds-that-grow.md). */
 export interface Allowance {
-  /** What is held for it, nanodollars; null where nothing is. */
+  /** What is held for it, in nanodollars; null if nothing is. */
   readonly held: number | null;
-  /** Who bounds it, where anything does. */
-  readonly by: HeldAmount["by"];
-  /** The most tokens that a candidate is to be asked for, in each answer; null: as many as the client wants. */
+  /** What bounds the hold. */
+  readonly by: TakenHold["by"];
+  /** Returns the most tokens to request of a candidate for each answer; null: as many as the client wants. */
   boundFor(candidate: Candidate): number | null;
-  /** Tokens of answers that the hold covers when this candidate answers; infinite where it covers the longest. */
+  /** Returns the tokens of answers that the hold covers at a candidate; infinite if it covers the longest answers. */
   tokensHeldFor(candidate: Candidate): number;
-  /** Raises the hold until it covers so many tokens of answers, as far as what is left allows; gives how many it covers then. */
+  /** Raises the hold to cover `tokens` of answers at a candidate, or as many as possible, and returns how many it covers. */
   growTo(candidate: Candidate, tokens: number): number;
-  /** Raises the hold to a cost, as far as what is left allows; gives how much of it is covered. */
+  /** Raises the hold to a cost, or as far as possible, and returns how much of the cost it covers. Nanodollars. */
   cover(cost: number): number;
 }
 
-type HeldAmount = Extract<HoldVerdict, { kind: "held" }>;
+type TakenHold = Extract<HoldVerdict, { kind: "held" }>;
 
-/** Of a generation that costs its caller nothing, or that nobody pays for. */
+/** The allowance of a generation for which nothing is held: it is free, anonymous, or uses a BYOK key. */
 export const NO_HOLD: Allowance = {
   held: null,
   by: "account",
@@ -34,78 +34,88 @@ export const NO_HOLD: Allowance = {
   cover: (cost) => cost,
 };
 
-/** What a hold is for. */
+/** The request that a hold is for. */
 export interface HeldRequest {
   readonly id: string;
   readonly request: Pick<InferenceRequest, "maxTokens" | "answers" | "stream" | "promptTextBytes">;
-  /** What each candidate that the hold is for may cost; others cost nothing. */
+  /** The cost of each candidate that the hold is for; other candidates cost nothing. */
   readonly costs: ReadonlyMap<Candidate, DeploymentCost>;
 }
 
 /** The allowance of a request for which an amount is held. */
-export function createAllowance(
-  ledger: Pick<Ledger, "grow">,
-  { id, request, costs }: HeldRequest,
-  verdict: HeldAmount,
-): Allowance {
-  let held = verdict.amount;
-  const grow = (amount: number): number => {
-    if (amount > held) held = ledger.grow(id, amount);
-    return held;
-  };
-  const tokensOf = (candidate: Candidate): number => {
-    const cost = costs.get(candidate);
-    const tokens = cost === undefined ? Number.POSITIVE_INFINITY : tokensFor(held, cost);
-    return tokens >= (cost?.tokens.most ?? 0) ? Number.POSITIVE_INFINITY : tokens;
-  };
-  const findBound = (candidate: Candidate): number | null => {
+export class HeldAllowance implements Allowance {
+  private amount: number;
+  /** A candidate's bound does not change after its first attempt. */
+  private readonly bounds = new Map<Candidate, number | null>();
+
+  constructor(
+    private readonly ledger: Pick<Ledger, "grow">,
+    private readonly target: HeldRequest,
+    private readonly hold: TakenHold,
+  ) {
+    this.amount = hold.amount;
+  }
+
+  get held(): number {
+    return this.amount;
+  }
+
+  get by(): TakenHold["by"] {
+    return this.hold.by;
+  }
+
+  boundFor(candidate: Candidate): number | null {
+    const known = this.bounds.get(candidate);
+    if (known !== undefined) return known;
+    const bound = this.findBound(candidate);
+    this.bounds.set(candidate, bound);
+    return bound;
+  }
+
+  tokensHeldFor(candidate: Candidate): number {
+    const cost = this.target.costs.get(candidate);
+    if (cost === undefined) return Number.POSITIVE_INFINITY;
+    const tokens = tokensFor(this.amount, cost);
+    return tokens >= cost.tokens.most ? Number.POSITIVE_INFINITY : tokens;
+  }
+
+  growTo(candidate: Candidate, tokens: number): number {
+    const cost = this.target.costs.get(candidate);
+    if (cost !== undefined) this.grow(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
+    return this.tokensHeldFor(candidate);
+  }
+
+  cover(cost: number): number {
+    return Math.min(cost, this.grow(cost));
+  }
+
+  private grow(amount: number): number {
+    if (amount > this.amount) this.amount = this.ledger.grow(this.target.id, amount);
+    return this.amount;
+  }
+
+  /** Null if all tokens that the answers can have are covered, so that the request needs no bound. */
+  private findBound(candidate: Candidate): number | null {
+    const { request, costs } = this.target;
     const cost = costs.get(candidate);
     if (cost === undefined) return null;
-    const amount = mayHideTokens(candidate, request.stream) ? held : Math.max(held, verdict.available);
-    return boundAnswer(request, candidate, cost, tokensFor(amount, cost));
-  };
-  /** A bound stays as it was when the candidate was asked. */
-  const bounds = new Map<Candidate, number | null>();
-  return {
-    get held() {
-      return held;
-    },
-    by: verdict.by,
-    boundFor(candidate) {
-      const known = bounds.get(candidate);
-      if (known !== undefined) return known;
-      const bound = findBound(candidate);
-      bounds.set(candidate, bound);
-      return bound;
-    },
-    tokensHeldFor: tokensOf,
-    growTo(candidate, tokens) {
-      const cost = costs.get(candidate);
-      if (cost !== undefined) grow(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
-      return tokensOf(candidate);
-    },
-    cover: (cost) => Math.min(cost, grow(cost)),
-  };
+    const canGrow = !mayHideTokens(candidate, request.stream);
+    const tokens = tokensFor(canGrow ? Math.max(this.amount, this.hold.available) : this.amount, cost);
+    const { most, expected } = cost.tokens;
+    if (tokens >= most) return null;
+    const { answers, promptTextBytes } = request;
+    // Many hosts reject a bound that does not fit into the context window together with the prompt.
+    const room =
+      candidate.endpoint.contextLength - boundByBytes(promptTextBytes) - boundPrompt({ promptTextBytes: 0 });
+    const fitting = Math.min(tokens / answers, Math.max(room, expected / answers));
+    return Math.max(1, Math.floor(fitting));
+  }
 }
 
 /**
- * Whether tokens may be produced that are seen at the end alone, so that a hold cannot grow with them: in an answer that is not
- * streamed, by a model that reasons, and in media.
+ * Returns whether tokens may be produced that are seen only at the end, so that a hold cannot grow with them: in an answer that
+ * is not streamed, by a model that reasons, and in media.
  */
 function mayHideTokens({ model }: Candidate, isStream: boolean): boolean {
   return !isStream || mayReason(model) || model.outputModalities.some((modality) => modality !== "text");
-}
-
-/** Null where `tokens` are as many as the answers can have, so that nothing need be said. */
-function boundAnswer(
-  { answers, promptTextBytes }: HeldRequest["request"],
-  { endpoint }: Candidate,
-  { tokens: range }: DeploymentCost,
-  tokens: number,
-): number | null {
-  if (tokens >= range.most) return null;
-  // Many hosts refuse a bound that does not fit into the window together with the prompt.
-  const room = endpoint.contextLength - boundByBytes(promptTextBytes) - boundPrompt({ promptTextBytes: 0 });
-  const fitting = Math.min(tokens / answers, Math.max(room, range.expected / answers));
-  return Math.max(1, Math.floor(fitting));
 }

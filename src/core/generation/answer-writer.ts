@@ -18,10 +18,10 @@ export interface AnswerSource {
   onStalled(): void;
 }
 
-/** The source of an answer that is complete. */
+/** The source of an answer that was received completely. */
 export const WHOLE_ANSWER: AnswerSource = { countBuffered: () => 0, onStalled() {} };
 
-/** Larger pieces are written in parts of this size, so that a client that reads slowly is seen to read. Bytes. */
+/** Larger pieces are written in parts of this size, so that the progress of a slow client is noticed. Bytes. */
 const PART_BYTES = 128 * 1024;
 
 /**

@@ -18,21 +18,13 @@ import { AuthorizeError } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
-import {
-  classifyAuthorizeError,
-  classifyCancellation,
-  classifyTransportError,
-  classifyVendorError,
-  type FailureClassification,
-  type PromptSize,
-} from "./classify-failure.ts";
+import { classifyAuthorizeError, classifyCancellation, classifyTransportError } from "./classify-failure.ts";
+import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts";
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
+import type { FailureClassification } from "./failure-classification.ts";
 import { readBody } from "./read-body.ts";
 
-/**
- * The outcome of one attempt. A stream that has begun cannot become a failure that another candidate makes good, so the type
- * has no such transition.
- */
+/** The outcome of one attempt. A stream that has begun never becomes `failed`: no other candidate can continue it. */
 export type AttemptOutcome =
   | { readonly kind: "streaming"; readonly begun: BegunStream }
   | {
@@ -51,7 +43,7 @@ export type AttemptOutcome =
     }
   | { readonly kind: "client_left" };
 
-/** Whether an answer has finished cleanly without content for a person or agent. */
+/** Returns whether an answer has finished cleanly without content for a person or agent. */
 export function isEmptyAnswer(outcome: AttemptOutcome): boolean {
   if (outcome.kind === "streaming") return outcome.begun.isEmpty;
   return outcome.kind === "answered" && outcome.answer.isEmpty;
@@ -84,12 +76,18 @@ export interface AttemptContext {
   readonly isOut: (() => boolean) | null;
 }
 
+/** A call of the upstream whose response head has arrived. */
+interface Reply {
+  readonly exchange: Exchange;
+  readonly response: UpstreamResponse;
+}
+
 /** Sends a request to one candidate. Resolves at the first token of a stream, or with the whole answer otherwise. */
 export async function attempt(context: AttemptContext): Promise<AttemptOutcome> {
   const { deps, call, cancellation } = context;
   if (call.request.stream) cancellation.startPhase("first_token", deps.timers.firstTokenMs);
   else cancellation.endPhase();
-  const watch = call.request.stream || context.isOut === null ? null : watchOver(context, context.isOut);
+  const watch = call.request.stream || context.isOut === null ? null : watchEndpoint(context, context.isOut);
   let exchange: Exchange | null = null;
   let status: number | null = null;
   try {
@@ -97,21 +95,23 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     cancellation.guard(exchange);
     const response = await exchange.response;
     status = response.status;
-    if (status < 200 || status >= 300) {
-      return failed(context, exchange, response, await readRefusal(context, exchange, response));
-    }
-    if (!call.request.stream) return await readWhole(context, exchange, response);
-    return await readToFirstToken(context, exchange, response);
+    const reply: Reply = { exchange, response };
+    if (status < 200 || status >= 300) return failed(context, reply, await readError(context, reply));
+    if (!call.request.stream) return await readWhole(context, reply);
+    return await readToFirstToken(context, reply);
   } catch (error) {
     exchange?.cancel();
-    return judgeThrown(context, error, status);
+    return classifyThrown(context, error, status);
   } finally {
     watch?.cancel();
   }
 }
 
 /** Cuts an attempt without a stream after the first-token time, once other requests have opened the endpoint's circuit. */
-function watchOver({ deps: { clock, timers }, cancellation }: AttemptContext, isOut: () => boolean): Timer {
+function watchEndpoint(
+  { deps: { clock, timers }, cancellation }: AttemptContext,
+  isOut: () => boolean,
+): Timer {
   let timer = clock.after(timers.firstTokenMs, function look() {
     if (isOut()) cancellation.cut("first_token");
     else timer = clock.after(WATCH_MS, look);
@@ -119,7 +119,7 @@ function watchOver({ deps: { clock, timers }, cancellation }: AttemptContext, is
   return { cancel: () => timer.cancel() };
 }
 
-/** How often the circuit is checked after that time. Milliseconds. */
+/** How often the circuit is checked after the first-token time. Milliseconds. */
 const WATCH_MS = 5_000;
 
 async function openExchange({
@@ -149,7 +149,7 @@ async function openExchange({
   });
 }
 
-/** Streams are server-sent events, except at Bedrock. */
+/** Returns the media type of a format's streams: server-sent events, except at Bedrock. */
 function streamTypeOf(format: FormatName): string {
   return format === "bedrock-converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }
@@ -174,17 +174,16 @@ async function untilCut<T>(value: T | Promise<T>, cancellation: Cancellation): P
 }
 
 /** How long the body of an error may take: its status is known, and another candidate may follow. Milliseconds. */
-const REFUSAL_MS = 3_000;
+const ERROR_BODY_MS = 3_000;
 
 /** Reads an error. Its status counts even if the body cannot be read. */
-async function readRefusal(
+async function readError(
   { deps, cancellation }: AttemptContext,
-  exchange: Exchange,
-  response: UpstreamResponse,
+  { exchange, response }: Reply,
 ): Promise<VendorError> {
-  const timer = deps.clock.after(REFUSAL_MS, () => exchange.cancel());
+  const timer = deps.clock.after(ERROR_BODY_MS, () => exchange.cancel());
   try {
-    const body = await readBody(response, BOUNDS.errorBodyBytes, "cut");
+    const body = await readBody(response, BOUNDS.errorBodyBytes, "truncate");
     const errorType = response.header("x-amzn-errortype");
     return readVendorError(response.status, parseJson(body.toString("utf8")), errorType);
   } catch (error) {
@@ -195,45 +194,39 @@ async function readRefusal(
   }
 }
 
-async function readWhole(
-  context: AttemptContext,
-  exchange: Exchange,
-  response: UpstreamResponse,
-): Promise<AttemptOutcome> {
-  const body = await readBody(response, BOUNDS.answerBytes, "refuse");
+async function readWhole(context: AttemptContext, reply: Reply): Promise<AttemptOutcome> {
+  const { response } = reply;
+  const body = await readBody(response, BOUNDS.answerBytes, "reject");
   const { call, encoded, identity } = context;
   const answer = call.request.readAnswer(encoded.format, body.toString("utf8"), identity);
-  if (answer.kind === "error") return failed(context, exchange, response, answer.error);
+  if (answer.kind === "error") return failed(context, reply, answer.error);
   return { kind: "answered", answer, status: response.status };
 }
 
-async function readToFirstToken(
-  context: AttemptContext,
-  exchange: Exchange,
-  response: UpstreamResponse,
-): Promise<AttemptOutcome> {
+async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<AttemptOutcome> {
+  const { exchange, response } = reply;
   const { call, encoded, identity } = context;
   const start = await readStart(response);
   const relay = call.request.openRelay(encoded.format, identity, start !== null && isDocumentStart(start));
   let head = "";
   for (let text = start; ; text = await readText(response)) {
     head += text === null ? relay.end() : relay.step(text);
-    if (relay.error !== null) return failed(context, exchange, response, relay.error);
+    if (relay.error !== null) return failed(context, reply, relay.error);
     const isOver = text === null || relay.isDone;
     if (isOver || relay.sawToken) return begin(context, { relay, exchange, response, head, isOver });
-    if (head.length > BOUNDS.heldBytes) return failed(context, exchange, response, SAID_NOTHING);
+    if (head.length > BOUNDS.heldBytes) return failed(context, reply, NO_CONTENT);
   }
 }
 
 function begin(context: AttemptContext, begun: Omit<BegunStream, "isEmpty">): AttemptOutcome {
-  const { relay, exchange, response, isOver } = begun;
+  const { relay, isOver } = begun;
   const verdict = isOver ? relay.classifyEnd() : null;
   if (!relay.sawToken && (verdict === "unfinished" || verdict === "failed"))
-    return failed(context, exchange, response, relay.error ?? SAID_NOTHING);
+    return failed(context, begun, relay.error ?? NO_CONTENT);
   return { kind: "streaming", begun: { ...begun, isEmpty: verdict === "empty" } };
 }
 
-const SAID_NOTHING = brokenAnswer("the upstream answered with nothing");
+const NO_CONTENT = brokenAnswer("the upstream answered with nothing");
 
 /** Decodes bytes as Latin-1, as relays expect them. */
 export function latin1(piece: Uint8Array): string {
@@ -258,24 +251,24 @@ async function readStart(response: UpstreamResponse): Promise<string | null> {
 }
 
 function failed(
-  context: AttemptContext,
-  exchange: Exchange,
-  response: UpstreamResponse,
+  { deps, candidate, size }: AttemptContext,
+  { exchange, response }: Reply,
   error: VendorError,
 ): AttemptOutcome {
-  // An unread body would occupy its connection for as long as the upstream likes.
+  // An unread body would occupy its connection until the upstream closes it.
   exchange.cancel();
-  const retryAfterS = parseRetryAfter(response.header("retry-after"), context.deps.clock.now());
+  // The header takes precedence over the body.
+  const retryAfterS = parseRetryAfter(response.header("retry-after"), deps.clock.now()) ?? error.retryAfterS;
   return {
     kind: "failed",
-    classification: classifyVendorError(error, context.candidate, context.size, retryAfterS),
+    classification: classifyVendorError({ ...error, retryAfterS }, candidate, size),
     status: response.status,
     refusesReasoning: refusesReasoning(error),
     lacksEndpoint: lacksEndpoint(error),
   };
 }
 
-/** Parses `Retry-After`, a number of seconds or a date, to seconds; null if it is neither. */
+/** Parses `Retry-After`, a number of seconds or a date. Returns seconds; null if it is neither. */
 function parseRetryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   const seconds = Number(value);
@@ -284,7 +277,7 @@ function parseRetryAfter(value: string | null, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, (date - now) / 1000);
 }
 
-function judgeThrown(
+function classifyThrown(
   { cancellation, candidate }: AttemptContext,
   error: unknown,
   status: number | null,
@@ -302,7 +295,7 @@ function judgeThrown(
 function broken(classification: FailureClassification, status: number | null): AttemptOutcome {
   return {
     kind: "failed",
-    classification: classification,
+    classification,
     status,
     refusesReasoning: false,
     lacksEndpoint: false,

@@ -4,8 +4,8 @@ import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { type Charge, chargeFor, completeUsage } from "./charge.ts";
 import { type CheckedUsage, checkUsage, estimateSeen, type SeenAnswer } from "./check-usage.ts";
-import { type Charge, chargeFor, completeUsage } from "./settle.ts";
 
 /** The candidate that answers, and what the answer may cost. */
 export interface Answering {
@@ -16,17 +16,16 @@ export interface Answering {
   readonly allowance: Allowance;
 }
 
-/** Returns the token usage of an answer: the vendor's counts as far as they are plausible, else an estimate. `said` is null if it gave none. */
+/** Returns the token usage of an answer: the vendor's counts as far as they are plausible, else an estimate. `counts` is null if it gave none. */
 export function countUsage(
   { call, candidate, record, allowance }: Answering,
-  said: TokenUsage | null,
+  counts: TokenUsage | null,
   seen: SeenAnswer,
 ): CheckedUsage {
-  const asked = allowance.boundFor(candidate);
+  const { request } = call;
+  const bounds = { request, deployment: candidate, sentMaxTokens: allowance.boundFor(candidate) };
   const { usage, rejected } =
-    said === null
-      ? { usage: estimateSeen(call.request, candidate, asked, seen), rejected: [] }
-      : checkUsage(said, call.request, candidate, asked, seen);
+    counts === null ? { usage: estimateSeen(bounds, seen), rejected: [] } : checkUsage(counts, bounds, seen);
   return { usage: completeUsage(usage, record), rejected };
 }
 
@@ -52,8 +51,8 @@ export function chargeAnswer(
       count,
       bound,
     });
-  const open = charge.isByok || isFreeId(candidate.model.id) ? 0 : charge.list - charge.paid;
-  if (open > 0)
+  const uncovered = charge.isByok || isFreeId(candidate.model.id) ? 0 : charge.list - charge.paid;
+  if (uncovered > 0)
     deps.log.error("an answer has cost more than its account covers; the rest is not charged", {
       ...about,
       account_id: record.accountId,

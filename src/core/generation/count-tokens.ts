@@ -5,9 +5,8 @@ import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
 import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
-import { type Deployment, formatsOf } from "../deployments/served-models.ts";
-import type { UpstreamCall } from "../deployments/upstream-address.ts";
+import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
+import type { UpstreamRequest } from "../deployments/transport.ts";
 import type { RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { chooseKeys } from "../routing/choose-deployments.ts";
@@ -27,31 +26,33 @@ import { countRequest } from "./take-limits.ts";
 const COUNT_MS = 5_000;
 const COUNT_BYTES = 65_536;
 
-/** How many tokens there are, and how the caller's limits stand after asking; null where there are none. */
+/** A request to count tokens whose caller is identified. */
+export interface CountCall extends Pick<GenerationCall, "principal" | "readHeader"> {
+  readonly request: CountRequest;
+}
+
+/** The number of tokens, and the status of the caller's limits after this request. */
 export interface TokenCount {
   readonly tokens: number;
   /** No vendor has counted them. */
   readonly estimated: boolean;
+  /** Null if no limit applies. */
   readonly limit: RateLimitStatus | null;
 }
 
 /**
- * How many tokens a conversation has for its model: counted by the vendor where one deployments it, else estimated with a
+ * Counts the tokens of a conversation for its model: by its vendor if that offers token counts, else by an estimate with a
  * tokenizer. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
- * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key;
- * `rate_limit_exceeded`.
+ * Rejects with a GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without
+ * a key; `rate_limit_exceeded`.
  */
-export async function countTokens(
-  deps: GenerationDeps,
-  principal: InferencePrincipal,
-  request: CountRequest,
-  readHeader: GenerationCall["readHeader"],
-): Promise<TokenCount> {
-  const own = await findByokKeys(deps, principal);
+export async function countTokens(deps: GenerationDeps, call: CountCall): Promise<TokenCount> {
+  const { principal, request } = call;
+  const byokKeys = await findByokKeys(deps, principal);
   const policy = policyOf(deps.policy, principal);
-  const asked = await findAskedOffers(deps, { principal: principal, request, readHeader }, own, policy);
+  const requested = await findRequested(deps, call, { byokKeys, policy });
   requireKnownProviders(deps.serving, request.preferences);
-  const deployments = selectDeployments(asked, {
+  const deployments = selectDeployments(requested, {
     policy,
     tierId: deps.serving().tiers.find(request.model)?.id ?? null,
     preferences: request.preferences,
@@ -61,19 +62,19 @@ export async function countTokens(
     promptTokens: null,
   });
   const limit = await countRequest(deps, principal);
-  // What else a tier comes to answers only where the first does not.
+  // Of a tier's models only the first is counted for.
   for (const deployment of deployments[0] ?? []) {
-    const tokens = await askVendor(deps, deployment, request);
+    const tokens = await countAtVendor(deps, deployment, request);
     if (tokens !== null) return { tokens, estimated: false, limit };
   }
   const tokens = await estimate(deps, request, (deployments.flat()[0] as Deployment).model);
   return { tokens, estimated: true, limit };
 }
 
-/** Texts of more bytes are not counted whole. */
+/** Of texts with more bytes only a sample is counted. */
 const WHOLE_BYTES = 1_000_000;
 
-/** By a tokenizer and what is usual for the model's family; by the bytes where that cannot be had. */
+/** Estimates with the tokenizer and the usual ratio of the model's tokenizer family; by the bytes if texts cannot be counted. */
 async function estimate(
   { tokenCounter }: GenerationDeps,
   request: CountRequest,
@@ -84,39 +85,30 @@ async function estimate(
   return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
 }
 
-/** Offers for the model, or for those that a tier comes to. */
-async function findAskedOffers(
+/** Finds the deployments of the requested model, or of the models that a tier resolves to. */
+async function findRequested(
   deps: GenerationDeps,
-  {
-    principal,
-    request,
-    readHeader,
-  }: Pick<GenerationCall, "principal" | "readHeader"> & { readonly request: CountRequest },
-  own: ByokKeys | null,
-  policy: EffectivePolicy,
+  { principal, request, readHeader }: CountCall,
+  { byokKeys, policy }: { readonly byokKeys: ByokKeys | null; readonly policy: EffectivePolicy },
 ): Promise<readonly (readonly Deployment[])[]> {
   const serving = deps.serving();
-  const choice = chooseKeys(principal, own, false);
+  const choice = chooseKeys(principal, byokKeys, false);
   const tier = serving.tiers.find(request.model);
   const isAnonymous = principal.kind === "anonymous";
   if (tier === undefined) {
     if (isAnonymous) requireFree([request.model]);
-    return [findDeployments(serving, choice, request.model, "chat")];
+    return [findDeployments(serving, choice, { id: request.model, action: "chat" })];
   }
-  const call: TierCall = {
-    principal: principal,
-    request: { ...COUNTED, model: request.model },
-    readHeader,
-  };
+  const call: TierCall = { principal, request: { ...COUNTED, model: request.model }, readHeader };
   await prepareTiers(deps, call);
   const facts = describeFacts(deps, call);
   const listNeeds = () => NO_NEEDS;
   const found = findTierDeployments(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
-  if (found.kind === "refused") throw new GatewayError(found.failure);
+  if (found.failure !== null) throw new GatewayError(found.failure);
   return found.deployments;
 }
 
-/** A count belongs to no session: of free models any will do. */
+/** The fields that tiers read, for a count: it belongs to no session, so a tier may choose any free model. */
 const COUNTED: Omit<TierCall["request"], "model"> = {
   api: "messages",
   action: "chat",
@@ -126,42 +118,35 @@ const COUNTED: Omit<TierCall["request"], "model"> = {
   hashPrefix: () => "",
 };
 
-/** Null where the vendor does not count, or could not this time. */
-async function askVendor(
+/** The format of the requests. Translating one to count it elsewhere is not worth the effort. */
+const FORMAT = "anthropic-messages";
+
+/** Returns null if the vendor does not count tokens, or failed to. */
+async function countAtVendor(
   deps: GenerationDeps,
   deployment: Deployment,
   request: CountRequest,
 ): Promise<number | null> {
   const { provider, endpoint, keys } = deployment;
-  const format = "anthropic-messages";
-  // The request is in this format, and no other vendor's count is worth translating for.
-  if (!formatsOf(provider, endpoint).includes(format)) return null;
-  const call: UpstreamCall = { format, action: "count-tokens", model: endpoint.name, stream: false };
+  if (!formatsOf(provider, endpoint).includes(FORMAT)) return null;
   const key = keys.find(
     (key) => deps.health.waitMs(healthTargetOf({ ...deployment, key }), deps.clock.now()) === null,
   );
-  const url = key?.address.urlFor(call) ?? null;
-  if (url === null || key === undefined) return null;
+  if (key === undefined) return null;
+  const url = key.address.urlFor({
+    format: FORMAT,
+    action: "count-tokens",
+    model: endpoint.name,
+    stream: false,
+  });
+  if (url === null) return null;
   const body = request.encode(endpoint.name);
-  const headers = {
-    "content-type": "application/json",
-    accept: "application/json",
-    ...key.address.headersFor(format),
-    ...key.headers,
-  };
   try {
-    const proof = await key.address.authorize({ url, body, headers, secret: key.secret });
-    const exchange = provider.transport.open({
-      url,
-      method: "POST",
-      headers: { ...headers, ...proof },
-      body,
-      connectTimeoutMs: COUNT_MS,
-    });
+    const exchange = provider.transport.open(await authorize(key, url, body));
     const timer = deps.clock.after(COUNT_MS, () => exchange.cancel());
     try {
       const response = await exchange.response;
-      const answer = await readBody(response, COUNT_BYTES, "refuse");
+      const answer = await readBody(response, COUNT_BYTES, "reject");
       return response.status === 200 ? readAnswer(answer.toString("utf8")) : null;
     } finally {
       timer.cancel();
@@ -172,10 +157,28 @@ async function askVendor(
   }
 }
 
+/** Returns the request to send with a key. Rejects as `UpstreamAddress.authorize`. */
+async function authorize(key: ProviderKey, url: URL, body: Buffer): Promise<UpstreamRequest> {
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json",
+    ...key.address.headersFor(FORMAT),
+    ...key.headers,
+  };
+  const credentials = await key.address.authorize({ url, body, headers, secret: key.secret });
+  return {
+    url,
+    method: "POST",
+    headers: { ...headers, ...credentials },
+    body,
+    connectTimeoutMs: COUNT_MS,
+  };
+}
+
 function readAnswer(text: string): number | null {
   const count = readCount(asFields(parseJson(text))?.["input_tokens"]);
   return count === null || count > MOST_TOKENS ? null : count;
 }
 
-/** More than any prompt has: a prompt above its model's window is counted as well. */
+/** The highest plausible count: a prompt that exceeds its model's context window is counted too. */
 const MOST_TOKENS = 100_000_000;

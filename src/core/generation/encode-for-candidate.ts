@@ -31,41 +31,41 @@ export interface EncodedForCandidate extends EncodedForUpstream {
 type Call = Pick<GenerationCall, "principal" | "request">;
 type Deps = Pick<GenerationDeps, "hashIdentity" | "requestEncoder">;
 
-/**
- * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
- * A large request is encoded in another thread; resolves to null if the generation is cut meanwhile.
- * Rejects with a GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
- */
-export async function encodeForCandidate(
-  deps: Deps,
-  call: Call,
-  candidate: Candidate,
-  encoding: Encoding,
-  cancellation: Cancellation,
-): Promise<EncodedForCandidate | null> {
-  const targets = listTargets(deps, call, candidate, encoding);
-  const names = call.request.listTurnNames(targets);
-  if (names.length > 0) {
-    await cancellation.until(encoding.turns.load(names));
-    if (cancellation.hasStruck()) return null;
-  }
-  return encodeForTargets({ deps, call, candidate, cancellation }, targets);
-}
-
-interface EncodeContext {
+/** A request that is encoded for a candidate. */
+export interface EncodeContext {
   readonly deps: Deps;
   readonly call: Call;
   readonly candidate: Candidate;
   readonly cancellation: Cancellation;
 }
 
+/**
+ * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
+ * A large request is encoded in another thread; resolves to null if the generation is cut meanwhile.
+ * Rejects with a GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
+ */
+export async function encodeForCandidate(
+  context: EncodeContext,
+  encoding: Encoding,
+): Promise<EncodedForCandidate | null> {
+  const { call, cancellation } = context;
+  const targets = listTargets(context, encoding);
+  const names = call.request.listTurnNames(targets);
+  if (names.length > 0) {
+    await cancellation.until(encoding.turns.load(names));
+    if (cancellation.hasStruck()) return null;
+  }
+  return encodeForTargets(context, targets);
+}
+
 async function encodeForTargets(
-  { deps, call, candidate, cancellation }: EncodeContext,
+  context: EncodeContext,
   targets: readonly UpstreamTarget[],
 ): Promise<EncodedForCandidate | null> {
+  const { deps, call, cancellation } = context;
   const { request, principal } = call;
   const complete = (encoded: EncodedForUpstream, format: FormatName): EncodedForCandidate => ({
-    ...withAffinity(deps, call, candidate, encoded),
+    ...withAffinity(context, encoded),
     format,
     otherFormats: listOthers(targets, format),
   });
@@ -76,9 +76,9 @@ async function encodeForTargets(
   }
   const { describe, adopt } = apart;
   const isWanted = () => !cancellation.hasStruck();
-  const making = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
-  const made = await cancellation.until(making);
-  return made === null ? null : complete(adopt(made), made.format);
+  const encoding = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
+  const encoded = await cancellation.until(encoding);
+  return encoded === null ? null : complete(adopt(encoded), encoded.format);
 }
 
 const NONE: readonly FormatName[] = [];
@@ -89,20 +89,18 @@ function listOthers(targets: readonly UpstreamTarget[], chosen: FormatName): rea
 
 /** Adds the session's hash in the header that a vendor uses for cache affinity. */
 function withAffinity(
-  { hashIdentity }: Deps,
-  { principal, request }: Call,
-  { provider }: Candidate,
+  { deps, call: { principal, request }, candidate }: EncodeContext,
   encoded: EncodedForUpstream,
 ): EncodedForUpstream {
-  const { affinityHeader } = provider.record;
+  const { affinityHeader } = candidate.provider.record;
   if (affinityHeader === undefined || request.session === null) return encoded;
-  const session = hashIdentity("session", scopeOf(principal), request.session);
+  const session = deps.hashIdentity("session", scopeOf(principal), request.session);
   return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
 }
 
 /** Returns the format in which a request would be sent. Rejects with a GatewayError as `encodeForCandidate` does. */
 export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<FormatName> {
-  const targets = listTargets(deps, call, candidate, ANY_ATTEMPT);
+  const targets = listTargets({ deps, call, candidate }, ANY_ATTEMPT);
   const [only, another] = targets;
   if (only !== undefined && another === undefined) return only.format;
   const apart = call.request.offload(targets);
@@ -112,30 +110,28 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
   return (await deps.requestEncoder.encode(order)).format;
 }
 
-/** The memory of turns does not influence the choice of the format. */
+/** Remembered turns do not influence the choice of the format. */
 const ANY_ATTEMPT: Encoding = { withReasoning: true, turns: NO_TURNS, formats: null };
 
 function listTargets(
-  { hashIdentity }: Deps,
-  { principal, request }: Call,
-  candidate: Candidate,
-  { formats, turns, ...attempt }: Encoding,
+  { deps, call: { principal, request }, candidate }: Omit<EncodeContext, "cancellation">,
+  { formats, turns, ...variant }: Encoding,
 ): readonly UpstreamTarget[] {
   const scope = scopeOf(principal);
-  const said = {
-    ...attempt,
+  const parameters = {
+    ...variant,
     recallTurn: turns.recall,
     overrides: candidate.overrides ?? null,
-    hashUser: (user: string) => hashIdentity("user", scope, user),
+    hashUser: (user: string) => deps.hashIdentity("user", scope, user),
   };
   const targets = listProviderTargets(candidate);
   const usable =
     targets.length === 1 ? targets : targets.filter((target) => isUsable(target, candidate, request));
   const chosen = formats === null ? usable : usable.filter(({ format }) => formats.includes(format));
-  return chosen.map((target) => ({ ...target, ...said }));
+  return chosen.map((target) => ({ ...target, ...parameters }));
 }
 
-/** Whether the candidate's address has an endpoint for the request in a format. */
+/** Returns whether the candidate's address has an endpoint for the request in a format. */
 function isUsable({ format, model }: ProviderTarget, { key }: Candidate, request: InferenceRequest): boolean {
   const { action, stream } = request;
   return key.address.urlFor({ format, action, model: model.name, stream }) !== null;

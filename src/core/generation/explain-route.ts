@@ -25,10 +25,10 @@ export async function explainRoute(
   const considered = await consider(deps, call, await findByokKeys(deps, principal));
   const { deployments } = considered;
   const freeLimit = await peekFreeLimit(deps, principal, deployments);
-  const route = routeRequest(deps, principal, request, { deployments, freeLimit });
+  const route = routeRequest(deps, call, { deployments, freeLimit });
   const promptTokens = estimateTokens(request.promptTextBytes);
-  const refusal =
-    considered.refusal ??
+  const rejection =
+    considered.rejection ??
     (route.candidates.length === 0 ? classifyNoCandidates(route, considered.requestedId) : null);
   return {
     requested_model: considered.requestedId,
@@ -36,22 +36,21 @@ export async function explainRoute(
     candidates: await Promise.all(
       route.candidates.map(async (candidate, at) => ({
         would_be_asked: at < deps.maxAttempts,
-        ...describeCandidate(deps, candidate, route, promptTokens),
+        ...describeCandidate(deps, candidate, { warm: route.warm, promptTokens }),
         upstream_format: at < deps.maxAttempts ? await chooseFormat(deps, call, candidate) : null,
       })),
     ),
-    left_out: [...route.skipped.map(describeSetAside), ...considered.filteredOut.map(describeSiftedOut)],
+    left_out: [...route.skipped.map(describeSkipped), ...considered.filteredOut.map(describeFilteredOut)],
     warm_until: route.warm === null ? null : new Date(route.warm.until).toISOString(),
     warnings: considered.warnings,
-    error: refusal === null ? null : { type: refusal.code, message: refusal.message },
+    error: rejection === null ? null : { type: rejection.code, message: rejection.message },
   };
 }
 
 function describeCandidate(
   { health, clock }: GenerationDeps,
   candidate: Candidate,
-  { warm }: Route,
-  promptTokens: number,
+  { warm, promptTokens }: Pick<Route, "warm"> & { readonly promptTokens: number },
 ): Fields {
   const { model, endpoint, key, why } = candidate;
   const now = clock.now();
@@ -64,13 +63,13 @@ function describeCandidate(
     upstream_model: endpoint.name,
     is_byok: key.byokId !== null,
     reason: why,
-    /** US dollars for an answer of usual length. */
+    // US dollars for an answer of typical length.
     estimated_cost: estimateCost(endpoint, promptTokens, warmTokens, now),
     health: { circuit: state, success, latency_ms: ttftMs, tokens_per_second: tokensPerS },
   };
 }
 
-function describeSetAside({ deployment, key, why, waitMs }: SkippedCandidate): Fields {
+function describeSkipped({ deployment, key, why, waitMs }: SkippedCandidate): Fields {
   return {
     provider: deployment.provider.record.slug,
     model: deployment.model.id,
@@ -80,7 +79,7 @@ function describeSetAside({ deployment, key, why, waitMs }: SkippedCandidate): F
   };
 }
 
-function describeSiftedOut({ deployment, why, about }: FilteredOut): Fields {
+function describeFilteredOut({ deployment, why, about }: FilteredOut): Fields {
   return {
     provider: deployment.provider.record.slug,
     model: deployment.model.id,

@@ -1,5 +1,5 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
-import type { InferenceAction, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
@@ -16,54 +16,68 @@ import {
 } from "./find-tier-deployments.ts";
 import { missingByokKey } from "./missing-byok-key.ts";
 
-/** As much of a call as looking for deployments takes. */
-export type AskingCall = Pick<GenerationCall, "principal" | "request" | "readHeader">;
+/** The part of a call on which its deployments depend. */
+export type RoutableCall = Pick<GenerationCall, "principal" | "request" | "readHeader">;
 
-/** Offers for all that a request names, by model: tiers are resolved, and add no model that is there already. */
+/** What restricts the deployments of a request. */
+export interface DeploymentRules extends Pick<TierContext, "policy" | "listNeeds"> {
+  /** The account's BYOK keys; null if it has none. */
+  readonly byokKeys: ByokKeys | null;
+}
+
+/**
+ * Finds the deployments of all models and tiers that a request names, by model. A tier adds no model that is in the list already.
+ * @throws GatewayError as `findDeployments`, or if only tiers are named and none has a deployment.
+ */
 export function findAllDeployments(
   deps: GenerationDeps,
-  call: AskingCall,
-  { own, policy, listNeeds }: Pick<TierContext, "policy" | "listNeeds"> & { readonly own: ByokKeys | null },
+  call: RoutableCall,
+  { byokKeys, policy, listNeeds }: DeploymentRules,
 ): readonly (readonly Deployment[])[] {
   const { principal, request } = call;
+  const { action } = request;
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
   const isAnonymous = principal.kind === "anonymous";
   if (isAnonymous) requireFree(ids.filter((id) => serving.tiers.find(id) === undefined));
-  const choice = chooseKeys(principal, own, request.preferences.ownKeysOnly);
+  const choice = chooseKeys(principal, byokKeys, request.preferences.ownKeysOnly);
   // Most requests name one model and no tier.
   if (ids.length === 1 && serving.tiers.find(request.model) === undefined)
-    return [findAbleOffers(serving, choice, request.model, request)];
+    return [findDeployments(serving, choice, { id: request.model, action })];
+  const facts = describeFacts(deps, call);
+  const context: TierContext = { serving, choice, policy, isAnonymous, facts, listNeeds };
   const all: (readonly Deployment[])[] = [];
   const known = new Set<string>();
-  const refusals: Failure[] = [];
+  let failure: Failure | null = null;
   for (const id of ids) {
     const tier = serving.tiers.find(id);
     if (tier === undefined) {
-      const deployments = findAbleOffers(serving, choice, id, request);
-      known.add((deployments[0] as Deployment).model.id);
+      const deployments = findDeployments(serving, choice, { id, action });
+      known.add(modelIdOf(deployments));
       all.push(deployments);
       continue;
     }
-    if (request.action !== "chat") rejectTierHere(tier, request.action);
-    const facts = describeFacts(deps, call);
-    const found = findTierDeployments(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
-    if (found.kind === "refused") {
-      refusals.push(found.failure);
-      continue;
-    }
+    if (action !== "chat") rejectTierHere(tier, action);
+    const found = findTierDeployments(tier, context);
+    failure ??= found.failure;
     for (const deployments of found.deployments) {
-      const { model } = deployments[0] as Deployment;
-      if (!known.has(model.id)) all.push(deployments);
-      known.add(model.id);
+      if (!known.has(modelIdOf(deployments))) all.push(deployments);
+      known.add(modelIdOf(deployments));
     }
   }
-  const [refusal] = refusals;
-  if (all.length === 0 && refusal !== undefined) throw new GatewayError(refusal);
+  if (all.length === 0 && failure !== null) throw new GatewayError(failure);
   return all;
 }
 
-/** @throws GatewayError `authentication` for a paid model. */
+/** Returns the model of some deployments, of which there is at least one. */
+function modelIdOf(deployments: readonly Deployment[]): string {
+  return (deployments[0] as Deployment).model.id;
+}
+
+/**
+ * Requires that all models are free, as for an anonymous request.
+ * @throws GatewayError `authentication` for a paid model.
+ */
 export function requireFree(ids: readonly string[]): void {
   const paid = ids.find((id) => !isFreeId(id.toLowerCase()));
   if (paid === undefined) return;
@@ -73,16 +87,22 @@ export function requireFree(ids: readonly string[]): void {
   );
 }
 
+/** A model, and what it is to do. */
+interface ModelUse {
+  /** The model's id, as the client wrote it. */
+  readonly id: string;
+  readonly action: InferenceAction;
+}
+
 /**
- * Who could answer for a model.
- * @throws GatewayError `invalid_model` where nobody here can; `model_not_allowed` or `invalid_request` where only the account's own
- * keys may and none does.
+ * Returns the deployments of a model, at least one.
+ * @throws GatewayError `invalid_model` if there is none; `model_not_allowed` or `invalid_request` if the account or the request
+ * allows only BYOK keys, and none serves the model.
  */
 export function findDeployments(
   serving: Serving,
   choice: KeyChoice,
-  id: string,
-  action: InferenceAction,
+  { id, action }: ModelUse,
 ): readonly Deployment[] {
   const model = serving.catalog.find(id);
   if (model === undefined)
@@ -91,29 +111,26 @@ export function findDeployments(
   if (isEmbedding !== (action === "embeddings"))
     return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
   const deployments = chooseDeployments(serving.servedModels, model.id, action, choice);
-  if (deployments.length > 0) return deployments;
+  if (deployments.length > 0) return action === "fim" ? requireFim(id, deployments) : deployments;
   if (choice.ownOnly !== null && serving.servedModels.allDeploymentsOf(model.id).length > 0)
     throw new GatewayError(missingByokKey(model.id, choice.ownOnly));
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
 }
 
-/** Offers whose provider has the endpoint that a request needs; every one has that of what its model is for. */
-function findAbleOffers(
-  serving: Serving,
-  choice: KeyChoice,
-  id: string,
-  request: InferenceRequest,
-): readonly Deployment[] {
-  const deployments = findDeployments(serving, choice, id, request.action);
-  if (request.action !== "fim") return deployments;
+/** Returns the deployments whose provider has an endpoint for fill in the middle. */
+function requireFim(id: string, deployments: readonly Deployment[]): readonly Deployment[] {
   const able = deployments.filter(hasFimEndpoint);
   if (able.length > 0) return able;
-  return fail("invalid_model", `${quote(id)} does not do this here. Name another model.`, {
-    metadata: { model: id },
-  });
+  return fail(
+    "invalid_model",
+    `No provider of ${quote(id)} here offers fill in the middle. Name another model.`,
+    {
+      metadata: { model: id },
+    },
+  );
 }
 
-/** Whether an offer's provider has an endpoint for fill in the middle. The address of a key that cannot be used is not known. */
+/** Returns whether a deployment has an endpoint for fill in the middle. A key that cannot be used has no address to ask. */
 function hasFimEndpoint({ endpoint, provider, keys, unusableKey }: Deployment): boolean {
   if (unusableKey !== undefined) return provider.record.paths?.fim !== undefined;
   return keys.some((key) => isReachable(key, provider, endpoint, "fim"));
@@ -122,7 +139,7 @@ function hasFimEndpoint({ endpoint, provider, keys, unusableKey }: Deployment): 
 function otherEndpoint(id: string, isEmbedding: boolean): string {
   return isEmbedding
     ? `${quote(id)} is an embedding model. Send it to POST /api/gateway/embeddings.`
-    : `${quote(id)} makes no embeddings. Send it to POST /api/gateway/chat/completions, or name a model whose output_modalities are ["embedding"].`;
+    : `${quote(id)} is not an embedding model. Send it to POST /api/gateway/chat/completions, or name a model whose output_modalities are ["embedding"].`;
 }
 
 function unknownModel(serving: Serving, id: string): string {
@@ -143,7 +160,7 @@ function withdrawnModel({ catalog, servedModels }: Serving, model: ModelRecord):
     .suggest(model.id, NEAR_MODELS)
     .filter((id) => servedModels.deploymentsOf(id).length > 0)
     .slice(0, 3);
-  const hint = near.length > 0 ? ` Near it are ${near.map(quote).join(", ")}.` : "";
+  const hint = near.length > 0 ? ` Similar models are ${near.map(quote).join(", ")}.` : "";
   return `${quote(model.id)} was withdrawn on ${since}.${hint} GET /api/gateway/models lists what is served.`;
 }
 
@@ -154,17 +171,17 @@ function unservedModel(serving: Serving, model: ModelRecord): string {
   const variables = model.endpoints
     .map((endpoint) => serving.catalog.provider(endpoint.provider))
     .filter((provider) => provider !== undefined)
-    // Who made it comes first, under whatever name: "openai/gpt-4o" at "openai".
+    // The model's author first: "openai/gpt-4o" at "openai".
     .sort((a, b) => Number(model.id.startsWith(b.slug)) - Number(model.id.startsWith(a.slug)))
     .flatMap((provider) => provider.env.apiKey[0] ?? []);
   const how =
     variables.length > 0 ? ` Its operator can set ${[...new Set(variables)].slice(0, 3).join(" or ")}.` : "";
-  const own = serving.servedModels.allDeploymentsOf(model.id)[0]?.provider.record.name;
-  const bring = own === undefined ? "" : ` An account can bring a key of its own for ${own}.`;
+  const provider = serving.servedModels.allDeploymentsOf(model.id)[0]?.provider.record.name;
+  const bring = provider === undefined ? "" : ` An account can store a BYOK key for ${provider}.`;
   return `No provider that is configured here serves ${quote(model.id)}.${how}${bring} GET /api/gateway/models lists what is served.`;
 }
 
-/** Ids come from clients: bounded and without line breaks. */
+/** Quotes an id, which may come from a client: at most 100 characters, without line breaks. */
 function quote(id: string): string {
   return JSON.stringify(id.slice(0, 100));
 }

@@ -15,7 +15,7 @@ import { freeSessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import { missingByokKey } from "./missing-byok-key.ts";
 
-/** As much of a call as tiers look at. */
+/** The part of a call on which the resolution of a tier depends. */
 export interface TierCall {
   readonly principal: InferencePrincipal;
   readonly request: Pick<
@@ -25,7 +25,7 @@ export interface TierCall {
   readonly readHeader: GenerationCall["readHeader"];
 }
 
-/** What resolving a tier takes. */
+/** What the deployments of a tier depend on. */
 export interface TierContext {
   readonly serving: Serving;
   readonly choice: KeyChoice;
@@ -35,28 +35,31 @@ export interface TierContext {
   readonly listNeeds: () => RequestNeeds;
 }
 
-/** The deployments of what a tier comes to, by model in its order; or why there are none. */
-export type TierDeployments =
-  | { readonly kind: "offers"; readonly deployments: readonly (readonly Deployment[])[] }
-  | { readonly kind: "refused"; readonly failure: Failure };
+/** The deployments of a tier's models. */
+export interface TierDeployments {
+  /** By model in the tier's order, each model with at least one. */
+  readonly deployments: readonly (readonly Deployment[])[];
+  /** Why there are no deployments; null if there are some. */
+  readonly failure: Failure | null;
+}
 
 /**
- * Takes into memory what the tiers of a request depend on: the balance of the account that pays. A promise only where one of
- * them asks for it and it is not there.
+ * Caches the balance of the account that pays, if a tier of the request depends on it. Returns null if the balance is cached
+ * already, or no tier depends on it.
  */
 export function prepareTiers(
   { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
   { principal, request }: TierCall,
 ): Promise<unknown> | null {
   const { tiers } = serving();
-  const asks = (id: string) => tiers.find(id)?.rule.by === "balance";
-  if (!asks(request.model) && !request.fallbackModels.some(asks)) return null;
+  const needsBalance = (id: string) => tiers.find(id)?.rule.by === "balance";
+  if (!needsBalance(request.model) && !request.fallbackModels.some(needsBalance)) return null;
   if (principal.kind === "anonymous" || principal.account.overdraft === null) return null;
   const { id } = principal.account;
   return ledger.cachedBalanceOf(id) === null ? ledger.balanceOf(id) : null;
 }
 
-/** What tiers pick by, of a request and its caller. */
+/** Returns the facts of a request and its caller by which tiers choose. */
 export function describeFacts(
   { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
   { principal, request, readHeader }: TierCall,
@@ -70,7 +73,7 @@ export function describeFacts(
   };
 }
 
-/** Who has a balance, or an account that needs none. */
+/** Returns whether the account that pays has a positive balance or an unlimited overdraft. */
 function hasCredits(ledger: GenerationDeps["ledger"], principal: InferencePrincipal): boolean {
   if (principal.kind === "anonymous") return false;
   const { id, overdraft } = principal.account;
@@ -79,7 +82,7 @@ function hasCredits(ledger: GenerationDeps["ledger"], principal: InferencePrinci
 
 const freeModels = new WeakMap<Catalog, readonly ModelRecord[]>();
 
-/** Looked for once a catalog. */
+/** Returns the free models of a catalog, memoized. */
 function freeModelsOf(catalog: Catalog): readonly ModelRecord[] {
   const known = freeModels.get(catalog) ?? catalog.models.filter(({ id }) => isFreeId(id));
   freeModels.set(catalog, known);
@@ -87,13 +90,14 @@ function freeModelsOf(catalog: Catalog): readonly ModelRecord[] {
 }
 
 /**
- * Who could answer for a tier: the models that it comes to for this request, as far as they are served here and able.
- * @throws GatewayError `authentication` without a key, where none of them is free.
+ * Finds the deployments of a tier: of the models that it resolves to for this request, as far as they are served here and have
+ * the features that the request needs.
+ * @throws GatewayError `authentication` for an anonymous request if none of the models is free.
  */
 export function findTierDeployments(tier: TierRecord, context: TierContext): TierDeployments {
   const { serving, choice, policy, facts } = context;
   const forbidding = findForbidding(policy, tier);
-  if (forbidding !== undefined) return refuseByPolicy(tier, forbidding);
+  if (forbidding !== undefined) return rejectByPolicy(tier, forbidding);
   const { models, overrides } = resolveTier(tier.rule, facts, serving.tiers);
   const ids = context.isAnonymous ? models.filter(isFreeId) : models;
   if (ids.length === 0 && models.length > 0) rejectAnonymous(tier);
@@ -103,32 +107,32 @@ export function findTierDeployments(tier: TierRecord, context: TierContext): Tie
   });
   if (served.length === 0) {
     const isReachable = ids.some((id) => serving.servedModels.allDeploymentsOf(id).length > 0);
-    if (choice.ownOnly !== null && isReachable) return refuse(missingByokKey(tier.id, choice.ownOnly));
-    return refuseUnserved(tier, models);
+    if (choice.ownOnly !== null && isReachable) return none(missingByokKey(tier.id, choice.ownOnly));
+    return rejectUnserved(tier, models);
   }
   const missing = findMissing(served, context.listNeeds);
   const able = served.filter((deployments) => missing(deployments).length === 0);
-  const { parameters: set, contentField } = context.listNeeds();
+  const { parameters, contentField } = context.listNeeds();
   if (able.length === 0)
-    return refuseUnable(tier, missing(served[0] as readonly Deployment[])[0] as string, contentField);
-  const steered = able.map((deployments) =>
-    deployments.map((deployment) => steerOffer(deployment, overrides, set)),
+    return rejectIncapable(tier, missing(served[0] as readonly Deployment[])[0] as string, contentField);
+  const deployments = able.map((ofModel) =>
+    ofModel.map((deployment) => withOverrides(deployment, overrides, parameters)),
   );
-  return { kind: "offers", deployments: steered };
+  return { deployments, failure: null };
 }
 
 const SAMPLING: readonly SamplingField[] = ["temperature", "top_p"];
 
-/** The deployment with what is said to it; `set` are the parameters that the request sets. */
-function steerOffer(
+/** Returns a deployment with the tier's overrides. It leaves out sampling parameters of the request (`set`) that the model does not accept. */
+function withOverrides(
   deployment: Deployment,
   overrides: ResolvedTier["overrides"],
   set: readonly string[],
 ): Deployment {
   const { model, endpoint, provider } = deployment;
-  const isTaken = (field: string) =>
+  const isSupported = (field: string) =>
     model.supportedParameters.includes(field) && endpoint.lacks?.includes(field) !== true;
-  const leaveOut = SAMPLING.filter((field) => set.includes(field) && !isTaken(field));
+  const leaveOut = SAMPLING.filter((field) => set.includes(field) && !isSupported(field));
   if (overrides === null && leaveOut.length === 0) return deployment;
   return {
     ...deployment,
@@ -136,12 +140,12 @@ function steerOffer(
   };
 }
 
-/** The rule that forbids a tier by its own id. Lists of what is allowed look at what it comes to. */
+/** Returns the policy rule that denies a tier by its id. Lists of allowed models apply to the models that it resolves to. */
 export function findForbidding({ rules }: EffectivePolicy, { id }: TierRecord): PolicyRule | undefined {
   return rules.find((rule) => rule.list === "denied_models" && !ruleAllows(rule, id, ""));
 }
 
-/** What of the request's features a model does not have at all. */
+/** Returns a function that lists the features which the request needs and no deployment of a model has. */
 function findMissing(
   served: readonly (readonly Deployment[])[],
   listNeeds: () => RequestNeeds,
@@ -154,9 +158,9 @@ function findMissing(
     });
 }
 
-function refuseByPolicy({ id }: TierRecord, { level, list }: PolicyRule): TierDeployments {
-  const message = `The ${level}'s policy (${list}) does not allow "${id}". GET /api/gateway/models with this key lists what is allowed; the policy is its owner's to change.`;
-  return refuse({
+function rejectByPolicy({ id }: TierRecord, { level, list }: PolicyRule): TierDeployments {
+  const message = `The ${level}'s policy (${list}) does not allow "${id}". GET /api/gateway/models with this key lists what is allowed; its owner can change the policy.`;
+  return none({
     code: "model_not_allowed",
     message,
     metadata: { rule: `${level}.${list}`, model: id },
@@ -170,10 +174,10 @@ function rejectAnonymous({ id }: TierRecord): never {
   );
 }
 
-/** Nothing of a tier is served here. Free models come and go; what else is missing is the operator's to configure. */
-function refuseUnserved({ id, rule }: TierRecord, models: readonly string[]): TierDeployments {
+/** Rejects a tier of which nothing is served here. Free models may return soon; other models must be configured by the operator. */
+function rejectUnserved({ id, rule }: TierRecord, models: readonly string[]): TierDeployments {
   if (rule.by === "free") {
-    return refuse({
+    return none({
       code: "unavailable",
       message: `No free model is available for "${id}" at the moment. Name another model; GET /api/gateway/models lists them.`,
       metadata: { model: id },
@@ -181,7 +185,7 @@ function refuseUnserved({ id, rule }: TierRecord, models: readonly string[]): Ti
     });
   }
   const named = models.slice(0, 3).join(", ");
-  return refuse({
+  return none({
     code: "invalid_model",
     message: `No provider that is configured here serves a model of "${id}" (${named}, …). GET /api/gateway/models lists what is served.`,
     metadata: { model: id },
@@ -191,19 +195,22 @@ function refuseUnserved({ id, rule }: TierRecord, models: readonly string[]): Ti
 /** Free models change with the catalog, not from one second to the next. */
 const FREE_RETRY_S = 60;
 
-function refuseUnable({ id }: TierRecord, feature: string, contentField: string): TierDeployments {
-  return refuse({
+function rejectIncapable({ id }: TierRecord, feature: string, contentField: string): TierDeployments {
+  return none({
     code: "invalid_request",
     message: `No model of "${id}" that is served here takes ${feature}. Leave it out, or name another model.`,
     metadata: { field: feature === "tools" ? "tools" : contentField, lacks: feature, model: id },
   });
 }
 
-function refuse(failure: Failure): TierDeployments {
-  return { kind: "refused", failure };
+function none(failure: Failure): TierDeployments {
+  return { deployments: [], failure };
 }
 
-/** The request asks a tier where only models are: 400 that says so. */
+/**
+ * Rejects a tier at an API endpoint that accepts only models.
+ * @throws GatewayError `invalid_model`, always.
+ */
 export function rejectTierHere({ id }: TierRecord, action: InferenceRequest["action"]): never {
   return fail("invalid_model", `"${id}" is for conversations. Name a model here.`, {
     metadata: { model: id, action },

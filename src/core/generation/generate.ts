@@ -32,14 +32,14 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   }
 }
 
-/** Counts the request against its limits. */
+/** Counts the request against its limits and begins the generation. */
 async function begin(
   deps: GenerationDeps,
   call: GenerationCall,
   { admission, requestedAt }: { readonly admission: Admission; readonly requestedAt: number },
 ): Promise<Generation> {
   const id = deps.ids.next("gen");
-  const limits = await takeLimits(deps, call, id, admission);
+  const limits = await takeLimits(deps, call, { id, admission });
   try {
     return new Generation(deps, call, { id, admission, limits, requestedAt });
   } catch (error) {
@@ -74,9 +74,8 @@ async function passGates(generation: Generation): Promise<GenerationResult | nul
 
 /** @throws GatewayError `rate_limit_exceeded` if only free models could answer, and the account has used them up. */
 function plan(generation: Generation, { deployments, filteredOut }: Admission): Route {
-  const { deps, call } = generation;
-  const { freeLimit } = generation;
-  const route = routeRequest(deps, call.principal, call.request, { deployments, freeLimit });
+  const { deps, call, freeLimit } = generation;
+  const route = routeRequest(deps, call, { deployments, freeLimit });
   const overLimit = classifyFreeLimit(route, generation.limitStatus);
   if (overLimit !== null) throw new GatewayError(overLimit);
   generation.plan(route, filteredOut);
@@ -91,7 +90,7 @@ async function hold(generation: Generation, { candidates }: Route): Promise<read
   if (candidates.length === 0) return candidates;
   const { deps, call, id, record } = generation;
   const reachable = withinReach(candidates, deps.maxAttempts);
-  const held = await takeHold(deps, call, { id, requestedAt: record.createdAt }, reachable);
+  const held = await takeHold(deps, call, { id, requestedAt: record.createdAt, candidates: reachable });
   generation.allowance = held.allowance;
   return held.candidates;
 }

@@ -12,28 +12,22 @@ import { type Allowance, NO_HOLD } from "./allowance.ts";
 import type { AttemptContext, AttemptOutcome } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
+import { reportUsage } from "./charge.ts";
 import { chargeAnswer, countUsage } from "./charge-answer.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { ClientWatch } from "./client-watch.ts";
 import { addWarning } from "./describe-work.ts";
 import { type AttachedExtensions, attachExtensions } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
-import { type RelayContext, relayStream } from "./relay.ts";
+import { openRecord, withCandidate, withHeld } from "./open-record.ts";
+import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
-import {
-  type Ending,
-  openRecord,
-  reportUsage,
-  type Settling,
-  settle,
-  trySettle,
-  withCandidate,
-  withHeld,
-} from "./settle.ts";
+import { type Ending, type Settling, settle, trySettle } from "./settle.ts";
+import type { RelayContext } from "./stream-accounting.ts";
 import type { TakenLimits } from "./take-limits.ts";
 import { warnOfBound } from "./warn-of-bound.ts";
 
-/** What a generation begins with: its admission, and what was counted for it. */
+/** A request that was admitted and counted for its limits. */
 export interface AdmittedRequest {
   readonly id: string;
   readonly admission: Admission;
@@ -42,7 +36,7 @@ export interface AdmittedRequest {
   readonly requestedAt: number;
 }
 
-/** The answer of a candidate, before it is relayed. */
+/** The answer of a candidate, before it is passed on. */
 export interface CandidateAnswer {
   readonly context: AttemptContext;
   readonly outcome: Extract<AttemptOutcome, { kind: "streaming" | "answered" }>;
@@ -147,22 +141,18 @@ export class Generation implements Settling {
     return this.relay(outcome.begun, { candidate, size, metadata, beganAt: startedAt });
   }
 
-  /** Answers with a body that no provider gave; it costs nothing. */
+  /** Answers with the body of a gate, which costs nothing. */
   async giveReplacement(body: string): Promise<GenerationResult> {
     const bytes = Buffer.from(body);
     this.extensions.onText(bytes);
-    if (
-      !(await trySettle(this, this.record, { ...NOTHING, outcome: "completed", failure: null, status: 200 }))
-    )
-      return this.fail(CANNOT_RECORD);
+    const ending = { ...NOTHING, outcome: "completed", failure: null, status: 200 } as const;
+    if (!(await trySettle(this, this.record, ending))) return this.fail(CANNOT_RECORD);
     this.end();
-    return this.result(
-      this.call.request.stream ? { kind: "stream", stream: bytes } : { kind: "json", body },
-      null,
-    );
+    const { stream } = this.call.request;
+    return this.result(stream ? { kind: "stream", stream: bytes } : { kind: "json", body }, null);
   }
 
-  /** Ends without an answer. What failed before its first token costs nothing. */
+  /** Ends without an answer. A generation that failed before its first token costs nothing. */
   fail(failure: Failure): GenerationResult {
     return this.endWithout({ outcome: "failed", failure, status: statusOf(failure) });
   }
@@ -232,7 +222,7 @@ export class Generation implements Settling {
       finish: answer.finish,
       firstTokenAt: deps.clock.now(),
     });
-    // An answer that cannot be recorded is not given away.
+    // An answer that cannot be recorded is not sent, because it could not be charged.
     if (!isSettled) return this.fail(CANNOT_RECORD);
     this.end();
     this.rememberAffinity(candidate, charge.usage);
@@ -240,7 +230,8 @@ export class Generation implements Settling {
   }
 
   private rememberAffinity(candidate: Candidate, usage: TokenUsage): void {
-    recordAffinity(this.deps, this.session, candidate, usage);
+    const { session } = this;
+    if (session !== null) recordAffinity(this.deps, candidate, { session, usage });
   }
 
   private endWithout(ending: Pick<Ending, "outcome" | "failure" | "status">): GenerationResult {
@@ -269,7 +260,7 @@ export class Generation implements Settling {
   }
 }
 
-/** Status that logs and records show if the client left before there was an answer; nobody receives it. */
+/** The status in logs and records if the client left before there was an answer; it is never sent. */
 const CLIENT_LEFT = 499;
 
 const NOTHING = { charge: null, finish: null, firstTokenAt: null } as const;

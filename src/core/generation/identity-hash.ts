@@ -9,7 +9,7 @@ export type IdentityHash = (kind: "user" | "session", scope: string, name: strin
 const PREFIXES = { user: "u_", session: "s_" } as const;
 const CHARS = 32;
 
-/** Creates a hash under a secret of this installation, so that names cannot be found by hashing guesses. */
+/** Creates a hash function keyed with a secret of this installation, so that names cannot be found by hashing guesses. */
 export function createIdentityHash(secret: string): IdentityHash {
   return (kind, scope, name) => {
     const hash = createHmac("sha256", secret).update(`${kind}\0${scope}\0${name}`).digest("base64url");

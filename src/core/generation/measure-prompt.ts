@@ -43,12 +43,12 @@ export function measurePrompt(
     isPlain: false,
   };
   const isOpen = (prompt: PromptTokens) => deployments.some((deployment) => isNearEdge(deployment, prompt));
-  if (isOpen(bounds)) return countCloser(counter, request, bounds, isOpen);
+  if (isOpen(bounds)) return countCloser(counter, request, { bounds, isOpen });
   const fitsNowhere = !deployments.some((deployment) => mayHold(deployment, bounds));
-  return fitsNowhere ? countCloser(counter, request, bounds, () => false) : bounds;
+  return fitsNowhere ? countCloser(counter, request, { bounds, isOpen: () => false }) : bounds;
 }
 
-/** There are never more characters than bytes, so most prompts need no count of characters. */
+/** Returns the tokens that the prompt has with certainty. Most prompts need no count of characters, of which there are at most as many as bytes. */
 function countCertain(request: MeasuredRequest, deployments: readonly Deployment[]): number {
   const least = request.windowTextBytes / CERTAIN_CHARS_PER_TOKEN;
   const mayBeOver = deployments.some(({ endpoint }) => least > windowOf(endpoint));
@@ -58,11 +58,18 @@ function countCertain(request: MeasuredRequest, deployments: readonly Deployment
 /** Share of multi-byte characters beyond which a text is not plain. */
 const PLAIN_SHARE = 0.01;
 
+/** What is known of a prompt by its bytes. */
+interface KnownBounds {
+  readonly bounds: PromptTokens;
+  /** Returns whether it is still open if the prompt fits all windows. */
+  readonly isOpen: (prompt: PromptTokens) => boolean;
+}
+
+/** Counts the tokens of a sample and, if that leaves it open whether the prompt fits, of the whole. */
 async function countCloser(
   counter: TokenCounter,
   request: MeasuredRequest,
-  bounds: PromptTokens,
-  isOpen: (prompt: PromptTokens) => boolean,
+  { bounds, isOpen }: KnownBounds,
 ): Promise<PromptTokens> {
   const texts = request.listPromptText();
   const bytes = countBytes(texts);
@@ -88,7 +95,7 @@ const TOKENS_AROUND = 4;
 /** Share of a prompt that may be uncounted in a count that is regarded as complete. */
 const UNCOUNTED_SHARE = 0.04;
 
-/** Whether the uncounted part of a prompt (tools, overhead of many short texts) is negligible. */
+/** Returns whether the uncounted part of a prompt (tools, overhead of many short texts) is negligible. */
 function isAllOf(request: MeasuredRequest, texts: readonly Uint8Array[], tokens: number): boolean {
   const otherBytes = request.windowTextBytes - countBytes(texts);
   const uncounted = boundByBytes(otherBytes) + texts.length * TOKENS_AROUND;

@@ -7,7 +7,7 @@ import { TransportError, type UpstreamResponse } from "../deployments/transport.
 export async function readBody(
   response: UpstreamResponse,
   maxBytes: number,
-  onTooLarge: "cut" | "refuse",
+  onTooLarge: "truncate" | "reject",
 ): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -15,7 +15,7 @@ export async function readBody(
     pieces.push(piece);
     size += piece.length;
     if (size <= maxBytes) continue;
-    if (onTooLarge === "refuse") throw new TransportError("protocol", `a body of over ${maxBytes} bytes`);
+    if (onTooLarge === "reject") throw new TransportError("protocol", `a body of over ${maxBytes} bytes`);
     break;
   }
   const body = pieces.length === 1 ? Buffer.from(pieces[0] as Uint8Array) : Buffer.concat(pieces);

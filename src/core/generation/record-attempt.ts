@@ -6,29 +6,29 @@ import type { GenerationDeps } from "./call.ts";
 
 type HealthDeps = Pick<GenerationDeps, "health" | "clock">;
 
+/** An attempt, as the health statistics identify it. */
+interface TimedAttempt {
+  readonly candidate: Candidate;
+  readonly times: AttemptTimes;
+}
+
 /** Records the outcome of an attempt, as far as its first token, in the health statistics. */
-export function recordAttempt(
-  deps: HealthDeps,
-  candidate: Candidate,
-  outcome: AttemptOutcome,
-  times: AttemptTimes,
-): void {
-  recordHealth(deps, candidate, reportOf(outcome, deps.clock.now() - times.beganAt), times);
+export function recordAttempt(deps: HealthDeps, attempt: TimedAttempt, outcome: AttemptOutcome): void {
+  recordHealth(deps, attempt, reportOf(outcome, deps.clock.now() - attempt.times.beganAt));
 }
 
 /** Records how an attempt continued or ended. Providers that fail on demand are left out. */
 export function recordHealth(
   { health, clock }: HealthDeps,
-  candidate: Candidate,
+  { candidate, times }: TimedAttempt,
   report: AttemptReport,
-  times: AttemptTimes,
 ): void {
   if (candidate.provider.record.failsOnDemand) return;
   health.record(healthTargetOf(candidate), report, times, clock.now());
 }
 
 /** Returns what an attempt that took `durationMs` means for health. */
-export function reportOf(outcome: AttemptOutcome, durationMs: number): AttemptReport {
+function reportOf(outcome: AttemptOutcome, durationMs: number): AttemptReport {
   // An empty answer is neither an outage nor a sign of health.
   if (isEmptyAnswer(outcome)) return { kind: "neutral" };
   switch (outcome.kind) {

@@ -1,8 +1,8 @@
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationDeps } from "./call.ts";
-import type { FailureClassification } from "./classify-failure.ts";
+import type { FailureClassification } from "./failure-classification.ts";
 
-/** Records the last use of a BYOK key, and what was wrong with it or its provider. No-op for platform keys. */
+/** Records the last use of a BYOK key, and the failure of the key or its provider. No-op for platform keys. */
 export function recordKeyUse(
   { byokKeys, clock }: Pick<GenerationDeps, "byokKeys" | "clock">,
   { key }: Candidate,
@@ -11,7 +11,7 @@ export function recordKeyUse(
   if (key.byokId === null) return;
   const at = clock.now();
   // A fault of the request says nothing about the key.
-  const isTrouble = classification !== null && classification.keyIs !== "accepted";
-  const error = isTrouble ? { message: classification.failure.message, at } : null;
+  const hasFailed = classification !== null && classification.keyIs !== "accepted";
+  const error = hasFailed ? { message: classification.failure.message, at } : null;
   byokKeys.recordUse({ id: key.byokId, usedAt: at, error });
 }

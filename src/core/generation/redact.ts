@@ -1,11 +1,11 @@
 import { BALANCE_WORD, MONEY_WORD } from "../../wire/conversation/money-words.ts";
 
 /*
- * Vendors repeat in their errors what nobody outside should read: keys, the accounts and projects that they belong to,
- * and what is left in them. Every repetition in these patterns is bounded, so that the time grows with the text alone.
+ * Vendors' errors contain what clients must not see: keys, the accounts and projects that they belong to, and balances. Every
+ * repetition in these patterns is bounded, so that matching takes time linear in the length of the text.
  */
 
-/** Keys and tokens by their form. */
+/** Keys and access tokens, by their form. */
 const SECRETS = new RegExp(
   [
     String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{12,128}`,
@@ -18,26 +18,27 @@ const SECRETS = new RegExp(
   "g",
 );
 
-/** What an id is of, before it. */
+/** Words for the owner of an id that follows. */
 const OWNER = [
   "organi[sz]ations?|orgs?|accounts?|teams?|projects?|project_number|workspaces?|tenants?|subscriptions?",
   "customers?|consumers?|users?|uid|api[ -]?key|access[ -]?key",
   "konto|projekt|compte|projet|cuenta|proyecto|organizaci[óo]n|conta|projeto|organiza[çc][ãa]o",
   "аккаунт\\p{L}{0,4}|организаци\\p{L}{0,4}|проект\\p{L}{0,4}|пользовател\\p{L}{0,4}",
 ].join("|");
-/** The same in scripts without spaces, where the id may follow at once. */
+/** The same words in scripts without spaces, where the id may follow immediately. */
 const OWNER_UNSPACED = [
   "账户|账号|帐户|帐号|帳戶|帳號|賬戶|賬號|用户|用戶|组织|組織|团队|團隊|项目|專案|租户|租戶",
   "アカウント|プロジェクト|チーム|ユーザー|계정|조직|프로젝트|사용자",
 ].join("|");
-/** "id" and the like, and a mark of quotation. */
+/** A word such as "id" between owner and id. */
 const NUMBERED = String.raw`(?:\s?(?:id|no\.?|number|编号|編號|番号|번호))?`;
+/** An opening quotation mark or bracket. */
 const MARK = String.raw`["'“‘「『\[(<（【\x60]?`;
-/** A token with a digit in it, because what has none is mostly a word, or one with the usual head of an id. */
+/** An id: a token with a digit, because one without is mostly a word, or a token with the prefix of an id. */
 const ID = String.raw`(?:(?=[\w.@-]{0,63}\d)[\w.@-]{2,127}\w|(?:org|proj|acct|ak|ws)[-_][\w-]{1,128})`;
 const ID_START = String.raw`(?<![\w.@-])(?=[\w@])`;
 
-/** Accounts, organizations and projects by their ids, and mail addresses. */
+/** Ids of accounts, organizations and projects, and email addresses. */
 const ACCOUNTS = new RegExp(
   [
     String.raw`\b(?:org|proj|acct)[-_](?:[A-Za-z0-9]{6,128}|(?=[\w-]{0,63}\d)[\w-]{1,128})`,
@@ -53,10 +54,10 @@ const ACCOUNTS = new RegExp(
 
 const CURRENCY = "[$€£¥￥₩₹₽฿]";
 const NUMBER = String.raw`\d(?:[\d,.\u00a0 ]{0,18}\d)?`;
-/** As far as a sentence goes, a point within a number being none of its ends. */
+/** A character of the same sentence. A decimal point does not end one. */
 const SAME_SENTENCE = String.raw`(?:[^\n.。!！?？]|\.(?=\d))`;
 
-/** What is left in an account: numbers beside a word for it, and sums of money. */
+/** Balances of accounts: numbers next to a word for a balance, and sums of money. */
 const BALANCES = new RegExp(
   [
     String.raw`[-−]?${CURRENCY}\s?[-−]?${NUMBER}`,
@@ -69,21 +70,21 @@ const BALANCES = new RegExp(
 
 const REDACTED = "[redacted]";
 
-/** A vendor's words without secrets, `key` among them, and without the ids and balances of accounts. */
+/** Removes secrets, `key` among them, and ids and balances of accounts from a vendor's message. */
 export function redact(text: string, key: string | null): string {
   return redactSecrets(text, key).replace(ACCOUNTS, REDACTED).replace(BALANCES, REDACTED);
 }
 
-/** What a model wrote, without secrets. All else in it is the caller's. */
+/** Removes only secrets, from text that a model wrote: everything else in it belongs to the caller. */
 export function redactSecrets(text: string, key: string | null): string {
   const withoutKey = key !== null && key.length >= 4 ? text.replaceAll(key, REDACTED) : text;
   return withoutKey.replace(SECRETS, REDACTED);
 }
 
-/** Where a sentence ends. Scripts without spaces have none behind it; an abbreviation ends none. */
+/** The end of a sentence, with the space after it, if its script has spaces. Abbreviations do not end a sentence. */
 const SENTENCE_END = /(?<=[.!?])(?<!\b(?:e\.g|i\.e)\.)\s+|(?<=[。！？；])/u;
 
-/** A vendor's words without the sentences about the gateway's account there; null where nothing is left. */
+/** Removes the sentences about the gateway's account at a vendor from a message; null if nothing is left. */
 export function withoutBilling(text: string): string | null {
   const kept = text
     .split(SENTENCE_END)

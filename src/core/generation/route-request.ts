@@ -1,12 +1,10 @@
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/rate-limiter.ts";
 import type { CacheAffinity } from "../routing/affinity.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
-import type { GenerationDeps } from "./call.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { leaveOutFree } from "./free-models.ts";
 
 /** A plan, and what it was based on. */
@@ -19,15 +17,19 @@ export interface Route extends Plan {
   readonly freeLimit: LimitVerdict | null;
 }
 
+/** The deployments that may answer a request. */
+interface AdmittedDeployments {
+  /** By model, the requested one first, then its fallbacks. */
+  readonly deployments: readonly (readonly Deployment[])[];
+  /** The account's limit on free models; null if none applies. */
+  readonly freeLimit: LimitVerdict | null;
+}
+
 /** Plans an admitted request by current health, prices and prompt caches. Calls no provider. */
 export function routeRequest(
   deps: Pick<GenerationDeps, "health" | "affinity" | "clock">,
-  principal: InferencePrincipal,
-  request: InferenceRequest,
-  admitted: {
-    readonly deployments: readonly (readonly Deployment[])[];
-    readonly freeLimit: LimitVerdict | null;
-  },
+  { principal, request }: Pick<GenerationCall, "principal" | "request">,
+  admitted: AdmittedDeployments,
 ): Route {
   const { health, affinity, clock } = deps;
   const now = clock.now();
@@ -51,7 +53,7 @@ export function routeRequest(
   return { candidates: plan.candidates, skipped, session, warm, freeLimit };
 }
 
-/** Whether there is more than one candidate. Session keys cost time, and most requests have only one. */
+/** Returns whether there is more than one candidate. Session keys cost time, and most requests have only one. */
 function hasChoice([first, second]: readonly (readonly Deployment[])[]): boolean {
   return second !== undefined || (first?.length ?? 0) > 1 || (first?.[0]?.keys.length ?? 0) > 1;
 }
@@ -62,22 +64,20 @@ const CACHE_MS = 300_000;
 /** How long a prompt stays cached if the client asked for an hour. Milliseconds. */
 const LONG_CACHE_MS = 3_600_000;
 
-/** Records that a candidate answered a conversation, so that its next turn finds the prompt cached there. */
+/** Records that a candidate answered a conversation, so that its next turn is sent to the same prompt cache. */
 export function recordAffinity(
   { affinity, clock }: Pick<GenerationDeps, "affinity" | "clock">,
-  session: string | null,
   { provider, model, key }: Candidate,
-  { promptTokens, cacheWrite1hTokens }: TokenUsage,
+  { session, usage }: { readonly session: string; readonly usage: TokenUsage },
 ): void {
-  if (session === null) return;
   const { slug, promptCacheSeconds } = provider.record;
   const usualMs = promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000;
-  const lifeMs = cacheWrite1hTokens > 0 ? LONG_CACHE_MS : usualMs;
+  const lifeMs = usage.cacheWrite1hTokens > 0 ? LONG_CACHE_MS : usualMs;
   affinity.remember(session, {
     provider: slug,
     modelId: model.id,
     keyLabel: key.label,
-    tokens: promptTokens,
+    tokens: usage.promptTokens,
     until: clock.now() + lifeMs,
   });
 }

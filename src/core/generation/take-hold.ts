@@ -3,11 +3,20 @@ import { toDollars } from "../../base/money.ts";
 import type { HoldBound, HoldVerdict } from "../ledger/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { type Allowance, createAllowance, NO_HOLD } from "./allowance.ts";
+import { type Allowance, HeldAllowance, NO_HOLD } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { nameBound } from "./warn-of-bound.ts";
 
-/** The candidates that may be asked, and what they may cost. */
+/** A request for money for a generation. */
+interface HoldOrder {
+  /** The generation's id. */
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
+  readonly candidates: readonly Candidate[];
+}
+
+/** The candidates that may be called, and what they may cost. */
 export interface Held {
   readonly candidates: readonly Candidate[];
   readonly allowance: Allowance;
@@ -15,27 +24,23 @@ export interface Held {
 
 /**
  * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
- * it is held for. Free models and the account's own provider keys need no hold; if the money does not suffice for others, only
- * those that need none remain.
+ * it is held for. Free models and BYOK keys need no hold. If the money does not suffice for the others, only candidates with a
+ * BYOK key remain.
  * @throws GatewayError `insufficient_credits` if no candidate remains.
  */
-export async function takeHold(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  { id, requestedAt }: { readonly id: string; readonly requestedAt: number },
-  candidates: readonly Candidate[],
-): Promise<Held> {
+export async function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): Promise<Held> {
+  const { id, requestedAt, candidates } = order;
   const { principal, request } = call;
   if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
-  const costs = boundCosts(deps, request, candidates, requestedAt);
+  const costs = boundCosts(deps, request, order);
   if (costs.size === 0) return { candidates, allowance: NO_HOLD };
   const { least, expected, most } = joinCosts([...costs.values()]);
   const verdict = await deps.ledger.hold(principal, { id, amount: expected, least, most, requestedAt });
   if (verdict.kind === "held")
-    return { candidates, allowance: createAllowance(deps.ledger, { id, request, costs }, verdict) };
-  const own = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.byokId !== null);
-  return own.length > 0
-    ? { candidates: own, allowance: NO_HOLD }
+    return { candidates, allowance: new HeldAllowance(deps.ledger, { id, request, costs }, verdict) };
+  const byok = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.byokId !== null);
+  return byok.length > 0
+    ? { candidates: byok, allowance: NO_HOLD }
     : rejectUnaffordable(verdict, deps.buyCreditsUrl);
 }
 
@@ -43,11 +48,10 @@ export async function takeHold(
 function boundCosts(
   { holdBounds, serving }: GenerationDeps,
   request: GenerationCall["request"],
-  candidates: readonly Candidate[],
-  now: number,
+  { candidates, requestedAt }: HoldOrder,
 ): ReadonlyMap<Candidate, DeploymentCost> {
   const costs = new Map<Candidate, DeploymentCost>();
-  const prices = { bounds: holdBounds, catalog: serving().catalog, now };
+  const prices = { bounds: holdBounds, catalog: serving().catalog, now: requestedAt };
   for (const candidate of candidates) {
     const cost = candidate.key.byokId === null ? boundCost(request, candidate, prices) : null;
     if (cost !== null) costs.set(candidate, cost);

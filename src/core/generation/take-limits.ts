@@ -18,16 +18,16 @@ export interface TakenLimits {
 }
 
 /**
- * Counts a generation for the limits of its key and account, or of its address, and of the model it names (docs/api/limits.md,
- * "Rate limits").
+ * Counts a generation for the rate limits of its key and account or client address, and of its model (docs/api/limits.md, "Rate
+ * limits"). `id` is the generation's.
  * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */
 export async function takeLimits(
   deps: GenerationDeps,
   { principal, request }: GenerationCall,
-  id: string,
-  { modelId, deployments }: Pick<Admission, "modelId" | "deployments">,
+  { id, admission }: { readonly id: string; readonly admission: Admission },
 ): Promise<TakenLimits> {
+  const { modelId, deployments } = admission;
   const { rateLimiter, clock, holdBounds } = deps;
   const scopes = deps.listLimits(principal, modelId);
   const now = clock.now();
@@ -44,7 +44,7 @@ export async function takeLimits(
   return { limitStatus: requireAdmitted(decision, modelId), freeLimit };
 }
 
-/** Returns the account's limit on free models as `takeLimits` does, and counts nothing. */
+/** Returns the account's limit on free models without counting a request; null if no deployment is free, or no limit applies. */
 export async function peekFreeLimit(
   { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
   principal: InferencePrincipal,
@@ -54,7 +54,7 @@ export async function peekFreeLimit(
 }
 
 /**
- * Counts a request that calls no model, for the requests a minute of its key and account or of its address. Returns null if no
+ * Counts a request that calls no model, for the requests a minute of its key and account or client address. Returns null if no
  * limit applies.
  * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */

@@ -10,9 +10,10 @@ import { CANNOT_RECORD } from "./admit.ts";
 import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
 import { beginAttempt, endAttempt } from "./attempt-record.ts";
 import type { GenerationResult } from "./call.ts";
-import { chooseFailure, type FailureClassification } from "./classify-failure.ts";
+import { chooseFailure } from "./classify-failure.ts";
 import { describeWork } from "./describe-work.ts";
 import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
+import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
 import { recordAttempt } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
@@ -29,7 +30,7 @@ type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
 /** Sends a request to one candidate after the other until one answers. */
 export class CandidateLoop {
   private readonly failures: Failure[] = [];
-  /** Candidates that failed in a way that may have passed a moment later. */
+  /** Candidates with a transient failure. */
   private readonly transient: Candidate[] = [];
   /** The largest context window that was too small. Tokens. */
   private exceededWindow = 0;
@@ -52,9 +53,9 @@ export class CandidateLoop {
   async run(): Promise<GenerationResult> {
     try {
       const result =
-        (await this.tryInTurn()) ??
+        (await this.tryInOrder()) ??
         (await this.giveEmpty()) ??
-        (await this.tryAgain()) ??
+        (await this.retry()) ??
         (await this.giveEmpty());
       return result ?? this.generation.fail(chooseFailure(this.failures));
     } catch (error) {
@@ -62,7 +63,7 @@ export class CandidateLoop {
     }
   }
 
-  private async tryInTurn(): Promise<GenerationResult | null> {
+  private async tryInOrder(): Promise<GenerationResult | null> {
     const queue = [...this.candidates];
     // Deferred candidates are appended, and reached by this loop again.
     for (const [at, candidate] of queue.entries()) {
@@ -78,8 +79,8 @@ export class CandidateLoop {
     return null;
   }
 
-  /** Asks the candidates with transient failures again, after a pause that grows from round to round. */
-  private async tryAgain(): Promise<GenerationResult | null> {
+  /** Calls the candidates with transient failures again, after a pause that grows from round to round. */
+  private async retry(): Promise<GenerationResult | null> {
     const { deps, cancellation } = this.generation;
     for (let round = 0; round < deps.repeats; round++) {
       const again = this.transient.splice(0).filter((candidate) => this.hasBudget(candidate));
@@ -96,7 +97,7 @@ export class CandidateLoop {
     return null;
   }
 
-  /** Whether a further attempt may go to a candidate. A BYOK key may have been removed in the meantime. */
+  /** Returns whether a further attempt may go to a candidate. A BYOK key may have been removed in the meantime. */
   private async mayTry(candidate: Candidate): Promise<boolean> {
     if (!this.hasBudget(candidate)) return false;
     const { key, provider } = candidate;
@@ -106,7 +107,7 @@ export class CandidateLoop {
     return deps.byokKeys.isCurrent(call.principal.account.id, { label, provider: provider.record.slug });
   }
 
-  /** Whether attempts, time and the provider's retry budget allow a further attempt. */
+  /** Returns whether attempts, time and the provider's retry budget allow a further attempt. */
   private hasBudget({ provider }: Candidate): boolean {
     const { deps, attempts, record } = this.generation;
     const now = deps.clock.now();
@@ -115,7 +116,7 @@ export class CandidateLoop {
     return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
   }
 
-  /** Whether its endpoint has a transient failure: another key would probably meet the same, so it is deferred. */
+  /** Returns whether the candidate's endpoint has a transient failure: another key would probably have the same, so it is deferred. */
   private hasFailed({ provider, model }: Candidate): boolean {
     return this.transient.some((candidate) => candidate.provider === provider && candidate.model === model);
   }
@@ -124,7 +125,7 @@ export class CandidateLoop {
     return this.generation.attempts.some(({ provider }) => provider === slug);
   }
 
-  /** Null if the next candidate may try; `hasNext` says whether there is one. */
+  /** Returns null if the next candidate may be tried; `hasNext` says whether there is one. */
   private async tryOne(candidate: Candidate, hasNext: boolean): Promise<GenerationResult | null> {
     const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
     if (encoded === null) return this.generation.endIfCut(candidate);
@@ -134,14 +135,14 @@ export class CandidateLoop {
     return null;
   }
 
-  /** Makes one attempt. Null if the next candidate may try. */
+  /** Makes one attempt. Returns null if the next candidate may be tried. */
   private async send(candidate: Candidate, sending: Sending): Promise<GenerationResult | null> {
     const { generation } = this;
     const { deps } = generation;
     const { encoded } = sending;
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, encoded.format, startedAt);
-    // Durable before the upstream is called: what it bills is known here, even if this process dies now.
+    // Durable before the upstream is called, so that its charge is known even if this process dies.
     if (!(await generation.recordAttemptStart(candidate, begun))) return generation.fail(CANNOT_RECORD);
     if (generation.client.hasLeft()) {
       generation.record = { ...generation.record, attempts: generation.attempts };
@@ -151,7 +152,7 @@ export class CandidateLoop {
     const context = this.contextFor(candidate, sending);
     const outcome = await attempt(context);
     const times = { beganAt: startedAt, requestedAt: generation.record.createdAt };
-    recordAttempt(deps, candidate, outcome, times);
+    recordAttempt(deps, { candidate, times }, outcome);
     generation.recordAttemptEnd(endAttempt(begun, deps.clock.now(), outcome));
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
     if (outcome.kind === "client_left") return generation.leave();
@@ -161,8 +162,8 @@ export class CandidateLoop {
   }
 
   /**
-   * Sends the request to the same candidate once without reasoning if the vendor rejects it (docs/api/translation.md, "Reasoning across turns"),
-   * or in another format if the host does not have this one's endpoint; else records the failure.
+   * Sends the request to the same candidate again: without reasoning if the vendor rejects it (docs/api/translation.md, "Reasoning
+   * across turns"), or in another format if the host does not have this one's endpoint. Otherwise records the failure.
    */
   private async handleFailure(
     candidate: Candidate,
@@ -170,9 +171,9 @@ export class CandidateLoop {
     { encoded, hasNext }: Sending,
   ): Promise<GenerationResult | null> {
     if (refusesReasoning && encoded.carriesReasoning) {
-      const bare = await this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
-      if (bare === null) return this.generation.endIfCut(candidate);
-      return this.send(candidate, { encoded: { ...bare, carriesReasoning: false }, hasNext });
+      const plain = await this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
+      if (plain === null) return this.generation.endIfCut(candidate);
+      return this.send(candidate, { encoded: { ...plain, carriesReasoning: false }, hasNext });
     }
     if (lacksEndpoint && encoded.otherFormats.length > 0) {
       const formats = encoded.otherFormats;
@@ -189,7 +190,10 @@ export class CandidateLoop {
     return mayTryNext ? null : ((await this.giveEmpty()) ?? this.generation.fail(failure));
   }
 
-  /** Gives an answer to the client. Sets the first one without content aside and returns null; for FIM, empty is an answer. */
+  /**
+   * Passes an answer on to the client. Keeps the first one without content for later and returns null. For fill in the middle,
+   * an answer without content is valid.
+   */
   private takeAnswer(answer: CandidateAnswer): Promise<GenerationResult> | null {
     const { outcome } = answer;
     const isFim = this.generation.call.request.action === "fim";
@@ -199,12 +203,12 @@ export class CandidateLoop {
     return null;
   }
 
-  /** Whether this endpoint gave the empty answer: another key would get the same. */
+  /** Returns whether this endpoint gave the empty answer: another key would get the same. */
   private answeredEmpty({ endpoint }: Candidate): boolean {
     return endpoint === this.empty?.context.candidate.endpoint;
   }
 
-  /** Gives the empty answer that was set aside; null if there is none. */
+  /** Passes the empty answer on to the client; returns null if there is none. */
   private async giveEmpty(): Promise<GenerationResult | null> {
     return this.empty === null ? null : this.generation.giveEarlierAnswer(this.empty);
   }
@@ -218,8 +222,8 @@ export class CandidateLoop {
   }
 
   /**
-   * The request as a candidate takes it. Null if its format cannot express the request, which another's may, or if the
-   * generation was cut while it was encoded.
+   * Encodes the request for a candidate. Returns null if no format of the candidate can express the request, or if the generation
+   * was cut meanwhile.
    */
   private async encodeFor(
     candidate: Candidate,
@@ -232,7 +236,7 @@ export class CandidateLoop {
       ...variant,
     };
     try {
-      const encoded = await encodeForCandidate(deps, call, candidate, encoding, cancellation);
+      const encoded = await encodeForCandidate({ deps, call, candidate, cancellation }, encoding);
       if (encoded === null || encoded.heldBytes === 0 || call.takeMemory(encoded.heldBytes)) return encoded;
       throw new GatewayError(NO_MEMORY);
     } catch (error) {
@@ -268,7 +272,7 @@ export class CandidateLoop {
   }
 }
 
-/** With reasoning, in the best of the candidate's formats. */
+/** The first attempt's encoding: with reasoning, in the best of the candidate's formats. */
 const FIRST_ENCODING: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning: true, formats: null };
 
 const NO_MEMORY: Failure = {
@@ -279,8 +283,8 @@ const NO_MEMORY: Failure = {
 };
 
 /**
- * Whether the same candidate may answer a moment later. An overloaded one will not if it says for how long, or if it was asked
- * although its overload was known.
+ * Returns whether a retry at the same candidate may succeed. For an overload it may not if the upstream named a waiting time, or
+ * if the candidate was called although its overload was known.
  */
 function isTransient({ provider, why }: Candidate, { mayTryNext, health }: FailureClassification): boolean {
   if (provider.record.failsOnDemand || !mayTryNext) return false;

@@ -13,20 +13,28 @@ import type { Candidate } from "../routing/plan.ts";
 import { attempt } from "./attempt.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
-import type { FailureClassification } from "./classify-failure.ts";
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
+import type { FailureClassification } from "./failure-classification.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 
-/** What trying a key takes. */
+/** What trying a key needs. */
 export type TryDeps = Pick<GenerationDeps, "clock" | "timers">;
 
-/** What one call with a key has come to. */
+/** A BYOK key to try. */
+export interface TriedKey {
+  readonly provider: ServedProvider;
+  readonly key: ProviderKey;
+  /** The models that the key is for, as patterns; null: all. */
+  readonly models: readonly string[] | null;
+}
+
+/** The outcome of a call with a key. */
 export interface KeyTrial {
-  /** `ok`: the provider took it. `refused`: it did not, or its account there has no credit. */
+  /** `ok`: the provider accepted it. `refused`: the provider rejected it, or its account there has no credit. */
   readonly status: "ok" | "refused" | "out_of_reach";
-  /** For people, without secrets. */
+  /** An explanation without secrets. */
   readonly message: string;
-  /** The model that was asked; null where there is none to ask. */
+  /** The model that was called; null if there is none. */
   readonly model: string | null;
 }
 
@@ -34,33 +42,31 @@ export interface KeyTrial {
 const TRIAL_MS = 15_000;
 
 /**
- * Asks a provider's cheapest model for one token with an account's own key, the way that requests take. It leaves no record
- * and costs the account nothing here. `models` are those that the key is for.
+ * Requests one token of a provider's cheapest model with a BYOK key, in the same way as a generation does. Leaves no record and
+ * costs the account nothing here.
  */
 export async function tryProviderKey(
   deps: TryDeps,
   serving: Serving,
-  provider: ServedProvider,
-  key: ProviderKey,
-  models: readonly string[] | null,
+  { provider, key, models }: TriedKey,
 ): Promise<KeyTrial> {
-  const deployment = findCheapest(serving, provider, key, models);
+  const deployment = findCheapest(serving, { provider, key, models });
   const { name } = provider.record;
   if (deployment === null)
     return {
       status: "out_of_reach",
-      message: `No model of ${name} is known here that this key is for.`,
+      message: `This gateway knows no model of ${name} that this key is for.`,
       model: null,
     };
   const candidate: Candidate = { ...deployment, key, why: "only" };
-  const request = openRequest(deployment);
+  const request = createRequest(deployment);
   const cancellation = new Cancellation(deps.clock, TRIAL_MS);
   try {
     const outcome = await attempt({
       deps,
       call: { request },
       candidate,
-      cancellation: cancellation,
+      cancellation,
       encoded: encode(request, candidate),
       identity: IDENTITY,
       isOut: null,
@@ -69,20 +75,20 @@ export async function tryProviderKey(
         listedWindow: () => deployment.endpoint.contextLength,
       },
     });
-    const told =
-      outcome.kind === "failed" ? judge(outcome.classification, name) : accept(`${name} took the key.`);
-    return { ...told, model: deployment.model.id };
+    const result =
+      outcome.kind === "failed"
+        ? explainFailure(outcome.classification, name)
+        : accepted(`${name} accepted the key.`);
+    return { ...result, model: deployment.model.id };
   } finally {
     cancellation.stop();
   }
 }
 
-/** Of models that talk; of a provider without any, of those that embed. */
+/** Finds the cheapest chat model that the key can call; an embedding model only if there is no chat model. */
 function findCheapest(
   { catalog, servedModels }: Serving,
-  provider: ServedProvider,
-  key: ProviderKey,
-  models: readonly string[] | null,
+  { provider, key, models }: TriedKey,
 ): Deployment | null {
   const deployments = catalog.models
     .filter(({ id }) => servesModel(models, id))
@@ -93,23 +99,23 @@ function findCheapest(
   return cheapest ?? null;
 }
 
-/** Order only, so floats will do. */
+/** Returns a number to sort by. It is not money, so floating point suffices. */
 function rank({ model, endpoint }: Deployment): number {
   const price = Number(endpoint.prices?.prompt ?? 0) + Number(endpoint.prices?.completion ?? 0);
   return actionOf(model) === "chat" ? price : price + 1_000;
 }
 
-const asIs = (id: string): string => id;
+const unchanged = (text: string): string => text;
 
-function openRequest({ model }: Deployment): InferenceRequest {
+function createRequest({ model }: Deployment): InferenceRequest {
   const { id } = model;
   if (actionOf(model) === "embeddings")
-    return parseEmbeddingsRequest(Buffer.from(JSON.stringify({ model: id, input: "Hi" })), asIs);
+    return parseEmbeddingsRequest(Buffer.from(JSON.stringify({ model: id, input: "Hi" })), unchanged);
   const body = { model: id, messages: [{ role: "user", content: "Hi" }], max_tokens: 1 };
-  return parseChatRequest(Buffer.from(JSON.stringify(body)), asIs);
+  return parseChatRequest(Buffer.from(JSON.stringify(body)), unchanged);
 }
 
-/** In the client's own format, where the deployment has it: one short text goes whole in any. */
+/** Encodes the request in its own format if the deployment has that, else in the first: every format can express it. */
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForCandidate {
   const targets = listProviderTargets(candidate);
   const chosen = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);
@@ -118,13 +124,13 @@ function encode(request: InferenceRequest, candidate: Candidate): EncodedForCand
     overrides: null,
     withReasoning: false,
     recallTurn: () => null,
-    // It names none.
-    hashUser: asIs,
+    // The request names no user.
+    hashUser: unchanged,
   };
   return { ...request.encode(target), format: chosen.format, otherFormats: [] };
 }
 
-/** Nobody reads the answer. */
+/** The identity of an answer that is dropped. */
 const IDENTITY = {
   id: "gen_trial",
   model: "trial",
@@ -134,16 +140,16 @@ const IDENTITY = {
   onTurn: () => {},
 };
 
-type Told = Pick<KeyTrial, "status" | "message">;
+type Result = Pick<KeyTrial, "status" | "message">;
 
-function accept(message: string): Told {
+function accepted(message: string): Result {
   return { status: "ok", message };
 }
 
-function judge({ failure, keyIs }: FailureClassification, name: string): Told {
-  if (keyIs === "refused") return { status: "refused", message: failure.message };
-  // It knows whose request it does not answer.
-  const tookKey = keyIs === "accepted" || failure.code === "rate_limit_exceeded";
-  if (tookKey) return accept(`${name} took the key, and said of the request: ${failure.message}`);
+function explainFailure({ failure, keyIs }: FailureClassification, name: string): Result {
+  if (keyIs === "rejected") return { status: "refused", message: failure.message };
+  // A rate-limit response also proves that the key is valid.
+  const isAccepted = keyIs === "accepted" || failure.code === "rate_limit_exceeded";
+  if (isAccepted) return accepted(`${name} accepted the key, but not the request: ${failure.message}`);
   return { status: "out_of_reach", message: failure.message };
 }

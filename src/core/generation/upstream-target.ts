@@ -4,17 +4,17 @@ import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { type Deployment, formatsOf } from "../deployments/served-models.ts";
 
-interface DescribedOffer {
+interface DescribedDeployment {
   readonly provider: Deployment["provider"];
   readonly model: Deployment["model"];
   readonly targets: readonly ProviderTarget[];
 }
 
-const described = new WeakMap<Deployment["endpoint"], DescribedOffer>();
+const described = new WeakMap<Deployment["endpoint"], DescribedDeployment>();
 
 /**
- * An deployment as the wire formats see it, once for each of its formats, the preferred one first: what is different in its rows
- * from the format's own vendor. Made once an endpoint, for as long as its rows are the same.
+ * Describes a deployment to the wire formats, once for each of its formats, the preferred one first: how it deviates from the
+ * format's original vendor. Memoized by model endpoint, as long as the catalog rows are the same.
  */
 export function listProviderTargets({ endpoint, model, provider }: Deployment): readonly ProviderTarget[] {
   const known = described.get(endpoint);
@@ -33,7 +33,7 @@ function describe(
   const { record } = provider;
   const isUsual = format === record.format;
   const quirks = (isUsual ? record.quirks : record.formats?.[format]?.quirks) ?? NO_QUIRKS;
-  // Hosts of the Messages format check ids as its own vendor does.
+  // Hosts of the Messages format check tool-call ids as Anthropic does.
   const ids = !isUsual && format === "anthropic-messages" ? "anthropic" : record.toolCallIds;
   return {
     format,
@@ -70,7 +70,7 @@ function setOf(names: readonly string[] | undefined): ReadonlySet<string> | null
   return names === undefined ? null : new Set(names);
 }
 
-/** Fields that a provider spells otherwise, as its row says. */
+/** Returns the fields that a provider names differently, as pairs of the usual name and its own. */
 function renamesOf(quirks: ProviderQuirks): readonly (readonly [string, string])[] {
   const renames: (readonly [string, string])[] = [];
   if (quirks.maxCompletionTokens) renames.push(["max_tokens", "max_completion_tokens"]);

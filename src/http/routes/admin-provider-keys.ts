@@ -147,13 +147,9 @@ export const testProviderKey = defineEndpoint({
   async handle({ principal, params, deps }) {
     const found = await findKey(principal, params, deps);
     const { provider, key } = openProviderKey(deps.providerKeyStores, servedModelsOf(deps), found);
-    const trial = await tryProviderKey(
-      deps.generation,
-      deps.generation.serving(),
-      provider,
-      key,
-      found.models,
-    );
+    const { generation } = deps;
+    const { models } = found;
+    const trial = await tryProviderKey(generation, generation.serving(), { provider, key, models });
     const at = deps.clock.now();
     const error = trial.status === "ok" ? null : { message: trial.message, at };
     deps.providerKeyStores.ring.recordUse({ id: found.id, usedAt: at, error });

@@ -12,12 +12,13 @@ export const postCountTokens: Handler = async (request, context) => {
   const { deps } = context;
   try {
     const { principal, body } = await admit(request, context, { kind: "open_inference" });
-    const asked = parseCountRequest(body, renameModels(deps));
-    holdExtra(context, principal, asked.heldBytes);
+    const counted = parseCountRequest(body, renameModels(deps));
+    holdExtra(context, principal, counted.heldBytes);
     const readHeader = (name: string) => request.headers.get(name);
-    const { tokens, estimated, limit } = await countTokens(deps.generation, principal, asked, readHeader);
-    const counted = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };
-    return Response.json(counted, { headers: limit === null ? {} : limitHeaders(limit) });
+    const call = { principal, request: counted, readHeader };
+    const { tokens, estimated, limit } = await countTokens(deps.generation, call);
+    const answer = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };
+    return Response.json(answer, { headers: limit === null ? {} : limitHeaders(limit) });
   } catch (error) {
     throw await withLimit(error, context);
   }

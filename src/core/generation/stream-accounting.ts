@@ -1,0 +1,155 @@
+import { type Failure, failureOf } from "../../base/errors.ts";
+import type { AnswerRelay } from "../../wire/canonical/relay.ts";
+import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.ts";
+import type { AttemptReport } from "../routing/health.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { type Charge, chargeFor, recordUsage } from "./charge.ts";
+import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
+import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
+import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts";
+import { withHeld } from "./open-record.ts";
+import { measureSpeed, recordHealth } from "./record-attempt.ts";
+import { recordKeyUse } from "./record-key-use.ts";
+import { type Settling, settle, settleSoon } from "./settle.ts";
+
+/** What relaying a stream needs. */
+export interface RelayContext extends Answering, Settling {
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly cancellation: Cancellation;
+  readonly size: PromptSize;
+  /** The `gateway_metadata` of the last event; null for none. */
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  /** When the attempt began. Milliseconds since the epoch. */
+  readonly beganAt: number;
+  readonly firstTokenAt: number;
+  /** Called once, when the upstream is no longer read. */
+  readonly onOver: () => void;
+  /** Called once, when the answer is complete. */
+  readonly onCompleted: (usage: TokenUsage) => void;
+}
+
+/** The usage of a streamed answer: its hold while it runs, and at its end its record, charge and effect on health. */
+export class StreamAccounting {
+  /** The size of the answer from which on its hold may not suffice. Bytes. */
+  private growAtBytes: number;
+
+  constructor(
+    private readonly context: RelayContext,
+    private readonly relay: AnswerRelay,
+  ) {
+    this.growAtBytes = BYTES_PER_TOKEN * context.allowance.tokensHeldFor(context.candidate);
+  }
+
+  /** Returns whether the hold covers the answer so far. Raises the hold when it is nearly used up. */
+  covers(): boolean {
+    const { relay } = this;
+    return relay.producedBytes < this.growAtBytes || relay.isFinished || this.growHold();
+  }
+
+  /** Updates the record, so that it shows the progress if this process dies. */
+  recordProgress(): void {
+    const { deps, record, firstTokenAt, candidate, allowance } = this.context;
+    // If this remains the last version, its cost is charged as far as it is held.
+    const charge = chargeFor(candidate, this.countSoFar().usage, {
+      requestedAt: record.createdAt,
+      allowance,
+      serving: deps.serving,
+    });
+    deps.recorder.write(withHeld({ ...record, ...recordUsage(charge), firstTokenAt }, allowance));
+  }
+
+  /** Returns the usage of an answer that has not ended. A vendor's early counts include the prompt, but not all output. */
+  countSoFar(): CheckedUsage {
+    const seen = this.seen();
+    const { usage, rejected } = countUsage(this.context, this.relay.usage, seen);
+    const counted = countUsage(this.context, null, seen).usage;
+    const completionTokens = Math.max(usage.completionTokens, counted.completionTokens);
+    const searches = rejected.length > 0 ? usage.searches : Math.max(usage.searches, counted.searches);
+    return { usage: { ...usage, completionTokens, searches, estimated: true }, rejected };
+  }
+
+  /** Returns the usage of a complete answer. */
+  countComplete(): CheckedUsage {
+    return countUsage(this.context, this.relay.usage, this.seen());
+  }
+
+  /** Settles a complete answer. Resolves when its record is durable. */
+  async settleComplete(charge: Charge): Promise<void> {
+    const { record, firstTokenAt } = this.context;
+    await settleSoon(this.context, record, {
+      outcome: "completed",
+      failure: null,
+      status: 200,
+      charge,
+      finish: this.relay.finish(),
+      firstTokenAt,
+    });
+    this.context.onCompleted(charge.usage);
+  }
+
+  /** Settles an answer that ends before it is complete, by the usage so far. */
+  settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
+    const { record, firstTokenAt } = this.context;
+    settle(this.context, record, {
+      outcome,
+      failure,
+      status: 200,
+      charge: chargeAnswer(this.context, this.countSoFar()),
+      finish: this.relay.finish(),
+      firstTokenAt,
+    });
+  }
+
+  /** Records a complete answer in the health statistics. */
+  recordSuccess(completionTokens: number): void {
+    const { deps, firstTokenAt } = this.context;
+    const tokensPerS = measureSpeed(completionTokens, deps.clock.now() - firstTokenAt);
+    this.recordHealth({ kind: "succeeded", tokensPerS });
+  }
+
+  /**
+   * Records an answer that the upstream broke off, and returns the failure: the vendor's error event, or a connection that ended
+   * with the error `thrown`, or null if it ended without one.
+   */
+  recordBreak(thrown: unknown): Failure {
+    const { deps, candidate, size } = this.context;
+    const { error } = this.relay;
+    if (error !== null) {
+      const classification = classifyVendorError(error, candidate, size);
+      recordKeyUse(deps, candidate, classification);
+      // No other candidate can continue this answer, but the next request is routed by it.
+      this.recordHealth(classification.health);
+      return classification.failure;
+    }
+    this.recordHealth({ kind: "failed" });
+    const { name, slug } = candidate.provider.record;
+    const raw = "the answer broke off before its end";
+    return {
+      code: "upstream_error",
+      message: `${name} broke off in the middle of the answer. Repeat the request.`,
+      metadata: { provider: slug, upstream_status: 200, raw },
+      ...(thrown === null ? {} : { internal: failureOf(thrown).internal ?? raw }),
+    };
+  }
+
+  recordHealth(report: AttemptReport): void {
+    const { deps, candidate, record, beganAt } = this.context;
+    recordHealth(deps, { candidate, times: { beganAt, requestedAt: record.createdAt } }, report);
+  }
+
+  /** Raises the hold to twice of what was produced. Returns whether it covers what was produced. */
+  private growHold(): boolean {
+    const { allowance, candidate } = this.context;
+    const produced = this.countSoFar().usage.completionTokens;
+    const covered = allowance.growTo(candidate, 2 * produced);
+    this.growAtBytes = this.relay.producedBytes + BYTES_PER_TOKEN * (covered - produced);
+    return covered > produced;
+  }
+
+  private seen(): SeenAnswer {
+    const { producedBytes, searches } = this.relay;
+    return { producedBytes, searches };
+  }
+}
