@@ -217,14 +217,14 @@ async function stopServing(
   if (active.size > 0)
     log.info("waiting for open answers", { open: active.size, drain_ms: config.server.drain_ms });
   const cutRest = clock.after(config.server.drain_ms, () => {
-    for (const cancellation of [...active]) cancellation.cut("shutdown");
+    for (const cancellation of [...active]) cancellation.cancel("shutdown");
     // Their error events need a moment to leave.
     clock.after(LAST_WORDS_MS, () => server.kill());
   });
   await server.stop();
   cutRest.cancel();
   // No connection is open any more, so the clients of these have left.
-  for (const cancellation of [...active]) cancellation.cut("client_left");
+  for (const cancellation of [...active]) cancellation.cancel("client_left");
   for (let turn = 0; active.size > 0 && turn < LAST_TURNS; turn++) await nextTurn();
   try {
     await parts.recorder.drain();

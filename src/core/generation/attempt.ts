@@ -107,14 +107,14 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   }
 }
 
-/** Cuts an attempt without a stream after the first-token time, once other requests have opened the endpoint's circuit. */
+/** Cancels an attempt without a stream after the first-token time, once other requests have opened the endpoint's circuit. */
 function watchEndpoint(
   { deps: { clock, timers }, cancellation }: AttemptContext,
   isOut: () => boolean,
 ): Timer {
-  let timer = clock.after(timers.firstTokenMs, function look() {
-    if (isOut()) cancellation.cut("first_token");
-    else timer = clock.after(WATCH_MS, look);
+  let timer = clock.after(timers.firstTokenMs, function check() {
+    if (isOut()) cancellation.cancel("first_token");
+    else timer = clock.after(WATCH_MS, check);
   });
   return { cancel: () => timer.cancel() };
 }
@@ -143,7 +143,7 @@ async function openExchange({
   return provider.transport.open({
     url,
     method: "POST",
-    headers: Object.assign(headers, await untilCut(credentials, cancellation)),
+    headers: Object.assign(headers, await untilCancelled(credentials, cancellation)),
     body,
     connectTimeoutMs: deps.timers.connectMs,
   });
@@ -165,12 +165,15 @@ function findUrl(
   return url;
 }
 
-/** Resolves to a value; rejects with a `TransportError` if the generation is cut before. */
-async function untilCut<T>(value: T | Promise<T>, cancellation: Cancellation): Promise<T> {
-  const { promise: cut, reject } = Promise.withResolvers<never>();
-  cut.catch(() => {});
-  cancellation.guard({ response: cut, cancel: () => reject(new TransportError("cancelled", "cut")) });
-  return Promise.race([value, cut]);
+/** Resolves to a value; rejects with a `TransportError` if the generation is cancelled before. */
+async function untilCancelled<T>(value: T | Promise<T>, cancellation: Cancellation): Promise<T> {
+  const { promise: cancelled, reject } = Promise.withResolvers<never>();
+  cancelled.catch(() => {});
+  cancellation.guard({
+    response: cancelled,
+    cancel: () => reject(new TransportError("cancelled", "the generation was cancelled")),
+  });
+  return Promise.race([value, cancelled]);
 }
 
 /** How long the body of an error may take: its status is known, and another candidate may follow. Milliseconds. */

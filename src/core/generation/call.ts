@@ -86,7 +86,7 @@ export interface GenerationDeps {
   readonly maxAttempts: number;
   /** How many rounds of retries follow transient failures if no candidate has answered. */
   readonly repeats: number;
-  /** The running generations, which a shutdown cuts after its drain time. */
+  /** The running generations, which a shutdown cancels after its drain time. */
   readonly active: Set<Cancellation>;
 }
 

@@ -32,8 +32,8 @@ export interface GenerationTimers {
 export class Cancellation {
   /** Null while the generation may continue. */
   reason: CancelReason | null = null;
-  /** Called once, when the generation is cut. */
-  onCut: (() => void) | null = null;
+  /** Called once, when the generation is cancelled. */
+  onCancel: (() => void) | null = null;
   private exchange: Exchange | null = null;
   private timer: Timer | null = null;
   private readonly endsAt: number;
@@ -48,7 +48,7 @@ export class Cancellation {
     this.endsAt = clock.now() + totalMs;
   }
 
-  /** Sets the exchange to cancel when the generation is cut. */
+  /** Sets the exchange to cancel when the generation is cancelled. */
   guard(exchange: Exchange): void {
     this.exchange = exchange;
     if (this.reason !== null) exchange.cancel();
@@ -83,40 +83,40 @@ export class Cancellation {
     this.isHeld = true;
   }
 
-  /** Resolves after `ms`, or when the generation is cut. */
+  /** Resolves after `ms`, or when the generation is cancelled. */
   async pause(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = this.clock.after(ms, resolve);
-    this.onCut = resolve;
+    this.onCancel = resolve;
     await promise;
     timer.cancel();
-    this.onCut = null;
+    this.onCancel = null;
   }
 
-  /** Whether the generation was cut, and not only one attempt. */
-  hasStruck(): boolean {
+  /** Returns whether the generation was cancelled, and not only one attempt. */
+  isCancelled(): boolean {
     return this.reason !== null && this.reason !== "first_token";
   }
 
-  /** Resolves to the result of `work`, or to null if the generation is cut before. */
+  /** Resolves to the result of `work`, or to null if the generation is cancelled before. */
   async until<T>(work: Promise<T>): Promise<T | null> {
     const { promise, resolve } = Promise.withResolvers<null>();
-    this.onCut = () => resolve(null);
-    // A rejection after the cut must not be reported as unhandled.
+    this.onCancel = () => resolve(null);
+    // A rejection after the cancellation must not be reported as unhandled.
     work.catch(() => {});
     try {
-      return this.hasStruck() ? null : await Promise.race([work, promise]);
+      return this.isCancelled() ? null : await Promise.race([work, promise]);
     } finally {
-      this.onCut = null;
+      this.onCancel = null;
     }
   }
 
-  cut(reason: CancelReason): void {
+  cancel(reason: CancelReason): void {
     if (this.reason !== null) return;
     this.reason = reason;
     this.stop();
     this.exchange?.cancel();
-    this.onCut?.();
+    this.onCancel?.();
   }
 
   /** Cancels the timer, once the generation is over. */
@@ -130,14 +130,14 @@ export class Cancellation {
     const now = this.clock.now();
     const since = this.isHeld ? now : this.since;
     const phaseEnd = this.phase === null ? Number.POSITIVE_INFINITY : since + this.phase.limitMs;
-    this.timer = this.clock.after(Math.max(0, Math.min(this.endsAt, phaseEnd) - now), () => this.look());
+    this.timer = this.clock.after(Math.max(0, Math.min(this.endsAt, phaseEnd) - now), () => this.check());
   }
 
-  private look(): void {
+  private check(): void {
     const now = this.clock.now();
-    if (now >= this.endsAt) this.cut("total");
+    if (now >= this.endsAt) this.cancel("total");
     else if (this.phase !== null && !this.isHeld && now - this.since >= this.phase.limitMs) {
-      this.cut(this.phase.reason);
+      this.cancel(this.phase.reason);
     } else this.arm();
   }
 }

@@ -41,7 +41,7 @@ export interface EncodeContext {
 
 /**
  * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
- * A large request is encoded in another thread; resolves to null if the generation is cut meanwhile.
+ * A large request is encoded in another thread; resolves to null if the generation is cancelled meanwhile.
  * Rejects with a GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
  */
 export async function encodeForCandidate(
@@ -53,7 +53,7 @@ export async function encodeForCandidate(
   const names = call.request.listTurnNames(targets);
   if (names.length > 0) {
     await cancellation.until(encoding.turns.load(names));
-    if (cancellation.hasStruck()) return null;
+    if (cancellation.isCancelled()) return null;
   }
   return encodeForTargets(context, targets);
 }
@@ -75,7 +75,7 @@ async function encodeForTargets(
     return complete(request.encode(target), target.format);
   }
   const { describe, adopt } = apart;
-  const isWanted = () => !cancellation.hasStruck();
+  const isWanted = () => !cancellation.isCancelled();
   const encoding = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
   const encoded = await cancellation.until(encoding);
   return encoded === null ? null : complete(adopt(encoded), encoded.format);

@@ -61,7 +61,7 @@ async function passGates(generation: Generation): Promise<GenerationResult | nul
   }
   switch (decision?.kind) {
     case undefined:
-      return generation.endIfCut(null);
+      return generation.endIfCancelled(null);
     case "reject":
       return generation.fail(decision.failure);
     case "replace":

@@ -76,7 +76,7 @@ export class Generation implements Settling {
     this.extensions = attachExtensions(deps, { id, call, zeroRetention });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>
-      this.cancellation.cut("client_left"),
+      this.cancellation.cancel("client_left"),
     );
     deps.active.add(this.cancellation);
   }
@@ -166,7 +166,7 @@ export class Generation implements Settling {
    * Ends the generation if a timer, the client or a shutdown has ended it; null if it may go on. `candidate` is the one that
    * was being tried, or null.
    */
-  endIfCut(candidate: Candidate | null): GenerationResult | null {
+  endIfCancelled(candidate: Candidate | null): GenerationResult | null {
     const { reason } = this.cancellation;
     if (reason === "client_left" || reason === "client_stalled") return this.leave();
     if (reason === null || reason === "first_token") return null;

@@ -62,7 +62,7 @@ class StreamPump {
   private readonly keepAlive: KeepAlive;
   /** Resolves when the upstream is no longer read. */
   private readonly over = Promise.withResolvers<void>();
-  /** Resolves when an answer that was cut has been settled. */
+  /** Resolves when an answer that was cancelled has been settled. */
   private ending: Promise<void> | null = null;
   /** Resolves when the client has read what was sent. */
   private closing: Promise<void> | undefined = undefined;
@@ -87,13 +87,13 @@ class StreamPump {
     const { cancellation, deps } = this.context;
     this.send(this.begun.head);
     // If the client has left already, the stream is cancelled without a pull.
-    cancellation.onCut = () => this.endCut();
-    if (cancellation.reason !== null) this.endCut();
+    cancellation.onCancel = () => this.endCancelled();
+    if (cancellation.reason !== null) this.endCancelled();
     else cancellation.startPhase("silence", deps.timers.silenceMs);
     return new ReadableStream({
       type: "direct",
       pull: (controller) => this.run(controller),
-      cancel: () => this.context.cancellation.cut("client_left"),
+      cancel: () => this.context.cancellation.cancel("client_left"),
     });
   }
 
@@ -102,7 +102,7 @@ class StreamPump {
     const { response } = this.begun;
     this.writer = new AnswerWriter(sink, deps.unread, {
       countBuffered: () => response.bufferedBytes?.() ?? 0,
-      onStalled: () => cancellation.cut("client_stalled"),
+      onStalled: () => cancellation.cancel("client_stalled"),
     });
     for (const piece of this.pieces.splice(0)) this.writer.write(piece);
     if (!this.isOver) {
@@ -245,7 +245,7 @@ class StreamPump {
   }
 
   /** Ends an answer because of a timer, the client or a shutdown. */
-  private endCut(): void {
+  private endCancelled(): void {
     const { reason } = this.context.cancellation;
     if (this.isOver || reason === null) return;
     this.leave();

@@ -87,7 +87,7 @@ export class CandidateLoop {
       if (again.length === 0 || this.empty !== null) return null;
       await cancellation.pause(backoffMs(round, randomShare(deps.random)));
       for (const candidate of again) {
-        const ended = this.generation.endIfCut(candidate);
+        const ended = this.generation.endIfCancelled(candidate);
         if (ended !== null) return ended;
         if (!(await this.mayTry(candidate))) continue;
         const result = await this.tryOne(candidate, false);
@@ -128,7 +128,7 @@ export class CandidateLoop {
   /** Returns null if the next candidate may be tried; `hasNext` says whether there is one. */
   private async tryOne(candidate: Candidate, hasNext: boolean): Promise<GenerationResult | null> {
     const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
-    if (encoded === null) return this.generation.endIfCut(candidate);
+    if (encoded === null) return this.generation.endIfCancelled(candidate);
     const overLimit = await this.generation.countFree(candidate);
     if (overLimit === null) return this.send(candidate, { encoded, hasNext });
     this.failures.push(overLimit);
@@ -172,14 +172,14 @@ export class CandidateLoop {
   ): Promise<GenerationResult | null> {
     if (refusesReasoning && encoded.carriesReasoning) {
       const plain = await this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
-      if (plain === null) return this.generation.endIfCut(candidate);
+      if (plain === null) return this.generation.endIfCancelled(candidate);
       return this.send(candidate, { encoded: { ...plain, carriesReasoning: false }, hasNext });
     }
     if (lacksEndpoint && encoded.otherFormats.length > 0) {
       const formats = encoded.otherFormats;
       const other = await this.encodeFor(candidate, { withReasoning: true, formats });
       return other === null
-        ? this.generation.endIfCut(candidate)
+        ? this.generation.endIfCancelled(candidate)
         : this.send(candidate, { encoded: other, hasNext });
     }
     const { failure, mayTryNext } = classification;
@@ -223,7 +223,7 @@ export class CandidateLoop {
 
   /**
    * Encodes the request for a candidate. Returns null if no format of the candidate can express the request, or if the generation
-   * was cut meanwhile.
+   * was cancelled meanwhile.
    */
   private async encodeFor(
     candidate: Candidate,
