@@ -7,6 +7,7 @@ import { createSystemRandom } from "../base/random.ts";
 import { presentPromptLogEntry } from "../core/extensions/prompt-log/present-entry.ts";
 import { findPromptLogEntry } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
+import { auditCommand } from "./audit-command.ts";
 import { formatFields } from "./format-table.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
@@ -31,6 +32,12 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
       throw new Error(
         `There is no prompt log entry for ${id}, it has expired, or its master key is missing. Keys with prompt_log have entries: gateway keys update <id> --prompt-log <seconds>`,
       );
+    await auditCommand(stores, {
+      action: "gateway prompt-log",
+      accountId: entry.accountId,
+      target: entry.id,
+      changes: {},
+    });
     const data = presentPromptLogEntry(entry);
     console.log(json ? JSON.stringify({ data }) : formatFields(data));
   } finally {

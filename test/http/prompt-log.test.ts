@@ -57,6 +57,15 @@ describe("the prompt log", () => {
     });
   }
 
+  test("a read of stored bodies has an entry in the audit log, with the key that read them", async () => {
+    const { id } = await ask(logged);
+    expect((await find(id)).status).toBe(200);
+    const audit = await callAdmin(gateway, managing, "GET", "/audit?limit=1");
+    expect(audit.data).toMatchObject([
+      { action: "GET /api/admin/generations/:id/bodies", target: id, account_id: accountId },
+    ]);
+  });
+
   test("a key without prompt_log has nothing stored", async () => {
     const { id } = await ask(silent);
     expect((await find(id)).status).toBe(404);

@@ -54,6 +54,8 @@ export interface Endpoint<
   readonly errors?: readonly ErrorCode[];
   /** The response is also available as CSV. */
   readonly csv?: true;
+  /** A read of sensitive data: like a change, it has an entry in the audit log before the response is sent. */
+  readonly audited?: true;
   /** The response contains a secret, so it is not stored for a repeated request with the same Idempotency-Key. */
   readonly answersSecret?: true;
   handle(
@@ -76,7 +78,7 @@ export function defineEndpoint<
 
 /**
  * Returns the HTTP handler of an endpoint. It admits and validates the request, and responds with JSON, or with the `Response`
- * that the endpoint returns. Changes are written to the audit log; a change with an `Idempotency-Key` is made once.
+ * that the endpoint returns. Changes and audited reads are written to the audit log; a change with an `Idempotency-Key` is made once.
  */
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
@@ -84,7 +86,8 @@ export function serveEndpoint(endpoint: Endpoint): Handler {
     if (principal.kind === "anonymous") throw new Error(`${endpoint.path} admits anonymous callers`);
     const notes: ChangeNote[] = [];
     const input = readInput(endpoint, { request, context, principal, body, notes });
-    if (endpoint.method === "GET") return respond(endpoint, await endpoint.handle(input as HandlerInput));
+    if (endpoint.method === "GET" && !endpoint.audited)
+      return respond(endpoint, await endpoint.handle(input as HandlerInput));
     const name = endpoint.method === "POST" ? request.headers.get("idempotency-key") : null;
     return name === null ? change(endpoint, input, notes) : changeOnce(endpoint, input, { name, notes });
   };

@@ -12,6 +12,7 @@ export const getPromptLogEntry = defineEndpoint({
   tag: "Prompt log",
   summary: "Retrieve the stored request and response bodies of a generation",
   access: ACCOUNT_MANAGERS,
+  audited: true,
   params: z.object({ id: IdInput.describe("The id of the generation") }),
   query: NOTHING,
   body: NOTHING,
@@ -33,11 +34,12 @@ export const getPromptLogEntry = defineEndpoint({
       response_truncated: z.boolean().describe("Whether only the beginning of the response was stored"),
     }),
   }),
-  async handle({ principal, params, deps }) {
+  async handle({ principal, params, deps, note }) {
     const entry = await deps.promptLog.find(params.id);
     const managed = managedAccountOf(principal);
     if (entry === null || (managed !== null && managed !== entry.accountId))
       return fail("not_found", "There is no prompt log entry for that generation, or it has expired.");
+    note({ accountId: entry.accountId });
     return { data: presentPromptLogEntry(entry) };
   },
 });
