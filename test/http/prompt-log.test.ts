@@ -138,9 +138,10 @@ describe("the prompt log", () => {
   });
 
   test("an entry is deleted once its time is over", async () => {
-    const { id } = await ask(logged);
+    const brief = await createFounder(gateway).key(accountId, { prompt_log: 60 });
+    const { id } = await ask(brief);
     expect((await find(id)).status).toBe(200);
-    clock.advance(DAY_S * 1_000);
+    clock.advance(60_000);
     expect((await find(id)).status).toBe(404);
   });
 });
