@@ -42,8 +42,8 @@ function makeQuestions(): readonly RouteQuestion[] {
       const began = NOW - second * 1_000;
       const times = { beganAt: began, requestedAt: began };
       health.begin(target, began);
-      health.record(target, { kind: "begun", ttftMs: 200 + second }, times, began + 300);
-      health.record(target, { kind: "succeeded", tokensPerS: 50 }, times, began + 900);
+      health.record(target, { kind: "begun", ttftMs: 200 + second }, { ...times, now: began + 300 });
+      health.record(target, { kind: "succeeded", tokensPerS: 50 }, { ...times, now: began + 900 });
     }
   }
   return Array.from(

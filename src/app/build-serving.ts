@@ -235,7 +235,7 @@ function openToOwnKeys(
 }
 
 function refuseKey(reason: string): ByokKeyReading {
-  return { kind: "refused", reason };
+  return { kind: "rejected", reason };
 }
 
 /** Keys go into a header, but for the files of Google's service accounts. */

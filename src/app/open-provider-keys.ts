@@ -42,15 +42,15 @@ export async function openProviderKeys(
   const sources = { config, environment, clock, transport, sandboxTransport };
   const masters = openMasterKeys(config, random);
   const vault = createVault(masters, random);
-  const ring = createProviderKeyCache(stores.providerKeys, vault, () => {});
+  const cache = createProviderKeyCache(stores.providerKeys, vault, () => {});
   return {
     stores,
-    maker: { store: stores.providerKeys, vault, ring, clock, ids: stores.ids },
+    maker: { store: stores.providerKeys, vault, cache, clock, ids: stores.ids },
     serving: (await openServing(sources, stores.catalog, SILENT)).current(),
     trying: { clock, timers: readTimers(config) },
     requireSameSealing: () => requireSameSealing(config.data_dir, stores.settings, masters),
     async close() {
-      await ring.saveUses();
+      await cache.saveUses();
       transport.close();
       sandboxTransport.close();
       stores.close();

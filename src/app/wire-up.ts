@@ -237,7 +237,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
       onChanged: () => serving.refresh(),
       runRefresh: (job) => refreshInThread({ dataDirectory: config.data_dir, job }, clock),
     }),
-    providerKeyStores: { store: stores.providerKeys, vault, ring: byokKeys, clock, ids: stores.ids },
+    providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids: stores.ids },
     generation,
     credits: { store: stores.ledger, ledger, clock, ids: stores.ids },
     usage: stores.usage,

@@ -137,7 +137,7 @@ async function update(services: ProviderKeyServices, id: string, options: Update
   const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, systemClock.now());
   const secret = options.secret ? await readSecret(`Key for ${found.provider}: `) : undefined;
   const change = { ...settings, secret };
-  const key = await changeProviderKey(services.maker, services.serving, found, change);
+  const key = await changeProviderKey(services.maker, services.serving, { key: found, change });
   await audit(services, key, { word: "update", changes: describeOptions(options) });
   return options.json
     ? JSON.stringify({ data: presentProviderKey(services.maker, key) })
@@ -159,7 +159,7 @@ async function test(services: ProviderKeyServices, id: string, options: JsonOpti
   const trial = await tryProviderKey(trying, serving, { provider, key, models: found.models });
   const at = systemClock.now();
   const isOk = trial.status === "ok";
-  maker.ring.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
+  maker.cache.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
   if (!isOk) process.exitCode = 1;
   if (options.json) return JSON.stringify({ data: trial });
   return `${trial.status}: ${trial.message}`;

@@ -64,7 +64,7 @@ function createSlowStore(key = KEY) {
 
 describe("a key that is revoked while its lookup is under way", () => {
   test.each([
-    ["this process", (cache: ReturnType<typeof createKeyCache>) => cache.forget()],
+    ["this process", (cache: ReturnType<typeof createKeyCache>) => cache.clear()],
     ["another process", (cache: ReturnType<typeof createKeyCache>) => cache.refresh()],
   ])("is rejected by later requests if %s revoked it", async (_who, notice) => {
     const { store, hold } = createSlowStore();

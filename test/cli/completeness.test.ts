@@ -177,7 +177,7 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     provider: "openai",
     name: "Ours",
     lastFour: "cdef",
-    sealed: { masterKeyId: "gone", box: "" },
+    sealed: { masterKeyId: "gone", ciphertext: "" },
     order: 0,
     enabled: true,
     models: null,

@@ -68,7 +68,9 @@ describe("a gateway whose master key has changed", () => {
     });
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("60");
-    expect(await response.text()).toContain("own key for near cannot be used: the gateway cannot open it");
+    expect(await response.text()).toContain(
+      "BYOK key for near cannot be used: the gateway cannot decrypt it",
+    );
     expect(secretsUsed()).toEqual([]);
   });
 

@@ -43,13 +43,15 @@ describe("a sealed secret", () => {
   });
 
   test("does not open when any byte of it was changed", () => {
-    const { masterKeyId, box } = vault.seal(SECRET, PLACE);
-    const bytes = Buffer.from(box, "base64");
+    const { masterKeyId, ciphertext } = vault.seal(SECRET, PLACE);
+    const bytes = Buffer.from(ciphertext, "base64");
     for (let at = 0; at < bytes.length; at++) {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] as number) ^ 1;
-      expect(vault.open({ masterKeyId, box: changed.toString("base64") }, PLACE)).toBeNull();
-      expect(vault.open({ masterKeyId, box: bytes.subarray(0, at).toString("base64") }, PLACE)).toBeNull();
+      expect(vault.open({ masterKeyId, ciphertext: changed.toString("base64") }, PLACE)).toBeNull();
+      expect(
+        vault.open({ masterKeyId, ciphertext: bytes.subarray(0, at).toString("base64") }, PLACE),
+      ).toBeNull();
     }
   });
 
@@ -61,9 +63,9 @@ describe("a sealed secret", () => {
   });
 
   test("is another one each time, and holds nothing of the secret", () => {
-    const boxes = [vault.seal(SECRET, PLACE).box, vault.seal(SECRET, PLACE).box];
-    expect(boxes[0]).not.toBe(boxes[1] as string);
-    expect(Buffer.from(boxes[0] as string, "base64").includes(SECRET)).toBe(false);
+    const ciphertexts = [vault.seal(SECRET, PLACE).ciphertext, vault.seal(SECRET, PLACE).ciphertext];
+    expect(ciphertexts[0]).not.toBe(ciphertexts[1] as string);
+    expect(Buffer.from(ciphertexts[0] as string, "base64").includes(SECRET)).toBe(false);
   });
 
   test("opens with any of several master keys; the first seals", () => {

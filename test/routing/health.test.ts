@@ -30,7 +30,7 @@ class Scene {
   go(note: AttemptReport, times = 1, target: HealthTarget = AT): this {
     for (let time = 0; time < times; time++) {
       this.health.begin(target, this.now);
-      this.health.record(target, note, from(this.now), this.now);
+      this.health.record(target, note, { ...from(this.now), now: this.now });
       this.now += 1;
     }
     return this;
@@ -169,8 +169,8 @@ describe("a circuit", () => {
   test("a stream that is told at its first token and at its end is one probe", () => {
     const scene = new Scene().toHalfOpen();
     scene.health.begin(AT, scene.now);
-    scene.health.record(AT, { kind: "begun", ttftMs: 10 }, from(scene.now), scene.now + 10);
-    scene.health.record(AT, WELL, from(scene.now), scene.now + 20);
+    scene.health.record(AT, { kind: "begun", ttftMs: 10 }, { ...from(scene.now), now: scene.now + 10 });
+    scene.health.record(AT, WELL, { ...from(scene.now), now: scene.now + 20 });
     expect(scene.pass(30).state()).toBe("half_open");
   });
 
@@ -198,7 +198,7 @@ describe("a circuit", () => {
       provider: `p${at}`,
     }));
     for (const target of targets)
-      for (let i = 0; i < 5; i++) scene.health.record(target, BADLY, from(START), START);
+      for (let i = 0; i < 5; i++) scene.health.record(target, BADLY, { ...from(START), now: START });
     const halfOpen = (now: number) =>
       targets.filter(
         (target) => scene.health.endpoint(target.provider, target.model, now).state === "half_open",
@@ -215,12 +215,12 @@ describe("a circuit", () => {
       .pass(10)
       .go(BADLY, 5)
       .pass(5 * S);
-    for (let i = 0; i < 10; i++) scene.health.record(AT, WELL, from(before), scene.now);
+    for (let i = 0; i < 10; i++) scene.health.record(AT, WELL, { ...from(before), now: scene.now });
     expect(scene.state()).toBe("half_open");
-    for (let i = 0; i < 10; i++) scene.health.record(AT, BADLY, from(before), scene.now);
+    for (let i = 0; i < 10; i++) scene.health.record(AT, BADLY, { ...from(before), now: scene.now });
     expect(scene.state()).toBe("half_open");
     scene.go(WELL, 2);
-    for (let i = 0; i < 100; i++) scene.health.record(AT, BADLY, from(before), scene.now);
+    for (let i = 0; i < 100; i++) scene.health.record(AT, BADLY, { ...from(before), now: scene.now });
     expect(scene.state()).toBe("closed");
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).success).toBe(1);
   });
@@ -245,7 +245,7 @@ describe("a circuit", () => {
 
   test("a hundred that fail at one model at once do not bring its provider down", () => {
     const scene = new Scene();
-    for (let i = 0; i < 100; i++) scene.health.record(AT, BADLY, from(START), START + 10 * S);
+    for (let i = 0; i < 100; i++) scene.health.record(AT, BADLY, { ...from(START), now: START + 10 * S });
     expect(scene.pass(10 * S).state({ ...AT, model: "acme/two" })).toBe("closed");
   });
 
@@ -390,9 +390,9 @@ describe("waiting", () => {
   test.each(growing)("%s that many meet at once counts once", (_, note) => {
     const scene = new Scene().go(overloaded(null));
     const [together, later] = [scene.now, scene.now + 100];
-    for (let i = 0; i < 100; i++) scene.health.record(AT, note, from(together), later);
+    for (let i = 0; i < 100; i++) scene.health.record(AT, note, { ...from(together), now: later });
     const once = new Scene().go(overloaded(null));
-    once.health.record(AT, note, from(once.now), once.now + 100);
+    once.health.record(AT, note, { ...from(once.now), now: once.now + 100 });
     expect(scene.health.waitMs(AT, later)).toEqual(once.health.waitMs(AT, once.now + 100));
   });
 
@@ -408,7 +408,9 @@ describe("waiting", () => {
     const scene = new Scene();
     const requestedAt = scene.now;
     for (let attempt = 0; attempt < 5; attempt++) {
-      scene.pass(100).health.record(AT, overloaded(null), { beganAt: scene.now, requestedAt }, scene.now);
+      scene
+        .pass(100)
+        .health.record(AT, overloaded(null), { beganAt: scene.now, requestedAt, now: scene.now });
       expect(scene.wait()).toBeNull();
     }
     expect(scene.pass(1).go(overloaded(null)).wait()?.why).toBe("overloaded");
@@ -421,7 +423,7 @@ describe("waiting", () => {
       let metAt = requestedAt;
       for (let attempt = 0; attempt < attempts; attempt++) {
         metAt += 10;
-        scene.health.record(AT, note, { beganAt: metAt, requestedAt }, metAt);
+        scene.health.record(AT, note, { beganAt: metAt, requestedAt, now: metAt });
       }
       const until = metAt + (scene.health.waitMs(AT, metAt)?.ms ?? 0);
       return until - metAt;
@@ -440,7 +442,7 @@ describe("waiting", () => {
     const scene = new Scene();
     const before = scene.now;
     scene.pass(10).go(limited(9_000));
-    scene.health.record(AT, WELL, from(before), scene.now);
+    scene.health.record(AT, WELL, { ...from(before), now: scene.now });
     expect(scene.wait()?.why).toBe("rate_limited");
   });
 
@@ -501,7 +503,7 @@ describe("latency and speed", () => {
       fc.property(values, (list) => {
         const scene = new Scene();
         for (const ttftMs of list)
-          scene.health.record(AT, { kind: "begun", ttftMs }, from(scene.now), scene.now);
+          scene.health.record(AT, { kind: "begun", ttftMs }, { ...from(scene.now), now: scene.now });
         const report = scene.health.describe(AT.provider, AT.model, scene.now).ttftMs;
         const sorted = list.toSorted((a, b) => a - b);
         for (const [name, share] of [

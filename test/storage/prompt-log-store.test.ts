@@ -21,7 +21,7 @@ const ENTRY: PromptLogEntry = {
   keyId: "key_1",
   createdAt: 1_000,
   expiresAt: 2_000,
-  sealed: { masterKeyId: "master_1", box: "box" },
+  sealed: { masterKeyId: "master_1", ciphertext: "box" },
   ciphertext: Uint8Array.of(1, 2, 255),
 };
 
@@ -66,7 +66,7 @@ function describePromptLogStore(name: string, open: () => OpenedStore): void {
 
     test("a data key is resealed only if it is still the one that was read", async () => {
       await store.addEntry(ENTRY);
-      const next = { masterKeyId: "master_2", box: "other" };
+      const next = { masterKeyId: "master_2", ciphertext: "other" };
       expect(await store.listMasterKeysInUse()).toEqual(["master_1"]);
       expect(await store.listSealedByOthers("master_2", null, 10)).toMatchObject([{ id: "gen_1" }]);
       expect(await store.listSealedByOthers("master_2", "gen_1", 10)).toEqual([]);

@@ -15,7 +15,7 @@ export function createTestHealth(): TestHealth {
       describe: (provider, model, now) => current.describe(provider, model, now),
       waitMs: (target, now) => current.waitMs(target, now),
       begin: (target, now) => current.begin(target, now),
-      record: (target, report, times, now) => current.record(target, report, times, now),
+      record: (target, report, times) => current.record(target, report, times),
     },
     forget() {
       current = createHealth();

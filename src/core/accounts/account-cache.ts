@@ -9,7 +9,7 @@ export interface AccountCache {
   /** Clears the cache if a process has changed an account or a membership since the last call. */
   refresh(): Promise<void>;
   /** Clears the cache. Call it after a change by this process. */
-  forget(): void;
+  clear(): void;
 }
 
 /** Returns a cache over a store. */
@@ -20,18 +20,18 @@ export function createAccountCache(store: AccountStore): AccountCache {
     return store.findMember(organizationId, userId);
   });
   let revision = -1;
-  const forget = (): void => {
-    accounts.forget();
-    members.forget();
+  const clear = (): void => {
+    accounts.clear();
+    members.clear();
   };
   return {
-    account: async (id) => accounts.get(id),
-    member: async (organizationId, userId) => members.get(`${organizationId}/${userId}`),
+    account: accounts.get,
+    member: (organizationId, userId) => members.get(`${organizationId}/${userId}`),
     async refresh() {
       const current = await store.accountRevision();
-      if (current !== revision) forget();
+      if (current !== revision) clear();
       revision = current;
     },
-    forget,
+    clear,
   };
 }

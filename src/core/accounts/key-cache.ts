@@ -12,7 +12,7 @@ export interface KeyCache {
   /** Clears the cache if a process has changed any key since the last call. */
   refresh(): Promise<void>;
   /** Clears the cache. Call it after a change of a key by this process. */
-  forget(): void;
+  clear(): void;
 }
 
 /**
@@ -34,10 +34,10 @@ export function createKeyCache(store: KeyStore, clock: Clock, adminSecret: strin
     },
     async refresh() {
       const current = await store.keyRevision();
-      if (current !== revision) keys.forget();
+      if (current !== revision) keys.clear();
       revision = current;
     },
-    forget: keys.forget,
+    clear: keys.clear,
   };
 }
 

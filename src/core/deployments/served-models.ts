@@ -9,79 +9,79 @@ import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/reco
 import type { Transport } from "./transport.ts";
 import type { UpstreamAddress } from "./upstream-address.ts";
 
-/** A credential for a provider, ready for use. The secret goes into requests to it and nowhere else. */
+/** A credential for a provider, ready for use. Its secret is used only in requests to this provider. */
 export interface ProviderKey {
-  /** Tells keys apart in memory: `openai#0`. */
+  /** Identifies the key in memory, such as `openai#0`. */
   readonly label: string;
-  /** Null: a host that wants none. */
+  /** Null if the host requires no key. */
   readonly secret: string | null;
-  /** The id of the account's own key that it is; null: the gateway's. */
+  /** The id of a BYOK key; null for a platform key. */
   readonly byokId: string | null;
-  /** Where requests with it go, and how they prove who sends them. */
+  /** The URLs and authentication of requests with this key. */
   readonly address: UpstreamAddress;
-  /** Headers of every request with it, besides what proves who sends it. */
+  /** Headers of every request with this key, in addition to those that authenticate it. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A key that an account brings, ready for use, or why its provider cannot be called with it. No secret is in the reason. */
+/** A BYOK key ready for use, or why its provider cannot be called with it. The reason contains no secret. */
 export type ByokKeyReading =
   | { readonly kind: "key"; readonly key: ProviderKey }
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "rejected"; readonly reason: string };
 
-/** A provider that can be called: its facts, and with what. */
+/** A provider that can be called. */
 export interface ServedProvider {
   readonly record: ProviderRecord;
-  /** The formats that it is spoken to in: all of its row, or those that the operator names. */
+  /** The formats in which it is called: all of its row, or those that the operator configures. */
   readonly formats: readonly FormatName[];
-  /** The gateway's own; none where only accounts' own keys reach it. */
+  /** The platform keys; none if the provider can be called only with BYOK keys. */
   readonly keys: readonly ProviderKey[];
   readonly transport: Transport;
-  /** Makes an account's own key ready; null where it takes none. */
-  readonly readByokKey: ((own: ByokSecret) => ByokKeyReading) | null;
+  /** Prepares a BYOK key for use; null if the provider accepts none. */
+  readonly readByokKey: ((key: ByokSecret) => ByokKeyReading) | null;
 }
 
-/** An account's own key, opened. */
+/** A decrypted BYOK key. */
 export interface ByokSecret {
   readonly id: string;
   readonly label: string;
   readonly secret: string;
 }
 
-/** A provider that could answer for a model. */
+/** A model endpoint that this gateway can call. */
 export interface Deployment {
   readonly model: ModelRecord;
   readonly endpoint: ModelEndpoint;
   readonly provider: ServedProvider;
-  /** To take it up with, in the order they are tried: all the gateway's, or all the account's own. */
+  /** The keys to call it with, in the order in which they are tried: either platform keys or BYOK keys. */
   readonly keys: readonly ProviderKey[];
   /**
-   * Why none of the account's own keys for this provider can be used: they cannot be opened (`sealed`), or the provider cannot
-   * be called with them (`unfit`). `keys` is empty then, and the deployment is left out before candidates are chosen.
+   * Why none of the account's BYOK keys for this provider can be used: they cannot be decrypted (`sealed`), or the provider
+   * cannot be called with them (`unfit`). `keys` is then empty, and the deployment is filtered out.
    */
   readonly unusableKey?: "sealed" | "unfit";
-  /** What a tier that led here says of reasoning and length in place of the client; absent: nothing. */
+  /** The parameter overrides of the requested tier; absent if there are none. */
   readonly overrides?: ParameterOverrides;
 }
 
-/** What this gateway can serve: the catalog's models, as far as there are keys for them. */
+/** The deployments of this gateway by model, for one state of catalog and configuration. */
 export interface ServedModels {
-  /** Offers for a model with the gateway's own keys, cheapest first; empty when nobody here serves it. */
+  /** Returns a model's deployments with platform keys, the cheapest first; none if the model is not served. */
   deploymentsOf(modelId: string): readonly Deployment[];
-  /** The same, and deployments without keys of providers that take accounts' own. */
+  /** Also returns deployments without platform keys at providers that accept BYOK keys. */
   allDeploymentsOf(modelId: string): readonly Deployment[];
-  /** The day (UTC), `YYYY-MM-DD`, that its order and its ends are of. */
+  /** The day (UTC), `YYYY-MM-DD`, at which prices and expiry were evaluated. */
   readonly day: string;
-  /** Models that someone here serves, in the catalog's order. */
+  /** Models with platform keys, in the catalog's order. */
   readonly models: readonly ModelRecord[];
-  /** Those that the gateway has keys for. */
+  /** Providers with platform keys. */
   readonly providers: readonly ServedProvider[];
-  /** Also one that only accounts' own keys reach. */
+  /** Returns a provider, also one without platform keys. */
   provider(slug: string): ServedProvider | undefined;
 }
 
 /**
- * Joins models with the providers that can be called. Left out are deployments without a price (docs/api/models.md), those for
- * which the provider has no URL, and those that have expired at `at`, milliseconds since the epoch.
+ * Joins models with the providers that can be called. Omits endpoints without a price (docs/api/models.md), those for which
+ * the provider has no URL, and those that have expired at `at`, milliseconds since the epoch.
  */
 export function createServedModels(
   models: readonly ModelRecord[],
@@ -117,30 +117,29 @@ export function createServedModels(
   };
 }
 
-/** Finds the keys that reach an endpoint; once for all of a provider's in one format, since there are thousands. */
+/** Returns a function that finds the keys which reach an endpoint. Results are shared by provider and formats, because there are thousands of endpoints. */
 function createKeyFinder() {
   const known = new Map<ServedProvider, Map<string, readonly ProviderKey[]>>();
   return (provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction) => {
+    const target = { provider, endpoint };
     const byCall = known.get(provider) ?? new Map<string, readonly ProviderKey[]>();
     known.set(provider, byCall);
     const call = `${formatsOf(provider, endpoint).join()} ${action}`;
-    const keys =
-      byCall.get(call) ?? provider.keys.filter((key) => isReachable(key, provider, endpoint, action));
+    const keys = byCall.get(call) ?? provider.keys.filter((key) => isReachable(key, target, action));
     byCall.set(call, keys);
     return keys;
   };
 }
 
-/** The formats that an deployment can be taken up in, the preferred one first. */
+/** Returns the formats in which a model endpoint can be called, the preferred one first. */
 export function formatsOf({ formats }: ServedProvider, endpoint: ModelEndpoint): readonly FormatName[] {
   return listEndpointFormats(endpoint, formats);
 }
 
-/** Whether a key's address has the endpoint that an deployment needs, in one of its formats. */
+/** Whether a key has a URL for an action at a model endpoint, in one of the formats of the endpoint. */
 export function isReachable(
   key: ProviderKey,
-  provider: ServedProvider,
-  endpoint: ModelEndpoint,
+  { provider, endpoint }: Pick<Deployment, "provider" | "endpoint">,
   action: InferenceAction,
 ): boolean {
   const call = { action, model: endpoint.name, stream: false };
@@ -151,14 +150,14 @@ function sortByPrice(deployments: readonly Deployment[], at: number): readonly D
   if (deployments.length < 2) return deployments;
   return deployments
     .map((deployment) => ({
-      deployment: deployment,
+      deployment,
       price: sumPrices(findPriceRow(deployment.endpoint, at)),
     }))
     .sort((a, b) => a.price - b.price || compareSlugs(a.deployment, b.deployment))
     .map(({ deployment }) => deployment);
 }
 
-/** The cheapest first. Order only, so floats will do. */
+/** Compares deployments by list price, the cheapest first. Floating-point numbers suffice for sorting. */
 export function byPrice(a: Deployment, b: Deployment): number {
   return listPrice(a) - listPrice(b) || compareSlugs(a, b);
 }

@@ -1,4 +1,4 @@
-/** Headers that a transport says itself, or never: a caller's would contradict how the message is framed. */
+/** Headers that only the transport may set, because they determine how the message is framed. */
 export const TRANSPORT_HEADERS: ReadonlySet<string> = new Set([
   "host",
   "content-length",
@@ -12,29 +12,29 @@ export const TRANSPORT_HEADERS: ReadonlySet<string> = new Set([
   "expect",
 ]);
 
-/** A request to an upstream. The gateway chooses the address; nothing in a client's request can. */
+/** A request to an upstream. No part of the URL comes from a client's request. */
 export interface UpstreamRequest {
   /** `http:` or `https:`. */
   readonly url: URL;
   readonly method: "POST" | "GET";
-  /** Lower-case names. `TRANSPORT_HEADERS` among them are left out. */
+  /** Names are in lower case. `TRANSPORT_HEADERS` are ignored. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
-  /** Longest wait for a connection, TLS included. Milliseconds. */
+  /** Deadline of the connection including TLS. Milliseconds. */
   readonly connectTimeoutMs: number;
 }
 
-/** The head of an upstream's answer; the body is pulled. */
+/** The head of an upstream's response. The body is read from it on demand. */
 export interface UpstreamResponse {
   readonly status: number;
-  /** The header's value as it was sent, or null. `name` is lower-case. */
+  /** Returns a header's value; null if it was not sent. `name` is in lower case. */
   header(name: string): string | null;
   /**
-   * The next piece of the body, decompressed, at least one byte; null at a clean end. One read at a time. Not reading
-   * holds the upstream back. Rejects with a `TransportError` when the body breaks off before its end.
+   * Returns the next chunk of the decompressed body, at least one byte; null at its end. Only one read may be pending. While
+   * none is, the upstream is slowed down by backpressure. Rejects with a `TransportError` if the body is truncated.
    */
   read(): Promise<Uint8Array | null>;
-  /** Bytes of the body that have come and were not read yet; absent where that is not known. */
+  /** Returns the number of received bytes of the body that were not read yet. Absent if not known. */
   bufferedBytes?(): number;
 }
 
@@ -42,30 +42,30 @@ export interface UpstreamResponse {
 export interface Exchange {
   /** Rejects with a `TransportError`. */
   readonly response: Promise<UpstreamResponse>;
-  /** Gives the exchange up and closes its connection; pending and later waits reject as `cancelled`. Idempotent. */
+  /** Aborts the exchange and closes its connection. Pending and later promises reject as `cancelled`. Idempotent. */
   cancel(): void;
 }
 
-/** Speaks HTTP to upstreams. It neither retries, nor follows redirects, nor knows providers. */
+/** An HTTP client for upstreams. It neither retries nor follows redirects. */
 export interface Transport {
   open(request: UpstreamRequest): Exchange;
-  /** Closes idle connections; open exchanges go on. */
+  /** Closes idle connections. Open exchanges continue. */
   close(): void;
 }
 
 export type TransportErrorKind =
-  /** No address, connection refused, unreachable. Nothing was sent. */
+  /** The host name was not resolved, or the host refused the connection or is unreachable. Nothing was sent. */
   | "connect_failed"
   | "connect_timeout"
-  /** Certificate or handshake. Nothing was sent. */
+  /** Certificate or handshake failed. Nothing was sent. */
   | "tls_failed"
-  /** The connection closed or was reset before the answer's head was complete. */
+  /** The connection was closed before the response head was complete. */
   | "reset"
-  /** The body broke off before its declared end. */
+  /** The body ended before its declared end. */
   | "truncated"
-  /** What came is not HTTP/1.1 that we accept, or is over a bound. */
+  /** The response is not valid HTTP/1.1, or exceeds a bound. */
   | "protocol"
-  /** The body is in a content coding that is not known, or not in the one that it names. The message says so. */
+  /** The body has an unknown content coding, or does not have the one that it declares. */
   | "encoding"
   | "cancelled";
 

@@ -1,46 +1,46 @@
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 
-/** What is asked of an upstream. */
+/** An action that an upstream is called for. */
 export type UpstreamAction = InferenceAction | "count-tokens";
 
-/** A request, as far as its address depends on it. */
+/** The properties of a request on which its URL depends. */
 export interface UpstreamCall {
   readonly format: FormatName;
   readonly action: UpstreamAction;
-  /** The model's name at the provider. From the catalog, never from a request. */
+  /** The provider's name of the model, from the catalog and never from a request. */
   readonly model: string;
   readonly stream: boolean;
 }
 
-/** A request that is ready but for its proof. */
+/** A request without credentials. */
 export interface UnsignedRequest {
   readonly url: URL;
   readonly body: Uint8Array;
-  /** Lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The key; null where the host wants none. */
+  /** The key; null if the host requires none. */
   readonly secret: string | null;
 }
 
-/** Where a provider's requests go, and how they prove who sends them. */
+/** The URLs of a provider, and the authentication of requests to it. */
 export interface UpstreamAddress {
-  /** Null: this provider has no such endpoint, whatever the model. */
+  /** Returns the URL of a call; null if the provider has no endpoint for it. */
   urlFor(call: UpstreamCall): URL | null;
-  /** Headers that every request in a format has, such as `anthropic-version`; an operator's win over them. */
+  /** Returns headers of every request in a format, such as `anthropic-version`. Headers that the operator configures take precedence. */
   headersFor(format: FormatName): Readonly<Record<string, string>>;
   /**
-   * Headers that prove who sends it, to be added to those it has. A promise only where a token must be fetched; it
-   * rejects with an `AuthorizeError`.
+   * Returns the headers that authenticate a request. A promise only if an access token must be fetched; it rejects with an
+   * `AuthorizeError`.
    */
   authorize(
     request: UnsignedRequest,
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 }
 
-/** A token that could not be had. `message` is for the log and holds no secret. */
+/** An access token could not be fetched. `message` is for the log and contains no secret. */
 export class AuthorizeError extends Error {
-  /** `refused`: the key is at fault. `unavailable`: who gives tokens is out of reach, or failed. */
+  /** `refused`: the token server rejected the key. `unavailable`: it failed or could not be reached. */
   readonly kind: "refused" | "unavailable";
 
   constructor(kind: "refused" | "unavailable", message: string) {

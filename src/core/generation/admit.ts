@@ -82,7 +82,7 @@ export async function consider(
   const rules = { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
   const selection = filterDeployments(all, rules);
   const first = selection.deployments[0]?.[0]?.model ?? requested;
-  const { deployments, filteredOut, refusal: rejection } = selection;
+  const { deployments, filteredOut, rejection } = selection;
   return {
     deployments,
     filteredOut,

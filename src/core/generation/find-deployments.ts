@@ -110,10 +110,10 @@ export function findDeployments(
   const isEmbedding = actionOf(model) === "embeddings";
   if (isEmbedding !== (action === "embeddings"))
     return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
-  const deployments = chooseDeployments(serving.servedModels, model.id, action, choice);
+  const deployments = chooseDeployments(serving.servedModels, { modelId: model.id, action }, choice);
   if (deployments.length > 0) return action === "fim" ? requireFim(id, deployments) : deployments;
-  if (choice.ownOnly !== null && serving.servedModels.allDeploymentsOf(model.id).length > 0)
-    throw new GatewayError(missingByokKey(model.id, choice.ownOnly));
+  if (choice.byokOnly !== null && serving.servedModels.allDeploymentsOf(model.id).length > 0)
+    throw new GatewayError(missingByokKey(model.id, choice.byokOnly));
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
 }
 
@@ -133,7 +133,7 @@ function requireFim(id: string, deployments: readonly Deployment[]): readonly De
 /** Returns whether a deployment has an endpoint for fill in the middle. A key that cannot be used has no address to ask. */
 function hasFimEndpoint({ endpoint, provider, keys, unusableKey }: Deployment): boolean {
   if (unusableKey !== undefined) return provider.record.paths?.fim !== undefined;
-  return keys.some((key) => isReachable(key, provider, endpoint, "fim"));
+  return keys.some((key) => isReachable(key, { provider, endpoint }, "fim"));
 }
 
 function otherEndpoint(id: string, isEmbedding: boolean): string {

@@ -102,12 +102,12 @@ export function findTierDeployments(tier: TierRecord, context: TierContext): Tie
   const ids = context.isAnonymous ? models.filter(isFreeId) : models;
   if (ids.length === 0 && models.length > 0) rejectAnonymous(tier);
   const served = ids.flatMap((id) => {
-    const deployments = chooseDeployments(serving.servedModels, id, "chat", choice);
+    const deployments = chooseDeployments(serving.servedModels, { modelId: id, action: "chat" }, choice);
     return deployments.length > 0 ? [deployments] : [];
   });
   if (served.length === 0) {
     const isReachable = ids.some((id) => serving.servedModels.allDeploymentsOf(id).length > 0);
-    if (choice.ownOnly !== null && isReachable) return none(missingByokKey(tier.id, choice.ownOnly));
+    if (choice.byokOnly !== null && isReachable) return none(missingByokKey(tier.id, choice.byokOnly));
     return rejectUnserved(tier, models);
   }
   const missing = findMissing(served, context.listNeeds);

@@ -24,7 +24,7 @@ export function recordHealth(
   report: AttemptReport,
 ): void {
   if (candidate.provider.record.failsOnDemand) return;
-  health.record(healthTargetOf(candidate), report, times, clock.now());
+  health.record(healthTargetOf(candidate), report, { ...times, now: clock.now() });
 }
 
 /** Returns what an attempt that took `durationMs` means for health. */

@@ -94,7 +94,7 @@ function findCheapest(
     .filter(({ id }) => servesModel(models, id))
     .flatMap(({ id }) => servedModels.allDeploymentsOf(id))
     .filter((deployment) => deployment.provider === provider)
-    .filter(({ model, endpoint }) => isReachable(key, provider, endpoint, actionOf(model)));
+    .filter((deployment) => isReachable(key, deployment, actionOf(deployment.model)));
   const [cheapest] = deployments.toSorted((a, b) => rank(a) - rank(b));
   return cheapest ?? null;
 }

@@ -1,39 +1,35 @@
 import { matchPattern } from "../../base/match-pattern.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 
-/** One of an account's own keys, opened. The secret goes into requests to its provider and nowhere else. */
+/** A decrypted BYOK key. Its secret is used only in requests to its provider. */
 export interface ByokKey extends Pick<ProviderKeyRecord, "id" | "provider" | "models" | "members"> {
-  /** Tells keys apart in memory; another one once the secret was replaced. */
+  /** Identifies the key and its secret in memory: another one after the secret was replaced. */
   readonly label: string;
-  /** Null where it cannot be opened. */
+  /** Null if it cannot be decrypted. */
   readonly secret: string | null;
 }
 
-/** The keys of an account that are enabled, by provider, in the order they are tried. */
+/** The enabled keys of an account by provider, in the order in which they are tried. */
 export type ByokKeys = ReadonlyMap<string, readonly ByokKey[]>;
 
-/** The label of a key with the secret that it has now: each sealing begins with a nonce of its own. */
+/** Returns the label of a key with its current secret. It contains the nonce of the ciphertext, which is unique. */
 export function labelOf({ id, sealed }: Pick<ProviderKeyRecord, "id" | "sealed">): string {
-  return `${id}@${sealed.box.slice(0, NONCE_CHARS)}`;
+  return `${id}@${sealed.ciphertext.slice(0, NONCE_CHARS)}`;
 }
 
 /** Base64 of 12 bytes. */
 const NONCE_CHARS = 16;
 
-/** Own keys of a provider that serve this model for this user; `userId` is null for a service key. */
+/** Returns those of a provider's BYOK keys that may be used for a model and a user. `userId` is null for a service key. */
 export function findUsable(
-  own: ByokKeys,
-  provider: string,
+  keys: readonly ByokKey[],
   modelId: string,
   userId: string | null,
 ): readonly ByokKey[] {
-  const keys = own.get(provider) ?? NONE;
   return keys.filter(({ models, members }) => servesModel(models, modelId) && servesUser(members, userId));
 }
 
-const NONE: readonly ByokKey[] = [];
-
-/** Whether a list of patterns has a model; null has all. */
+/** Whether a list of patterns contains a model. Null contains all. */
 export function servesModel(models: readonly string[] | null, modelId: string): boolean {
   return models === null || models.some((pattern) => matchPattern(pattern, modelId));
 }

@@ -2,10 +2,10 @@ import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 import type { Vault } from "./vault.ts";
 
-/** Keys that are read at once. */
+/** Keys per page. */
 const PAGE = 100;
 
-/** The stored keys, enabled or not, that no known master key opens, in the order of their ids. */
+/** Returns the stored keys, enabled or not, that no known master key can decrypt, sorted by id. */
 export async function findUnreadableKeys(
   store: Pick<ProviderKeyStore, "listSealedByOthers">,
   vault: Pick<Vault, "open">,

@@ -11,37 +11,37 @@ import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 import type { Vault } from "./vault.ts";
 
-/** What managing accounts' own keys takes. */
+/** The stores for managing BYOK keys. */
 export interface ProviderKeyStores {
   readonly store: ProviderKeyStore;
   readonly vault: Vault;
-  readonly ring: Pick<ProviderKeyCache, "forget" | "recordUse" | "saveUses">;
+  readonly cache: Pick<ProviderKeyCache, "clear" | "recordUse" | "saveUses">;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
 
-/** What the owner of a key says of it; what is left out stays, or is as usual. */
+/** The fields of a BYOK key that its owner sets. Absent ones stay, or get their defaults in a new key. */
 export interface ProviderKeyChange extends Change<typeof PROVIDER_KEY_SETTINGS> {
   readonly secret?: string | undefined;
 }
 
-/** A new key. */
+/** The fields of a new BYOK key. */
 export interface NewProviderKey extends ProviderKeyChange {
   readonly accountId: string;
   readonly provider: string;
   readonly secret: string;
 }
 
-/** What is served here, and the names that a key's models may have. */
+/** The served models, and the names that are valid in a key's `models`. */
 export type ServedNames = KnownNames & { readonly servedModels: ServedModels };
 
-/** Keys that one account may have. */
+/** The maximum number of BYOK keys per account. */
 const MAX_KEYS = 100;
 
 /**
- * Stores a key, sealed. It is tried behind those that the account has for the provider, unless its order says otherwise.
- * @throws GatewayError `invalid_request` for a provider that takes none, a key that it cannot be called with, a model that is
- * not known, or one too many.
+ * Stores a new key, encrypted. By default it is tried after the account's other keys for the provider.
+ * @throws GatewayError `invalid_request` if the provider accepts no BYOK keys or cannot be called with this one, if a model is
+ * unknown, or if the account has too many keys.
  */
 export async function createProviderKey(
   stores: ProviderKeyStores,
@@ -54,7 +54,7 @@ export async function createProviderKey(
   requireFitting(provider, secret);
   const others = await stores.store.listProviderKeys(accountId);
   if (others.length >= MAX_KEYS)
-    fail("invalid_request", `The account has ${MAX_KEYS} keys at providers already. Remove one first.`);
+    fail("invalid_request", `The account already has ${MAX_KEYS} provider keys. Delete one first.`);
   const orders = others.filter((key) => key.provider === slug).map(({ order }) => order);
   const id = stores.ids.next("pkey");
   const now = stores.clock.now();
@@ -76,22 +76,21 @@ export async function createProviderKey(
   };
   const key = mergeChange(blank, settings);
   await stores.store.insertProviderKey(key);
-  stores.ring.forget();
+  stores.cache.clear();
   return key;
 }
 
 /**
- * Changes a key; gives it as it is then.
- * @throws GatewayError `invalid_request` for a secret that its provider cannot be called with or a model that is not known;
- * `not_found` where it is gone.
+ * Changes a key and returns the changed one.
+ * @throws GatewayError `invalid_request` if the provider cannot be called with the new secret or a model is unknown;
+ * `not_found` if the key was deleted.
  */
 export async function changeProviderKey(
   stores: ProviderKeyStores,
   served: ServedNames,
-  key: ProviderKeyRecord,
-  wish: ProviderKeyChange,
+  { key, change }: { readonly key: ProviderKeyRecord; readonly change: ProviderKeyChange },
 ): Promise<ProviderKeyRecord> {
-  const { secret, ...settings } = wish;
+  const { secret, ...settings } = change;
   if (secret !== undefined) requireFitting(requireProvider(served.servedModels, key.provider), secret);
   const models: NameList = { field: "models", kind: "model", names: settings.models, kept: key.models };
   requireKnownNames(() => served, [models]);
@@ -102,24 +101,24 @@ export async function changeProviderKey(
     sealed: sealed ?? key.sealed,
     updatedAt: stores.clock.now(),
   };
-  const isThere = await stores.store.updateProviderKey(changed, sealed);
-  stores.ring.forget();
-  return isThere ? changed : refuseUnknownKey();
+  const exists = await stores.store.updateProviderKey(changed, sealed);
+  stores.cache.clear();
+  return exists ? changed : rejectUnknownKey();
 }
 
 /**
- * Forgets a key and its secret; requests with it end, no further one begins.
- * @throws GatewayError `not_found` where it is gone.
+ * Deletes a key and its secret. Requests under way complete; no further ones use it.
+ * @throws GatewayError `not_found` if there is none.
  */
 export async function removeProviderKey(stores: ProviderKeyStores, id: string): Promise<void> {
-  const wasThere = await stores.store.removeProviderKey(id);
-  stores.ring.forget();
-  if (!wasThere) refuseUnknownKey();
+  const existed = await stores.store.removeProviderKey(id);
+  stores.cache.clear();
+  if (!existed) rejectUnknownKey();
 }
 
 /**
- * A key of an account.
- * @throws GatewayError `not_found`, for another account's too.
+ * Returns a key of an account.
+ * @throws GatewayError `not_found` if there is none, or it belongs to another account.
  */
 export async function requireProviderKey(
   store: ProviderKeyStore,
@@ -127,12 +126,12 @@ export async function requireProviderKey(
   id: string,
 ): Promise<ProviderKeyRecord> {
   const key = await store.findProviderKey(id);
-  return key?.accountId === accountId ? key : refuseUnknownKey();
+  return key?.accountId === accountId ? key : rejectUnknownKey();
 }
 
 /**
- * A stored key, opened and ready for use.
- * @throws GatewayError `invalid_request` where its provider is not served any more, or it cannot be read.
+ * Decrypts a stored key and prepares it for use.
+ * @throws GatewayError `invalid_request` if its provider no longer accepts BYOK keys or it cannot be decrypted.
  */
 export function openProviderKey(
   stores: ProviderKeyStores,
@@ -144,12 +143,12 @@ export function openProviderKey(
   if (secret === null)
     return fail(
       "invalid_request",
-      "The key cannot be opened: the master key that sealed it is missing or has changed. Store it again.",
+      "The key cannot be decrypted: its master key is missing or has changed. Store it again.",
     );
   return { provider, key: requireFitting(provider, secret, key) };
 }
 
-/** A key as the management API and the command show it. */
+/** Presents a key as the management API and the command show it. */
 export function presentProviderKey(
   { vault }: Pick<ProviderKeyStores, "vault">,
   key: ProviderKeyRecord,
@@ -157,7 +156,7 @@ export function presentProviderKey(
   return presentFields(PROVIDER_KEY_FIELDS, { ...key, readable: isReadable(vault, key) });
 }
 
-/** Whether a key's secret can be opened with the master keys that are known here. */
+/** Whether a key's secret can be decrypted with the known master keys. */
 export function isReadable(vault: Vault, key: ProviderKeyRecord): boolean {
   return vault.open(key.sealed, key) !== null;
 }
@@ -167,15 +166,15 @@ function requireProvider(servedModels: ServedModels, slug: string): ServedProvid
   if (provider !== undefined && provider.readByokKey !== null) return provider;
   return fail(
     "invalid_request",
-    `provider: ${JSON.stringify(slug.slice(0, 100))} takes no keys here. GET /api/gateway/providers?all=true lists those that do, with byokEnabled.`,
+    `provider: ${JSON.stringify(slug.slice(0, 100))} does not accept BYOK keys here. GET /api/gateway/providers?all=true lists those that do as byokEnabled.`,
     { metadata: { field: "provider" } },
   );
 }
 
-/** @throws GatewayError for a secret with which the provider cannot be called. */
+/** @throws GatewayError if the provider cannot be called with the secret. */
 function requireFitting({ record, readByokKey }: ServedProvider, secret: string, key?: ProviderKeyRecord) {
-  const own = key === undefined ? { id: "new", label: "new" } : { id: key.id, label: labelOf(key) };
-  const reading = readByokKey?.({ ...own, secret });
+  const identity = key === undefined ? { id: "new", label: "new" } : { id: key.id, label: labelOf(key) };
+  const reading = readByokKey?.({ ...identity, secret });
   if (reading?.kind === "key") return reading.key;
   const why = reading === undefined ? "" : `: ${reading.reason}`;
   return fail("invalid_request", `key: ${record.name} cannot be called with it${why}.`, {
@@ -183,11 +182,11 @@ function requireFitting({ record, readByokKey }: ServedProvider, secret: string,
   });
 }
 
-function refuseUnknownKey(): never {
-  return fail("not_found", "The account has no key at a provider with that id.");
+function rejectUnknownKey(): never {
+  return fail("not_found", "The account has no provider key with this id.");
 }
 
-/** Of a service account's file, whose end says nothing, its key's id. */
+/** Returns the last characters of a secret; of a service account's file, those of its key id. */
 function lastFourOf(secret: string): string {
   const keyId = /"private_key_id"\s*:\s*"([^"]*)"/.exec(secret)?.[1];
   return (keyId ?? secret).slice(-4);

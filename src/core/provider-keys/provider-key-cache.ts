@@ -4,75 +4,76 @@ import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { KeyUse, ProviderKeyRecord } from "./records.ts";
 import type { Vault } from "./vault.ts";
 
-/** Finds accounts' own keys, from memory on the hot path, and keeps notes of their use. */
+/** Caches BYOK keys in memory for the hot path, and collects records of their use. */
 export interface ProviderKeyCache {
-  /** An account's enabled keys, null without any; a promise only where memory does not know. */
-  of(accountId: string): ByokKeys | null | Promise<ByokKeys | null>;
-  /** Whether a key is still enabled and as it was; a promise only where memory does not know. */
-  isCurrent(accountId: string, key: Pick<ByokKey, "label" | "provider">): boolean | Promise<boolean>;
-  /** Notes that a key was used. It reaches the store with the next `saveUses`. */
+  /** Returns an account's enabled keys; null if it has none. */
+  of(accountId: string): Promise<ByokKeys | null>;
+  /** Whether a key is still enabled, with the same secret. */
+  isCurrent(accountId: string, key: Pick<ByokKey, "label" | "provider">): Promise<boolean>;
+  /** Records that a key was used. The next `saveUses` stores it. */
   recordUse(use: KeyUse): void;
   saveUses(): Promise<void>;
-  /** Forgets what it remembers, if any key has changed in the store since it last looked; saves uses. */
+  /** Clears the cache if a process has changed any key since the last call. Saves uses. */
   refresh(): Promise<void>;
-  /** Forgets at once; called where this process changes a key. */
-  forget(): void;
+  /** Clears the cache. Call it after a change by this process. */
+  clear(): void;
 }
 
-/** A ring over a store. Secrets are opened when an account is first looked for, and `onUnreadable` hears of keys that cannot be. */
+/** Returns a cache over a store. Keys are decrypted when their account is first used; those that cannot be are passed to `onUnreadable`. */
 export function createProviderKeyCache(
   store: ProviderKeyStore,
   vault: Vault,
   onUnreadable: (key: ProviderKeyRecord) => void,
 ): ProviderKeyCache {
-  const known = memoize(async (accountId) => {
-    const enabled = (await store.listProviderKeys(accountId)).filter((key) => key.enabled);
-    return enabled.length === 0 ? null : Map.groupBy(enabled.map(openKey), ({ provider }) => provider);
-  });
-  let uses = new Map<string, KeyUse>();
-  let revision = -1;
-
   const openKey = (key: ProviderKeyRecord): ByokKey => {
     const secret = vault.open(key.sealed, key);
     if (secret === null) onUnreadable(key);
     const { id, provider, models, members } = key;
     return { id, provider, models, members, label: labelOf(key), secret };
   };
-
-  const recordUse = (use: KeyUse): void => {
-    const error = use.error ?? uses.get(use.id)?.error ?? null;
-    uses.set(use.id, { ...use, error });
-  };
-
-  const saveUses = async (): Promise<void> => {
-    if (uses.size === 0) return;
-    const leaving = uses;
-    uses = new Map();
-    try {
-      await store.recordKeyUses([...leaving.values()]);
-    } catch (error) {
-      // Newer notes that came meanwhile win.
-      uses = new Map([...leaving, ...uses]);
-      throw error;
-    }
-  };
-
+  const known = memoize(async (accountId) => {
+    const enabled = (await store.listProviderKeys(accountId)).filter((key) => key.enabled);
+    return enabled.length === 0 ? null : Map.groupBy(enabled.map(openKey), ({ provider }) => provider);
+  });
+  const uses = createUseRecorder(store);
+  let revision = -1;
   return {
-    of: (accountId) => known.get(accountId),
-    isCurrent(accountId, { label, provider }) {
-      const has = (own: ByokKeys | null): boolean =>
-        own?.get(provider)?.some((key) => key.label === label) ?? false;
-      const found = known.get(accountId);
-      return found instanceof Promise ? found.then(has) : has(found);
+    of: known.get,
+    async isCurrent(accountId, { label, provider }) {
+      const keys = await known.get(accountId);
+      return keys?.get(provider)?.some((key) => key.label === label) ?? false;
     },
-    recordUse: recordUse,
-    saveUses,
+    recordUse: uses.record,
+    saveUses: uses.save,
     async refresh() {
       const current = await store.providerKeyRevision();
-      if (current !== revision) known.forget();
+      if (current !== revision) known.clear();
       revision = current;
-      await saveUses();
+      await uses.save();
     },
-    forget: known.forget,
+    clear: known.clear,
+  };
+}
+
+/** Collects the last use of each key until it is saved. */
+function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
+  let uses = new Map<string, KeyUse>();
+  return {
+    record(use: KeyUse): void {
+      const error = use.error ?? uses.get(use.id)?.error ?? null;
+      uses.set(use.id, { ...use, error });
+    },
+    async save(): Promise<void> {
+      if (uses.size === 0) return;
+      const saving = uses;
+      uses = new Map();
+      try {
+        await store.recordKeyUses([...saving.values()]);
+      } catch (error) {
+        // Uses that were recorded meanwhile take precedence.
+        uses = new Map([...saving, ...uses]);
+        throw error;
+      }
+    },
   };
 }

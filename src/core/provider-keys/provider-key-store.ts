@@ -1,27 +1,27 @@
 import type { KeyUse, ProviderKeyRecord, SealedSecret } from "./records.ts";
 
-/** Where accounts' own keys at providers are kept, sealed. Several processes may share one. */
+/** Stores BYOK keys, encrypted. Several processes may share one store. */
 export interface ProviderKeyStore {
   insertProviderKey(key: ProviderKeyRecord): Promise<void>;
-  /** Replaces what is said of a key, and its secret where `sealed` is given; false when there is none with that id. */
+  /** Updates a key, and its secret unless `sealed` is null. Returns false if there is no key with this id. */
   updateProviderKey(key: ProviderKeyRecord, sealed: SealedSecret | null): Promise<boolean>;
-  /** Forgets a key and its secret; false when there was none. */
+  /** Deletes a key and its secret. Returns false if there was none. */
   removeProviderKey(id: string): Promise<boolean>;
   findProviderKey(id: string): Promise<ProviderKeyRecord | null>;
-  /** All keys of an account, by provider and order. */
+  /** Returns all keys of an account, sorted by provider and order. */
   listProviderKeys(accountId: string): Promise<readonly ProviderKeyRecord[]>;
-  /** Rises with every change of a key but its use and its sealing, whichever process makes it. */
+  /** Returns a number that rises with every change of a key by any process, except changes of its last use and its master key. */
   providerKeyRevision(): Promise<number>;
-  /** Notes when keys were used last and what was wrong, of those that are still there. */
+  /** Updates last use and last error of keys. Deleted keys are ignored. */
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
-  /** Keys that another master key than this one has sealed, or all where it is null, behind an id, in the order of their ids. */
+  /** Returns keys that are not encrypted with `masterKeyId`, or all keys if it is null, sorted by id, after `afterId`. */
   listSealedByOthers(
     masterKeyId: string | null,
     afterId: string | null,
     limit: number,
   ): Promise<readonly ProviderKeyRecord[]>;
-  /** Replaces a sealed secret unless it has been replaced meanwhile; true when it was. */
+  /** Replaces a ciphertext. Returns false if it is no longer `from`. */
   reseal(id: string, from: SealedSecret, to: SealedSecret): Promise<boolean>;
-  /** Master keys by which something is sealed. */
+  /** Returns the ids of master keys with which at least one secret is encrypted. */
   listMasterKeysInUse(): Promise<readonly string[]>;
 }

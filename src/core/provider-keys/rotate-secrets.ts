@@ -1,34 +1,34 @@
 import type { SealedSecret } from "./records.ts";
-import type { MasterKey, SecretPlace, Vault } from "./vault.ts";
+import type { MasterKey, SecretOwner, Vault } from "./vault.ts";
 
-/** A secret of a store, sealed for its place. */
-export interface StoredSecret extends SecretPlace {
+/** An encrypted secret of a store. */
+export interface StoredSecret extends SecretOwner {
   readonly sealed: SealedSecret;
 }
 
-/** A store of sealed secrets, as far as a rotation goes. */
+/** The part of a store of encrypted secrets that a rotation uses. */
 export interface SealedStore<Secret extends StoredSecret> {
-  /** Lists secrets that another master key has sealed, by id, from after `afterId` on. */
+  /** Returns secrets that are not encrypted with `masterKeyId`, sorted by id, after `afterId`. */
   listSealedByOthers(masterKeyId: string, afterId: string | null, limit: number): Promise<readonly Secret[]>;
-  /** Replaces a sealed secret unless it was replaced in the meantime; true when it was. */
+  /** Replaces a ciphertext. Returns false if it is no longer `from`. */
   reseal(id: string, from: SealedSecret, to: SealedSecret): Promise<boolean>;
-  /** Lists the master keys by which something is sealed. */
+  /** Returns the ids of master keys with which at least one secret is encrypted. */
   listMasterKeysInUse(): Promise<readonly string[]>;
 }
 
-/** Keys that are read at once. */
+/** Secrets per page. */
 const PAGE = 100;
 
-/** What sealing everything anew has come to. */
+/** The result of a rotation. */
 export interface Rotation<Secret extends StoredSecret> {
   readonly resealed: number;
-  /** Keys that could not be opened: no master key of theirs is known. They stay as they are. */
+  /** Secrets that could not be decrypted, because their master key is unknown. They are not changed. */
   readonly unreadable: readonly Secret[];
 }
 
 /**
- * Seals under `newest` whatever another master key has sealed. Each secret is replaced by itself, so that it can be
- * broken off and begun again, and other processes may use and change keys meanwhile.
+ * Encrypts all secrets with `newest` that another master key has encrypted. Secrets are replaced one by one, so that a rotation can
+ * be interrupted and repeated, and other processes can use and change keys meanwhile.
  */
 export async function rotateSecrets<Secret extends StoredSecret>(
   store: SealedStore<Secret>,

@@ -3,16 +3,16 @@ import type { Random } from "../../base/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
 import type { ProviderKeyRecord, SealedSecret } from "./records.ts";
 
-/** A key that seals secrets. */
+/** A key that encrypts secrets. */
 export interface MasterKey {
-  /** Says which one it is, and nothing of it. */
+  /** Identifies the key without revealing it. */
   readonly id: string;
   readonly bytes: Buffer;
 }
 
 const KEY_BYTES = 32;
 
-/** Reads 32 bytes in base64 or hex; null for anything else. */
+/** Parses 32 bytes in base64 or hex. Returns null for other text. */
 export function readMasterKey(text: string): MasterKey | null {
   const trimmed = text.trim();
   const isHex = /^[0-9a-f]{64}$/i.test(trimmed);
@@ -23,51 +23,51 @@ export function readMasterKey(text: string): MasterKey | null {
   return { id, bytes };
 }
 
-/** The text of a new master key. */
+/** Returns the text of a new master key. */
 export function createMasterKey(random: Random): string {
   return Buffer.from(random.bytes(KEY_BYTES)).toString("base64");
 }
 
-/** Where master keys come from. Another process may add some. */
+/** The source of master keys. Other processes may add some. */
 export interface MasterKeySource {
-  /** The newest first; none where there are none yet. */
+  /** Returns the known keys, the newest first. */
   list(): readonly MasterKey[];
-  /** Looks again. */
+  /** Reads the keys again. */
   reload(): void;
-  /** The one that seals from now on, looked for anew; made where there is none. */
+  /** Reads the keys again and returns the newest one, which is created if there is none. */
   newest(): MasterKey;
 }
 
-/** What a secret belongs to: in another place it does not open. */
-export type SecretPlace = Pick<ProviderKeyRecord, "id" | "accountId">;
+/** The record to which a secret is bound. It cannot be decrypted for another one. */
+export type SecretOwner = Pick<ProviderKeyRecord, "id" | "accountId">;
 
-/** Seals secrets and opens them again. */
+/** Encrypts and decrypts secrets. */
 export interface Vault {
-  seal(secret: string, place: SecretPlace): SealedSecret;
-  /** Null where its master key is not known, or it is not what was sealed for this place. */
-  open(sealed: SealedSecret, place: SecretPlace): string | null;
+  seal(secret: string, owner: SecretOwner): SealedSecret;
+  /** Returns the secret; null if its master key is unknown, or it was not encrypted for this owner. */
+  open(sealed: SealedSecret, owner: SecretOwner): string | null;
 }
 
-/** A vault over the master keys that there are. */
+/** Creates a vault over a source of master keys. */
 export function createVault(masters: MasterKeySource, random: Random): Vault {
   const find = (id: string): MasterKey | undefined => masters.list().find((master) => master.id === id);
   return {
-    seal(secret, place) {
+    seal(secret, owner) {
       const { id, bytes } = masters.newest();
       const nonce = Buffer.from(random.bytes(NONCE_BYTES));
-      const box = sealBytes(bytes, nonce, Buffer.from(secret), describePlace(place));
-      return { masterKeyId: id, box: box.toString("base64") };
+      const ciphertext = sealBytes(bytes, nonce, Buffer.from(secret), bindingOf(owner));
+      return { masterKeyId: id, ciphertext: ciphertext.toString("base64") };
     },
-    open({ masterKeyId, box }, place) {
+    open({ masterKeyId, ciphertext }, owner) {
       let master = find(masterKeyId);
       if (master === undefined) {
-        // Sealed by a process that has a newer one.
+        // Another process may have added it.
         masters.reload();
         master = find(masterKeyId);
       }
       if (master === undefined) return null;
       try {
-        return openSealed(master.bytes, Buffer.from(box, "base64"), describePlace(place)).toString("utf8");
+        return openSealed(master.bytes, Buffer.from(ciphertext, "base64"), bindingOf(owner)).toString("utf8");
       } catch {
         return null;
       }
@@ -75,6 +75,7 @@ export function createVault(masters: MasterKeySource, random: Random): Vault {
   };
 }
 
-function describePlace({ id, accountId }: SecretPlace): Buffer {
+/** Returns the associated data that binds a ciphertext to its owner. */
+function bindingOf({ id, accountId }: SecretOwner): Buffer {
   return Buffer.from(JSON.stringify(["provider key", id, accountId]));
 }

@@ -10,14 +10,14 @@ export interface CacheAffinity {
   readonly until: number;
 }
 
-/** Remembers which endpoint answered a conversation last, so that its next turn finds its prompt cached. In the memory of this process. */
+/** Remembers, in memory, which endpoint answered a conversation last, so that its next turn finds its prompt cached. */
 export interface AffinityMemory {
   /** Returns the affinity of a session; null if none is known, or its cache has expired. */
   recall(session: string, now: number): CacheAffinity | null;
   remember(session: string, affinity: CacheAffinity): void;
 }
 
-/** The most conversations that are remembered; the least recently used one is evicted first. */
+/** The maximum number of conversations. The least recently used one is evicted first. */
 const MAX_SESSIONS = 50_000;
 
 /** Creates an empty memory. */

@@ -11,70 +11,73 @@ import { type ByokKey, type ByokKeys, findUsable } from "../provider-keys/byok-k
 
 /** The keys that may serve a request. */
 export interface KeyChoice {
-  /** The account's own provider keys; null if it has none. */
-  readonly own: ByokKeys | null;
-  /** The user that they must serve; null for a service key. */
+  /** The account's BYOK keys; null if it has none. */
+  readonly byok: ByokKeys | null;
+  /** The user for whom they must be enabled; null for a service key. */
   readonly userId: string | null;
-  /** What rules platform keys out: the account's policy or the request; null: nothing. */
-  readonly ownOnly: "account" | "request" | null;
+  /** What excludes platform keys: the account's policy or the request. Null if they may be used. */
+  readonly byokOnly: "account" | "request" | null;
 }
 
-/** Platform keys only. */
-const PLATFORM_KEYS: KeyChoice = { own: null, userId: null, ownOnly: null };
+const PLATFORM_KEYS: KeyChoice = { byok: null, userId: null, byokOnly: null };
 
-/** Returns the keys for a caller whose account has `own` keys; `ownOnly` is whether the request asks for BYOK keys only. */
-export function chooseKeys(principal: InferencePrincipal, own: ByokKeys | null, ownOnly: boolean): KeyChoice {
+/** Returns the keys for a caller whose account has the keys `byok`. `byokOnly` is whether the request excludes platform keys. */
+export function chooseKeys(
+  principal: InferencePrincipal,
+  byok: ByokKeys | null,
+  byokOnly: boolean,
+): KeyChoice {
   if (principal.kind === "anonymous")
-    return ownOnly ? { ...PLATFORM_KEYS, ownOnly: "request" } : PLATFORM_KEYS;
-  const level = principal.account.policy.ownKeysOnly ? "account" : ownOnly ? "request" : null;
-  return own === null && level === null
+    return byokOnly ? { ...PLATFORM_KEYS, byokOnly: "request" } : PLATFORM_KEYS;
+  const level = principal.account.policy.ownKeysOnly ? "account" : byokOnly ? "request" : null;
+  return byok === null && level === null
     ? PLATFORM_KEYS
-    : { own, userId: principal.key.userId, ownOnly: level };
+    : { byok, userId: principal.key.userId, byokOnly: level };
 }
 
 /**
- * Returns the deployments of a model, those with BYOK keys first. A provider for which the account has a key that serves the
- * request is called with BYOK keys only, never with platform keys (docs/api/keys.md, "BYOK provider keys"); if none of them can
- * be used, the deployment has `unusableKey` set.
+ * Returns the deployments of a model for an action, those with BYOK keys first. A provider for which the account has a key that
+ * may be used is called only with BYOK keys, never with platform keys (docs/api/keys.md, "BYOK provider keys"); if none of
+ * these keys can be used, the deployment has `unusableKey` set.
  */
 export function chooseDeployments(
   servedModels: ServedModels,
-  modelId: string,
-  action: InferenceAction,
-  choice: KeyChoice,
+  { modelId, action }: { readonly modelId: string; readonly action: InferenceAction },
+  { byok, userId, byokOnly }: KeyChoice,
 ): readonly Deployment[] {
-  const { own, userId, ownOnly } = choice;
-  if (own === null) return ownOnly === null ? servedModels.deploymentsOf(modelId) : [];
-  const [byok, platform]: [Deployment[], Deployment[]] = [[], []];
+  if (byok === null) return byokOnly === null ? servedModels.deploymentsOf(modelId) : [];
+  const [withByok, withPlatform]: [Deployment[], Deployment[]] = [[], []];
   for (const deployment of servedModels.allDeploymentsOf(modelId)) {
-    const { provider, endpoint } = deployment;
-    const usable = findUsable(own, provider.record.slug, modelId, userId);
+    const { provider } = deployment;
+    const usable = findUsable(byok.get(provider.record.slug) ?? NO_KEYS, modelId, userId);
     if (usable.length === 0) {
-      if (ownOnly === null && deployment.keys.length > 0) platform.push(deployment);
+      if (byokOnly === null && deployment.keys.length > 0) withPlatform.push(deployment);
       continue;
     }
     const ready = usable.flatMap((key) => readyKey(provider, key) ?? []);
-    const keys = ready.filter((key) => isReachable(key, provider, endpoint, action));
-    if (keys.length > 0) byok.push({ ...deployment, keys });
-    else if (ready.length === 0) byok.push({ ...deployment, keys, unusableKey: whyUnusable(usable) });
+    const keys = ready.filter((key) => isReachable(key, deployment, action));
+    if (keys.length > 0) withByok.push({ ...deployment, keys });
+    else if (ready.length === 0) withByok.push({ ...deployment, keys, unusableKey: whyUnusable(usable) });
   }
-  return [...byok, ...platform];
+  return [...withByok, ...withPlatform];
 }
+
+const NO_KEYS: readonly ByokKey[] = [];
 
 function whyUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
   return keys.some(({ secret }) => secret !== null) ? "unfit" : "sealed";
 }
 
-/** Keys ready for use, created once for each key and provider of a catalog. */
+/** Prepared keys, by provider of a catalog and BYOK key. */
 const ready = new WeakMap<ServedProvider, WeakMap<ByokKey, ProviderKey | null>>();
 
-function readyKey(provider: ServedProvider, own: ByokKey): ProviderKey | null {
+function readyKey(provider: ServedProvider, byokKey: ByokKey): ProviderKey | null {
   const ofProvider = ready.get(provider) ?? new WeakMap<ByokKey, ProviderKey | null>();
   ready.set(provider, ofProvider);
-  let key = ofProvider.get(own);
+  let key = ofProvider.get(byokKey);
   if (key === undefined) {
-    key = makeReady(provider, own);
-    ofProvider.set(own, key);
+    key = makeReady(provider, byokKey);
+    ofProvider.set(byokKey, key);
   }
   return key;
 }

@@ -5,7 +5,7 @@ export type CircuitState = "closed" | "open" | "half_open";
 
 /** The threshold at which a circuit opens. */
 export interface CircuitThreshold {
-  /** The least failures within the window, and their least share of its attempts. */
+  /** The minimum number of failures within the window, and their minimum share of its attempts. */
   readonly failures: number;
   readonly share: number;
   /** Consecutive failures that open the circuit in any case. */

@@ -53,7 +53,7 @@ export interface EndpointHealthReport {
   readonly tokensPerS: Percentiles | null;
 }
 
-/** When an attempt took place. Milliseconds since the epoch. */
+/** When an attempt began. Milliseconds since the epoch. */
 export interface AttemptTimes {
   /** The `now` of its `begin`. */
   readonly beganAt: number;
@@ -61,15 +61,20 @@ export interface AttemptTimes {
   readonly requestedAt: number;
 }
 
+/** When an attempt began and had an outcome. Milliseconds since the epoch. */
+export interface OutcomeTimes extends AttemptTimes {
+  readonly now: number;
+}
+
 /** How long a target is skipped, and why. */
 export interface TargetCooldown {
   readonly ms: number;
   readonly why: KeyFailure | "overloaded";
-  /** Only the overload is in the way: the target may be asked where there is no other. */
+  /** Only an overload is the reason: the target may be called if there is no other. */
   readonly isOnlyOverload: boolean;
 }
 
-/** The recent health of providers, their models and keys. In the memory of this process. */
+/** The recent health of providers, their models and keys, in memory. */
 export interface Health {
   endpoint(provider: string, model: string, now: number): EndpointHealth;
   /** Returns the cooldown of a target; null if it has none. A cooldown that was evicted early costs one failed attempt. */
@@ -77,7 +82,7 @@ export interface Health {
   /** Records that an attempt begins; it is the probe of a half-open circuit. */
   begin(target: HealthTarget, now: number): void;
   /** Records the outcome of an attempt. */
-  record(target: HealthTarget, report: AttemptReport, times: AttemptTimes, now: number): void;
+  record(target: HealthTarget, report: AttemptReport, times: OutcomeTimes): void;
   describe(provider: string, model: string, now: number): EndpointHealthReport;
 }
 
@@ -108,6 +113,8 @@ interface ProviderState {
 }
 
 interface EndpointState {
+  /** The circuit of its provider. */
+  readonly whole: Circuit;
   readonly provider: string;
   readonly model: string;
   readonly circuit: Circuit;
@@ -166,12 +173,11 @@ class HealthMemory implements Health {
     whole?.models.get(model)?.circuit.begin(now);
   }
 
-  record(target: HealthTarget, report: AttemptReport, times: AttemptTimes, now: number): void {
-    const { provider, model, keyLabel } = target;
-    const { beganAt, requestedAt } = times;
-    const whole = this.openProvider(provider);
-    const state = this.openEndpoint(whole, provider, model, now);
-    this.recordCircuits(whole.circuit, state, report, beganAt, now);
+  record(target: HealthTarget, report: AttemptReport, times: OutcomeTimes): void {
+    const { model, keyLabel } = target;
+    const { beganAt, requestedAt, now } = times;
+    const state = this.openEndpoint(target, now);
+    recordCircuits(state, report.kind, times);
     switch (report.kind) {
       case "begun":
         state.ttft.add(report.ttftMs, now);
@@ -182,21 +188,18 @@ class HealthMemory implements Health {
         this.clearCooldowns(state, keyLabel, beganAt);
         break;
       case "overloaded":
-        recordOverload(state, report.retryAfterMs, requestedAt, now);
+        recordOverload(state, report.retryAfterMs, times);
         break;
-      case "rate_limited":
-        this.keyCooldowns.set(
-          keyLabel,
-          model,
-          { why: report.kind, saidMs: report.retryAfterMs, requestedAt },
-          now,
-        );
+      case "rate_limited": {
+        const trouble = { why: report.kind, saidMs: report.retryAfterMs, requestedAt, now };
+        this.keyCooldowns.set(keyLabel, model, trouble);
         break;
+      }
       case "key_refused":
       case "out_of_credit": {
         const ofModel = report.kind === "key_refused" && report.scope === "model";
-        const trouble = { why: report.kind, saidMs: null, requestedAt };
-        this.keyCooldowns.set(keyLabel, ofModel ? model : null, trouble, now);
+        const trouble = { why: report.kind, saidMs: null, requestedAt, now };
+        this.keyCooldowns.set(keyLabel, ofModel ? model : null, trouble);
       }
     }
   }
@@ -214,27 +217,6 @@ class HealthMemory implements Health {
     };
   }
 
-  private recordCircuits(
-    whole: Circuit,
-    { circuit }: EndpointState,
-    { kind }: AttemptReport,
-    beganAt: number,
-    now: number,
-  ): void {
-    if (kind === "begun") {
-      circuit.recordStart(beganAt);
-      whole.recordStart(beganAt);
-    } else if (kind === "succeeded") {
-      circuit.recordSuccess(beganAt, now);
-      whole.recordSuccess(beganAt, now);
-    } else if (kind === "failed" || kind === "overloaded") {
-      // A failure that the endpoint's circuit ignores does not count for the provider: it takes several models to open its circuit.
-      if (circuit.recordFailure(beganAt, now)) whole.recordFailure(beganAt, now);
-    }
-    circuit.release(beganAt);
-    whole.release(beganAt);
-  }
-
   private clearCooldowns(state: EndpointState, keyLabel: string, beganAt: number): void {
     this.keyCooldowns.clear(keyLabel, state.model, beganAt);
     state.overloadedAt = null;
@@ -250,10 +232,12 @@ class HealthMemory implements Health {
     return whole;
   }
 
-  private openEndpoint(whole: ProviderState, provider: string, model: string, now: number): EndpointState {
+  private openEndpoint({ provider, model }: HealthTarget, now: number): EndpointState {
+    const whole = this.openProvider(provider);
     let state = whole.models.get(model);
     if (state === undefined) {
       state = {
+        whole: whole.circuit,
         provider,
         model,
         circuit: new Circuit(ENDPOINT_THRESHOLD, `${provider} ${model}`),
@@ -285,17 +269,36 @@ class HealthMemory implements Health {
   }
 }
 
-function recordOverload(state: EndpointState, saidMs: number | null, requestedAt: number, now: number): void {
+function recordCircuits(
+  { circuit, whole }: EndpointState,
+  kind: AttemptReport["kind"],
+  { beganAt, now }: OutcomeTimes,
+): void {
+  if (kind === "begun") {
+    circuit.recordStart(beganAt);
+    whole.recordStart(beganAt);
+  } else if (kind === "succeeded") {
+    circuit.recordSuccess(beganAt, now);
+    whole.recordSuccess(beganAt, now);
+  } else if (kind === "failed" || kind === "overloaded") {
+    // A failure that the endpoint's circuit ignores does not count for the provider: only failures of several models open its circuit.
+    if (circuit.recordFailure(beganAt, now)) whole.recordFailure(beganAt, now);
+  }
+  circuit.release(beganAt);
+  whole.release(beganAt);
+}
+
+function recordOverload(
+  state: EndpointState,
+  saidMs: number | null,
+  { requestedAt, now }: OutcomeTimes,
+): void {
   const { overloadedAt } = state;
   const isFurther = overloadedAt !== null && requestedAt > overloadedAt;
   if (overloadedAt === null || isFurther) state.overloadedAt = now;
   if (saidMs === null && !isFurther) return;
-  state.overload = extendCooldown(
-    state.overload,
-    { why: "overloaded", saidMs, requestedAt },
-    OVERLOAD_BOUNDS,
-    now,
-  );
+  const trouble = { why: "overloaded", saidMs, requestedAt, now } as const;
+  state.overload = extendCooldown(state.overload, trouble, OVERLOAD_BOUNDS);
 }
 
 function worseOf(a: CircuitState, b: CircuitState): CircuitState {

@@ -11,25 +11,33 @@ export interface Wait<Why extends string> {
   readonly lengthMs: number;
 }
 
-/** The first and the longest length of a cooldown. Milliseconds. */
+/** Why a cooldown begins. Times in milliseconds since the epoch. */
+export interface Trouble<Why extends string> {
+  readonly why: Why;
+  /** The provider's `Retry-After` in milliseconds; null if it sent none. */
+  readonly saidMs: number | null;
+  /** When the request arrived. */
+  readonly requestedAt: number;
+  readonly now: number;
+}
+
+/** The first and the maximum length of a cooldown. Milliseconds. */
 export interface CooldownBounds {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
 /**
- * Returns the cooldown that follows `last`: twice as long if the same trouble came back after it. `saidMs` is what the vendor asked
- * for, which is honoured within bounds. Of two different troubles the one with the later end stays.
+ * Returns the cooldown that follows `last`: twice as long if the same trouble occurred again after it. `saidMs` is used within
+ * bounds. Of two different troubles, the cooldown with the later end is returned.
  */
 export function extendCooldown<Why extends string>(
   last: Wait<Why> | null,
-  trouble: { readonly why: Why; readonly saidMs: number | null; readonly requestedAt: number },
+  { why, saidMs, requestedAt, now }: Trouble<Why>,
   { firstMs, maxMs }: CooldownBounds,
-  now: number,
 ): Wait<Why> {
-  const { why, saidMs, requestedAt } = trouble;
   const isSame = last !== null && last.why === why && now < last.until + 2 * maxMs;
-  // Several requests may meet the same trouble at once, and one request may meet it several times.
+  // Concurrent requests, or several attempts of one request, may report the same trouble.
   const isAtOnce = isSame && requestedAt <= last.setAt;
   const nextMs = !isSame ? firstMs : isAtOnce ? last.lengthMs : Math.min(maxMs, 2 * last.lengthMs);
   const lengthMs = saidMs === null ? nextMs : Math.min(saidMs, MAX_SAID_MS);
@@ -38,7 +46,7 @@ export function extendCooldown<Why extends string>(
   return { why, until, setAt: isAtOnce ? last.setAt : now, lengthMs: Math.max(lengthMs, firstMs) };
 }
 
-/** The longest `Retry-After` that is honoured. Milliseconds. */
+/** The maximum `Retry-After` that is used. Milliseconds. */
 const MAX_SAID_MS = 60_000;
 
 const BOUNDS: Readonly<Record<KeyFailure, CooldownBounds>> = {
@@ -71,15 +79,10 @@ export class KeyCooldowns {
   }
 
   /** Sets a cooldown. `model` null: for every use of the key. */
-  set(
-    label: string,
-    model: string | null,
-    trouble: { readonly why: KeyFailure; readonly saidMs: number | null; readonly requestedAt: number },
-    now: number,
-  ): void {
+  set(label: string, model: string | null, trouble: Trouble<KeyFailure>): void {
     const state = this.keys.get(label) ?? { whole: null, models: new Map() };
     const last = model === null ? state.whole : (state.models.get(model) ?? null);
-    const wait = extendCooldown(last, trouble, BOUNDS[trouble.why], now);
+    const wait = extendCooldown(last, trouble, BOUNDS[trouble.why]);
     if (last === null) this.waits += 1;
     if (model === null) state.whole = wait;
     else state.models.set(model, wait);

@@ -3,50 +3,50 @@ import type { PlanEntry } from "../usage/plan-entry.ts";
 import type { Candidate, Plan } from "./plan.ts";
 import type { FilteredOut } from "./select-deployments.ts";
 
-/** A plan may have thousands of lines, a record must not. */
-const MAX_NOTES = 24;
+/** The maximum number of entries in a record. A plan may have thousands. */
+const MAX_ENTRIES = 24;
 
-/** The plan in notes, candidates first; what is more than a record should hold is left out. */
+/** Returns the entries of a plan, candidates first, up to the maximum. */
 export function toPlanEntries(
-  { candidates, skipped: setAside }: Plan,
+  { candidates, skipped }: Plan,
   filteredOut: readonly FilteredOut[],
 ): readonly PlanEntry[] {
-  const notes: PlanEntry[] = candidates.map(({ provider, model, why }) => ({
+  const entries: PlanEntry[] = candidates.map(({ provider, model, why }) => ({
     provider: provider.record.slug,
     model: model.id,
     isCandidate: true,
     why,
   }));
-  for (const { deployment, why } of [...setAside, ...filteredOut]) {
-    notes.push({
+  for (const { deployment, why } of [...skipped, ...filteredOut]) {
+    entries.push({
       provider: deployment.provider.record.slug,
       model: deployment.model.id,
       isCandidate: false,
       why,
     });
   }
-  return notes.length > MAX_NOTES ? notes.slice(0, MAX_NOTES) : notes;
+  return entries.length > MAX_ENTRIES ? entries.slice(0, MAX_ENTRIES) : entries;
 }
 
-/** The notes with the format that a candidate is asked in, on its first line. */
+/** Returns the entries with the format in which a candidate is called, in its first entry. */
 export function recordFormat(
-  notes: readonly PlanEntry[],
+  entries: readonly PlanEntry[],
   { provider, model }: Candidate,
   format: FormatName,
 ): readonly PlanEntry[] {
-  const at = notes.findIndex(
-    (note) => note.isCandidate && note.provider === provider.record.slug && note.model === model.id,
+  const at = entries.findIndex(
+    (entry) => entry.isCandidate && entry.provider === provider.record.slug && entry.model === model.id,
   );
-  const note = notes[at];
-  return note === undefined || note.format === format ? notes : notes.with(at, { ...note, format });
+  const entry = entries[at];
+  return entry === undefined || entry.format === format ? entries : entries.with(at, { ...entry, format });
 }
 
-/** Lines that a header holds; whoever wants more asks for the generation. */
+/** The maximum number of entries in a header. `GET /generation` shows more. */
 const MAX_IN_HEADER = 8;
 
-/** The same for a header: `anthropic;why=warm_cache, openai;why=price;format=openai-responses, azure;out=circuit_open`. */
-export function formatPlan(notes: readonly PlanEntry[]): string {
-  return notes
+/** Formats entries as a header value: `anthropic;why=warm_cache, openai;why=price;format=openai-responses, azure;out=circuit_open`. */
+export function formatPlan(entries: readonly PlanEntry[]): string {
+  return entries
     .slice(0, MAX_IN_HEADER)
     .map(
       ({ provider, isCandidate, why, format }) =>

@@ -9,14 +9,14 @@ import type { EndpointHealth, Health } from "./health.ts";
 import { healthScopeOf } from "./health-target.ts";
 import { weighSpread } from "./weigh-spread.ts";
 
-/** What a plan depends on. */
+/** The facts on which a plan depends. */
 export interface RouteQuestion {
   /** By model, the requested one first, then its fallbacks. */
   readonly deployments: readonly (readonly Deployment[])[];
   readonly preferences: ProviderPreferences;
   /** Estimated tokens of the prompt, for comparing prices. */
   readonly promptTokens: number;
-  /** The request is fill in the middle, for which hosts for code come first. */
+  /** Whether the request is fill in the middle, for which hosts dedicated to code come first. */
   readonly isFim: boolean;
   /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
   readonly formatOfTools: FormatName | null;
@@ -34,10 +34,10 @@ export interface Candidate extends Deployment {
   readonly why: CandidateReason;
 }
 
-/** A deployment that is not tried. */
+/** A candidate that is not called now. */
 export interface SkippedCandidate {
   readonly deployment: Deployment;
-  /** The key that is skipped; null: all of them. */
+  /** The key that is skipped; null for all of them. */
   readonly key: ProviderKey | null;
   readonly why: SkipReason;
   /** Milliseconds until it is available again; null if that does not depend on time. */
@@ -57,7 +57,7 @@ interface Rated {
   readonly keys: readonly ProviderKey[];
   readonly health: EndpointHealth;
   readonly isWarm: boolean;
-  /** Rank of its group, the highest first: BYOK before platform keys, and within each the hosts fit for the task first. */
+  /** Rank of its group, the highest first: BYOK before platform keys, and within each the deployments suited to the task first. */
   readonly group: number;
   /** The estimated cost of an answer. US dollars. */
   readonly dollars: number;
@@ -79,8 +79,8 @@ export function planRoute(question: RouteQuestion): Plan {
  * Plans without overload cooldowns if no candidate is left otherwise. An overload may hit one request and spare the next, so it
  * never rules out the last candidate.
  */
-function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
-  if (!nobody.skipped.some(({ why }) => why === "overloaded")) return nobody;
+function planLastResort(question: RouteQuestion, empty: Plan): Plan {
+  if (!empty.skipped.some(({ why }) => why === "overloaded")) return empty;
   const health: RouteQuestion["health"] = {
     endpoint: (provider, model, now) => question.health.endpoint(provider, model, now),
     waitMs(target, now) {
@@ -91,7 +91,7 @@ function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
   const { candidates, skipped } = planMany({ ...question, health });
   return {
     candidates: candidates.map((candidate) => ({ ...candidate, why: "last_resort" })),
-    skipped: skipped,
+    skipped,
   };
 }
 
@@ -118,12 +118,12 @@ function planMany(question: RouteQuestion): Plan {
   const ejected = ejectOpen(rated.flat());
   const candidates: Candidate[] = [];
   for (const ofModel of rated) {
-    const limitStatus = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
-    for (const one of order(limitStatus, question, skipped)) candidates.push(...candidatesOf(one, question));
+    const remaining = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
+    for (const one of order(remaining, question, skipped)) candidates.push(...candidatesOf(one, question));
   }
   for (const { deployment } of ejected)
-    skipped.push({ deployment: deployment, key: null, why: "circuit_open", waitMs: null });
-  return { candidates, skipped: skipped };
+    skipped.push({ deployment, key: null, why: "circuit_open", waitMs: null });
+  return { candidates, skipped };
 }
 
 /** Without `allow_fallbacks`, keeps only the deployments that `order` names, even if none of them is available; all if it names none of these. */
@@ -140,7 +140,7 @@ function keepNamed(
 }
 
 function noFallback(deployment: Deployment): SkippedCandidate {
-  return { deployment: deployment, key: null, why: "no_fallbacks", waitMs: null };
+  return { deployment, key: null, why: "no_fallbacks", waitMs: null };
 }
 
 function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedCandidate[]): Rated[] {
@@ -148,26 +148,18 @@ function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedC
   const keys = deployment.keys.filter((key) => {
     const provider = healthScopeOf(deployment.provider, key);
     const wait = health.waitMs({ provider, model: deployment.model.id, keyLabel: key.label }, now);
-    if (wait !== null) skipped.push({ deployment: deployment, key, why: wait.why, waitMs: wait.ms });
+    if (wait !== null) skipped.push({ deployment, key, why: wait.why, waitMs: wait.ms });
     return wait === null;
   });
   const [first] = keys;
   if (first === undefined) return [];
-  const limitStatus = health.endpoint(healthScopeOf(deployment.provider, first), deployment.model.id, now);
+  const scope = healthScopeOf(deployment.provider, first);
+  const endpointHealth = health.endpoint(scope, deployment.model.id, now);
   const isWarm = warm !== null && isAt(warm, deployment, keys);
   const dollars = estimateCost(deployment.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
-  const costStep = stepOf(dollars, isWarm, limitStatus.success);
-  return [
-    {
-      deployment: deployment,
-      keys,
-      health: limitStatus,
-      isWarm,
-      group: groupOf(deployment, question),
-      dollars,
-      costStep,
-    },
-  ];
+  const costStep = stepOf(dollars, isWarm, endpointHealth.success);
+  const group = groupOf(deployment, question);
+  return [{ deployment, keys, health: endpointHealth, isWarm, group, dollars, costStep }];
 }
 
 function isAt(warm: CacheAffinity, { provider, model }: Deployment, keys: readonly ProviderKey[]): boolean {
@@ -179,18 +171,18 @@ function isAt(warm: CacheAffinity, { provider, model }: Deployment, keys: readon
 }
 
 function groupOf({ keys, provider, endpoint }: Deployment, { isFim, formatOfTools }: RouteQuestion): number {
-  const isOwn = keys[0]?.byokId !== null;
+  const isByok = keys[0]?.byokId !== null;
   const isForTask = isFim && provider.record.isForCode === true;
   const hasTools = formatOfTools !== null && formatsOf(provider, endpoint).includes(formatOfTools);
-  return (isOwn ? 2 : 0) + (isForTask || hasTools ? 1 : 0);
+  return (isByok ? 2 : 0) + (isForTask || hasTools ? 1 : 0);
 }
 
-/** The success rate from which on failures do not count. */
-const WELL = 0.98;
+/** The success rate from which on failures do not raise the cost. */
+const HEALTHY = 0.98;
 /** The factor by which a warm cache, which is also faster, lowers the cost. */
-const WARM_WORTH = 0.9;
+const WARM_FACTOR = 0.9;
 /** Added to each cost, so that failures also count for free deployments. US dollars. */
-const LEAST_COST = 1e-7;
+const MIN_COST = 1e-7;
 const STEP = Math.log(1.02);
 
 /**
@@ -198,20 +190,20 @@ const STEP = Math.log(1.02);
  * of one in two eightfold.
  */
 function stepOf(dollars: number, isWarm: boolean, success: number): number {
-  const reliable = success >= WELL ? 1 : success ** 3;
-  const cost = ((dollars + LEAST_COST) * (isWarm ? WARM_WORTH : 1)) / Math.max(reliable, 1e-6);
+  const reliable = success >= HEALTHY ? 1 : success ** 3;
+  const cost = ((dollars + MIN_COST) * (isWarm ? WARM_FACTOR : 1)) / Math.max(reliable, 1e-6);
   return Math.round(Math.log(cost) / STEP);
 }
 
 /** Ejects deployments with open circuits, the worst first, but at most half of all: if all fail, the cause may be the gateway. */
 function ejectOpen(all: readonly Rated[]): ReadonlySet<Rated> {
   const open = all.filter(({ health }) => health.state === "open");
-  if (open.length === 0) return NOBODY;
+  if (open.length === 0) return NONE;
   const worst = open.toSorted((a, b) => a.health.success - b.health.success || bySpread(a, b, null));
   return new Set(worst.slice(0, Math.floor(all.length / 2)));
 }
 
-const NOBODY: ReadonlySet<Rated> = new Set();
+const NONE: ReadonlySet<Rated> = new Set();
 
 /** Sorts the deployments of one model in the order in which they are tried. */
 function order(
@@ -236,19 +228,19 @@ function order(
 type Comparator = (a: Rated, b: Rated) => number;
 
 function comparatorOf(sort: ProviderSort | null, session: string | null): Comparator {
-  const bySort = sort === null ? byWorth : BY_SORT[sort];
+  const bySort = sort === null ? byCost : BY_SORT[sort];
   return (a, b) => b.group - a.group || bySort(a, b) || bySpread(a, b, session);
 }
 
-const byWorth: Comparator = (a, b) => a.costStep - b.costStep || Number(b.isWarm) - Number(a.isWarm);
+const byCost: Comparator = (a, b) => a.costStep - b.costStep || Number(b.isWarm) - Number(a.isWarm);
 
-/** Deployments that were not measured yet come last. */
+/** The latency of deployments without measurements, which come last. */
 const UNKNOWN_MS = Number.MAX_SAFE_INTEGER;
 
 const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
   price: (a, b) => a.dollars - b.dollars,
-  latency: (a, b) => (a.health.ttftMs ?? UNKNOWN_MS) - (b.health.ttftMs ?? UNKNOWN_MS) || byWorth(a, b),
-  throughput: (a, b) => (b.health.tokensPerS ?? 0) - (a.health.tokensPerS ?? 0) || byWorth(a, b),
+  latency: (a, b) => (a.health.ttftMs ?? UNKNOWN_MS) - (b.health.ttftMs ?? UNKNOWN_MS) || byCost(a, b),
+  throughput: (a, b) => (b.health.tokensPerS ?? 0) - (a.health.tokensPerS ?? 0) || byCost(a, b),
 };
 
 /** Spreads conversations over equal deployments: each session has its own order of them. */
@@ -268,9 +260,9 @@ function candidatesOf(rated: Rated, question: RouteQuestion): Candidate[] {
 
 function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): readonly ProviderKey[] {
   if (keys.length === 1) return keys;
-  const isOwn = keys[0]?.byokId !== null;
+  const isByok = keys[0]?.byokId !== null;
   const shared =
-    isOwn || session === null
+    isByok || session === null
       ? keys
       : keys.toSorted((a, b) => weighSpread(session, b.label) - weighSpread(session, a.label));
   if (!isWarm) return shared;
@@ -283,5 +275,5 @@ function reasonOf({ deployment, health, isWarm }: Rated, { preferences }: RouteQ
   if (health.state === "open") return "last_resort";
   if (preferences.sort !== null) return preferences.sort;
   if (isWarm) return "warm_cache";
-  return health.success < WELL ? "degraded" : "price";
+  return health.success < HEALTHY ? "degraded" : "price";
 }

@@ -1,46 +1,45 @@
-/** What is known of a prompt's size. Tokens are those of `o200k_base`, but for `certain`. */
+/** The measured or estimated size of a prompt, in tokens of `o200k_base` except for `certain`. */
 export interface PromptTokens {
-  /** It has more than so many, whatever the tokenizer. */
+  /** A lower bound for every tokenizer. */
   readonly certain: number;
   readonly atLeast: number;
   readonly atMost: number;
-  /** About how many, for people to read. */
+  /** The best estimate. */
   readonly about: number;
-  /** How far off `about` may be, as a share of it; 0 where all was counted. */
+  /** The relative error of `about`; 0 if all was counted. */
   readonly error: number;
-  /** `about` is a count of all of it, within a twentieth. */
+  /** `about` is a count of the whole prompt, within five per cent. */
   readonly isExact: boolean;
-  /** It is ASCII, as good as all. */
+  /** The prompt is almost entirely ASCII. */
   readonly isPlain: boolean;
 }
 
 /**
- * Bytes of a body's text that make a token, at the least, of what people and agents write: 3.2 to 9.2 in 17 languages, 4.2
- * of code, 3.2 of JSON (measured, test/support/text-samples). Data is denser: log lines 2.2, numbers 1.7, base64 1.5. A
- * prompt that is data for the most part and too long is left to the upstream, as counting every long prompt would cost
- * more than such a refusal.
+ * A lower bound of bytes per token for text of people and agents. Measured (test/support/text-samples): 3.2 to 9.2 in 17
+ * languages, 4.2 for code, 3.2 for JSON. Data is denser: log lines 2.2, numbers 1.7, base64 1.5. A prompt that consists
+ * mostly of data and is too long is rejected by the upstream, because counting every long prompt would cost more.
  */
-const LEAST_BYTES_PER_TOKEN = 2.5;
+const MIN_BYTES_PER_TOKEN = 2.5;
 
-/** A prompt of so many characters a token of the window cannot fit, whatever the tokenizer. */
+/** With more characters than this per token of the context window, a prompt cannot fit for any tokenizer. */
 export const CERTAIN_CHARS_PER_TOKEN = 8;
 
-/** How many tokens so many bytes of text have at most, as good as always. */
+/** Returns the maximum number of tokens of almost all texts with so many bytes. */
 export function boundByBytes(bytes: number): number {
-  return Math.ceil(bytes / LEAST_BYTES_PER_TOKEN);
+  return Math.ceil(bytes / MIN_BYTES_PER_TOKEN);
 }
 
 const SAMPLES = 48;
 const SAMPLE_BYTES = 256;
-/** Texts of so many bytes together are counted whole at once. */
+/** Texts with fewer bytes in total are counted as a whole instead of sampled. */
 export const SMALL_BYTES = 2 * SAMPLES * SAMPLE_BYTES;
 
-/** How far off a sample may be, at the least. */
+/** The minimum relative margin of an estimate. */
 const MARGIN = 0.15;
-/** Standard errors of a sample's mean that it may be off: texts that change on the way are told less surely. */
+/** The margin of an estimate in standard errors of the samples' mean, which are larger for heterogeneous texts. */
 const MARGIN_ERRORS = 4;
 
-/** Cuts of the texts, spread evenly over all of them. No character is cut in two. Pure; the cuts are views. */
+/** Returns samples spread evenly over the texts, as views. No character is cut in two. Pure. */
 export function sampleTexts(texts: readonly Uint8Array[]): Uint8Array[] {
   const step = countBytes(texts) / SAMPLES;
   const samples: Uint8Array[] = [];
@@ -57,19 +56,19 @@ export function sampleTexts(texts: readonly Uint8Array[]): Uint8Array[] {
   return samples;
 }
 
-/** Where the character begins that `at` is in the midst of, or the end. */
+/** Returns the start of the character that contains position `at`, or the end of the text. */
 function toStart(text: Uint8Array, at: number): number {
   let start = Math.min(at, text.length);
   while (start > 0 && ((text[start] ?? 0) & 0xc0) === 0x80) start--;
   return start;
 }
 
-/** How many bytes texts have together. */
+/** Returns the total number of bytes of some texts. */
 export function countBytes(texts: readonly Uint8Array[]): number {
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** A range for a whole of `bytes` bytes, from the counts of its samples. */
+/** Estimates the tokens of a text of `bytes` bytes from the token counts of its samples. */
 export function projectSamples(
   samples: readonly Uint8Array[],
   counts: readonly number[],

@@ -7,21 +7,21 @@ import { rankByAffinity } from "./rank-by-affinity.ts";
 /** The facts of a request and its caller by which a tier chooses. Functions are called only if needed. */
 export interface TierFacts {
   readonly api: ClientApi;
-  /** The value of a request header; null where it was not sent. */
+  /** Returns the value of a request header; null if it was not sent. */
   readonly readHeader: (name: string) => string | null;
-  /** Whether the account that pays has money. */
+  /** Whether the paying account has a positive balance. */
   readonly hasCredits: () => boolean;
-  /** What tells the request's session apart. */
+  /** Returns the session key. */
   readonly session: () => string;
-  /** All models that end in `:free`. */
+  /** Returns all models whose id ends in `:free`. */
   readonly freeModels: () => readonly ModelRecord[];
 }
 
 /** What a tier resolves to for a request. */
 export interface ResolvedTier {
-  /** Ids in order: the first leads, the others are its fallbacks. */
+  /** Model ids in order of preference: the first, then its fallbacks. */
   readonly models: readonly string[];
-  /** What is said to a model at a provider in place of the client's own wishes; null: nothing. */
+  /** Returns the parameter overrides for a model at a provider. Null if the tier has none. */
   readonly overrides: ((model: ModelRecord, provider: ProviderRecord) => ParameterOverrides) | null;
 }
 
@@ -53,5 +53,5 @@ function usePick({ models, reasoning, verbosity }: TierPick, tiers: Tiers): Reso
       ? {}
       : { verbosity: tiers.takesVerbosity(model, provider) ? verbosity : { unsupported: verbosity } }),
   });
-  return { models, overrides: overrides };
+  return { models, overrides };
 }

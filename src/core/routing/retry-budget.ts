@@ -8,7 +8,7 @@ export interface RetryBudget {
 }
 
 const SHARE = 0.1;
-/** Retries a minute that are free, for providers with little traffic. */
+/** Retries per minute that are always allowed, for providers with little traffic. */
 const RESERVE = 10;
 const SLICES = 12;
 const SLICE_MS = 5_000;
@@ -20,9 +20,9 @@ interface Counts {
   slice: number;
 }
 
-/** A budget of which nothing is used. */
+/** Creates an unused budget. */
 export function createRetryBudget(): RetryBudget {
-  /** The one opened last stands last. */
+  /** In order of creation, the newest last. */
   const counts = new Map<string, Counts>();
 
   const open = (provider: string, now: number): Counts => {

@@ -22,13 +22,13 @@ export interface SelectionRules {
   /** The requested tier; null if a model was requested. */
   readonly tierId: string | null;
   readonly preferences: ProviderPreferences;
-  /** Returns what the request uses; called only if it matters. */
+  /** Returns the features and parameters that the request uses. Called only if a filter depends on them. */
   readonly listNeeds: () => RequestNeeds;
   /** Whether the request may contain more than text. */
   readonly mayHaveMedia: boolean;
-  /** The most tokens that the prompt may have; prices depend on it. */
+  /** An upper bound of the prompt's tokens, on which prices depend. */
   readonly maxPromptTokens: number;
-  /** The measured size of the prompt; null if it fits all windows. */
+  /** The measured size of the prompt; null if it fits all context windows. */
   readonly promptTokens: PromptTokens | null;
 }
 
@@ -38,8 +38,8 @@ interface DeploymentFilter {
   /** The rule, feature or parameter; null if the name suffices. */
   readonly about: string | null;
   readonly keeps: (deployment: Deployment) => boolean;
-  /** Returns the failure; `left` are the deployments that it filtered out, `first` the first of them. */
-  readonly refusal: (first: Deployment, left: readonly Deployment[]) => Failure;
+  /** Returns the failure. `left` are the deployments that it filtered out, `first` is the first of them. */
+  readonly rejection: (first: Deployment, left: readonly Deployment[]) => Failure;
 }
 
 /** A deployment that was filtered out, and why. */
@@ -58,7 +58,7 @@ export interface Selection {
    * The failure if no deployment is left: `model_not_allowed` because of a policy, `invalid_request` because of the request,
    * `unavailable` because BYOK keys cannot be used. Null otherwise.
    */
-  readonly refusal: Failure | null;
+  readonly rejection: Failure | null;
 }
 
 /** Filters deployments by policy, the request's preferences and the features it uses. Pure. */
@@ -68,27 +68,27 @@ export function filterDeployments(
 ): Selection {
   const filteredOut: FilteredOut[] = [];
   let left = deployments;
-  for (const { keeps, name: why, about, refusal } of listFilters(deployments, rules)) {
+  for (const { keeps, name: why, about, rejection } of listFilters(deployments, rules)) {
     const keepOrRecord = (deployment: Deployment): boolean => {
       const isKept = keeps(deployment);
-      if (!isKept) filteredOut.push({ deployment: deployment, why, about });
+      if (!isKept) filteredOut.push({ deployment, why, about });
       return isKept;
     };
     const before = left;
     left = before.map((ofModel) => ofModel.filter(keepOrRecord)).filter((ofModel) => ofModel.length > 0);
     if (left.length === 0) {
       const all = before.flat();
-      return { deployments: left, filteredOut: filteredOut, refusal: refusal(all[0] as Deployment, all) };
+      return { deployments: left, filteredOut: filteredOut, rejection: rejection(all[0] as Deployment, all) };
     }
   }
   const isUsable = keepUsable(left);
   return isUsable === null
-    ? { deployments: left, filteredOut: filteredOut, refusal: null }
-    : leaveOutUnusable(left, isUsable, filteredOut);
+    ? { deployments: left, filteredOut: filteredOut, rejection: null }
+    : filterOutUnusable(left, isUsable, filteredOut);
 }
 
-/** Runs last: an unusable BYOK key matters only if policy and request would allow its deployment. */
-function leaveOutUnusable(
+/** Filters out deployments whose BYOK keys cannot be used. Runs last, because these keys matter only if policy and request allow the deployment. */
+function filterOutUnusable(
   deployments: readonly (readonly Deployment[])[],
   isUsable: (deployment: Deployment, modelIndex: number) => boolean,
   filteredOut: readonly FilteredOut[],
@@ -104,12 +104,12 @@ function leaveOutUnusable(
     filteredOut: [
       ...filteredOut,
       ...unusable.map((deployment) => ({
-        deployment: deployment,
+        deployment,
         why: "own_key_unusable" as const,
         about: null,
       })),
     ],
-    refusal: left.length === 0 ? rejectUnusable(unusable) : null,
+    rejection: left.length === 0 ? rejectUnusable(unusable) : null,
   };
 }
 
@@ -121,8 +121,8 @@ export function selectDeployments(
   deployments: readonly (readonly Deployment[])[],
   rules: SelectionRules,
 ): readonly (readonly Deployment[])[] {
-  const { deployments: left, refusal } = filterDeployments(deployments, rules);
-  if (refusal !== null) throw new GatewayError(refusal);
+  const { deployments: left, rejection } = filterDeployments(deployments, rules);
+  if (rejection !== null) throw new GatewayError(rejection);
   return left;
 }
 
@@ -132,7 +132,7 @@ export function createPolicyFilter(policy: EffectivePolicy): (deployment: Deploy
   return (deployment) => filters.every(({ keeps }) => keeps(deployment));
 }
 
-/** Returns warnings for required parameters of which the catalog does not know who supports them. */
+/** Returns a warning if the catalog does not know which endpoints support a required parameter. */
 export function warnOfParameters(
   { requireParameters }: ProviderPreferences,
   listNeeds: () => RequestNeeds,
@@ -141,7 +141,7 @@ export function warnOfParameters(
     ? listNeeds().parameters.filter((name) => !KNOWN_PARAMETERS.has(name))
     : [];
   if (unknown.length === 0) return [];
-  const message = `The catalog does not say who takes ${unknown.join(", ")}; that was not looked at.`;
+  const message = `The catalog does not know which providers support ${unknown.join(", ")}. The rule was not applied to them.`;
   return [{ field: "provider.require_parameters", message }];
 }
 
@@ -170,8 +170,8 @@ function listFilters(
   return filters;
 }
 
-const trainsNot = ({ provider }: Deployment): boolean => provider.record.trainsOnData === false;
-const keepsNothing = ({ provider }: Deployment): boolean => provider.record.retainsData === false;
+const isWithoutTraining = ({ provider }: Deployment): boolean => provider.record.trainsOnData === false;
+const isWithoutRetention = ({ provider }: Deployment): boolean => provider.record.retainsData === false;
 
 /** `tierId` is the requested tier, which failures name instead of the models that it resolved to. */
 function listPolicyFilters(
@@ -183,34 +183,33 @@ function listPolicyFilters(
       name: "policy",
       about: `${rule.level}.${rule.list}`,
       keeps: ({ model, provider }) => ruleAllows(rule, model.id, provider.record.slug),
-      refusal: (deployment) => refuseByPolicy(rule, deployment, tierId),
+      rejection: (deployment) => rejectByPolicy(rule, deployment, tierId),
     }),
   );
-  if (denyDataCollection !== null) {
-    const refusal = refuseByDataRule(
-      denyDataCollection,
-      "deny_data_collection",
-      "not to train on what they are sent",
-      tierId,
-    );
-    filters.push({
-      name: "policy",
-      about: `${denyDataCollection}.deny_data_collection`,
-      keeps: trainsNot,
-      refusal,
-    });
-  }
-  if (zeroRetention !== null) {
-    const refusal = refuseByDataRule(
-      zeroRetention,
-      "zero_retention",
-      "to keep nothing of what they are sent",
-      tierId,
-    );
-    filters.push({ name: "policy", about: `${zeroRetention}.zero_retention`, keeps: keepsNothing, refusal });
-  }
+  if (denyDataCollection !== null)
+    filters.push(filterByDataRule(denyDataCollection, DENY_DATA_COLLECTION, tierId));
+  if (zeroRetention !== null) filters.push(filterByDataRule(zeroRetention, ZERO_RETENTION, tierId));
   return filters;
 }
+
+/** A rule of a policy about the data that providers receive. */
+interface DataRule {
+  readonly name: string;
+  /** Completes "providers known …". */
+  readonly known: string;
+  readonly keeps: (deployment: Deployment) => boolean;
+}
+
+const DENY_DATA_COLLECTION: DataRule = {
+  name: "deny_data_collection",
+  known: "not to train on request data",
+  keeps: isWithoutTraining,
+};
+const ZERO_RETENTION: DataRule = {
+  name: "zero_retention",
+  known: "to retain no request data",
+  keeps: isWithoutRetention,
+};
 
 const WHOSE: Readonly<Record<PolicyLevel, string>> = {
   gateway: "The gateway's",
@@ -218,9 +217,9 @@ const WHOSE: Readonly<Record<PolicyLevel, string>> = {
   key: "The key's",
 };
 const ALLOWED =
-  "GET /api/gateway/models with this key lists what is allowed; the policy is its owner's to change.";
+  "GET /api/gateway/models with this key lists the allowed models. Only the owner of the policy can change it.";
 
-function refuseByPolicy(
+function rejectByPolicy(
   { level, list }: PolicyRule,
   { model, provider }: Deployment,
   tierId: string | null,
@@ -228,7 +227,9 @@ function refuseByPolicy(
   const asked = JSON.stringify(tierId ?? model.id);
   const of = list.endsWith("models") ? "" : `${provider.record.name} for `;
   const what =
-    tierId === null ? of + asked : `what ${asked} stands for here, such as ${of}${JSON.stringify(model.id)}`;
+    tierId === null
+      ? of + asked
+      : `any model that ${asked} resolves to, such as ${of}${JSON.stringify(model.id)}`;
   return {
     code: "model_not_allowed",
     message: `${WHOSE[level]} policy (${list}) does not allow ${what}. ${ALLOWED}`,
@@ -236,20 +237,25 @@ function refuseByPolicy(
   };
 }
 
-function refuseByDataRule(
+function filterByDataRule(
   level: PolicyLevel,
-  rule: string,
-  known: string,
+  { name, known, keeps }: DataRule,
   tierId: string | null,
-): DeploymentFilter["refusal"] {
-  return ({ model }) => ({
-    code: "model_not_allowed",
-    message: `${WHOSE[level]} policy (${rule}) allows only providers that are known ${known}, and none of ${JSON.stringify(tierId ?? model.id)} is. ${ALLOWED}`,
-    metadata: { rule: `${level}.${rule}`, model: tierId ?? model.id },
-  });
+): DeploymentFilter {
+  const rule = `${level}.${name}`;
+  return {
+    name: "policy",
+    about: rule,
+    keeps,
+    rejection: ({ model }) => ({
+      code: "model_not_allowed",
+      message: `${WHOSE[level]} policy (${name}) allows only providers known ${known}, and no provider of ${JSON.stringify(tierId ?? model.id)} is. ${ALLOWED}`,
+      metadata: { rule, model: tierId ?? model.id },
+    }),
+  };
 }
 
-function refuseWish(field: string, message: string): DeploymentFilter["refusal"] {
+function rejectField(field: string, message: string): DeploymentFilter["rejection"] {
   return () => ({ code: "invalid_request", message, metadata: { field } });
 }
 
@@ -263,15 +269,15 @@ function listPreferenceFilters({
   const filters: DeploymentFilter[] = [];
   if (denyDataCollection) {
     const message =
-      'provider.data_collection "deny" leaves nobody: no provider of this model is known not to train on what it is sent. Name another model, or allow it.';
-    const refusal = refuseWish("provider.data_collection", message);
-    filters.push({ name: "data_collection", about: null, keeps: trainsNot, refusal });
+      'provider.data_collection "deny" leaves no provider: no provider of this model is known not to train on request data. Request another model, or allow data collection.';
+    const rejection = rejectField("provider.data_collection", message);
+    filters.push({ name: "data_collection", about: null, keeps: isWithoutTraining, rejection });
   }
   if (zeroRetention) {
     const message =
-      "provider.zdr leaves nobody: no provider of this model is known to keep nothing of what it is sent. Name another model, or do without.";
-    const refusal = refuseWish("provider.zdr", message);
-    filters.push({ name: "zero_retention", about: null, keeps: keepsNothing, refusal });
+      "provider.zdr leaves no provider: no provider of this model is known to retain no request data. Request another model, or omit provider.zdr.";
+    const rejection = rejectField("provider.zdr", message);
+    filters.push({ name: "zero_retention", about: null, keeps: isWithoutRetention, rejection });
   }
   if (only !== null || ignore.length > 0) {
     filters.push({
@@ -279,7 +285,7 @@ function listPreferenceFilters({
       about: null,
       keeps: ({ provider: { record } }) =>
         !ignore.includes(record.slug) && (only === null || only.includes(record.slug)),
-      refusal: refuseWish(
+      rejection: rejectField(
         "provider",
         "The rules in provider (only, ignore) leave no provider that serves this model. Relax them.",
       ),
@@ -297,7 +303,7 @@ function filterByWindow(
     name: "window",
     about: null,
     keeps: (deployment) => mayHold(deployment, promptTokens),
-    refusal: (_first, left) => rejectByContextWindow(left, deployments.flat(), promptTokens),
+    rejection: (_first, left) => rejectByContextWindow(left, deployments.flat(), promptTokens),
   };
 }
 
@@ -316,12 +322,13 @@ function filterByFeature(feature: string, contentField: string): DeploymentFilte
     name: "lacks_feature",
     about: feature,
     keeps: (deployment) =>
-      readsFor(deployment, feature) || (knows(deployment, feature) && !lacks(deployment.endpoint, feature)),
-    refusal: (first, left) => ({
+      isConverted(deployment, feature) ||
+      (acceptsInput(deployment, feature) && !lacks(deployment.endpoint, feature)),
+    rejection: (first, left) => ({
       code: "invalid_request",
       message: left.some((deployment) => takesInput(deployment, feature))
-        ? `No provider of ${JSON.stringify(first.model.id)} that this request may use takes ${feature}. Leave it out, or name another model.`
-        : describeBlindness(first, feature, field),
+        ? `No provider of ${JSON.stringify(first.model.id)} that this request may use accepts ${feature}. Remove it, or request another model.`
+        : describeMissingModality(first, feature, field),
       metadata: { field, lacks: feature, model: first.model.id },
     }),
   };
@@ -334,26 +341,26 @@ const MODALITIES: Readonly<Record<string, string>> = {
   video: "video",
 };
 
-/** Whether a deployment accepts an input modality. Features other than modalities count as accepted. */
+/** Whether model or provider accepts an input modality. Features other than modalities count as accepted. */
 export function takesInput(deployment: Deployment, feature: string): boolean {
-  return readsFor(deployment, feature) || knows(deployment, feature);
+  return isConverted(deployment, feature) || acceptsInput(deployment, feature);
 }
 
-/** Whether the model accepts a modality, or this is not known. */
-function knows({ model }: Deployment, feature: string): boolean {
+/** Whether the model accepts a modality, or this is unknown. */
+function acceptsInput({ model }: Deployment, feature: string): boolean {
   if (MODALITIES[feature] === undefined || model.hasUnknownInputs === true) return true;
   return model.inputModalities.includes(feature);
 }
 
-/** Whether the provider turns a modality into text for its models. */
-function readsFor({ provider }: Deployment, feature: string): boolean {
+/** Whether the provider converts a modality to text for its models. */
+function isConverted({ provider }: Deployment, feature: string): boolean {
   return feature === "file" && provider.record.quirks.readsFiles === true;
 }
 
-function describeBlindness({ model }: Deployment, feature: string, field: string): string {
+function describeMissingModality({ model }: Deployment, feature: string, field: string): string {
   const media = MODALITIES[feature];
   const takes = model.inputModalities.join(", ");
-  return `${JSON.stringify(model.id)} takes no ${media}, and there are ${media} in ${field}: its input modalities are ${takes}. Leave them out, name a model that takes them, or name one in models to fall back to; GET /api/gateway/models lists input_modalities.`;
+  return `${JSON.stringify(model.id)} does not accept ${media}, and there are ${media} in ${field}: its input modalities are ${takes}. Remove them, request a model that accepts them, or name one in models as a fallback. GET /api/gateway/models lists input_modalities.`;
 }
 
 /** The parameters for which the catalog lists who supports them. */
@@ -379,9 +386,9 @@ function filterByParameter(name: string): DeploymentFilter {
       (model.supportedParameters.includes(name) ||
         endpoint.takes?.some((taken) => taken === name) === true) &&
       !lacks(endpoint, name),
-    refusal: refuseWish(
+    rejection: rejectField(
       "provider.require_parameters",
-      `provider.require_parameters leaves nobody: no provider of this model is known to take ${name}. Leave it out, or name another model.`,
+      `provider.require_parameters leaves no provider: no provider of this model is known to support ${name}. Omit it, or request another model.`,
     ),
   };
 }
@@ -396,9 +403,9 @@ function filterByPrice(maxPrice: MaxPrice, maxPromptTokens: number): DeploymentF
     about: null,
     keeps: ({ endpoint }) =>
       pricesWithin(endpoint, maxPromptTokens).every((prices) => isWithin(prices, maxPrice)),
-    refusal: refuseWish(
+    rejection: rejectField(
       "provider.max_price",
-      "provider.max_price leaves nobody: no provider serves this model at that price (US dollars; prompt and completion per million tokens). Raise it, or name another model.",
+      "provider.max_price leaves no provider: none serves this model at that price (US dollars; prompt and completion per million tokens). Raise it, or request another model.",
     ),
   };
 }
@@ -425,7 +432,7 @@ function isWithin(prices: Prices, { prompt, completion, request, image }: MaxPri
   );
 }
 
-/** A missing price counts as 0. */
+/** Whether `units` times a price are at most `most`. A missing price counts as 0. */
 function isAtMost(price: string | undefined, units: bigint, most: bigint | null): boolean {
   return most === null || price === undefined || (parsePrice(price) ?? 0n) * units <= most;
 }

@@ -2,12 +2,12 @@ import { sha256 } from "../../base/hash.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 
-/** What a key is made of: never the body itself. */
+/** The parts of a request from which session keys are derived. */
 type KnownRequest = Pick<InferenceRequest, "action" | "session" | "user" | "hashPrefix">;
 
 /**
- * The key that a conversation's warm prompt cache is remembered by: what the client names its session, else how the
- * conversation begins. Accounts never share one, whatever their clients say. A hash; null where nothing is cached.
+ * Returns the key of a conversation's cache affinity: a hash of the session that the client names, else of the conversation's
+ * prefix. Different accounts never have the same key. Null for embeddings, whose prompts are not cached.
  */
 export function sessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string | null {
   const { action, session } = request;
@@ -18,8 +18,8 @@ export function sessionKeyOf(request: KnownRequest, principal: InferencePrincipa
 }
 
 /**
- * The key that a free model is picked by (docs/api/chat.md, "Sessions and users"): the session, the user, the key, or the
- * address with how the conversation begins; the first that is there. A hash.
+ * Returns the key by which a free model is chosen (docs/api/chat.md, "Sessions and users"): a hash of the session, else of
+ * the user, else of the API key, else of client address and conversation prefix.
  */
 export function freeSessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string {
   const { session, user } = request;
@@ -31,12 +31,12 @@ export function freeSessionKeyOf(request: KnownRequest, principal: InferencePrin
     : hashParts(scope, "prefix", request.hashPrefix());
 }
 
-/** Whose sessions a caller's are: the account's that pays, or those of the address. */
+/** Returns the scope within which sessions are unique: the paying account, or the hash of the client address. */
 export function scopeOf(principal: InferencePrincipal): string {
   return principal.kind === "key" ? principal.account.id : principal.addressHash;
 }
 
-/** No part but the last, which the client writes, can hold the separator. */
+/** Hashes parts. Only the last one, which the client writes, can contain the separator. */
 function hashParts(...parts: readonly string[]): string {
   return sha256(parts.join("\0"), "base64url");
 }

@@ -1,30 +1,30 @@
 import type { ModelRecord } from "../catalog/records.ts";
 
-/** How a family of tokenizers counts, in tokens for each of `o200k_base`. */
+/** How a family of tokenizers counts, in tokens per token of `o200k_base`. */
 export interface TokenizerFamily {
-  /** Less is not to be met, whatever the text: what is over even so is over. */
+  /** A lower bound for any text. */
   readonly least: number;
-  /** As prose and code in English usually come out. */
+  /** Typical for prose and code in English. */
   readonly usual: number;
-  /** It is `o200k_base` itself, or counts plain text as that does. */
+  /** It is `o200k_base` itself, or counts plain text alike. */
   readonly isCounted?: true;
 }
 
 /**
- * Less is not to be met of plain text with any tokenizer of models of today: `cl100k_base`, on which most open vocabularies
- * are built, makes 0.98 of it at the least, on the samples below. Vocabularies that are not public may merge more.
+ * A lower bound for plain text with any current tokenizer. `cl100k_base`, on which most open vocabularies are based, has at
+ * least 0.98 on the samples below. Vocabularies that are not public may merge more.
  */
 export const PLAIN_LEAST = 0.93;
 
 /**
- * By `ModelRecord.tokenizer`. Measured with the families' public tokenizers on the samples of
- * test/support/text-samples (17 languages, code, JSON, logs, numbers, emoji, base64): `least` lies below the lowest
- * ratio of any kind, runs of one character left out. Claude is not public: from its older tokenizer's lowest ratio
- * (0.86, numbers), and for `usual` from Anthropic's page "Token counting", by which models since Opus 4.7 count about
- * 30 % more than those before, which are 10 % above `o200k_base` on code.
+ * Families by `ModelRecord.tokenizer`. Measured with the public tokenizers on the samples of test/support/text-samples (17
+ * languages, code, JSON, logs, numbers, emoji, base64): `least` is below the lowest ratio of any kind, except repetitions of
+ * one character. Claude's tokenizer is not public: `least` is derived from the lowest ratio of its older one (0.86, numbers),
+ * `usual` from Anthropic's page "Token counting": models since Opus 4.7 count about 30 % more than those before, which are
+ * 10 % above `o200k_base` on code.
  */
 const FAMILIES: Readonly<Record<string, TokenizerFamily>> = {
-  // Lowest 0.98, of the older cl100k_base; since GPT-4o it is this tokenizer itself.
+  // Lowest 0.98 (the older cl100k_base). Since GPT-4o it is o200k_base itself.
   GPT: { least: 0.96, usual: 1, isCounted: true },
   Claude: { least: 0.8, usual: 1.3 },
   // Lowest 0.59 (emoji) and 0.64 (Japanese).
@@ -37,10 +37,10 @@ const FAMILIES: Readonly<Record<string, TokenizerFamily>> = {
   DeepSeek: { least: 0.65, usual: 1.05 },
 };
 
-/** Not measured, or not known at all: as low as the lowest of the others. */
+/** Unknown tokenizers, and those that were not measured: the lowest of the others. */
 const UNKNOWN: TokenizerFamily = { least: 0.55, usual: 1.1 };
 
-/** How a model's tokenizer counts. */
+/** Returns the tokenizer family of a model. */
 export function findFamily({ tokenizer }: Pick<ModelRecord, "tokenizer">): TokenizerFamily {
   return (tokenizer === null ? undefined : FAMILIES[tokenizer]) ?? UNKNOWN;
 }

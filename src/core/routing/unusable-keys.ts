@@ -2,9 +2,9 @@ import type { Failure } from "../../base/errors.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 
 /**
- * Says which deployments remain where the account has own keys that cannot be used; null where all can. Those deployments are left out,
- * and with them the deployments of the gateway's keys that would answer in their place: for the same model and for the models
- * behind it. The account's other own keys remain.
+ * Returns a predicate for the deployments that remain if some BYOK keys cannot be used; null if all can. Filtered out are the
+ * deployments of these keys, and those with platform keys that would replace them: of the same model and of the models after
+ * it. Deployments with the account's other BYOK keys remain.
  */
 export function keepUsable(
   deployments: readonly (readonly Deployment[])[],
@@ -17,7 +17,7 @@ export function keepUsable(
     modelIndex < firstUnusable || (key !== undefined && key.byokId !== null);
 }
 
-/** The failure of a request that only an unusable own key could have served. */
+/** Returns the failure of a request that only an unusable BYOK key could have served. */
 export function rejectUnusable(deployments: readonly Deployment[]): Failure {
   const { provider, unusableKey } = deployments.find(
     (deployment) => deployment.unusableKey !== undefined,
@@ -25,16 +25,16 @@ export function rejectUnusable(deployments: readonly Deployment[]): Failure {
   const { name, slug } = provider.record;
   return {
     code: "unavailable",
-    message: `The account's own key for ${name} cannot be used: ${REASONS[unusableKey ?? "sealed"]}. The gateway's keys do not stand in for it. Store the key again, disable it, or name another model.`,
+    message: `The account's BYOK key for ${name} cannot be used: ${REASONS[unusableKey ?? "sealed"]}. Platform keys do not replace it. Store the key again, disable it, or request another model.`,
     metadata: { provider: slug, is_byok: true },
     retryAfterS: RETRY_AFTER_S,
   };
 }
 
 const REASONS: Readonly<Record<NonNullable<Deployment["unusableKey"]>, string>> = {
-  sealed: "the gateway cannot open it, because the master key that sealed it is missing or has changed",
+  sealed: "the gateway cannot decrypt it, because its master key is missing or has changed",
   unfit: "the gateway cannot call the provider with it",
 };
 
-/** A missing key does not come back by itself. Seconds. */
+/** Longer than for other failures, because an operator must act. Seconds. */
 const RETRY_AFTER_S = 60;

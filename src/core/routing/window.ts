@@ -5,22 +5,22 @@ import type { Deployment } from "../deployments/served-models.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
 import { findFamily, PLAIN_LEAST } from "./tokenizer-families.ts";
 
-/** Tokens that a prompt may have there. */
+/** Returns the maximum tokens of a prompt at an endpoint. */
 export function windowOf({ contextLength, maxPromptTokens }: ModelEndpoint): number {
   return Math.min(contextLength, maxPromptTokens ?? contextLength);
 }
 
-/** Whether a prompt may fit there: false only for what certainly does not. */
+/** Whether a prompt may fit into a deployment's context window. False only if it certainly does not. */
 export function mayHold(deployment: Deployment, prompt: PromptTokens): boolean {
   const window = windowOf(deployment.endpoint);
   if (prompt.certain > window) return false;
-  return !refusesOverflow(deployment.model) || prompt.atLeast * leastOf(deployment, prompt.isPlain) <= window;
+  return !rejectsOverflow(deployment.model) || prompt.atLeast * leastOf(deployment, prompt.isPlain) <= window;
 }
 
-/** Whether counting closer could show that a prompt does not fit. */
+/** Whether an exact count could show that a prompt does not fit. */
 export function isNearEdge(deployment: Deployment, prompt: PromptTokens): boolean {
   return (
-    refusesOverflow(deployment.model) &&
+    rejectsOverflow(deployment.model) &&
     mayHold(deployment, prompt) &&
     prompt.atLeast < prompt.atMost &&
     prompt.atMost * leastOf(deployment, true) > windowOf(deployment.endpoint)
@@ -28,8 +28,8 @@ export function isNearEdge(deployment: Deployment, prompt: PromptTokens): boolea
 }
 
 /**
- * The least that a model's tokenizer makes of a prompt, in tokens for each that was counted. What makes the unknown ones so
- * uncertain are other scripts and emoji; of a host whose window the operator has stated, plain text is held to it.
+ * Returns the minimum tokens of a model's tokenizer per counted token. Unknown tokenizers are uncertain because of other
+ * scripts and emoji; for plain text and a context window that the operator configured, a higher minimum applies.
  */
 function leastOf({ model, endpoint }: Deployment, isPlain: boolean): number {
   const { least } = findFamily(model);
@@ -37,19 +37,19 @@ function leastOf({ model, endpoint }: Deployment, isPlain: boolean): number {
   return isPlain && isStated ? Math.max(least, PLAIN_LEAST) : least;
 }
 
-/** Most embedding models cut what is too long for them; OpenAI's refuse it. */
-function refusesOverflow(model: Deployment["model"]): boolean {
+/** Whether a model rejects longer prompts. Most embedding models truncate them instead; OpenAI's reject them. */
+function rejectsOverflow(model: Deployment["model"]): boolean {
   return actionOf(model) !== "embeddings" || model.tokenizer === "GPT";
 }
 
-/** The window of a model as the list of models says it: what all that serve it keep. */
+/** Returns the context window of a model as the list of models presents it: the smallest of all deployments. */
 export function listedWindow(deployments: readonly Deployment[]): number {
   return Math.min(...deployments.map(({ endpoint }) => endpoint.contextLength));
 }
 
 /**
- * Where no offer's window holds a prompt. `left` are the deployments that it was held against, `all` those of the same models that
- * lists describe.
+ * Returns the failure of a prompt that fits no context window. `left` are the deployments that the other filters kept, `all`
+ * those of the same models before any filter.
  */
 export function rejectByContextWindow(
   left: readonly Deployment[],
@@ -68,21 +68,21 @@ export function rejectByContextWindow(
   return contextOverflow({ limit, promptLimit, requested, isExact }, {});
 }
 
-/** What the older of the tokenizers that are counted as one makes of plain text at the least. */
+/** The minimum tokens of `cl100k_base` per token of `o200k_base` for plain text. Both count as the family GPT. */
 const COUNTED_LEAST = 0.98;
 
-/** What a prompt that is too long has, and what may be had. Tokens. */
+/** The size of a prompt that is too long, and the limits that it exceeds. Tokens. */
 export interface ContextOverflow {
-  /** The model's window, as lists say it. */
+  /** The context window as the list of models presents it. */
   readonly limit: number;
-  /** What the prompt may have of it. */
+  /** The maximum of the prompt within it. */
   readonly promptLimit: number;
   readonly requested: number;
-  /** Whether `requested` was counted as the model counts; else the prompt has at least so many. */
+  /** Whether `requested` was counted with the model's tokenizer. Otherwise it is a lower bound. */
   readonly isExact: boolean;
 }
 
-/** The context error in the words that clients look for: plain digits, limit first. */
+/** Returns the context length error, with OpenAI's words, by which clients recognize it. */
 export function contextOverflow(
   { limit, promptLimit, requested, isExact }: ContextOverflow,
   metadata: Readonly<Record<string, unknown>>,

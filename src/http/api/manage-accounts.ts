@@ -45,7 +45,7 @@ export async function postAccount(
     settings,
     ownerId: body.owner,
   });
-  deps.accountCache.forget();
+  deps.accountCache.clear();
   note({ accountId: account.id, target: account.id, changes: body });
   return { data: presentAccount(account) };
 }
@@ -81,7 +81,7 @@ export async function patchAccount(
     id: params.id,
     change: { ...readFields(ORGANIZATION_SETTINGS, body), isClosed: body.closed },
   });
-  deps.accountCache.forget();
+  deps.accountCache.clear();
   note({ accountId: account.id, target: account.id, changes: body });
   return { data: presentAccount(account) };
 }

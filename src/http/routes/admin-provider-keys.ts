@@ -42,7 +42,7 @@ export const listProviderKeys = defineEndpoint({
   response: pageView(ProviderKeyView),
   async handle({ principal, params, query, deps }) {
     const accountId = await requireAccount(principal, params.id, deps);
-    await deps.providerKeyStores.ring.saveUses();
+    await deps.providerKeyStores.cache.saveUses();
     const keys = await deps.providerKeyStores.store.listProviderKeys(accountId);
     const page = takePage(keys, query.after, query.limit);
     const next = page.at(-1)?.id === keys.at(-1)?.id ? null : (page.at(-1)?.id ?? null);
@@ -100,7 +100,10 @@ export const patchProviderKey = defineEndpoint({
   async handle({ principal, params, body, deps }) {
     const found = await findKey(principal, params, deps);
     const change = { ...readFields(PROVIDER_KEY_SETTINGS, body), secret: body.key };
-    const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), found, change);
+    const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), {
+      key: found,
+      change,
+    });
     return { data: presentProviderKey(deps.providerKeyStores, changed) };
   },
 });
@@ -152,7 +155,7 @@ export const testProviderKey = defineEndpoint({
     const trial = await tryProviderKey(generation, generation.serving(), { provider, key, models });
     const at = deps.clock.now();
     const error = trial.status === "ok" ? null : { message: trial.message, at };
-    deps.providerKeyStores.ring.recordUse({ id: found.id, usedAt: at, error });
+    deps.providerKeyStores.cache.recordUse({ id: found.id, usedAt: at, error });
     return { data: trial };
   },
 });

@@ -24,7 +24,7 @@ export function createSqlitePromptLogStore(database: Database): PromptLogStore {
   const insert = database.query(
     `INSERT OR IGNORE INTO prompt_log
        (generation_id, account_id, key_id, created_at, expires_at, master_key_id, sealed_key, ciphertext)
-     VALUES ($id, $accountId, $keyId, $createdAt, $expiresAt, $masterKeyId, $box, $ciphertext)`,
+     VALUES ($id, $accountId, $keyId, $createdAt, $expiresAt, $masterKeyId, $sealedKey, $ciphertext)`,
   );
   const find = database.query<EntryRow, [string, number]>(
     "SELECT * FROM prompt_log WHERE generation_id = ? AND expires_at > ?",
@@ -38,15 +38,15 @@ export function createSqlitePromptLogStore(database: Database): PromptLogStore {
      WHERE master_key_id <> ? AND generation_id > ? ORDER BY generation_id LIMIT ?`,
   );
   const reseal = database.query(
-    `UPDATE prompt_log SET master_key_id = $masterKeyId, sealed_key = $box
-     WHERE generation_id = $id AND master_key_id = $beforeMasterKeyId AND sealed_key = $beforeBox`,
+    `UPDATE prompt_log SET master_key_id = $masterKeyId, sealed_key = $sealedKey
+     WHERE generation_id = $id AND master_key_id = $beforeMasterKeyId AND sealed_key = $beforeSealedKey`,
   );
   const listMasterKeys = database.query<{ master_key_id: string }, []>(
     "SELECT DISTINCT master_key_id FROM prompt_log",
   );
   return {
     async addEntry({ sealed, ...entry }) {
-      insert.run({ ...entry, ...sealed });
+      insert.run({ ...entry, masterKeyId: sealed.masterKeyId, sealedKey: sealed.ciphertext });
     },
     async findEntry(id, now) {
       const row = find.get(id, now);
@@ -59,8 +59,14 @@ export function createSqlitePromptLogStore(database: Database): PromptLogStore {
       return listOthers.all(masterKeyId, afterId ?? "", limit).map(readHead);
     },
     async reseal(id, before, after) {
-      const beforeMasterKeyId = before.masterKeyId;
-      return reseal.run({ id, ...after, beforeMasterKeyId, beforeBox: before.box }).changes === 1;
+      const { changes } = reseal.run({
+        id,
+        masterKeyId: after.masterKeyId,
+        sealedKey: after.ciphertext,
+        beforeMasterKeyId: before.masterKeyId,
+        beforeSealedKey: before.ciphertext,
+      });
+      return changes === 1;
     },
     async listMasterKeysInUse() {
       return listMasterKeys.all().map(({ master_key_id }) => master_key_id);
@@ -72,7 +78,7 @@ function readHead(row: HeadRow): PromptLogHead {
   return {
     id: row.generation_id,
     accountId: row.account_id,
-    sealed: { masterKeyId: row.master_key_id, box: row.sealed_key },
+    sealed: { masterKeyId: row.master_key_id, ciphertext: row.sealed_key },
   };
 }
 

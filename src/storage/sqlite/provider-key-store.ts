@@ -71,13 +71,13 @@ export function createSqliteProviderKeyStore(database: Database): ProviderKeySto
 
   return {
     async insertProviderKey(key) {
-      const { masterKeyId, box } = key.sealed;
+      const { masterKeyId, ciphertext: box } = key.sealed;
       change(() => insert.run({ ...describe(key), ...identify(key), masterKeyId, box }).changes);
     },
     async updateProviderKey(key, sealed) {
       return change(() => {
         const { changes } = update.run({ ...describe(key), id: key.id });
-        if (sealed !== null) replaceSecret.run(sealed.masterKeyId, sealed.box, key.id);
+        if (sealed !== null) replaceSecret.run(sealed.masterKeyId, sealed.ciphertext, key.id);
         return changes;
       });
     },
@@ -101,8 +101,8 @@ export function createSqliteProviderKeyStore(database: Database): ProviderKeySto
       return byOthers.all(masterKeyId ?? "", afterId ?? "", limit).map(readRow);
     },
     async reseal(id, from, to) {
-      const names = { fromMaster: from.masterKeyId, fromBox: from.box };
-      return reseal.run({ id, ...names, toMaster: to.masterKeyId, toBox: to.box }).changes > 0;
+      const names = { fromMaster: from.masterKeyId, fromBox: from.ciphertext };
+      return reseal.run({ id, ...names, toMaster: to.masterKeyId, toBox: to.ciphertext }).changes > 0;
     },
     async listMasterKeysInUse() {
       return inUse.all().map(({ id }) => id);
@@ -143,7 +143,7 @@ function readRow(row: ProviderKeyRow): ProviderKeyRecord {
     provider: row.provider,
     name: row.name,
     lastFour: row.last_four,
-    sealed: { masterKeyId: row.master_key_id, box: row.box },
+    sealed: { masterKeyId: row.master_key_id, ciphertext: row.box },
     order: row.place,
     enabled: row.enabled === 1,
     models: readList(row.models),

@@ -36,7 +36,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
       const renamed = providerKeyOf("pkey_1", { name: "new", updatedAt: 2_000 });
       expect(await store.updateProviderKey(renamed, null)).toBe(true);
       expect(await store.findProviderKey("pkey_1")).toEqual(renamed);
-      const sealed = { masterKeyId: "master_2", box: "other ciphertext" };
+      const sealed = { masterKeyId: "master_2", ciphertext: "other ciphertext" };
       await store.updateProviderKey(renamed, sealed);
       expect(await store.findProviderKey("pkey_1")).toEqual({ ...renamed, sealed });
       expect(await store.updateProviderKey(providerKeyOf("pkey_2"), null)).toBe(false);
@@ -68,7 +68,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
       await store.insertProviderKey(key);
       const before = await store.providerKeyRevision();
       await store.recordKeyUses([{ id: "pkey_1", usedAt: 5_000, error: null }]);
-      await store.reseal("pkey_1", key.sealed, { masterKeyId: "master_2", box: "other" });
+      await store.reseal("pkey_1", key.sealed, { masterKeyId: "master_2", ciphertext: "other" });
       expect(await store.providerKeyRevision()).toBe(before);
     });
 
@@ -87,7 +87,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     test("lists the keys that other master keys have sealed, by id, page by page", async () => {
       const store = createStore();
       for (const id of ["pkey_3", "pkey_1", "pkey_2"]) await store.insertProviderKey(providerKeyOf(id));
-      const sealed = { masterKeyId: "master_2", box: "ciphertext" };
+      const sealed = { masterKeyId: "master_2", ciphertext: "ciphertext" };
       await store.insertProviderKey(providerKeyOf("pkey_4", { sealed }));
       expect(idsOf(await store.listSealedByOthers("master_2", null, 2))).toEqual(["pkey_1", "pkey_2"]);
       expect(idsOf(await store.listSealedByOthers("master_2", "pkey_2", 2))).toEqual(["pkey_3"]);
@@ -100,8 +100,8 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
       const key = providerKeyOf("pkey_1");
       await store.insertProviderKey(key);
       const [second, third] = [
-        { masterKeyId: "master_2", box: "second" },
-        { masterKeyId: "master_3", box: "third" },
+        { masterKeyId: "master_2", ciphertext: "second" },
+        { masterKeyId: "master_3", ciphertext: "third" },
       ];
       expect(await store.reseal("pkey_1", key.sealed, second)).toBe(true);
       expect(await store.reseal("pkey_1", key.sealed, third)).toBe(false);

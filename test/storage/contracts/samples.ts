@@ -60,7 +60,7 @@ export function providerKeyOf(id: string, fields: Partial<ProviderKeyRecord> = {
     provider: "openai",
     name: `name of ${id}`,
     lastFour: "wxyz",
-    sealed: { masterKeyId: "master_1", box: `ciphertext of ${id}` },
+    sealed: { masterKeyId: "master_1", ciphertext: `ciphertext of ${id}` },
     order: 0,
     enabled: true,
     models: null,
