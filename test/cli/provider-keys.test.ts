@@ -60,7 +60,7 @@ describe("gateway provider-keys", () => {
 
   test.each<[string, readonly string[], string, RegExp]>([
     ["no key on standard input", ["add", "vendor"], "\n", /No key was given/],
-    ["a provider that takes none", ["add", "nobody"], OWN, /takes no keys/],
+    ["a provider that takes none", ["add", "nobody"], OWN, /does not accept BYOK keys/],
     [
       "an account that there is not",
       ["add", "vendor", "--account", "org_none"],

@@ -186,7 +186,7 @@ describe.each(REQUESTS)("%s", (_name, path, modality, body) => {
     expect(response.status).toBe(400);
     const field = path === "/responses" ? "input" : "messages";
     expect(error.message).toStartWith(
-      `"own/blind" takes no ${PLURAL[modality]}, and there are ${PLURAL[modality]} in ${field}: its input modalities are text.`,
+      `"own/blind" does not accept ${PLURAL[modality]}, and there are ${PLURAL[modality]} in ${field}: its input modalities are text.`,
     );
     expect(vendor.requests).toEqual([]);
   });
