@@ -223,10 +223,10 @@ async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<
 
 function begin(context: AttemptContext, begun: Omit<BegunStream, "isEmpty">): AttemptOutcome {
   const { relay, isOver } = begun;
-  const verdict = isOver ? relay.classifyEnd() : null;
-  if (!relay.sawToken && (verdict === "unfinished" || verdict === "failed"))
+  const ending = isOver ? relay.classifyEnd() : null;
+  if (!relay.sawToken && (ending === "unfinished" || ending === "failed"))
     return failed(context, begun, relay.error ?? NO_CONTENT);
-  return { kind: "streaming", begun: { ...begun, isEmpty: verdict === "empty" } };
+  return { kind: "streaming", begun: { ...begun, isEmpty: ending === "empty" } };
 }
 
 const NO_CONTENT = brokenAnswer("the upstream answered with nothing");

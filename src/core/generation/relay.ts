@@ -37,8 +37,8 @@ export function relayStream(
   return begun.isOver ? pump.whole() : pump.stream();
 }
 
-function isAnswer(verdict: RelayEnding): boolean {
-  return verdict === "complete" || verdict === "empty";
+function isAnswer(ending: RelayEnding): boolean {
+  return ending === "complete" || ending === "empty";
 }
 
 /** Joins two Latin-1 texts as bytes. Joining them as text first would copy them once more. */
@@ -189,9 +189,9 @@ class StreamPump {
 
   /** Ends the relay by what the upstream sent. `thrown` is the error that its connection ended with, or null. */
   private async finish(out: string, thrown: unknown): Promise<void> {
-    const verdict = this.begun.relay.classifyEnd();
+    const ending = this.begun.relay.classifyEnd();
     this.leave();
-    if (isAnswer(verdict)) {
+    if (isAnswer(ending)) {
       closeUpstream(this.context.deps.clock, this.begun);
       await this.complete(out);
       return;

@@ -3,25 +3,31 @@ import type { DamagedLines } from "../usage/journal.ts";
 import type { UsageStore } from "../usage/usage-store.ts";
 import type { LedgerStore } from "./ledger-store.ts";
 
-/** Something that does not add up. */
+/** An inconsistency of the ledger, the generation records or the journal. */
 export interface LedgerDifference {
   /**
-   * `quarantined`: a record that the store rejects, and that is therefore not charged. `damaged`: lines of the journal that a
-   * disk has damaged; what they recorded is in no balance.
+   * `balance`: a balance is not the sum of its transfers. `record`: a record and its transfer have different costs.
+   * `quarantined`: the store rejects a record, which is therefore not charged. `damaged`: lines of the journal are damaged; what
+   * they recorded is in no balance.
    */
   readonly of: "balance" | "record" | "quarantined" | "damaged";
-  /** The account's or the generation's; of damaged lines the file that they are kept in. */
+  /** The id of the account or generation; for damaged lines the name of the file that contains them. */
   readonly id: string;
-  /** Nanodollars: the transfers' sum less the balance; the record's cost less its transfer. */
+  /** Nanodollars: the sum of the transfers minus the balance, or the record's cost minus its transfer. */
   readonly difference: number;
-  /** Why a record is in quarantine, or what can be read in damaged lines; null for anything else. */
+  /** Why a record is quarantined, or what can be read in damaged lines; null for other inconsistencies. */
   readonly reason: string | null;
 }
 
-/** Differences of either kind that are named. */
+/** The most inconsistencies of each kind that are returned. */
 const NAMED = 100;
+/** The most generations that are named for a file of damaged lines. */
+const NAMED_GENERATIONS = 10;
 
-/** Adds everything up: differences between transfers and balances, and between records and transfers; records in quarantine and damaged lines. None, when all is well. */
+/**
+ * Compares transfers with balances and records with transfers, and lists quarantined records and damaged journal lines. Returns
+ * an empty list if everything is consistent.
+ */
 export async function checkLedger(
   store: Pick<LedgerStore, "findDifferences" | "findUnmatchedUsage">,
   usage: Pick<UsageStore, "listQuarantined">,
@@ -58,9 +64,7 @@ export async function checkLedger(
   ];
 }
 
-const NAMED_GENERATIONS = 10;
-
-/** A difference as the management API and the command show it. */
+/** Makes the view of an inconsistency for the management API and the command line. */
 export function presentDifference({ of, id, difference, reason }: LedgerDifference): Record<string, unknown> {
   return { of, id, difference_nanodollars: difference, ...(reason === null ? {} : { reason }) };
 }

@@ -24,18 +24,21 @@ export interface CreditRequest {
   readonly id: string | null;
 }
 
+/** A request for credits that may expire. */
+export interface ExpiringCreditRequest extends CreditRequest {
+  /** Milliseconds since the epoch; null: never. */
+  readonly expiresAt: number | null;
+}
+
 /** A transfer, and whether this call created it. */
 export interface Moved {
   readonly transfer: StoredTransfer;
   readonly isNew: boolean;
 }
 
-/** Grants credits to an account, which expire at `expiresAt`; null: never. */
-export function grantCredits(
-  credits: Credits,
-  request: CreditRequest & { readonly expiresAt: number | null },
-): Promise<Moved> {
-  return move(credits, "grant", request, request.expiresAt);
+/** Grants credits to an account. */
+export function grantCredits(credits: Credits, request: ExpiringCreditRequest): Promise<Moved> {
+  return move(credits, "grant", request);
 }
 
 /** Adds purchased credits to an account. `id` is the payment's. */
@@ -43,19 +46,18 @@ export function addPurchase(
   credits: Credits,
   request: CreditRequest & { readonly id: string },
 ): Promise<Moved> {
-  return move(credits, "purchase", request, null);
+  return move(credits, "purchase", { ...request, expiresAt: null });
 }
 
 /** Corrects a balance, up or down, on behalf of the operator. */
 export function correctBalance(credits: Credits, request: CreditRequest): Promise<Moved> {
-  return move(credits, "correction", request, null);
+  return move(credits, "correction", { ...request, expiresAt: null });
 }
 
 async function move(
   credits: Credits,
   kind: TransferKind,
-  { accountId, amount, note, id }: CreditRequest,
-  expiresAt: number | null,
+  { accountId, amount, note, id, expiresAt }: ExpiringCreditRequest,
 ): Promise<Moved> {
   const [from, to] = amount < 0 ? [accountId, PLATFORM_ACCOUNT] : [PLATFORM_ACCOUNT, accountId];
   const transfer: Transfer = {
@@ -121,7 +123,7 @@ export async function refundGeneration(credits: Credits, request: RefundRequest)
     case "too_much":
       return fail(
         "invalid_request",
-        `amount is more than the ${formatDollars(verdict.left)} dollars of this generation's cost that were not given back yet.`,
+        `amount is more than the ${formatDollars(verdict.left)} dollars of this generation's cost that were not refunded yet.`,
         { metadata: { field: "amount" } },
       );
     case "refunded":

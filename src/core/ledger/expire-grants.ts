@@ -2,10 +2,10 @@ import type { Recorder } from "../usage/recorder.ts";
 import type { HoldBook } from "./hold-book.ts";
 import type { LedgerStore } from "./ledger-store.ts";
 
-/** Grants that one sweep takes back. */
+/** The most grants that one sweep takes back. */
 const PAGE = 100;
 
-/** Begins the id of a hold that reserves the rest of an expired grant. */
+/** The prefix of the id of a hold that reserves the rest of an expired grant. */
 const RESERVE = "expiry of ";
 
 /** What a sweeper is made of. */
@@ -16,8 +16,8 @@ export interface GrantSweeperParts {
 }
 
 /**
- * Takes back what is left of expired grants. Generations that run when a grant expires may still spend it, so its rest is held
- * for nobody else and taken back when the last of those generations has ended. No balance falls below zero by an expiry.
+ * Takes back what is left of expired grants. Generations that run when a grant expires may still spend it: its rest is reserved
+ * for them with a hold, and taken back when the last of them has ended. An expiry never makes a balance negative.
  */
 export class GrantSweeper {
   /** The generations that ran when a grant expired, by grant. */

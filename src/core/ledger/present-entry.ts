@@ -2,7 +2,7 @@ import { toDollars } from "../../base/money.ts";
 import type { StoredTransfer } from "./ledger-store.ts";
 import { generationOf } from "./records.ts";
 
-/** A transfer as one of its two accounts sees it, for answers and commands: money that comes in is positive. */
+/** Makes the view of a transfer as the ledger entry of one of its two accounts: incoming money is positive. */
 export function presentEntry(transfer: StoredTransfer, accountId: string): Record<string, unknown> {
   const amount = transfer.to === accountId ? transfer.amount : -transfer.amount;
   return {

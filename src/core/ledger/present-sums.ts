@@ -2,7 +2,7 @@ import { toDollars } from "../../base/money.ts";
 import type { GrantLeft } from "./grants.ts";
 import type { SumsByKind } from "./ledger-store.ts";
 
-/** What an account's balance came from, in US dollars. */
+/** Makes the view of the credits and usage of an account, in US dollars. */
 export function presentSums(sums: SumsByKind) {
   const used = toDollars(-sums.usage - sums.refund);
   return {
@@ -14,7 +14,7 @@ export function presentSums(sums: SumsByKind) {
   };
 }
 
-/** What is left of a grant for a time. */
+/** Makes the view of what is left of a grant that expires. */
 export function presentGrantLeft({ id, left, expiresAt }: GrantLeft) {
   return {
     id,

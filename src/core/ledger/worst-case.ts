@@ -8,20 +8,20 @@ import { type BoundedPrompt, type MaxCost, priceAtMost } from "../catalog/price-
 import type { ModelEndpoint } from "../catalog/records.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 
-/** Bytes of text that make at least one token: what vendors count is hardly ever more. */
+/** Bytes of text for each token, at the least: vendors hardly ever count more tokens than that. */
 const BYTES_PER_TOKEN = 2;
-/** Tokens that stand for tools' schemas and templates of which the text says nothing. */
+/** Tokens for tool schemas and templates, which are not part of the text. */
 const OVERHEAD_TOKENS = 500;
 /** Tokens of one image. Vendors scale images down; models that count more for one charge less for each token. */
 const TOKENS_PER_IMAGE = 5_000;
-/** What a search, or another tool of the vendor's, may add to the prompt. Vendors say no bound; recorded ones stay below it. */
+/** Tokens that a search, or another tool of the vendor, may add to the prompt. Vendors state no bound; all recorded searches add less. */
 const TOKENS_PER_SEARCH = 15_000;
-/** The most searches of one request: no vendor makes as many, whatever a request allows. */
+/** The most searches of one request. No vendor makes as many, even if the request allows more. */
 export const MOST_SEARCHES = 1_000;
-/** The shortest answer that is worth asking for, where the account does not cover more. */
+/** The shortest useful answer, if the account does not cover a longer one. Tokens. */
 const LEAST_ANSWER_TOKENS = 256;
 
-/** What is expected of a request that sets no bound itself. */
+/** What is expected of a request that sets no limits itself. */
 export interface HoldBounds {
   /** Tokens of one answer. */
   readonly tokens: number;
@@ -29,7 +29,7 @@ export interface HoldBounds {
   readonly searches: number;
 }
 
-/** Amounts of one thing, rising: the least that is worth having, what is expected, and what can be used at most. */
+/** Amounts in ascending order: the least useful, the expected, and the maximum. */
 export interface Range {
   readonly least: number;
   readonly expected: number;
@@ -39,13 +39,13 @@ export interface Range {
 type Bounded = Pick<InferenceRequest, "action" | "promptTextBytes" | "maxTokens" | "answers">;
 type Charged = Bounded & Pick<InferenceRequest, "listCharges">;
 
-/** What a request may cost at one deployment, and the tokens of its answers together. */
+/** The cost of a request at one deployment, and the tokens of all its answers together. */
 export interface DeploymentCost {
   readonly cost: MaxCost;
   readonly tokens: Range;
 }
 
-/** What a request may cost at an deployment, by the catalog and the prices of `now`; null where the model is free. */
+/** Bounds the cost of a request at a deployment, by the prices of `now`. Returns null if the model is free. */
 export function boundCost(
   request: Charged,
   { model, endpoint, provider }: Deployment,
@@ -53,7 +53,8 @@ export function boundCost(
 ): DeploymentCost | null {
   if (isFreeId(model.id)) return null;
   const charges = request.listCharges();
-  const prompt = boundPromptCost(request.promptTextBytes, charges, endpoint, bounds.searches);
+  const { promptTextBytes } = request;
+  const prompt = boundChargedPrompt({ promptTextBytes, charges }, endpoint, bounds.searches);
   const { fixed, perToken } = priceAtMost(endpoint, prompt, now);
   const advised = charges.advisors.reduce((sum, { model: name, most }) => {
     const found = findEndpoint(catalog, provider.record.slug, name)?.endpoint ?? endpoint;
@@ -67,36 +68,36 @@ export function boundCost(
   };
 }
 
-/** What must be held for a request whichever of the deployments answers it. Nanodollars. */
+/** Returns the highest costs of several deployments: what to hold for a request that any of them may answer. Nanodollars. */
 export function joinCosts(costs: readonly DeploymentCost[]): Range {
-  const dearest = (name: keyof Range) =>
+  const highest = (name: keyof Range) =>
     costs.reduce((most, { cost, tokens }) => Math.max(most, costOf(cost, tokens[name])), 0);
-  return { least: dearest("least"), expected: dearest("expected"), most: dearest("most") };
+  return { least: highest("least"), expected: highest("expected"), most: highest("most") };
 }
 
-/** What so many tokens of answers cost at most, with everything else. Nanodollars. */
+/** Returns the maximum cost of a request whose answers have `tokens` together. Nanodollars. */
 export function costOf({ fixed, perToken }: MaxCost, tokens: number): number {
   return roundToNanodollars(fixed + BigInt(tokens) * perToken);
 }
 
-/** The tokens of answers that an amount, in nanodollars, covers beside everything else; at most `most`. */
+/** Returns the tokens of answers that an amount in nanodollars covers after all other costs; at most `tokens.most`. */
 export function tokensFor(amount: number, { cost, tokens }: DeploymentCost): number {
   if (amount === Number.POSITIVE_INFINITY || cost.perToken === 0n) return tokens.most;
   const left = toAttodollars(amount) - cost.fixed;
   return left <= 0n ? 0 : Math.min(tokens.most, Number(left / cost.perToken));
 }
 
-/** How many tokens the text of a prompt has at most. */
+/** Returns the most tokens that the text of a prompt can have. */
 export function boundPrompt({ promptTextBytes }: Pick<InferenceRequest, "promptTextBytes">): number {
   return Math.ceil(promptTextBytes / BYTES_PER_TOKEN) + OVERHEAD_TOKENS;
 }
 
-/** The longest answer that an endpoint gives. Tokens. */
+/** Returns the longest answer of a model endpoint. Tokens. */
 export function longestAnswer({ maxOutputTokens, contextLength }: ModelEndpoint): number {
   return Math.min(maxOutputTokens ?? contextLength, contextLength);
 }
 
-/** How many tokens the answers to a request may have together at an endpoint; `expected` of each where it sets no bound. */
+/** Returns the tokens that the answers to a request may have together; `expected` is for one answer to a request without a limit. */
 export function boundAnswers(
   { action, maxTokens, answers }: Pick<Bounded, "action" | "maxTokens" | "answers">,
   endpoint: ModelEndpoint,
@@ -112,13 +113,21 @@ export function boundAnswers(
 
 const NO_ANSWER: Range = { least: 0, expected: 0, most: 0 };
 
-/** Text, images and files are read once; what the vendor's tools find is read as prompt. Together they fill the window at most. */
-function boundPromptCost(
-  promptTextBytes: number,
-  { images, fileBytes, hasReferences, search, runsTools }: RequestCharges,
+interface ChargedPrompt {
+  readonly promptTextBytes: number;
+  readonly charges: RequestCharges;
+}
+
+/**
+ * Bounds what a prompt is charged for: text, images and files once, and the results of the vendor's tools. Together they fill the
+ * context window at most.
+ */
+function boundChargedPrompt(
+  { promptTextBytes, charges }: ChargedPrompt,
   { contextLength }: ModelEndpoint,
   usualSearches: number,
 ): BoundedPrompt {
+  const { images, fileBytes, hasReferences, search, runsTools } = charges;
   const searches = search === null ? 0 : Math.min(search.most ?? usualSearches, MOST_SEARCHES);
   const runs = searches + (runsTools && search === null ? usualSearches : 0);
   const text = boundPrompt({ promptTextBytes }) + images * TOKENS_PER_IMAGE + runs * TOKENS_PER_SEARCH;

@@ -1,7 +1,7 @@
 import { dayOf } from "../../base/days.ts";
 import type { AdvisorRecord, UsageRecord } from "./records.ts";
 
-/** What generations are counted by. An empty string stands for none. */
+/** The dimensions by which generations are summed. An empty string means none. */
 export interface DaySumKey {
   readonly day: number;
   readonly accountId: string;
@@ -11,7 +11,7 @@ export interface DaySumKey {
   readonly provider: string;
 }
 
-/** What generations used and cost. Costs are nanodollars. */
+/** The usage and cost of generations. Costs are nanodollars. */
 export interface UsageCounters {
   requests: number;
   errors: number;
@@ -24,15 +24,15 @@ export interface UsageCounters {
   upstreamCost: number;
 }
 
-/** The sum of some generations with the same key. */
+/** The sum of generations that have the same dimensions. */
 export interface DaySum {
   readonly key: DaySumKey;
   readonly counters: UsageCounters;
 }
 
 /**
- * Sums generations that have ended, by the day on which their requests came. The usage of a consulted model counts for that model,
- * its request for the model that was asked.
+ * Sums generations that have ended, by the day on which their requests arrived. The usage of an advisor counts for the advisor's
+ * model, the request for the generation's own model.
  */
 export function sumByDay(ended: readonly UsageRecord[]): readonly DaySum[] {
   const sums = new Map<string, DaySum>();
@@ -41,7 +41,7 @@ export function sumByDay(ended: readonly UsageRecord[]): readonly DaySum[] {
     count(own, record);
     for (const advisor of record.advisors ?? []) {
       count(countersOf(sums, { ...keyOf(record), model: advisor.modelId ?? advisor.model }), advisor);
-      // The record's cost includes it.
+      // The record's cost includes the advisor's.
       own.cost -= advisor.costNanodollars;
       own.upstreamCost -= advisor.upstreamCostNanodollars;
     }
@@ -72,7 +72,7 @@ function createCounters(): UsageCounters {
   };
 }
 
-/** Records of earlier versions may lack fields. They are saved nevertheless: what is missing counts as nothing. */
+/** Returns the dimensions of a record. Records of earlier versions may lack fields, which count as none. */
 function keyOf(record: UsageRecord): DaySumKey {
   return {
     day: dayOf(record.createdAt),

@@ -1,6 +1,6 @@
 /**
- * Rows as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets a quote mark before it, as spreadsheets
- * themselves mark text; numbers stay numbers.
+ * Formats rows as CSV (RFC 4180). Text that a spreadsheet would evaluate as a formula gets an apostrophe in front, by which
+ * spreadsheets mark text; numbers stay numbers.
  */
 export function formatCsv(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => `${row.map(formatCell).join(",")}\r\n`).join("");

@@ -1,7 +1,7 @@
 import { asFields } from "../../wire/json/fields.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
 
-/** An entry of the journal: what it holds, or the name of a kind that this version does not know. */
+/** A decoded journal entry, or the name of a kind that this version does not know. */
 export type JournalEntry =
   | { readonly kind: "usage"; readonly entry: RecordEntry }
   | { readonly kind: "unknown"; readonly name: string };
@@ -9,12 +9,12 @@ export type JournalEntry =
 const VERSION = 1;
 const NAME_CHARS = 40;
 
-/** A usage record, printed already, as an entry of the journal. Other kinds of entries may stand beside it. */
+/** Encodes a generation record as a journal entry. `json` is the record's JSON. Other kinds of entries may follow in later versions. */
 export function encodeUsageEntry(json: string): string {
   return `{"v":${VERSION},"kind":"usage","usage":${json}}`;
 }
 
-/** Reads an entry of the journal, whichever version wrote it. */
+/** Decodes a journal entry of any version. */
 export function decodeJournalEntry(text: string): JournalEntry {
   const envelope = asFields(parse(text));
   if (envelope === null) return { kind: "unknown", name: "not an object" };
@@ -37,7 +37,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Of what another version wrote nothing but a short word goes to the log. */
+/** Returns a short text for the log: entries of other versions may contain anything. */
 function nameOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value).slice(0, NAME_CHARS) : "?";
 }

@@ -1,29 +1,26 @@
-/**
- * An append-only file of entries that the store does not have yet. What has been `flush`ed outlives the process,
- * `kill -9` included.
- */
+/** An append-only file of entries that the store does not have yet. Flushed entries survive the process, also after `kill -9`. */
 export interface Journal {
   /** Adds an entry, one line of text without line breaks. It is in the file with the next `flush`. */
   append(entry: string): void;
-  /** Puts what was appended into the file now. Cheap when there is nothing. */
+  /** Writes what was appended to the file. Cheap if there is nothing to write. */
   flush(): void;
-  /** A mark after everything appended so far, for `release`. */
+  /** Returns a mark behind everything that was appended so far, for `release`. */
   mark(): number;
-  /** The store has everything before the mark: drops it. */
+  /** Drops everything before the mark, because the store has it. */
   release(mark: number): void;
-  /** Entries that an earlier process left, those it had set aside first, then oldest first. A torn last line is left out; damaged lines are left out and kept aside. */
+  /** Returns the entries that an earlier process left: first the skipped ones, then the others, oldest first. Leaves out an incomplete last line, and moves damaged lines to another file. */
   recover(): readonly string[];
-  /** Sets these entries aside, in place of those set aside before: `release` leaves them, `recover` gives them again. */
+  /** Replaces the skipped entries: those that `release` keeps and `recover` returns again. */
   skipped(entries: readonly string[]): void;
   /** Flushes and closes. */
   close(): void;
 }
 
-/** Lines of a journal file that are not what was written, kept as they were found. */
+/** Damaged lines of a journal file, stored unchanged. */
 export interface DamagedLines {
-  /** The file that they are kept in. */
+  /** The file that contains them. */
   readonly file: string;
   readonly lines: number;
-  /** Ids of generations that can still be read in them, each once. */
+  /** The distinct ids of generations that can still be read in them. */
   readonly generations: readonly string[];
 }

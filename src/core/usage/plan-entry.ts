@@ -1,36 +1,36 @@
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 
-/** Why a candidate stands where it does: the first of these that holds. */
+/** Why a candidate has its position in the plan: the first of these that applies. */
 export type CandidateReason =
-  /** There is nobody else. */
+  /** There is no other candidate. */
   | "only"
   /** `provider.order` names it. */
   | "order"
-  /** Its circuit is half open: this request tries it. */
+  /** Its circuit is half open, and this request is the probe. */
   | "probe"
-  /** Its circuit is open, or it is overloaded, and there are too few others. */
+  /** Its circuit is open, or it is overloaded, and there are too few other candidates. */
   | "last_resort"
-  /** The conversation's prompt is in its cache. */
+  /** The conversation's prompt is in its prompt cache. */
   | "warm_cache"
-  /** It fails often, which counts against it. */
+  /** It fails often, which lowers its rank. */
   | "degraded"
-  /** What the others are ordered by. */
+  /** The order of all other candidates. */
   | ProviderSort;
 
-/** Why an deployment, or a key, that may answer is not asked this time. */
+/** Why a deployment or key that may answer is not called for this request. */
 export type SkipReason =
   | "circuit_open"
   | "key_refused"
   | "out_of_credit"
   | "rate_limited"
   | "overloaded"
-  /** The account has used its requests to free models up. */
+  /** The account has used up its limit on free models. */
   | "free_limit"
   /** `provider.allow_fallbacks` is false. */
   | "no_fallbacks";
 
-/** Why an deployment may not answer a request: in the order in which it is looked for. */
+/** Why a deployment is filtered out, in the order in which the filters are applied. */
 export type FilterName =
   | "policy"
   | "data_collection"
@@ -42,15 +42,15 @@ export type FilterName =
   | "window"
   | "own_key_unusable";
 
-/** One line of a plan as records keep it: who was to be asked, in turn, and then who was not, and why. */
+/** An entry of a plan in a generation record. Candidates come first, in order; then what was skipped or filtered out. */
 export interface PlanEntry {
-  /** Slug. */
+  /** The provider's slug. */
   readonly provider: string;
   /** The model's catalog id. */
   readonly model: string;
   /** Whether it was a candidate. */
   readonly isCandidate: boolean;
   readonly why: CandidateReason | SkipReason | FilterName;
-  /** The format that it was asked in, where its endpoint has several; absent until it was. */
+  /** The format in which it was called; absent if it was not called, or its endpoint has only one format. */
   readonly format?: FormatName;
 }

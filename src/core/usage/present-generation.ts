@@ -3,16 +3,7 @@ import { isOfTokens, listAdvisorLines, listPriceLines, type PriceLine } from "..
 import type { PlanEntry } from "./plan-entry.ts";
 import type { AdvisorRecord, AttemptRecord, UsageRecord } from "./records.ts";
 
-/**
- * Below 500, the status of an attempt that found its provider `unavailable` tells that an account there ran dry, which is
- * the caller's business only where it is theirs.
- */
-function publicStatus({ error, upstreamStatus, isByok }: AttemptRecord): number | null {
-  if (isByok) return upstreamStatus;
-  return error === "unavailable" && upstreamStatus !== null && upstreamStatus < 500 ? null : upstreamStatus;
-}
-
-/** A generation as `GET generation?id=` shows it. Who called is left out: only they can ask. */
+/** Makes the view of a generation for `GET generation?id=`. The caller is left out: only the caller may ask. */
 export function presentGeneration(record: UsageRecord): Record<string, unknown> {
   const { createdAt, firstTokenAt, finishedAt } = record;
   return {
@@ -30,9 +21,19 @@ export function presentGeneration(record: UsageRecord): Record<string, unknown> 
     finish_reason: record.finishReason,
     native_finish_reason: record.nativeFinishReason,
     created_at: new Date(createdAt).toISOString(),
-    /** Milliseconds. */
+    // Milliseconds.
     latency: firstTokenAt === null ? null : firstTokenAt - createdAt,
     generation_time: firstTokenAt === null || finishedAt === null ? null : finishedAt - firstTokenAt,
+    ...presentTokens(record),
+    ...presentCosts(record),
+    advisors: (record.advisors ?? []).map(presentAdvisor),
+    plan: presentPlan(record.plan),
+    attempts: record.attempts.map(presentAttempt),
+  };
+}
+
+function presentTokens(record: UsageRecord): Record<string, unknown> {
+  return {
     tokens_prompt: record.promptTokens,
     tokens_completion: record.completionTokens,
     tokens_cached: record.cachedTokens,
@@ -46,29 +47,43 @@ export function presentGeneration(record: UsageRecord): Record<string, unknown> 
     web_searches: record.searches,
     search_context: record.searchContext,
     estimated: record.estimated,
+  };
+}
+
+function presentCosts(record: UsageRecord): Record<string, unknown> {
+  return {
     total_cost: toDollars(record.costNanodollars),
     total_cost_nanodollars: record.costNanodollars,
     upstream_inference_cost: toDollars(record.upstreamCostNanodollars),
     is_byok: record.isByok,
     prices: record.prices,
-    pricing: describePricing(record),
-    advisors: (record.advisors ?? []).map(describeAdvisor),
-    plan: describePlan(record.plan),
-    attempts: record.attempts.map((attempt) => ({
-      provider_name: attempt.provider,
-      upstream_model: attempt.upstreamModel,
-      upstream_format: attempt.format ?? null,
-      is_byok: attempt.isByok,
-      started_at: new Date(attempt.startedAt).toISOString(),
-      duration_ms: attempt.durationMs,
-      upstream_status: publicStatus(attempt),
-      error_type: attempt.error,
-    })),
+    pricing: presentPricing(record),
   };
 }
 
-/** Those that were to be asked, in turn, then those that were not. */
-function describePlan(plan: readonly PlanEntry[]): Record<string, unknown>[] {
+function presentAttempt(attempt: AttemptRecord): Record<string, unknown> {
+  return {
+    provider_name: attempt.provider,
+    upstream_model: attempt.upstreamModel,
+    upstream_format: attempt.format ?? null,
+    is_byok: attempt.isByok,
+    started_at: new Date(attempt.startedAt).toISOString(),
+    duration_ms: attempt.durationMs,
+    upstream_status: publicStatus(attempt),
+    error_type: attempt.error,
+  };
+}
+
+/**
+ * Returns the upstream's status, as far as the caller may know it. A status below 500 of an attempt that failed as `unavailable`
+ * means that the account at the provider has no credit, which only the owner of a BYOK key may know.
+ */
+function publicStatus({ error, upstreamStatus, isByok }: AttemptRecord): number | null {
+  if (isByok) return upstreamStatus;
+  return error === "unavailable" && upstreamStatus !== null && upstreamStatus < 500 ? null : upstreamStatus;
+}
+
+function presentPlan(plan: readonly PlanEntry[]): Record<string, unknown>[] {
   return plan.map(({ provider, model, isCandidate, why, format }) => ({
     provider_name: provider,
     model,
@@ -78,17 +93,17 @@ function describePlan(plan: readonly PlanEntry[]): Record<string, unknown>[] {
   }));
 }
 
-/** The arithmetic of the list price: its products, whose sum rounded half up is `upstream_inference_cost`. */
-function describePricing(record: UsageRecord): Record<string, unknown>[] {
+/** Returns the products of counts and prices whose sum, rounded half up, is `upstream_inference_cost`. */
+function presentPricing(record: UsageRecord): Record<string, unknown>[] {
   if (record.outcome === "open") return [];
-  const own = record.prices === null ? [] : listPriceLines(record.prices, record).map(describeLine);
+  const own = record.prices === null ? [] : listPriceLines(record.prices, record).map(presentLine);
   const advisors = (record.advisors ?? []).flatMap((advisor) =>
-    listAdvisorLines(advisor).map((line) => ({ model: nameOf(advisor), ...describeLine(line) })),
+    listAdvisorLines(advisor).map((line) => ({ model: nameOf(advisor), ...presentLine(line) })),
   );
   return [...own, ...advisors];
 }
 
-function describeLine({ kind, count, price, cost }: PriceLine): Record<string, unknown> {
+function presentLine({ kind, count, price, cost }: PriceLine): Record<string, unknown> {
   return {
     kind,
     ...(isOfTokens(kind) ? { tokens: count } : { count }),
@@ -97,8 +112,7 @@ function describeLine({ kind, count, price, cost }: PriceLine): Record<string, u
   };
 }
 
-/** Models that the generation's own has consulted. */
-function describeAdvisor(advisor: AdvisorRecord): Record<string, unknown> {
+function presentAdvisor(advisor: AdvisorRecord): Record<string, unknown> {
   return {
     model: nameOf(advisor),
     tokens_prompt: advisor.promptTokens,

@@ -2,7 +2,7 @@ import { formatDollars, toDollars } from "../../base/money.ts";
 import { formatCsv } from "./format-csv.ts";
 import type { UsageGroup, UsageSum } from "./report.ts";
 
-/** A line of a report as answers show it; `name` is the group's. */
+/** Makes the API's view of a line of a report. `name` is the name of the dimension that it is grouped by. */
 export function presentUsage(name: string, sum: UsageSum): Record<string, unknown> {
   return {
     [name]: sum.group,
@@ -32,7 +32,7 @@ const CSV_COLUMNS = [
   "upstream_cost",
 ];
 
-/** A report as CSV; costs are US dollars, to the last digit. */
+/** Formats a report as CSV; costs are US dollars with all digits. */
 export function printUsageCsv(groupBy: UsageGroup, sums: readonly UsageSum[]): string {
   const rows = sums.map((sum) => [
     sum.group ?? "",

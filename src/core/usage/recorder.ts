@@ -6,7 +6,7 @@ import type { RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
 import type { UsageStore } from "./usage-store.ts";
 
-/** How long records are gathered before they are saved in one group. Milliseconds. */
+/** How long records are collected before they are saved in one group. Milliseconds. */
 const GATHER_MS = 100;
 /** How long to wait after the store has failed. Milliseconds. */
 const RETRY_MS = 1_000;
@@ -47,7 +47,7 @@ export class Recorder {
 
   /**
    * Writes a record, replacing its earlier version. It is durable by the end of this turn of the event loop; call `flushDurably` or
-   * `flush` before the client sees what it is about.
+   * `flush` before the client sees a result of it.
    */
   write(record: UsageRecord): void {
     this.fresh.set(record.id, record);
@@ -56,12 +56,12 @@ export class Recorder {
   }
 
   /**
-   * Resolves when what was written is durable; with false if it is not, and the next call tries again. All calls in one turn of the
-   * event loop share the write.
+   * Resolves to true when everything that was written is durable, or to false if writing failed; the next call tries again. All
+   * calls in one turn of the event loop share one write.
    */
   flushDurably(): Promise<boolean> {
     this.flushing ??= new Promise((resolve) => {
-      // After everything else in this turn: writing records together costs a fraction.
+      // After everything else in this turn: one write of several records costs little more than of one.
       setImmediate(() => {
         this.flushing = null;
         resolve(this.flush());
@@ -70,7 +70,7 @@ export class Recorder {
     return this.flushing;
   }
 
-  /** Does the same at once, for what cannot wait. */
+  /** Writes to the journal at once. Returns whether everything is durable. */
   flush(): boolean {
     try {
       this.print();

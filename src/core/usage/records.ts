@@ -3,38 +3,35 @@ import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts"
 import type { Prices } from "../catalog/records.ts";
 import type { PlanEntry } from "./plan-entry.ts";
 
-/** One try of one candidate, as recorded. */
+/** One attempt, as recorded. */
 export interface AttemptRecord {
   readonly provider: string;
   /** The model's name there. */
   readonly upstreamModel: string;
-  /** The format that it was asked in; absent in records of version 0.1. */
+  /** The format in which it was called; absent in records of version 0.1. */
   readonly format?: FormatName;
-  /** With the account's own key. */
+  /** It used a BYOK key. */
   readonly isByok: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   /** Milliseconds until it began to answer or failed; null while it runs. */
   readonly durationMs: number | null;
-  /** HTTP status; null when none came. */
+  /** HTTP status; null if none was received. */
   readonly upstreamStatus: number | null;
-  /** Why it failed; null when it did not. `empty_answer`: it finished without a word, so another may have been asked. */
+  /** Why it failed; null if it did not. `empty_answer`: it finished without content, so another candidate may have been tried. */
   readonly error: string | null;
 }
 
-/**
- * How a generation ended. `open` while it runs; `interrupted` when the gateway died under it, which is found at the
- * next start.
- */
+/** How a generation ended. `open` while it runs; `interrupted` if the gateway process died, which the next start detects. */
 export type Outcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
 
-/** What a model has used and cost that a generation's model consulted. */
+/** The usage and cost of a model that the generation's model consulted. */
 export interface AdvisorRecord extends AdvisorUsage {
-  /** The catalog's id; null for a model that it does not have. */
+  /** The model's id; null if it is not in the catalog. */
   readonly modelId: string | null;
-  /** The prices that it was charged at. */
+  /** The prices at which it was charged; null if none are known. */
   readonly prices: Prices | null;
-  /** Its part of what the account pays, and of the list price; nanodollars. */
+  /** Its share of what the account pays, and of the list price. Nanodollars. */
   readonly costNanodollars: number;
   readonly upstreamCostNanodollars: number;
 }
@@ -42,7 +39,7 @@ export interface AdvisorRecord extends AdvisorUsage {
 /** The gateway that runs a generation, and until when it may. */
 export interface RecordLease {
   readonly gatewayId: string;
-  /** Milliseconds since the epoch. No generation lasts longer: one that is open after it was abandoned. */
+  /** Milliseconds since the epoch. A record that is still open later is abandoned, because no generation lasts longer. */
   readonly endsAt: number;
 }
 
@@ -54,57 +51,57 @@ export function createLease(gatewayId: string, requestedAt: number, totalMs: num
   return { gatewayId, endsAt: requestedAt + totalMs + LEASE_MARGIN_MS };
 }
 
-/** What is kept of every generation: who, what, by whom, how much, how it ended. Never contents. */
+/** The record of a generation: identity, model, provider, token usage, cost and outcome. Never contents. */
 export interface UsageRecord extends TokenUsage {
   readonly id: string;
   readonly requestId: string;
   /** Null for anonymous use. */
   readonly accountId: string | null;
   readonly keyId: string | null;
-  /** Whose key it is; null for an account's own. */
+  /** The user that the API key belongs to; null for a service key. */
   readonly userId: string | null;
-  /** Keyed hash of the client's address; null where a key says who it was. */
+  /** Keyed hash of the client address; null for requests with an API key. */
   readonly addressHash: string | null;
   /** The client API: `chat.completions`. */
   readonly api: string;
   readonly streamed: boolean;
   readonly requestedModel: string;
-  /** Null until one has answered. */
+  /** The candidate of the last attempt; null before the first. */
   readonly model: string | null;
   readonly provider: string | null;
   readonly upstreamModel: string | null;
   readonly outcome: Outcome;
-  /** Who runs it, while it is open; absent in records of version 0.1. */
+  /** The gateway that runs it; absent once it has ended, and in records of version 0.1. */
   readonly lease?: RecordLease | undefined;
-  /** The `ErrorCode`, where one was answered. */
+  /** The `ErrorCode` of the failure; null if it did not fail. */
   readonly error: string | null;
   /** HTTP status that the client saw; null while open. */
   readonly status: number | null;
   readonly finishReason: string | null;
   readonly nativeFinishReason: string | null;
-  /** The account's own key at the provider serves it, or has: it costs the account nothing here. */
+  /** The last attempt used a BYOK key: the generation costs the account nothing here. */
   readonly isByok: boolean;
-  /** It was sent to a free model with the gateway's key, and counts for the account's limit on them. Absent: it was not. */
+  /** It was sent to a free model with a platform key, so it counts for the account's limit on free models. Absent otherwise. */
   readonly usesFreeModel?: true;
   /** What the account pays, in nanodollars. */
   readonly costNanodollars: number;
-  /** List price of the provider, in nanodollars. */
+  /** The provider's list price, in nanodollars. */
   readonly upstreamCostNanodollars: number;
   readonly advisors?: readonly AdvisorRecord[];
-  /** What was held of the account when this version was written, in nanodollars; absent: nothing. */
+  /** The hold when this version of the record was written, in nanodollars; absent: none. */
   readonly heldNanodollars?: number;
-  /** The prices that it was, or is to be, charged at, US dollars per token; null while no provider was chosen. */
+  /** The prices at which it is charged, US dollars per token; null before the first attempt. */
   readonly prices: Prices | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly firstTokenAt: number | null;
   readonly finishedAt: number | null;
   readonly attempts: readonly AttemptRecord[];
-  /** Who was to be asked and who was not, and why. */
+  /** The routing decision: candidates, and what was skipped or filtered out. */
   readonly plan: readonly PlanEntry[];
 }
 
-/** A record and the JSON it is kept as, printed once for journal and store. */
+/** A record and its JSON, which is encoded once for journal and store. */
 export interface RecordEntry {
   readonly record: UsageRecord;
   readonly json: string;

@@ -11,8 +11,8 @@ export interface Quarantined {
 type Store = Pick<UsageStore, "saveUsage" | "quarantineUsage">;
 
 /**
- * Saves records. Those that the store rejects for their content go to quarantine and keep no other record from the store; gives
- * them. Rejects, with some saved and some not, where the store is away; all may be saved again.
+ * Saves records, and returns those that the store rejects because of their content. They are quarantined and prevent no other
+ * record from being saved. Rejects if the store is unavailable; some records may be saved then, and saving all again is safe.
  */
 export async function saveRecords(
   store: Store,
@@ -31,16 +31,16 @@ export async function saveRecords(
   return quarantined;
 }
 
-const INEXACT = "its cost is no exact number of nanodollars";
+const INEXACT = "its cost is not an exact number of nanodollars";
 
-/** A database may take an amount that is none, and round it. The largest exact one stands for all that are larger. */
+/** Returns whether the costs are exact integers: a database may accept others and round them. The largest exact integer may stand for a larger cost. */
 function isExact({ costNanodollars: cost, upstreamCostNanodollars: list }: UsageRecord): boolean {
   return [cost, list].every(
     (amount) => amount === undefined || (Number.isSafeInteger(amount) && amount < Number.MAX_SAFE_INTEGER),
   );
 }
 
-/** Where the store rejects a group it is saved in halves, until those at fault are alone. */
+/** Saves a group. If the store rejects it, saves it in halves, until each rejected record is alone. */
 async function saveInHalves(
   store: Store,
   entries: readonly RecordEntry[],

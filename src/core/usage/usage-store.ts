@@ -1,26 +1,26 @@
 import type { RecordEntry, UsageRecord } from "./records.ts";
 import type { UsageQuery, UsageSum } from "./report.ts";
 
-/** A record that was set apart, because the store rejects it. */
+/** A quarantined record. */
 export interface QuarantinedRecord {
   /** The generation's id. */
   readonly id: string;
-  /** In the store's words. */
+  /** The store's message. */
   readonly reason: string;
-  /** What it would have charged, in nanodollars; 0 where that is no amount. */
+  /** The charge that was not made, in nanodollars; 0 if it is not a valid amount. */
   readonly costNanodollars: number;
 }
 
-/** Where usage records are kept. */
+/** Stores generation records. */
 export interface UsageStore {
   /**
-   * Saves entries in one transaction. An entry replaces an earlier one of the same id that is `open`, and no other. Rejects with
-   * a `RejectedRecordError` where the content of an entry is the reason.
+   * Saves entries in one transaction. An entry replaces an earlier one with the same id only if that is `open`. Rejects with a
+   * `RejectedRecordError` if the content of an entry is the reason.
    */
   saveUsage(entries: readonly RecordEntry[]): Promise<void>;
-  /** Keeps an entry that `saveUsage` rejects, apart from the records, in place of an open one of the same id. */
+  /** Quarantines an entry that `saveUsage` rejects, and removes the open record with the same id. */
   quarantineUsage(entry: RecordEntry, reason: string, at: number): Promise<void>;
-  /** Records in quarantine, the oldest first, at most `limit`. */
+  /** Returns at most `limit` quarantined records, the oldest first. */
   listQuarantined(limit: number): Promise<readonly QuarantinedRecord[]>;
   findUsage(id: string): Promise<UsageRecord | null>;
   /** Returns every record that is open. */
@@ -30,18 +30,18 @@ export interface UsageStore {
    * those that `gatewayId` left when it died. That gateway must not have admitted a request since its start.
    */
   findAbandonedUsage(gatewayId: string, now: number): Promise<readonly UsageRecord[]>;
-  /** Address and time of each anonymous request since `since`, milliseconds since the epoch. */
+  /** Returns address hash and time of each anonymous request since `since`, in milliseconds since the epoch. */
   findAnonymousSince(
     since: number,
   ): Promise<readonly { readonly addressHash: string; readonly createdAt: number }[]>;
-  /** Account and time of each request since `since` that counts for the account's limit on free models. */
+  /** Returns account and time of each request since `since` that counts for an account's limit on free models. */
   findFreeSince(
     since: number,
   ): Promise<readonly { readonly accountId: string; readonly createdAt: number }[]>;
 }
 
-/** What reports are made of. */
+/** Computes usage reports. */
 export interface UsageReports {
-  /** What generations that have ended came to, by the day their request came on. */
+  /** Sums the generations that have ended, by the day on which their requests arrived. */
   sumUsage(query: UsageQuery): Promise<readonly UsageSum[]>;
 }
