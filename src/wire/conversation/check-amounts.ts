@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { requireAtMost, Tally } from "../json/reject-excess.ts";
+import { type CountLimit, requireAtMost, Tally } from "../json/reject-excess.ts";
 import { type JsonNode, LEAF, scanCounting } from "../json/scan.ts";
 
 /**
@@ -9,32 +9,54 @@ import { type JsonNode, LEAF, scanCounting } from "../json/scan.ts";
 
 const SHORTEN = "Send fewer, or summarize the earlier part of the conversation.";
 
+const FIELDS: CountLimit = { what: "fields", bound: BOUNDS.bodyFields, remedy: "Send fewer." };
+const MESSAGES: CountLimit = { what: "messages", bound: BOUNDS.messages, remedy: SHORTEN };
+const ITEMS: CountLimit = { what: "items", bound: BOUNDS.messages, remedy: SHORTEN };
+const PARTS: CountLimit = { what: "content parts", bound: BOUNDS.parts, remedy: SHORTEN };
+const CALLS: CountLimit = { what: "tool calls", bound: BOUNDS.toolCalls, remedy: SHORTEN };
+const REASONING: CountLimit = {
+  what: "pieces of reasoning",
+  bound: BOUNDS.reasoningDetails,
+  remedy: SHORTEN,
+};
+const TOOLS: CountLimit = { what: "tools", bound: BOUNDS.tools, remedy: "Send fewer." };
+const SCHEMA_VALUES: CountLimit = {
+  what: "values",
+  bound: BOUNDS.schemaValues,
+  remedy: "Send simpler schemas, or fewer.",
+};
+
 /**
  * Limits the number of fields of the body.
  * @throws GatewayError `invalid_request`, as do all functions of this file.
  */
 export function checkFieldCount({ members }: JsonNode): void {
-  requireAtMost("body", members?.length ?? 0, "fields", BOUNDS.bodyFields, "Send fewer.");
+  requireAtMost("body", members?.length ?? 0, FIELDS);
 }
 
-/** Limits the list of messages or items; `what` is the client API's word for them. */
-export function checkMessageCount(field: string, count: number, what: string): void {
-  requireAtMost(field, count, what, BOUNDS.messages, SHORTEN);
+/** Limits the list of messages. */
+export function checkMessageCount(count: number): void {
+  requireAtMost("messages", count, MESSAGES);
+}
+
+/** Limits the list of items, which are the messages of a Responses request. */
+export function checkItemCount(count: number): void {
+  requireAtMost("input", count, ITEMS);
 }
 
 /** Returns a counter for the content parts of a conversation. */
 export function tallyParts(): Tally {
-  return new Tally("content parts", BOUNDS.parts, SHORTEN);
+  return new Tally(PARTS);
 }
 
 /** Returns a counter for the tool calls of a conversation. */
 export function tallyCalls(): Tally {
-  return new Tally("tool calls", BOUNDS.toolCalls, SHORTEN);
+  return new Tally(CALLS);
 }
 
 /** Returns a counter for the pieces of reasoning in a conversation. */
 export function tallyReasoning(): Tally {
-  return new Tally("pieces of reasoning", BOUNDS.reasoningDetails, SHORTEN);
+  return new Tally(REASONING);
 }
 
 /** A value and its separator take at least two bytes. */
@@ -42,7 +64,7 @@ const LEAST_VALUE_BYTES = 2;
 
 /** Limits the list of tools and the values in their schemas. `text` is the body, bytes as Latin-1. */
 export function checkToolAmounts(text: string, tools: JsonNode): void {
-  requireAtMost("tools", tools.items?.length ?? 0, "tools", BOUNDS.tools, "Send fewer.");
+  requireAtMost("tools", tools.items?.length ?? 0, TOOLS);
   checkSchemaValues(text, tools, "tools");
 }
 
@@ -52,5 +74,5 @@ export function checkSchemaValues(text: string, schema: JsonNode | undefined, fi
   const { start, end } = schema;
   if (end - start <= LEAST_VALUE_BYTES * BOUNDS.schemaValues) return;
   const { values } = scanCounting(text.slice(start, end), LEAF);
-  requireAtMost(field, values, "values", BOUNDS.schemaValues, "Send simpler schemas, or fewer.");
+  requireAtMost(field, values, SCHEMA_VALUES);
 }

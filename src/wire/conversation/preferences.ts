@@ -2,7 +2,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import { rejectField } from "../../base/errors.ts";
 import { parsePrice } from "../../base/money.ts";
 import { asFields, type Fields } from "../json/fields.ts";
-import { requireAtMost } from "../json/reject-excess.ts";
+import { type CountLimit, requireAtMost } from "../json/reject-excess.ts";
 
 /** The routing preferences in a request's `provider`. */
 export interface ProviderPreferences {
@@ -69,11 +69,14 @@ export function readRoutingParameters(models: unknown, provider: unknown): Routi
   return { fallbackModels: readModels(models), preferences: readPreferences(provider) };
 }
 
+const FALLBACK_MODELS: CountLimit = { what: "models", bound: BOUNDS.fallbackModels, remedy: "Send fewer." };
+const PROVIDERS: CountLimit = { what: "providers", bound: BOUNDS.patterns, remedy: "Send fewer." };
+
 function readModels(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const isList = Array.isArray(value) && value.every((model) => typeof model === "string");
   if (!isList) rejectField("models", "must be an array of model ids");
-  requireAtMost("models", value.length, "models", BOUNDS.fallbackModels, "Send fewer.");
+  requireAtMost("models", value.length, FALLBACK_MODELS);
   return value;
 }
 
@@ -88,8 +91,8 @@ function readPreferences(raw: unknown): ProviderPreferences {
     ownKeysOnly: readOwnKeysOnly(value["own_keys_only"]),
     allowFallbacks: value["allow_fallbacks"] !== false,
     denyDataCollection: readDenial(value["data_collection"]),
-    zeroRetention: readWish(value, "zdr"),
-    requireParameters: readWish(value, "require_parameters"),
+    zeroRetention: readGuarantee(value, "zdr"),
+    requireParameters: readGuarantee(value, "require_parameters"),
     maxPrice: readMaxPrice(value["max_price"]),
     sort: readSort(value["sort"]),
   };
@@ -101,9 +104,9 @@ function readDenial(value: unknown): boolean {
   return value === "deny" || rejectField("provider.data_collection", 'must be "allow" or "deny"');
 }
 
-function readWish(value: Fields, wish: string): boolean {
-  const said = value[wish] ?? false;
-  return typeof said === "boolean" ? said : rejectField(`provider.${wish}`, "must be true or false");
+function readGuarantee(preferences: Fields, field: string): boolean {
+  const value = preferences[field] ?? false;
+  return typeof value === "boolean" ? value : rejectField(`provider.${field}`, "must be true or false");
 }
 
 const PRICED = ["prompt", "completion", "request", "image"] as const;
@@ -127,9 +130,9 @@ function readMaxPrice(raw: unknown): MaxPrice | null {
 
 /** Parses a number; some clients send decimal strings. */
 function readDollars(value: Fields, kind: string): bigint | null {
-  const said = value[kind] ?? null;
-  if (said === null) return null;
-  const decimal = typeof said === "number" ? spellOut(said) : said;
+  const amount = value[kind] ?? null;
+  if (amount === null) return null;
+  const decimal = typeof amount === "number" ? spellOut(amount) : amount;
   const price = typeof decimal === "string" ? parsePrice(decimal) : null;
   return price ?? rejectField(`provider.max_price.${kind}`, "must be a number of US dollars, 0 or more");
 }
@@ -161,6 +164,6 @@ function readSlugs(value: Fields, list: string): string[] | null {
   if (!isList || slugs.some((slug) => typeof slug !== "string")) {
     rejectField(`provider.${list}`, `must be an array of at most ${BOUNDS.patterns} provider slugs`);
   }
-  requireAtMost(`provider.${list}`, slugs.length, "providers", BOUNDS.patterns, "Send fewer.");
+  requireAtMost(`provider.${list}`, slugs.length, PROVIDERS);
   return slugs.map((slug: string) => slug.toLowerCase());
 }

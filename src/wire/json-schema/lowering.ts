@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
-import { requireAtMost } from "../json/reject-excess.ts";
+import { type CountLimit, requireAtMost } from "../json/reject-excess.ts";
 import type { DialectRules } from "./dialects.ts";
 
 /** Levels of a schema that are looked at; what is deeper is left open. */
@@ -74,10 +74,16 @@ export function loosen(lowering: Lowering, field: string, message: string): void
   } else loosened.push({ field, message });
 }
 
+const BRANCHES: CountLimit = {
+  what: "branches",
+  bound: BOUNDS.schemaBranches,
+  remedy: "Send a simpler schema.",
+};
+
 /**
  * Bounds the branches of an `anyOf`, `oneOf` or `allOf`, and the places of a tuple.
  * @throws GatewayError `invalid_request`.
  */
 export function requireBranches(list: readonly unknown[], path: string): void {
-  requireAtMost(path, list.length, "branches", BOUNDS.schemaBranches, "Send a simpler schema.");
+  requireAtMost(path, list.length, BRANCHES);
 }

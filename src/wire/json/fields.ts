@@ -3,22 +3,22 @@ import { parseJson } from "./parse-json.ts";
 /** Fields of a JSON object whose names are not all known. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The value as an object with named fields, or null. */
+/** Returns the value if it is an object and not an array, or null. */
 export function asFields(value: unknown): Fields | null {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
 }
 
-/** The value as a string, or null. */
+/** Returns the value if it is a string, or null. */
 export function asText(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The value as a list; empty for anything else. */
+/** Returns the value if it is an array; an empty list for anything else. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The objects of a list; empty for anything else. Entries that are not objects are left out. */
+/** Returns the objects of an array; an empty list for anything else. Elements that are not objects are left out. */
 export function asObjects(value: unknown): Fields[] {
   return asList(value)
     .map(asFields)
@@ -31,7 +31,7 @@ export function isEmpty(fields: Fields): boolean {
   return true;
 }
 
-/** A JSON text as an object with named fields; null where it is none, or nested too deep. */
+/** Parses a JSON object; null if the text is not one or is nested too deep. */
 export function tryParseFields(json: string): Fields | null {
   try {
     return asFields(parseJson(json));
@@ -40,7 +40,7 @@ export function tryParseFields(json: string): Fields | null {
   }
 }
 
-/** A copy without the named fields. */
+/** Returns a copy without the named fields. */
 export function omit(fields: Fields, names: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};
   for (const key in fields) if (!names.has(key)) rest[key] = fields[key];

@@ -1,13 +1,13 @@
 import { isUtf8 } from "node:buffer";
 
-/** Bytes that are checked at once. */
+/** The number of bytes that are checked at once. */
 const BLOCK_BYTES = 65_536;
 
-/** A character of UTF-8, or several of ASCII, bytes read as Latin-1. */
+/** Matches one UTF-8 character or several ASCII characters, bytes as Latin-1. */
 const CHARACTER =
   /[\x00-\x7f]+|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}/y;
 
-/** The first byte that belongs to no character of UTF-8; the length where there is none. */
+/** Returns the index of the first byte that is not valid UTF-8; the length if all bytes are valid. */
 export function findBrokenUtf8(bytes: Buffer): number {
   let start = 0;
   for (;;) {
@@ -22,7 +22,7 @@ export function findBrokenUtf8(bytes: Buffer): number {
   }
 }
 
-/** Where the character begins that stands at `at`: a cut there splits none. */
+/** Returns the index of the first byte of the character that contains byte `at`. */
 function startOfCharacter(bytes: Buffer, at: number): number {
   let start = at;
   while (start > at - 3 && start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--;

@@ -13,13 +13,13 @@ import {
 
 const SPACE = 32;
 
-/** A literal as far as it goes wrong or ends; a letter behind it makes it another word. */
+/** A literal. A letter or digit directly after it makes it invalid. */
 const LITERAL = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /**
- * Says what is wrong with a text that a parser has refused: the first byte at which no reader of JSON can go on. `text`
- * is the body, its bytes read as Latin-1. Linear, and without recursion. Null where nothing is wrong.
+ * Finds the first syntax error in a text that the runtime's parser rejected; null if there is none. `text` is the body, bytes as
+ * Latin-1. Takes linear time and does not recurse.
  */
 export function findSyntaxError(text: string): JsonSyntaxError | null {
   try {
@@ -31,9 +31,10 @@ export function findSyntaxError(text: string): JsonSyntaxError | null {
   }
 }
 
+/** Walks over a text and throws a `JsonSyntaxError` at the first error. */
 class Validator {
   private at = 0;
-  /** The closing marks of what is open, the innermost last. */
+  /** The closing brackets of the open objects and arrays, the innermost last. */
   private readonly open: number[] = [];
 
   constructor(private readonly text: string) {}
@@ -42,10 +43,10 @@ class Validator {
     do this.passValue();
     while (this.findNext());
     this.passSpace();
-    if (this.at < this.text.length) this.refuse("unexpected text after the value");
+    if (this.at < this.text.length) this.fail("unexpected text after the value");
   }
 
-  /** Passes a text or literal, with the brackets and names that stand before it; or what opens an empty container. */
+  /** Passes a string or literal and the opening brackets and names before it, or the opening bracket of an empty container. */
   private passValue(): void {
     let code = this.passSpace();
     while (code === OPEN_BRACE || code === OPEN_BRACKET) {
@@ -60,17 +61,17 @@ class Validator {
     else this.passLiteral();
   }
 
-  /** Passes what stands behind a value: true where another value follows. */
+  /** Passes a comma, or closing brackets after a value. Returns whether another value follows. */
   private findNext(): boolean {
     for (let close = this.open.at(-1); close !== undefined; close = this.open.at(-1)) {
       const code = this.passSpace();
       if (code === COMMA) {
         const comma = this.at++;
-        if (this.passSpace() === close) this.refuse("a comma with nothing behind it", comma);
+        if (this.passSpace() === close) this.fail("a comma with nothing behind it", comma);
         if (close === CLOSE_BRACE) this.passName();
         return true;
       }
-      if (code !== close) this.refuse(`expected "," or "${String.fromCharCode(close)}"`);
+      if (code !== close) this.fail(`expected "," or "${String.fromCharCode(close)}"`);
       this.at++;
       this.open.pop();
     }
@@ -78,9 +79,9 @@ class Validator {
   }
 
   private passName(): void {
-    if (this.passSpace() !== QUOTE) this.refuse("expected a name in double quotes");
+    if (this.passSpace() !== QUOTE) this.fail("expected a name in double quotes");
     this.passString();
-    if (this.passSpace() !== COLON) this.refuse('expected ":"');
+    if (this.passSpace() !== COLON) this.fail('expected ":"');
     this.at++;
   }
 
@@ -90,8 +91,8 @@ class Validator {
     for (;;) {
       const code = text.charCodeAt(this.at);
       if (code === QUOTE) break;
-      if (Number.isNaN(code)) this.refuse("a string without its closing quote", start);
-      if (code < SPACE) this.refuse("a line break or control character in a string, which must be escaped");
+      if (Number.isNaN(code)) this.fail("a string without its closing quote", start);
+      if (code < SPACE) this.fail("a line break or control character in a string, which must be escaped");
       this.at = code === BACKSLASH ? this.match(ESCAPE, "a broken escape") : this.at + 1;
     }
     this.at++;
@@ -104,17 +105,17 @@ class Validator {
 
   private match(pattern: RegExp, problem: string): number {
     pattern.lastIndex = this.at;
-    if (!pattern.test(this.text)) this.refuse(problem);
+    if (!pattern.test(this.text)) this.fail(problem);
     return pattern.lastIndex;
   }
 
-  /** Passes blanks; gives the code of what follows. */
+  /** Passes whitespace; returns the character code after it, NaN at the end. */
   private passSpace(): number {
     while (isSpace(this.text.charCodeAt(this.at))) this.at++;
     return this.text.charCodeAt(this.at);
   }
 
-  private refuse(problem: string, position = this.at): never {
+  private fail(problem: string, position = this.at): never {
     throw new JsonSyntaxError(problem, Math.min(position, this.text.length));
   }
 }

@@ -1,13 +1,13 @@
 import type { JsonNode } from "./scan.ts";
 
-/** Of a longer value only the start counts. Bytes. */
+/** The number of bytes of each value that are hashed. */
 const PIECE_BYTES = 65_536;
-/** What comes after so many bytes does not count. */
+/** The total number of bytes that are hashed. */
 const TOTAL_BYTES = 262_144;
 
 /**
- * A fingerprint of values of a body, one after another, made of their bytes: nothing is decoded. Strings count without
- * their quotes. Whoever chooses the bytes can make two alike: it keeps no secret.
+ * Returns a hash of values of a body, computed from their undecoded bytes; strings without their quotes. Not cryptographic: a
+ * client can construct collisions.
  */
 export function hashNodes(bytes: Buffer, nodes: readonly JsonNode[]): string {
   let hash = 0n;
@@ -22,7 +22,7 @@ export function hashNodes(bytes: Buffer, nodes: readonly JsonNode[]): string {
   return hash.toString(36);
 }
 
-/** A short fingerprint of a text, the same wherever it is made. As `hashNodes`, it keeps no secret. */
+/** Returns a short hash of a text, which is the same in every process. Not cryptographic, as `hashNodes`. */
 export function hashText(text: string): string {
   return Bun.hash.wyhash(text).toString(36);
 }

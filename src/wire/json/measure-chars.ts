@@ -1,6 +1,6 @@
 import type { Fields } from "./fields.ts";
 
-/** About how many characters of JSON a value is; stops counting above `limit`. No recursion: depth costs nothing. */
+/** Returns the approximate size of a value in characters of JSON; stops counting above `limit`. Does not recurse. */
 export function measureChars(value: unknown, limit: number): number {
   const left: unknown[] = [value];
   let chars = 0;

@@ -3,12 +3,12 @@ import { findSyntaxError } from "./find-syntax-error.ts";
 import { rejectExcess } from "./reject-excess.ts";
 import { JsonBoundError, JsonSyntaxError, LEAF, scanJson } from "./scan.ts";
 
-/** A shorter text cannot be nested too deep: each level has a bracket at both ends. */
+/** A shorter text cannot be nested too deep, because each level has two brackets. */
 const MAY_BE_DEEP_CHARS = 2 * BOUNDS.jsonDepth;
 
 /**
- * Parses JSON that is nested at most `BOUNDS.jsonDepth` levels deep. What is deeper overflows the stack of whatever walks
- * it, the runtime's own printer among them.
+ * Parses JSON that is nested at most `BOUNDS.jsonDepth` levels deep. A deeper value would overflow the stack of recursive
+ * functions, including `JSON.stringify`.
  * @throws SyntaxError, JsonSyntaxError, JsonBoundError.
  */
 export function parseJson(text: string): unknown {
@@ -17,8 +17,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Parses the arguments of a tool call, which models write; undefined where they are not JSON.
- * @throws GatewayError `invalid_request` where they are nested too deep.
+ * Parses the arguments of a tool call; undefined if they are not JSON, because models write them.
+ * @throws GatewayError `invalid_request` if they are nested too deep.
  */
 export function parseArguments({
   id,
@@ -30,12 +30,12 @@ export function parseArguments({
   try {
     return parseJson(text);
   } catch (error) {
-    if (error instanceof JsonBoundError) return refuseDeepArguments(id, error);
+    if (error instanceof JsonBoundError) return rejectDeepArguments(id, error);
     return undefined;
   }
 }
 
-function refuseDeepArguments(id: string, { bound, position }: JsonBoundError): never {
+function rejectDeepArguments(id: string, { bound, position }: JsonBoundError): never {
   return rejectExcess({
     field: `tool call ${JSON.stringify(id.slice(0, SHOWN_ID_CHARS))}`,
     found: `arguments with more than ${bound} levels of nesting (at character ${position})`,
@@ -47,8 +47,8 @@ function refuseDeepArguments(id: string, { bound, position }: JsonBoundError): n
 const SHOWN_ID_CHARS = 100;
 
 /**
- * Parses a body's text, or one made of it. The runtime's parser says which token it did not expect, and not where; so an
- * error names the byte in `latin1`, the body's bytes read as Latin-1.
+ * Parses the text of a body, or a text derived from it. Errors name the position in `latin1`, the body's bytes as Latin-1, because
+ * the runtime's parser does not report positions.
  * @throws JsonSyntaxError.
  */
 export function parseBodyText(text: string, latin1: string): unknown {

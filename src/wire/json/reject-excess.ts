@@ -1,22 +1,21 @@
 import { type ErrorCode, fail } from "../../base/errors.ts";
 
 /*
- * Errors of requests that are over a bound of the gateway's. All read alike: the field, what was found, the bound, the
- * remedy.
+ * Errors for requests that exceed a bound of the gateway. All have the same form: the field, what was found, the bound, the remedy.
  */
 
-/** Something of which a request has more than is accepted. */
+/** What a request has too much of. */
 export interface Excess {
-  /** Where it stands: `messages[3].tool_calls`. */
+  /** Its path: `messages[3].tool_calls`. */
   readonly field: string;
   /** What was found, with its number: "25000 messages". */
   readonly found: string;
   readonly bound: number;
-  /** What to do, as a sentence. */
+  /** What to do about it, as a sentence. */
   readonly remedy: string;
 }
 
-/** Ends a request that has too much of something. */
+/** Rejects a request that has too much of something. */
 export function rejectExcess(excess: Excess, code: ErrorCode = "invalid_request"): never {
   const { field, found, bound, remedy } = excess;
   return fail(code, `${field} has ${found}; at most ${bound} are accepted. ${remedy}`, {
@@ -24,22 +23,25 @@ export function rejectExcess(excess: Excess, code: ErrorCode = "invalid_request"
   });
 }
 
+/** The maximum number of things of one kind in a request. */
+export interface CountLimit {
+  /** The name of the things: "tool calls". */
+  readonly what: string;
+  readonly bound: number;
+  /** What to do about an excess, as a sentence. */
+  readonly remedy: string;
+}
+
 /**
- * Ends a request that has more of something than is accepted.
+ * Requires that a field has at most as many things as the limit allows.
  * @throws GatewayError `invalid_request` that names the field, the number and the bound.
  */
-export function requireAtMost(
-  field: string,
-  count: number,
-  what: string,
-  bound: number,
-  remedy: string,
-): void {
+export function requireAtMost(field: string, count: number, { what, bound, remedy }: CountLimit): void {
   if (count > bound) rejectExcess({ field, found: `${count} ${what}`, bound, remedy });
 }
 
 /**
- * Ends a request whose body is larger than its endpoint has use for.
+ * Requires a body of at most `bound` bytes.
  * @throws GatewayError `payload_too_large`.
  */
 export function requireBodyBytes({ length }: Buffer, bound: number, remedy: string): void {
@@ -47,25 +49,19 @@ export function requireBodyBytes({ length }: Buffer, bound: number, remedy: stri
     rejectExcess({ field: "body", found: `${length} bytes`, bound, remedy }, "payload_too_large");
 }
 
-/** Counts what stands in many places of a request together against one bound. */
+/** Counts things in many fields of a request against one limit. */
 export class Tally {
   private count = 0;
 
-  constructor(
-    private readonly what: string,
-    private readonly bound: number,
-    private readonly remedy: string,
-  ) {}
+  constructor(private readonly limit: CountLimit) {}
 
   /**
-   * Adds what stands in a field.
-   * @throws GatewayError `invalid_request` once there are too many; `field` is what they are all in.
+   * Adds the things of a field.
+   * @throws GatewayError `invalid_request` if there are too many in total; `field` is the list that contains all of them.
    */
   add(count: number, field: string): void {
     this.count += count;
-    if (this.count > this.bound) {
-      const found = `more than ${this.bound} ${this.what}`;
-      rejectExcess({ field, found, bound: this.bound, remedy: this.remedy });
-    }
+    const { what, bound, remedy } = this.limit;
+    if (this.count > bound) rejectExcess({ field, found: `more than ${bound} ${what}`, bound, remedy });
   }
 }

@@ -1,26 +1,26 @@
 import { BOUNDS } from "../../base/bounds.ts";
 
 /**
- * A JSON reader that looks only where it is told to. It walks the text once, keeps the place of the values that
- * a `Shape` names and jumps over all others, so that a 200 kB conversation costs a fraction of parsing it and can
- * be forwarded with a few bytes replaced (docs/adr/0002-splice-not-print.md).
+ * A JSON reader that finds the positions of the values that a `Shape` names, in one pass, and skips all others. Scanning a 200 kB
+ * conversation costs a fraction of parsing it, and it can be forwarded with a few bytes replaced
+ * (docs/adr/0002-splice-not-print.md).
  *
- * It works on bytes read as Latin-1: every mark of JSON is ASCII and no byte of a multi-byte UTF-8 character is,
- * so positions are byte positions and other scripts cost nothing extra.
+ * The text is bytes as Latin-1. The structural characters of JSON are ASCII, and no byte of a multi-byte UTF-8 character is, so
+ * positions are byte positions.
  *
- * Inside jumped-over values only strings and brackets are followed; what is wrong there is left to whoever parses them.
- * Nesting is bounded everywhere, the number of values where a bound is given.
+ * In skipped values only strings and brackets are recognized; other errors in them are found when they are parsed. Nesting is
+ * always bounded, the number of values only where a bound is given.
  */
 
-/** What to look into: members of an object, elements of an array. Neither: only the value's place and kind. */
+/** The values to find: members of an object, or elements of an array. Neither: only the position and kind of the value itself. */
 export interface Shape {
   readonly fields?: WordTable<Shape>;
-  /** The places of all other members are wanted as well. */
+  /** All other members are found as well, as leaves. */
   readonly others?: true;
   readonly items?: Shape;
 }
 
-/** What words stand for, by the words' lengths: a word is compared where it stands, and not cut out. */
+/** Values by word, grouped by the word's length, so that a word is compared within the text and not copied out of it. */
 export type WordTable<T> = readonly (readonly WordEntry<T>[] | undefined)[];
 
 interface WordEntry<T> {
@@ -28,7 +28,7 @@ interface WordEntry<T> {
   readonly value: T;
 }
 
-/** The table of these words, which have nothing to escape. */
+/** Returns a table of these values by word. Words must need no escapes in JSON. */
 export function wordTable<T>(values: Readonly<Record<string, T>>): WordTable<T> {
   const table: WordEntry<T>[][] = [];
   for (const [word, value] of Object.entries(values)) {
@@ -39,38 +39,38 @@ export function wordTable<T>(values: Readonly<Record<string, T>>): WordTable<T> 
   return table;
 }
 
-/** A value whose place and kind are wanted and no more. */
+/** The shape of a value of which only position and kind are needed. */
 export const LEAF: Shape = {};
 
-/** The shape of an object with these members of interest. */
+/** Returns the shape of an object of which these members are needed. */
 export function fields(members: Readonly<Record<string, Shape>>): Shape {
   return { fields: wordTable(members) };
 }
 
-/** The shape of an object all of whose members are of interest, these for what is in them. */
+/** Returns the shape of an object of which all members are needed; these have shapes of their own. */
 export function allFields(members: Readonly<Record<string, Shape>>): Shape {
   return { ...fields(members), others: true };
 }
 
-/** The shape of an array of such elements. */
+/** Returns the shape of an array of such elements. */
 export function items(shape: Shape): Shape {
   return { items: shape };
 }
 
 export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
 
-/** A value and where it stands: bytes `start` (with) to `end` (without). */
+/** A value and its position: bytes `start` (inclusive) to `end` (exclusive). */
 export interface JsonNode {
   readonly kind: JsonKind;
   readonly start: number;
   readonly end: number;
-  /** Of an object's member its name; else "". */
+  /** The name of a member of an object; "" for other values. */
   readonly key: string;
-  /** Of an object's member the byte of its name's opening quote; else -1. */
+  /** The position of the opening quote of a member's name; -1 for other values. */
   readonly keyStart: number;
-  /** Members that the shape wants, in their order. */
+  /** The members that the shape names, in the order of the text; null for other values. */
   readonly members: readonly JsonNode[] | null;
-  /** All elements, where the shape has `items`. */
+  /** All elements of an array, if the shape has `items`; null for other values. */
   readonly items: readonly JsonNode[] | null;
 }
 
@@ -85,13 +85,13 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** The text is JSON, and has more of something than is accepted. */
+/** The text exceeds a bound. */
 export class JsonBoundError extends Error {
   constructor(
-    /** What there is too much of: "levels of nesting". */
+    /** What exceeds the bound: "levels of nesting". */
     readonly what: string,
     readonly bound: number,
-    /** Where the bound was passed; counts bytes from 0. */
+    /** The byte at which the bound is exceeded, counted from 0. */
     readonly position: number,
   ) {
     super(`more than ${bound} ${what} at byte ${position}`);
@@ -99,7 +99,7 @@ export class JsonBoundError extends Error {
   }
 }
 
-/** Character codes of the marks of JSON. */
+/** Codes of the structural characters of JSON. */
 export const QUOTE = 34;
 export const COMMA = 44;
 export const COLON = 58;
@@ -114,25 +114,25 @@ const LEVELS = "levels of nesting";
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /**
- * Scans a whole text, bytes read as Latin-1.
- * @throws JsonSyntaxError when it is not one JSON value, or names a member of the shape twice in one object;
- * JsonBoundError when it is nested too deep.
+ * Scans a whole text, bytes as Latin-1.
+ * @throws JsonSyntaxError if it is not one JSON value, or if an object has a member of the shape twice;
+ * JsonBoundError if it is nested too deep.
  */
 export function scanJson(text: string, shape: Shape): JsonNode {
   return scanCounting(text, shape).root;
 }
 
-/** What a scan found, and about how many values the whole text has: never fewer than there are. */
+/** The result of a scan, and an upper bound of the number of values in the whole text. */
 export interface CountedScan {
   readonly root: JsonNode;
   readonly values: number;
-  /** How many nodes were made. */
+  /** The number of nodes that were created. */
   readonly nodes: number;
 }
 
 /**
- * Scans as `scanJson` does, and counts values.
- * @throws JsonBoundError also when there are more than `maxValues`.
+ * Scans as `scanJson`, and counts values.
+ * @throws as `scanJson`; JsonBoundError if there are more than `maxValues`.
  */
 export function scanCounting(
   text: string,
@@ -171,7 +171,7 @@ class Scanner {
 
   end(): void {
     this.space();
-    if (this.at < this.text.length) this.refuse("unexpected text after the value");
+    if (this.at < this.text.length) this.fail("unexpected text after the value");
   }
 
   private object({ others }: Shape, fields: WordTable<Shape>, key: string, keyStart: number): JsonNode {
@@ -187,22 +187,22 @@ class Scanner {
     return { kind: "object", start, end: this.at, key, keyStart, members, items: null };
   }
 
-  private member(members: JsonNode[], fields: WordTable<Shape>, wantsOthers: boolean): void {
+  private member(members: JsonNode[], fields: WordTable<Shape>, takesOthers: boolean): void {
     const { text } = this;
     this.space();
     const start = this.at;
-    if (text.charCodeAt(start) !== QUOTE) this.refuse("expected a name in double quotes");
+    if (text.charCodeAt(start) !== QUOTE) this.fail("expected a name in double quotes");
     const end = endOfString(text, start);
     const named = findName(text, start, end, fields);
     this.at = end;
     this.space();
-    if (text.charCodeAt(this.at) !== COLON) this.refuse('expected ":"');
+    if (text.charCodeAt(this.at) !== COLON) this.fail('expected ":"');
     this.at++;
     if (named !== null) {
       const value = this.value(named.value, named.word, start);
-      refuseSecond(members, value);
+      rejectDuplicate(members, value);
       members.push(value);
-    } else if (wantsOthers) members.push(this.value(LEAF, decodeString(text, start, end), start));
+    } else if (takesOthers) members.push(this.value(LEAF, decodeString(text, start, end), start));
     else {
       this.space();
       this.skip();
@@ -233,7 +233,7 @@ class Scanner {
     if (text.startsWith("false", at)) return this.pass("boolean", at + 5);
     if (text.startsWith("null", at)) return this.pass("null", at + 4);
     NUMBER.lastIndex = at;
-    if (!NUMBER.test(text)) this.refuse(at < text.length ? "expected a value" : "the text ends too early");
+    if (!NUMBER.test(text)) this.fail(at < text.length ? "expected a value" : "the text ends too early");
     return this.pass("number", NUMBER.lastIndex);
   }
 
@@ -263,7 +263,7 @@ class Scanner {
         if (++depth > BOUNDS.jsonDepth) throw new JsonBoundError(LEVELS, BOUNDS.jsonDepth, at - 1);
       } else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === outer) {
         this.values = values;
-        if (values > this.maxValues) this.refuseValues();
+        if (values > this.maxValues) this.failTooManyValues();
         return at;
       }
     }
@@ -275,7 +275,7 @@ class Scanner {
     if (++this.depth > BOUNDS.jsonDepth) throw new JsonBoundError(LEVELS, BOUNDS.jsonDepth, this.at - 1);
   }
 
-  private refuseValues(): never {
+  private failTooManyValues(): never {
     throw new JsonBoundError("values", this.maxValues, this.at);
   }
 
@@ -284,41 +284,41 @@ class Scanner {
     this.space();
     const code = this.text.charCodeAt(this.at);
     if (code !== COMMA && code !== close) {
-      this.refuse(`expected "," or "${String.fromCharCode(close)}"`);
+      this.fail(`expected "," or "${String.fromCharCode(close)}"`);
     }
     this.at++;
     if (code === close) return true;
-    if (++this.values > this.maxValues) this.refuseValues();
+    if (++this.values > this.maxValues) this.failTooManyValues();
     return false;
   }
 
   private space(): void {
     const { text } = this;
     let { at } = this;
-    const far = at + FEW_BLANKS;
-    while (isSpace(text.charCodeAt(at))) if (++at === far) at = passBlanks(text, at);
+    const far = at + MAX_INDENTATION;
+    while (isSpace(text.charCodeAt(at))) if (++at === far) at = passWhitespace(text, at);
     this.at = at;
   }
 
-  private refuse(problem: string): never {
+  private fail(problem: string): never {
     throw new JsonSyntaxError(problem, this.at);
   }
 }
 
 /** Rejects a duplicate member, because two parsers may disagree on which one counts. */
-function refuseSecond(members: readonly JsonNode[], { key, keyStart }: JsonNode): void {
+function rejectDuplicate(members: readonly JsonNode[], { key, keyStart }: JsonNode): void {
   for (const other of members)
     if (other.key === key) throw new JsonSyntaxError(`"${key}" stands twice in one object`, keyStart);
 }
 
-/** Longer than any indentation. */
-const FEW_BLANKS = 64;
-const NO_BLANK = /[^ \n\r\t]/g;
+/** Longer runs of whitespace are passed by a search. */
+const MAX_INDENTATION = 64;
+const NOT_WHITESPACE = /[^ \n\r\t]/g;
 
-/** Returns the end of a long run of blanks. A search takes half the time of checking each character. */
-function passBlanks(text: string, at: number): number {
-  NO_BLANK.lastIndex = at;
-  return NO_BLANK.test(text) ? NO_BLANK.lastIndex - 1 : text.length;
+/** Returns the end of a long run of whitespace. A search takes half the time of checking each character. */
+function passWhitespace(text: string, at: number): number {
+  NOT_WHITESPACE.lastIndex = at;
+  return NOT_WHITESPACE.test(text) ? NOT_WHITESPACE.lastIndex - 1 : text.length;
 }
 
 /** Whether the character is JSON whitespace. */
@@ -369,17 +369,17 @@ function isEscaped(text: string, at: number): boolean {
 /** Returns the first unescaped quote from `start` on, within a string; -1 where there is none. */
 export function closingQuote(text: string, start: number): number {
   const quote = text.indexOf('"', start);
-  return quote < 0 || !isEscaped(text, quote) ? quote : closingQuoteBehind(text, quote);
+  return quote < 0 || !isEscaped(text, quote) ? quote : closingQuoteAfterEscape(text, quote);
 }
 
 /** The number of characters after an escape that are checked one by one: starting a search costs as much. */
 const DENSE_CHARS = 12;
 
 /**
- * The same of a string in which a quote is escaped, and others probably are: JSON within JSON. Jumps from backslash to
- * backslash, so the next one is looked for behind the string as well; but it stands in the next string of this kind at most.
+ * Returns the first unescaped quote of a string in which a quote is escaped, and others probably are: JSON within JSON. Searches
+ * from backslash to backslash. A search may go beyond the string, but at most to the next string of this kind.
  */
-function closingQuoteBehind(text: string, escapedQuote: number): number {
+function closingQuoteAfterEscape(text: string, escapedQuote: number): number {
   let from = escapedQuote + 1;
   let quote = escapedQuote;
   for (;;) {

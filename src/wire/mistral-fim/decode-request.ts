@@ -69,8 +69,8 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   for (const [at, fallback] of fallbackModels.entries()) checkModel(fallback, `models[${at}]`);
   const prompt = requireText(body, "prompt", "the code before the cursor");
   const suffix = readText(body, "suffix") ?? "";
-  readNumber(body, "temperature", 0, MAX_TEMPERATURE);
-  readNumber(body, "top_p", 0, 1);
+  readNumber(body, "temperature", [0, MAX_TEMPERATURE]);
+  readNumber(body, "top_p", [0, 1]);
   checkStop(body["stop"]);
   const asked = readWholeNumber(body, "max_tokens", 1);
   const isLowered = asked !== null && asked > MAX_TOKENS;

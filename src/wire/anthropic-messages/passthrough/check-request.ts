@@ -79,7 +79,7 @@ function checkMessages(text: string, node: JsonNode | undefined): void {
   const messages = node?.items;
   if (!messages) rejectField("messages", "is required: an array of messages");
   if (messages.length === 0) rejectField("messages", "must have at least one message");
-  checkMessageCount("messages", messages.length, "messages");
+  checkMessageCount(messages.length);
   const tallies: Tallies = { parts: tallyParts(), calls: tallyCalls() };
   for (let i = 0; i < messages.length; i++) {
     const problem = findMessageProblem(text, messages[i] as JsonNode, tallies);

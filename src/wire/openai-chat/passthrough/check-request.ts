@@ -123,7 +123,7 @@ class MessageChecker {
     const items = node?.items;
     if (!items) rejectField("messages", "is required: an array of messages");
     if (items.length === 0) rejectField("messages", "must have at least one message");
-    checkMessageCount("messages", items.length, "messages");
+    checkMessageCount(items.length);
     for (let i = 0; i < items.length; i++) this.message(items[i] as JsonNode, i);
   }
 

@@ -1,7 +1,7 @@
 import { rejectField } from "../../../base/errors.ts";
 import {
   checkFieldCount,
-  checkMessageCount,
+  checkItemCount,
   checkSchemaValues,
   checkToolAmounts,
   tallyCalls,
@@ -79,7 +79,7 @@ function checkInput(text: string, input: JsonNode | undefined): void {
   if (input?.kind === "string") return;
   const list = input?.items;
   if (!list) rejectField("input", "is required: a string or an array of items");
-  checkMessageCount("input", list.length, "items");
+  checkItemCount(list.length);
   const parts = tallyParts();
   const calls = tallyCalls();
   const reasoning = tallyReasoning();
