@@ -47,35 +47,35 @@ const chat = (usage: Body): Body => ({
   usage: { prompt_tokens: 10, completion_tokens: 5, ...usage },
 });
 
-describe("searches, as each vendor counts them", () => {
+describe("the number of searches in a vendor's answer", () => {
   test.each<[string, FormatName, Body, number]>([
     [
-      "an item a search",
+      "one per item of a search",
       "openai-responses",
       responses([call("web_search_call", "search"), call("web_search_call")]),
       2,
     ],
     [
-      "pages opened are none",
+      "none for opened pages",
       "openai-responses",
       responses([call("web_search_call", "open_page"), call("web_search_call", "find_in_page")]),
       0,
     ],
     [
-      "one that failed is none",
+      "none for a failed search",
       "openai-responses",
       responses([call("web_search_call", "search", "failed")]),
       0,
     ],
     [
-      "the vendor's own count",
+      "the vendor's own counter",
       "openai-responses",
       responses([call("web_search_call")], {}, { tool_usage: { web_search: { num_requests: 3 } } }),
       3,
     ],
-    ["on X too", "openai-responses", responses([call("x_search_call")]), 1],
+    ["one per search on X", "openai-responses", responses([call("x_search_call")]), 1],
     [
-      "xAI's own count",
+      "xAI's own counters",
       "openai-responses",
       responses([], {
         server_side_tool_usage_details: { web_search_calls: 2, x_search_calls: 1, code_interpreter_calls: 9 },
@@ -83,34 +83,39 @@ describe("searches, as each vendor counts them", () => {
       3,
     ],
     [
-      "queries of all candidates",
+      "the queries of all candidates",
       "gemini",
       gemini({ webSearchQueries: ["a", "b", ""] }, { webSearchQueries: ["c"] }),
       3,
     ],
-    ["maps are none", "gemini", gemini({ groundingChunks: [] }), 0],
+    ["none for maps", "gemini", gemini({ groundingChunks: [] }), 0],
     ["Perplexity's queries", "openai-chat", chat({ num_search_queries: 7 }), 7],
     ["xAI's sources", "openai-chat", chat({ num_sources_used: 4 }), 4],
-    ["Claude behind a chat API", "openai-chat", chat({ server_tool_use: { web_search_requests: 2 } }), 2],
-    ["nonsense is none", "openai-chat", chat({ num_sources_used: "many" }), 0],
-  ])("%s (%s, %s)", (_name, format, body, searches) => {
+    [
+      "the counter of Claude behind a chat API",
+      "openai-chat",
+      chat({ server_tool_use: { web_search_requests: 2 } }),
+      2,
+    ],
+    ["none for an invalid counter", "openai-chat", chat({ num_sources_used: "many" }), 0],
+  ])("is %s (%s, %s)", (_name, format, body, searches) => {
     expect(usageOf(format, body)?.searches).toBe(searches);
   });
 
-  test("and tokens of images in the answer, and the search context, beside them", () => {
+  test("comes with the image tokens of the answer and the search context", () => {
     expect(usageOf("gemini", gemini({}))?.imageCompletionTokens).toBe(1_290);
     expect(usageOf("openai-chat", chat({ search_context_size: "medium" }))?.searchContext).toBe("medium");
     expect(usageOf("openai-chat", chat({ search_context_size: "huge" }))?.searchContext).toBeNull();
   });
 
-  test("are what a Messages client reads, and nothing where there were none", () => {
+  test("is sent to a Messages client if there were any", () => {
     const counters = (searches: number) => encodeCounters({ ...NO_TOKENS, promptTokens: 1, searches });
     expect(counters(2)["server_tool_use"]).toEqual({ web_search_requests: 2 });
     expect(counters(0)).not.toHaveProperty("server_tool_use");
   });
 });
 
-/** Answers with searches, by folder, format and name. */
+/** Recorded answers with searches: folder, format and name. */
 const RECORDED: [string, FormatName, string][] = hasRecordings
   ? [
       ["anthropic", "anthropic-messages", "anthropic-web-search-tool.1"],
@@ -120,12 +125,12 @@ const RECORDED: [string, FormatName, string][] = hasRecordings
     ]
   : [];
 
-describe("a stream counts as many searches as the whole answer would", () => {
+describe("a stream with searches", () => {
   test.each<[string, FormatName, string]>([
     ["anthropic", "anthropic-messages", "web-search"],
     ["openai-responses", "openai-responses", "web-search"],
     ...RECORDED,
-  ])("%s (%s, %s)", (folder, format, name) => {
+  ])("counts searches like the whole answer (%s, %s, %s)", (folder, format, name) => {
     const find = (all: readonly { name: string; text: string }[]) =>
       all.find((recording) => recording.name.startsWith(`${folder}/${name}`))!.text;
     expect(usageOf(format, JSON.parse(find(readAnswers(folder))))?.searches).toBeGreaterThan(0);

@@ -14,7 +14,7 @@ function parses(text: string): boolean {
   }
 }
 
-describe("the search for what is wrong with a JSON text", () => {
+describe("the search for a JSON syntax error", () => {
   test.each([
     ["", "the text ends too early at byte 0"],
     ['{"a": 1', 'expected "," or "}" at byte 7'],
@@ -33,16 +33,16 @@ describe("the search for what is wrong with a JSON text", () => {
     ['{"a": "\\x"}', "a broken escape at byte 7"],
     ['{"ü": ?}', "expected a value at byte 7"],
     ["{} {}", "unexpected text after the value at byte 3"],
-  ])("names the fault of %p and its byte", (text, message) => {
+  ])("reports the error in %p and its byte", (text, message) => {
     expect(findSyntaxError(latin1(text))?.message).toBe(message);
   });
 
-  test("finds a fault exactly where a parser refuses the text, whatever was changed in it", () => {
+  test("finds an error exactly if a parser rejects the text, whatever was changed in it", () => {
     const mutated = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom("", ",", "]", "}", "{", '"', ":", "1", "\\", "\n", "e"))
       .map(([json, at, insert]) => {
-        const place = at % (json.length + 1);
-        return json.slice(0, place) + insert + json.slice(place + (at % 2));
+        const position = at % (json.length + 1);
+        return json.slice(0, position) + insert + json.slice(position + (at % 2));
       });
     fc.assert(
       fc.property(mutated, (text) => {
@@ -58,7 +58,7 @@ describe("the search for what is wrong with a JSON text", () => {
   });
 });
 
-describe("the search for the first byte that is not UTF-8", () => {
+describe("the search for the first byte that is not valid UTF-8", () => {
   test.each([
     [Buffer.from([0x61, 0xff, 0x61]), 1],
     [Buffer.from([0xc3, 0x28]), 0],
@@ -66,17 +66,17 @@ describe("the search for the first byte that is not UTF-8", () => {
     [Buffer.from([0xed, 0xa0, 0x80]), 0],
     [Buffer.from("Größe"), 7],
     [Buffer.alloc(0), 0],
-  ])("finds it in %p", (bytes, place) => {
-    expect(findBrokenUtf8(bytes)).toBe(place);
+  ])("finds the byte in %p", (bytes, position) => {
+    expect(findBrokenUtf8(bytes)).toBe(position);
   });
 
-  test("finds it behind any amount of text in any script", () => {
+  test("finds the byte after any amount of text in any script", () => {
     const text = fc
       .string({ unit: "grapheme", minLength: 1 })
       .map((word) => word.repeat(20_000).toWellFormed());
     fc.assert(
-      fc.property(text, (sound) => {
-        const bytes = Buffer.from(sound);
+      fc.property(text, (valid) => {
+        const bytes = Buffer.from(valid);
         expect(findBrokenUtf8(bytes)).toBe(bytes.length);
         expect(findBrokenUtf8(Buffer.concat([bytes, Buffer.from([0x80]), bytes]))).toBe(bytes.length);
       }),

@@ -21,8 +21,8 @@ function parseShort(text: string): { texts: string[]; rest?: unknown } {
 
 const long = (text: string) => text.repeat(Math.ceil(300 / text.length));
 
-describe("replacing long strings by placeholders", () => {
-  test("shortens the JSON, and printing restores every string wherever it was moved", () => {
+describe("the replacement of long strings by placeholders", () => {
+  test("shortens the JSON, and printing restores every string even if it was moved", () => {
     const body = {
       texts: [long('Größe "x"\n\\'), "short", long("b"), long("→ not ASCII")],
       rest: { naïve: 1 },
@@ -31,14 +31,14 @@ describe("replacing long strings by placeholders", () => {
     expect(short?.text.length).toBeLessThan(600);
     const read = parseShort(short!.text);
     expect(read.texts[1]).toBe("short");
-    const moved = { said: [read.texts[2], `<a>\\${read.texts[0]}</a>`, read.texts[3]], rest: read.rest };
+    const moved = { list: [read.texts[2], `<a>\\${read.texts[0]}</a>`, read.texts[3]], rest: read.rest };
     expect(JSON.parse(short!.print(moved)!.toString())).toEqual({
-      said: [body.texts[2], `<a>\\${body.texts[0]}</a>`, body.texts[3]],
+      list: [body.texts[2], `<a>\\${body.texts[0]}</a>`, body.texts[3]],
       rest: body.rest,
     });
   });
 
-  test("printing what was parsed gives JSON with the same meaning, whatever the strings are", () => {
+  test("keeps the meaning of the JSON through parsing and printing, whatever the strings are", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 12 }).map((word) => `x${word}`.repeat(60));
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), (texts) => {
@@ -62,7 +62,7 @@ describe("replacing long strings by placeholders", () => {
     expect(shorten(JSON.stringify({ texts })).short).toBeNull();
   });
 
-  test("printing gives up if a placeholder stands in JSON within a string, or is unknown", () => {
+  test("cannot be printed if a placeholder is in JSON within a string, or is unknown", () => {
     const { short } = shorten(JSON.stringify({ texts: [long("a")] }));
     const [placeholder] = parseShort(short!.text).texts;
     expect(short!.print({ inner: JSON.stringify({ placeholder }) })).toBeNull();

@@ -20,15 +20,15 @@ import { appendMember, applySplices, removeMembers } from "../../../src/wire/jso
 const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 const DEEP = fields({ a: fields({ b: LEAF }), list: items(fields({ b: LEAF })) });
 
-/** Objects with the keys that are looked for, others, and awkward strings. */
+/** Objects with the members of the shape, other members, and strings that need escapes. */
 const anyObject = fc.dictionary(
   fc.oneof(fc.constantFrom("a", "b", "list", "model"), fc.string({ unit: "grapheme" })),
   fc.jsonValue({ stringUnit: "grapheme" }),
   { maxKeys: 8 },
 );
 
-describe("the scan", () => {
-  test("finds every named member of any JSON object, where it stands", () => {
+describe("the JSON scan", () => {
+  test("finds the position of every named member of any JSON object", () => {
     fc.assert(
       fc.property(anyObject, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
         const text = latin1(JSON.stringify(value, null, indent));
@@ -44,7 +44,7 @@ describe("the scan", () => {
     );
   });
 
-  test("never throws anything but a syntax error, whatever the text", () => {
+  test("throws only syntax errors, whatever the text is", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
@@ -58,7 +58,7 @@ describe("the scan", () => {
     );
   });
 
-  test("accepts nothing at the places it looks at that a parser refuses", () => {
+  test("rejects what a parser rejects, in the values that it does not skip", () => {
     const broken = [
       '{"a":}',
       '{"a" 1}',
@@ -75,13 +75,13 @@ describe("the scan", () => {
     for (const text of broken) expect(() => scanJson(text, DEEP)).toThrow(JsonSyntaxError);
   });
 
-  test("refuses a named member that stands twice, as two readers may take either", () => {
+  test("rejects a duplicate of a named member, because parsers disagree on which one counts", () => {
     expect(() => scanJson('{"a":1,"a":2}', DEEP)).toThrow('"a" stands twice');
     expect(() => scanJson('{"a":1,"\\u0061":2}', DEEP)).toThrow('"a" stands twice');
     expect(scanJson('{"x":1,"x":2}', DEEP).kind).toBe("object");
   });
 
-  test("passes a run of blanks of any length and kind, between values and at the end", () => {
+  test("passes whitespace of any length and kind, between values and at the end", () => {
     for (const kind of [" ", "\n", " \t\r\n"]) {
       for (let length = 0; length < 200; length++) {
         const blanks = kind.repeat(length);
@@ -103,21 +103,21 @@ describe("the scan", () => {
   const nested = (depth: number, inner = "") => `${"[".repeat(depth)}${inner}${"]".repeat(depth)}`;
 
   test.each([
-    ["a value that it jumps over", (depth: number) => `{"x":${nested(depth - 1)},"a":1}`],
-    ["a value that it looks into", (depth: number) => `{"list":[{"b":${nested(depth - 3)}}],"a":1}`],
-  ])("accepts %s up to the bound of nesting, and refuses one level more", (_what, make) => {
+    ["a value that it skips", (depth: number) => `{"x":${nested(depth - 1)},"a":1}`],
+    ["a value that it does not skip", (depth: number) => `{"list":[{"b":${nested(depth - 3)}}],"a":1}`],
+  ])("accepts %s up to the bound of nesting, and rejects one level more", (_what, make) => {
     const { jsonDepth } = BOUNDS;
     expect(memberOf(scanJson(make(jsonDepth), DEEP), "a")?.kind).toBe("number");
     expect(() => scanJson(make(jsonDepth + 1), DEEP)).toThrow(JsonBoundError);
   });
 
-  test("refuses a text nested 200,000 levels deep at the level behind the bound", () => {
+  test("rejects a text with 200,000 levels of nesting at the first level beyond the bound", () => {
     expect(() => scanJson(nested(200_000), DEEP)).toThrow(
       `more than ${BOUNDS.jsonDepth} levels of nesting at byte ${BOUNDS.jsonDepth}`,
     );
   });
 
-  test("never counts fewer values than a text has, and not many more", () => {
+  test("counts at least as many values as a text has, and at most twice as many", () => {
     const count = (value: unknown): number =>
       typeof value !== "object" || value === null
         ? 1
@@ -134,14 +134,14 @@ describe("the scan", () => {
     );
   });
 
-  test("refuses a text with more values than are allowed, wherever they stand", () => {
+  test("rejects a text with more values than the bound, in skipped and in other values", () => {
     for (const text of ['{"x":[1,2,3,4]}', '{"list":[1,2,3,4]}', '{"p":1,"q":2,"r":3,"s":4}']) {
       expect(scanCounting(text, DEEP, 20).values).toBeLessThanOrEqual(8);
       expect(() => scanCounting(text, DEEP, 3)).toThrow("more than 3 values");
     }
   });
 
-  test("finds the end of any string, however many quotes are escaped in it", () => {
+  test("finds the end of any string, even if it contains many escaped quotes", () => {
     const escaped = fc.array(fc.constantFrom('\\"', "\\\\", "\\n", "a", "word ".repeat(12)), {
       maxLength: 60,
     });
@@ -159,7 +159,7 @@ describe("splices", () => {
   const KEYS = ["k0", "k1", "k2", "k3", "k4", "k5"];
   const shape = fields(Object.fromEntries(KEYS.map((key) => [key, LEAF])));
 
-  test("remove any members but the last one left, with their commas", () => {
+  test("remove any members of an object that keeps one, with their commas", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.constantFrom(...KEYS, "other", "more"), { minLength: 2 }),
@@ -184,7 +184,7 @@ describe("splices", () => {
     );
   });
 
-  test("without any give the same bytes back", () => {
+  test("return the same bytes if there are none", () => {
     const bytes = Buffer.from('{"a": 1}');
     expect(applySplices(bytes, [])).toBe(bytes);
     expect(decodeUtf8(latin1("☃"))).toBe("☃");

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { EventSplitter, EventTooLargeError } from "../../../src/wire/sse/split-events.ts";
 import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
 
-/** The events of a stream that comes in pieces, as [name, data]. */
+/** Returns the events of a stream that arrives in pieces, as [name, data]. */
 function split(pieces: readonly string[], maxBytes = 1_000): [string, string][] {
   const events: [string, string][] = [];
   const take = (text: string, start: number, end: number, name: string) =>
@@ -36,7 +36,7 @@ describe("the event splitter", () => {
     expect(split([...text]).map(([, data]) => data)).toEqual(expected);
   });
 
-  test("tells an event's name", () => {
+  test("returns the name of an event", () => {
     expect(split(['event: error\ndata: {"x":1}\n\n'])).toEqual([["error", '{"x":1}']]);
     expect(split(["event:a\ndata:b\n\n"])).toEqual([["a", "b"]]);
   });
@@ -47,11 +47,11 @@ describe("the event splitter", () => {
     ["event: a\nevent: z\ndata: b\n\n", ["z", "b"]],
     ["event: a\nid: 1\ndata: b\n\n", ["a", "b"]],
     ["event: a\n: data: x\ndata: b", ["a", "b"]],
-  ] as const)("tells the name of %j", (text, expected) => {
+  ] as const)("returns the name of %j", (text, expected) => {
     expect(split([text])).toEqual([[...expected]]);
   });
 
-  test("gives the same events however the stream is cut", () => {
+  test("returns the same events however the stream is split", () => {
     const line = fc.constantFrom("data: a", "data:b", "data: ", ": c", "event: e", "data", "id: 1", "x");
     const stream = fc.array(fc.tuple(line, fc.constantFrom("\n", "\n\n", "\r\n", "\r\n\r\n", "\r", "\r\r")), {
       maxLength: 20,
@@ -67,12 +67,12 @@ describe("the event splitter", () => {
     );
   });
 
-  test("refuses an event over its bound, and lets any number of small ones through", () => {
+  test("rejects an event over its bound, and passes any number of small events", () => {
     expect(() => split(["data: ", "x".repeat(1_000)])).toThrow(EventTooLargeError);
     expect(split(Array<string>(500).fill("data: 12345\n\n"))).toHaveLength(500);
   });
 
-  test("takes a large event in small pieces in time that grows with its size only", () => {
+  test("reads a large event in small pieces in linear time", () => {
     const piece = "x".repeat(1_000);
     const splitLarge = (count: number) => () => {
       const [event] = split(["data: ", ...Array<string>(count).fill(piece), "\n\n"], 32_000_000);
