@@ -1,7 +1,7 @@
-import { keepPages } from "./cli/keep-pages.ts";
+import { reexecKeepingPages } from "./cli/reexec.ts";
 
-const words = process.argv.slice(2);
-if (words[0] === "start") keepPages(process);
-// Only now, for none of it is of use to a program that is about to be replaced.
+const args = process.argv.slice(2);
+if (args[0] === "start") reexecKeepingPages(process);
+// Imported late, because a program that is re-executed does not need it.
 const { runCli } = await import("./cli/run-cli.ts");
-process.exitCode = await runCli(words);
+process.exitCode = await runCli(args);

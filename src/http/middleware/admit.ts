@@ -5,7 +5,13 @@ import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
 import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
 import { requireBodyBytes } from "../../wire/json/reject-excess.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
-import { type Access, authorizeInference, authorizeManagement, type PrincipalFor } from "./authorize.ts";
+import {
+  type Access,
+  authorizeInference,
+  authorizeManagement,
+  type PrincipalFor,
+  requireInferenceKey,
+} from "./authorize.ts";
 import { identify, identifyByAddress } from "./identify.ts";
 import { type BodyHolder, readRequestBody } from "./read-body.ts";
 import { verifySignature } from "./verify-signature.ts";
@@ -46,7 +52,12 @@ async function admitSigned(request: Request, context: RequestContext) {
 }
 
 async function admitIdentified(request: Request, context: RequestContext, access: KeyAccess) {
+  if (access.kind === "optional_key") return admitAnyone(request, context);
   const identified = await identify(request, context);
+  if (access.kind === "inference_key") {
+    const principal = requireInferenceKey(identified);
+    return { principal, body: await readBody(request, context, holderOf(principal)) };
+  }
   if (access.kind === "account" || access.kind === "operator") {
     const principal = await authorizeManagement(identified, access, context);
     const body = await readBody(request, context, holderOf(principal));
@@ -58,10 +69,26 @@ async function admitIdentified(request: Request, context: RequestContext, access
   return { principal, body: await readBody(request, context, holderOf(principal)) };
 }
 
+/** Admits every caller, without a limit or a body. A key that is not valid or not allowed counts as no key. */
+async function admitAnyone(request: Request, context: RequestContext) {
+  const body = NO_BODY;
+  const { headers } = request;
+  const anonymous = () => ({ principal: identifyByAddress(request, context), body });
+  if (!headers.has("authorization") && !headers.has("x-api-key")) return anonymous();
+  try {
+    const identified = await identify(request, context);
+    const access = { kind: "open_inference" } as const;
+    return { principal: await authorizeInference(identified, access, { headers, context }), body };
+  } catch {
+    return anonymous();
+  }
+}
+
+const NO_BODY = Buffer.alloc(0);
 const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
 
 async function readBody(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
-  return BODILESS.has(request.method) ? Buffer.alloc(0) : readRequestBody(request, context, holder);
+  return BODILESS.has(request.method) ? NO_BODY : readRequestBody(request, context, holder);
 }
 
 function requireManagementSize(body: Buffer): void {

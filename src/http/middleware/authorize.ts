@@ -1,6 +1,7 @@
 import { fail } from "../../base/errors.ts";
 import type {
   AccountPrincipal,
+  ApiKeyPrincipal,
   InferencePrincipal,
   ManagementPrincipal,
   OperatorPrincipal,
@@ -13,6 +14,10 @@ import type { IdentifiedPrincipal } from "./identify.ts";
 
 /** Who may call an endpoint. */
 export type Access =
+  /** Everyone. A valid inference key may restrict the response; any other key counts as no key. */
+  | { readonly kind: "optional_key" }
+  /** Inference keys, including those whose account is closed. */
+  | { readonly kind: "inference_key" }
   /** Inference keys; without a key, for free models only. */
   | { readonly kind: "open_inference" }
   /** Inference keys. */
@@ -26,6 +31,8 @@ export type Access =
 
 /** The principal that an endpoint's handler is called with. */
 export type PrincipalFor<A extends Access> = {
+  optional_key: InferencePrincipal;
+  inference_key: ApiKeyPrincipal;
   open_inference: InferencePrincipal;
   inference: AccountPrincipal;
   account: ManagementPrincipal;
@@ -47,19 +54,19 @@ export async function authorizeInference(
     context.inferencePrincipal = identified;
     return access.kind === "open_inference" ? identified : rejectMissingKey("inference");
   }
-  const key = requireInferenceKey(identified);
+  const { key } = requireInferenceKey(identified);
   const organizationId = headers.get("x-gateway-organization");
   context.inferencePrincipal = await resolveAccount(context.deps.accountCache, key, organizationId);
   return context.inferencePrincipal;
 }
 
 /**
- * Returns the inference key of a principal.
+ * Checks that a principal is an inference key.
  * @throws GatewayError `authentication` if there is no key, `permission_denied` for a management key.
  */
-export function requireInferenceKey(principal: IdentifiedPrincipal): KeyRecord {
+export function requireInferenceKey(principal: IdentifiedPrincipal): ApiKeyPrincipal {
   if (principal.kind === "anonymous") return rejectMissingKey("inference");
-  if (principal.kind === "key" && principal.key.kind === "inference") return principal.key;
+  if (principal.kind === "key" && principal.key.kind === "inference") return principal;
   return fail(
     "permission_denied",
     "This endpoint needs an inference key, but the key sent is a management key. Create an inference key and send that.",

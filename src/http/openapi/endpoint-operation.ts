@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
 import { type Endpoint, NOTHING } from "../api/endpoint.ts";
-import type { Access } from "../middleware/authorize.ts";
 import { ErrorAnswer } from "./errors.ts";
-import type { Callers, Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
+import type { Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
 import { GATEWAY_BASE, ORGANIZATION_HEADER } from "./shared-parts.ts";
 
 /** Returns the operation of a management or self-service endpoint. */
@@ -14,7 +13,7 @@ export function endpointOperation(endpoint: Endpoint): Operation {
     path: endpoint.everyPrefix ? GATEWAY_BASE + path : path,
     tag,
     summary,
-    callers: callersOf(access),
+    callers: access,
     params: unlessNothing(endpoint.params),
     query: unlessNothing(endpoint.query),
     headers: headersOf(endpoint),
@@ -25,11 +24,6 @@ export function endpointOperation(endpoint: Endpoint): Operation {
     errorSchema: ErrorAnswer,
     takesIdempotencyKey: method === "POST",
   };
-}
-
-function callersOf(access: Access): Callers {
-  if (access.kind === "account") return access;
-  return { kind: access.kind === "open_inference" ? "freely" : access.kind };
 }
 
 /** Returns null for a schema without fields. */

@@ -69,7 +69,7 @@ const CALLING_HEADERS: readonly RequestHeader[] = [ORGANIZATION_HEADER, SESSION_
 const COMMON = {
   method: "POST",
   tag: "Inference",
-  callers: { kind: "freely" },
+  callers: { kind: "open_inference" },
   params: null,
   query: null,
   headers: CALLING_HEADERS,

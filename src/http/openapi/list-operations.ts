@@ -49,7 +49,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     ...CACHED,
     path: `${GATEWAY_BASE}/models`,
     summary: "List the models and auto tiers that this gateway serves, with prices",
-    callers: { kind: "narrowed" },
+    callers: { kind: "optional_key" },
     query: LIST_QUERY,
     answers: [{ status: 200, description: "The models.", schema: listOf(Model) }, NOT_MODIFIED],
   },
@@ -92,7 +92,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     tag: "Self-service",
     path: `${GATEWAY_BASE}/generation`,
     summary: "Retrieve a generation of the key's account: usage, cost calculation, routing plan and attempts",
-    callers: { kind: "inference" },
+    callers: { kind: "inference_key" },
     query: z.object({
       id: z.string().meta({ description: "Id of the generation, `gen_…`.", examples: ["$GENERATION_ID"] }),
     }),

@@ -1,11 +1,9 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
-import type { Role } from "../../core/accounts/records.ts";
+import type { Access } from "../middleware/authorize.ts";
 
-/** Who may call an operation. `freely`: a key is optional for free models. `narrowed`: a key is optional and restricts the response. */
-export type Callers =
-  | { readonly kind: "anyone" | "narrowed" | "freely" | "inference" | "operator" | "signed" }
-  | { readonly kind: "account"; readonly roles: readonly Role[] };
+/** Who may call an operation. `anyone`: its response is the same for every caller, so that none is identified. */
+export type Callers = Access | { readonly kind: "anyone" };
 
 /** A request header. */
 export interface RequestHeader {

@@ -129,14 +129,15 @@ export function describeCallers(callers: Callers) {
   switch (callers.kind) {
     case "anyone":
       return { security: [{}], who: "Anyone, without authentication" };
-    case "narrowed":
+    case "optional_key":
       return {
         security: [...INFERENCE, {}],
         who: "Anyone. With an inference key, the response contains only what its account and key may use",
       };
-    case "freely":
+    case "open_inference":
       return { security: [...INFERENCE, {}], who: "Inference keys. Free models need no key" };
     case "inference":
+    case "inference_key":
       return { security: INFERENCE, who: "Inference keys" };
     case "operator":
       return { security: MANAGEMENT, who: "Management keys of the operator" };

@@ -2,12 +2,12 @@ import { fail } from "../../base/errors.ts";
 import { presentGeneration } from "../../core/usage/present-generation.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { requireInferenceKey } from "../middleware/authorize.ts";
-import { identify } from "../middleware/identify.ts";
+import { admit } from "../middleware/admit.ts";
 
 /** `GET generation?id=`: a generation, for keys of the account that made it and for its user. */
 export async function getGeneration(request: Request, context: RequestContext): Promise<Response> {
-  const key = requireInferenceKey(await identify(request, context));
+  const { principal } = await admit(request, context, { kind: "inference_key" });
+  const { key } = principal;
   const id = urlOf(request).searchParams.get("id");
   if (!id)
     return fail("invalid_request", "id is required: GET generation?id=gen_….", { metadata: { field: "id" } });

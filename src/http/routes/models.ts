@@ -9,8 +9,7 @@ import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
 import { jsonList } from "../context/prepared-list.ts";
 import { urlOf } from "../context/url-of.ts";
-import { authorizeInference } from "../middleware/authorize.ts";
-import { identify } from "../middleware/identify.ts";
+import { admit } from "../middleware/admit.ts";
 import { modelListsOf } from "./model-lists.ts";
 import { presentHealth } from "./present-health.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
@@ -21,12 +20,12 @@ import { viewCatalog, viewServed } from "./tier-views.ts";
  */
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
   const { generation, clock } = context.deps;
+  const { principal } = await admit(request, context, { kind: "optional_key" });
   const lists = modelListsOf(generation.serving(), clock.now());
   if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true")
     return jsonList(request, await lists.all());
-  const principal = await findAccountPrincipal(request, context);
   const policy =
-    principal !== null && isRestricted(principal)
+    principal.kind === "key" && isRestricted(principal)
       ? policyOf(generation.policy, principal)
       : anonymousPolicy(generation);
   return jsonList(request, await lists.allowed(policy));
@@ -39,22 +38,6 @@ export async function prepareModelLists({ generation, clock }: HttpDeps): Promis
 
 function anonymousPolicy({ policy }: GenerationDeps): EffectivePolicy {
   return mergePolicies([{ level: "gateway", policy }]);
-}
-
-/** Returns the principal of an inference key; null without a key and for one that is not valid here. */
-async function findAccountPrincipal(
-  request: Request,
-  context: RequestContext,
-): Promise<AccountPrincipal | null> {
-  if (!request.headers.has("authorization") && !request.headers.has("x-api-key")) return null;
-  try {
-    const identified = await identify(request, context);
-    const access = { kind: "open_inference" } as const;
-    const principal = await authorizeInference(identified, access, { headers: request.headers, context });
-    return principal.kind === "key" ? principal : null;
-  } catch {
-    return null;
-  }
 }
 
 function isRestricted({ account: { policy }, key }: AccountPrincipal): boolean {

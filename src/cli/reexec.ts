@@ -1,4 +1,4 @@
-/** Milliseconds after which the runtime's allocator gives freed pages back to the system; -1: never. */
+/** Milliseconds after which the runtime's allocator returns freed pages to the system; -1 for never. */
 const PURGE_DELAY = "MIMALLOC_PURGE_DELAY";
 const NEVER = "-1";
 
@@ -6,7 +6,7 @@ const NEVER = "-1";
  * Re-executes this program with an allocator that keeps freed pages (docs/adr/0008-freed-pages-stay.md). Returns if the delay is
  * set already, and on systems without `execve`.
  */
-export function keepPages({ env, execPath, execArgv, argv, execve }: NodeJS.Process): void {
+export function reexecKeepingPages({ env, execPath, execArgv, argv, execve }: NodeJS.Process): void {
   if (env[PURGE_DELAY] !== undefined || execve === undefined) return;
   execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, [PURGE_DELAY]: NEVER });
 }

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "bun:test";
+import { reexecKeepingPages } from "../../src/cli/reexec.ts";
+
+type Execution = [file: string, args: readonly string[], env: NodeJS.ProcessEnv];
+
+/** Creates a process that records the calls of `execve`. */
+function createProcess(env: NodeJS.ProcessEnv, hasExecve = true) {
+  const executions: Execution[] = [];
+  const execve = hasExecve ? (...execution: Execution) => executions.push(execution) : undefined;
+  const argv = ["/bin/bun", "/gateway/src/main.ts", "start"];
+  const process = { env, execPath: "/bin/bun", execArgv: ["--smol"], argv, execve };
+  return { process: process as unknown as NodeJS.Process, executions };
+}
+
+describe("re-execution", () => {
+  test("the program executes itself with the same arguments and an allocator that keeps freed pages", () => {
+    const { process, executions } = createProcess({ HOME: "/root" });
+    reexecKeepingPages(process);
+    const command = ["/bin/bun", "--smol", "/gateway/src/main.ts", "start"];
+    expect(executions).toEqual([["/bin/bun", command, { HOME: "/root", MIMALLOC_PURGE_DELAY: "-1" }]]);
+  });
+
+  test("a program whose environment sets the allocator's delay is not re-executed", () => {
+    for (const delay of ["-1", "10", ""]) {
+      const { process, executions } = createProcess({ MIMALLOC_PURGE_DELAY: delay });
+      reexecKeepingPages(process);
+      expect(executions).toEqual([]);
+    }
+  });
+
+  test("a program on a system without execve continues unchanged", () => {
+    const { process, executions } = createProcess({}, false);
+    reexecKeepingPages(process);
+    expect(executions).toEqual([]);
+  });
+});
