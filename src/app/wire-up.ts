@@ -198,7 +198,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   const state = { isDraining: false };
   const ledger = new Ledger({
     store: stores.ledger,
-    holdBook: new MemoryHoldBook(stores.ledger),
+    holdBook: new MemoryHoldBook({ store: stores.ledger, drain: () => recorder.drain() }),
     recorder,
     clock,
     holdMs: config.timers.total_ms + HOLD_MARGIN_MS,

@@ -17,7 +17,7 @@ const daily: SpendLimit = { meter: "member:org_a/user_a", of: "member", limit: 5
 
 function balancesWith(balance: number) {
   const balances = new Balances();
-  balances.load("user_a", balance);
+  balances.load({ accountId: "user_a", balance, credited: balance, version: 1 });
   return balances;
 }
 
@@ -213,7 +213,7 @@ test("no balance falls below zero and the held amount is the sum of the holds, i
       const open = new Map<string, number>();
       for (const [kind, number, amount = 0, more = 0] of all) {
         const id = `gen_${number}`;
-        if (kind === "deposit") balances.deposit("user_a", number);
+        if (kind === "deposit") balances.add("user_a", number);
         else if (kind === "grow") {
           const held = balances.grow(id, amount);
           if (open.has(id)) open.set(id, held);

@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 function openLedger(): Ledger {
-  const holdBook = new MemoryHoldBook(store);
+  const holdBook = new MemoryHoldBook({ store, drain: async () => {} });
   return new Ledger({ store, holdBook, recorder: { drain: async () => {} }, clock, holdMs: 3_600_000 });
 }
 

@@ -117,13 +117,13 @@ test("a limit that is set while a request runs has it in it", async () => {
 test("a request from before midnight is held to its own day's limit, though the next day's meter stands", async () => {
   const spent = (query: SpendQuery): number => (query.days?.from === MIDNIGHT / 86_400_000 ? 0 : 90);
   const store = {
-    listDeposits: async () => [],
-    findBalance: async () => ({ balance: 1_000, depositPlace: 0 }),
+    listCreditChanges: async () => ({ sums: [], cursor: "0", hasMore: false }),
+    findBalance: async (accountId: string) => ({ accountId, balance: 1_000, credited: 1_000, version: 1 }),
     sumSpending: async (query: SpendQuery) => spent(query),
   } as unknown as LedgerStore;
   const ledger = new Ledger({
     store,
-    holdBook: new MemoryHoldBook(store),
+    holdBook: new MemoryHoldBook({ store, drain: async () => {} }),
     recorder: { drain: async () => {} },
     clock: createTestClock(MIDNIGHT + 1),
     holdMs: 60_000,

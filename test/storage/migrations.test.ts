@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { openUsageOf } from "./contracts/samples.ts";
@@ -70,5 +71,31 @@ test("a generation that version 0.1 left open is interrupted by the first recove
   const recovery = await recoverUsage({ journal, store, gatewayId: "gateway_a", now: 5_000 });
   expect(recovery.interrupted).toBe(1);
   expect((await store.findUsage("gen_1"))?.outcome).toBe("interrupted");
+  database.close();
+});
+
+test("the credits of an account are summed by the migration that adds their sum", async () => {
+  const before = createAt(VERSION_0_1);
+  before.exec(`
+    INSERT INTO transfers (id, kind, from_account, to_account, amount, created_at) VALUES
+      ('grant_1', 'grant', 'house', 'user_a', 100, 1), ('gen_1', 'usage', 'user_a', 'house', 30, 1),
+      ('correction_1', 'correction', 'user_a', 'house', 5, 1), ('gen_2', 'usage', 'user_b', 'house', 7, 1);
+    INSERT INTO balances (account_id, amount) VALUES ('user_a', 65), ('user_b', -7), ('house', -58);
+  `);
+  before.close();
+  const database = openDatabase(dir);
+  const ledger = new SqliteLedgerStore(database);
+  expect(await ledger.findBalance("user_a")).toEqual({
+    accountId: "user_a",
+    balance: 65,
+    credited: 95,
+    version: 2,
+  });
+  expect(await ledger.findBalance("user_b")).toEqual({
+    accountId: "user_b",
+    balance: -7,
+    credited: 0,
+    version: 0,
+  });
   database.close();
 });

@@ -9,6 +9,7 @@ import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
+import { testCreditChanges } from "./contracts/credit-changes.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testLedgerStore } from "./contracts/ledger-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
@@ -27,6 +28,10 @@ describe("SQLite", () => {
   testLedgerStore(() => {
     const database = connect();
     return { ledger: new SqliteLedgerStore(database), usage: new SqliteUsageStore(database) };
+  });
+  testCreditChanges(() => {
+    const ledger = new SqliteLedgerStore(connect());
+    return { ledger, begin: (transfer) => async () => void (await ledger.addTransfer(transfer)) };
   });
   testAuditStore(() => createSqliteAuditStore(connect()));
   testStoredResponseStore(() => createSqliteStoredResponseStore(connect()));

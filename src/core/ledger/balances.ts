@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { DAY_MS } from "../../base/days.ts";
 import type {
   AccountBalance,
@@ -7,6 +8,7 @@ import type {
   ListedHold,
   SpendLimit,
 } from "./hold-book.ts";
+import type { CreditSum, StoredBalance } from "./ledger-store.ts";
 
 interface Hold {
   readonly request: HoldRequest;
@@ -21,6 +23,11 @@ const LAPSED_MS = DAY_MS;
 interface Account {
   balance: number;
   held: number;
+  /** The credits that `balance` includes. */
+  credited: number;
+  version: number;
+  /** Holds in progress, lapsed ones included. */
+  holds: number;
 }
 
 /** What was spent and what is held under a spending limit, in one period. */
@@ -28,6 +35,8 @@ interface Meter {
   readonly since: number;
   spent: number;
   held: number;
+  /** Holds in progress, lapsed ones included. */
+  holds: number;
 }
 
 type MeterName = Pick<SpendLimit, "meter" | "since">;
@@ -35,20 +44,45 @@ type MeterName = Pick<SpendLimit, "meter" | "since">;
 /** Periods of which a meter is kept: requests of the last period may still arrive when the next has begun. */
 const PERIODS = 2;
 
-/** Balances, spending and holds in memory. Amounts are nanodollars. Taking a hold is atomic, because it is synchronous. */
+/** Accounts, and names of spending limits, that are kept in memory. Those with a hold are kept beyond it. */
+const MAX_CACHED = 100_000;
+
+/** What balances are made of. */
+export interface BalancesOptions {
+  /** Accounts, and names of spending limits, that are kept in memory without a hold. */
+  readonly maxCached?: number;
+  /** Called when an account or a limit was evicted. It must be loaded again before the next hold, with every cost charged so far. */
+  readonly onEvict?: () => void;
+}
+
+/**
+ * Balances, spending and holds in memory. Amounts are nanodollars. Taking a hold is atomic, because it is synchronous. Balances and
+ * limits without a hold may be evicted and loaded again. Holds are never evicted.
+ */
 export class Balances {
-  private readonly accounts = new Map<string, Account>();
+  private readonly accounts: BoundedMap<string, Account>;
   /** By name, the newest period first. */
-  private readonly meters = new Map<string, readonly Meter[]>();
+  private readonly meters: BoundedMap<string, readonly Meter[]>;
   private readonly running = new Map<string, Hold>();
 
-  isLoaded(accountId: string): boolean {
-    return this.accounts.has(accountId);
+  constructor({ maxCached = MAX_CACHED, onEvict = () => {} }: BalancesOptions = {}) {
+    const max = maxCached;
+    this.accounts = new BoundedMap({ max, mayEvict: ({ holds }) => holds <= 0, onEvict });
+    const mayEvict = (periods: readonly Meter[]) => periods.every(({ holds }) => holds <= 0);
+    this.meters = new BoundedMap({ max, mayEvict, onEvict });
   }
 
-  /** Sets an account's balance, once: later changes are deposits and charges. */
-  load(accountId: string, balance: number): void {
-    if (!this.isLoaded(accountId)) this.accounts.set(accountId, { balance, held: 0 });
+  isLoaded(accountId: string): boolean {
+    return this.accounts.get(accountId) !== undefined;
+  }
+
+  /** Sets an account's balance. No-op if it is loaded: later changes are credits and charges. */
+  load({ accountId, balance, credited, version }: StoredBalance): void {
+    if (this.isLoaded(accountId)) return;
+    const account = { balance, held: 0, credited, version, holds: 1 };
+    this.accounts.set(accountId, account);
+    // Counted as a hold until here, so that it does not evict itself.
+    account.holds = 0;
   }
 
   isMetered(limit: MeterName): boolean {
@@ -59,14 +93,25 @@ export class Balances {
   loadMeter(limit: MeterName, spent: number): void {
     if (this.isMetered(limit)) return;
     const { meter, since } = limit;
-    const periods = [...(this.meters.get(meter) ?? []), { since, spent, held: 0 }];
+    const period = { since, spent, held: 0, holds: 1 };
+    const periods = [...(this.meters.get(meter) ?? []), period];
     this.meters.set(meter, periods.sort((a, b) => b.since - a.since).slice(0, PERIODS));
+    period.holds = 0;
   }
 
-  /** Adds to a balance; a negative amount subtracts. No-op if the account is not loaded. */
-  deposit(accountId: string, amount: number): void {
+  /** Adds to a balance what no credit in the store adds. No-op if the account is not loaded. */
+  add(accountId: string, amount: number): void {
     const account = this.accounts.get(accountId);
     if (account !== undefined) account.balance += amount;
+  }
+
+  /** Applies an account's credits in the store. No-op if the account is not loaded, or the balance includes a later version. */
+  applyCredits({ accountId, credited, version }: CreditSum): void {
+    const account = this.accounts.get(accountId);
+    if (account === undefined || account.version >= version) return;
+    account.balance += credited - account.credited;
+    account.credited = credited;
+    account.version = version;
   }
 
   /** Takes a hold. The account and its limits must be loaded. */
@@ -77,6 +122,7 @@ export class Balances {
       return { kind: "refused", by, available: Math.max(0, available), required };
     const hold: Hold = { request, amount: 0, isLapsed: false };
     this.running.set(request.id, hold);
+    this.count(request, 1);
     this.change(hold, chooseAmount(request, available));
     return { kind: "held", amount: hold.amount, available, by };
   }
@@ -94,8 +140,7 @@ export class Balances {
   settle(id: string, cost: number): void {
     const hold = this.running.get(id);
     if (hold === undefined) return;
-    this.running.delete(id);
-    this.change(hold, -hold.amount);
+    this.end(hold);
     // The store quarantines a record whose cost is no exact amount; adding it here would corrupt the balance.
     if (Number.isSafeInteger(cost)) this.charge(hold, cost);
   }
@@ -103,13 +148,13 @@ export class Balances {
   /** Releases lapsed holds and returns their number. What their generations cost is charged when they end. */
   sweep(now: number): number {
     let lapsed = 0;
-    for (const [id, hold] of this.running) {
+    for (const hold of this.running.values()) {
       const { expiresAt } = hold.request;
-      if (expiresAt + LAPSED_MS <= now) this.running.delete(id);
-      if (hold.isLapsed || expiresAt > now) continue;
-      this.change(hold, -hold.amount);
+      if (expiresAt > now) continue;
+      if (!hold.isLapsed) lapsed += 1;
+      if (!hold.isLapsed) this.change(hold, -hold.amount);
       hold.isLapsed = true;
-      lapsed += 1;
+      if (expiresAt + LAPSED_MS <= now) this.end(hold);
     }
     return lapsed;
   }
@@ -117,7 +162,7 @@ export class Balances {
   /** Returns null if the account is not loaded. */
   balanceOf(accountId: string): AccountBalance | null {
     const account = this.accounts.get(accountId);
-    return account === undefined ? null : { ...account };
+    return account === undefined ? null : { balance: account.balance, held: account.held };
   }
 
   holds(): readonly ListedHold[] {
@@ -141,6 +186,22 @@ export class Balances {
     const found = this.findMeter(limit);
     if (found === undefined) throw new Error(`the meter ${limit.meter} is not loaded`);
     return found;
+  }
+
+  /** Forgets a hold and releases what it holds. */
+  private end(hold: Hold): void {
+    this.running.delete(hold.request.id);
+    this.change(hold, -hold.amount);
+    this.count(hold.request, -1);
+  }
+
+  /** Counts a hold of an account and its limits, which are not evicted while they have one. */
+  private count({ accountId, limits }: HoldRequest, difference: 1 | -1): void {
+    this.accountOf(accountId).holds += difference;
+    for (const limit of limits) {
+      const meter = this.findMeter(limit);
+      if (meter !== undefined) meter.holds += difference;
+    }
   }
 
   /** Holds so much more, or less if it is negative. */

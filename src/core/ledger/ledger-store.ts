@@ -6,6 +6,33 @@ export interface StoredTransfer extends Transfer {
   readonly place: number;
 }
 
+/**
+ * The credits of an account: its transfers of every kind but `usage`. An account's credits are versioned by themselves. The
+ * sequence numbers of transfers cannot serve for that: a database that runs transactions side by side may commit number 8 before
+ * number 7, so that "all transfers after number 8" never includes number 7.
+ */
+export interface CreditSum {
+  readonly accountId: string;
+  /** Incoming less outgoing, in nanodollars. */
+  readonly credited: number;
+  /** How many transfers `credited` sums. It rises with each, in the transaction that commits it. */
+  readonly version: number;
+}
+
+/** An account's balance in nanodollars, and its credits as of the same moment. */
+export interface StoredBalance extends CreditSum {
+  readonly balance: number;
+}
+
+/** The accounts whose credits have changed. */
+export interface CreditChanges {
+  readonly sums: readonly CreditSum[];
+  /** Where the next call continues. Only the store reads it. */
+  readonly cursor: string;
+  /** Whether more changes can be read at once. */
+  readonly hasMore: boolean;
+}
+
 /** The spending that a limit covers: of a key, account or user, by the days of the requests. */
 export interface SpendQuery {
   readonly keyId?: string;
@@ -55,10 +82,18 @@ export interface LedgerStore {
   /** Writes a transfer and changes both balances, in one transaction. Returns false if its id exists. */
   addTransfer(transfer: Transfer): Promise<boolean>;
   findTransfer(id: string): Promise<StoredTransfer | null>;
-  /** Returns an account's balance and, read in the same transaction, the number of the newest deposit of any account. */
-  findBalance(accountId: string): Promise<{ readonly balance: number; readonly depositPlace: number }>;
-  /** Returns the transfers of every kind but `usage` after a sequence number, oldest first. */
-  listDeposits(afterPlace: number, limit: number): Promise<readonly StoredTransfer[]>;
+  /** Returns an account's balance and credits, read in one transaction. All are 0 without a transfer. */
+  findBalance(accountId: string): Promise<StoredBalance>;
+  /**
+   * Returns the present credits of the accounts, without the platform, whose credits have changed since the call that returned
+   * `cursor`; of about `limit` transfers at once. Null begins now: the result has no account.
+   *
+   * Never leaves out a change that commits late, and may return an account again that has not changed: the caller compares
+   * versions. SQLite, which runs one writing transaction at a time, uses the transfer's sequence number as cursor. PostgreSQL
+   * can use the oldest transaction that ran at the time of the call (`pg_snapshot_xmin`) and return the accounts that were
+   * written by it or by later ones.
+   */
+  listCreditChanges(cursor: string | null, limit: number): Promise<CreditChanges>;
   /** Returns an account's transfers before a sequence number, of one kind or of all, newest first. */
   listTransfers(
     accountId: string,

@@ -9,30 +9,47 @@ import type {
 } from "./hold-book.ts";
 import type { LedgerStore } from "./ledger-store.ts";
 
-/** Deposits that are read at once. */
+/** Transfers whose accounts are read at once. */
 const PAGE = 500;
 
+/** What was loaded may be evicted by other loads before it is used, and is loaded again. */
+const MAX_LOADS = 10;
+
+/** What a hold book in memory is made of. */
+export interface MemoryHoldBookParts {
+  readonly store: Pick<LedgerStore, "findBalance" | "listCreditChanges" | "sumSpending">;
+  /** Saves every cost that was charged so far in the store. Rejects with a `StoreError` if that fails. */
+  readonly drain: () => Promise<void>;
+  /** Accounts, and names of spending limits, that are kept in memory without a hold. Default: 100,000. */
+  readonly maxCached?: number;
+}
+
 /**
- * A hold book in the memory of the only gateway that spends from a data directory. Other processes may deposit: `refresh` applies
- * their transfers.
+ * A hold book in the memory of the only gateway that spends from a store. Other processes may write credits: `refresh` applies
+ * them.
  */
 export class MemoryHoldBook implements HoldBook {
-  private readonly balances = new Balances();
+  private readonly balances: Balances;
   /** Loads in progress, so that concurrent requests share them. */
   private readonly loading = new Map<string, Promise<void>>();
-  /** The sequence number of the newest deposit that the balances include. */
-  private appliedPlace = 0;
-  /** The end of the queue of loads and refreshes. */
+  /** Where the next refresh continues to read changes; null before the first. */
+  private cursor: string | null = null;
+  /** The end of the queue of refreshes. */
   private last: Promise<void> = Promise.resolve();
+  /** How often an account or limit was evicted, and how many of these evictions the last drain has followed. */
+  private evictions = 0;
+  private drainedEvictions = 0;
 
-  constructor(private readonly store: Pick<LedgerStore, "findBalance" | "listDeposits" | "sumSpending">) {}
+  constructor(private readonly parts: MemoryHoldBookParts) {
+    const onEvict = () => {
+      this.evictions += 1;
+    };
+    const { maxCached } = parts;
+    this.balances = new Balances(maxCached === undefined ? { onEvict } : { maxCached, onEvict });
+  }
 
   async hold(request: HoldRequest): Promise<HoldVerdict> {
-    const unmetered = request.limits.filter((limit) => !this.balances.isMetered(limit));
-    if (unmetered.length > 0 || !this.balances.isLoaded(request.accountId)) {
-      const meters = unmetered.map((limit) => this.loadMeter(limit));
-      await Promise.all([this.loadAccount(request.accountId), ...meters]);
-    }
+    for (let tries = 0; tries < MAX_LOADS && !this.isLoaded(request); tries++) await this.load(request);
     return this.balances.hold(request);
   }
 
@@ -45,12 +62,16 @@ export class MemoryHoldBook implements HoldBook {
   }
 
   credit(accountId: string, amount: number): void {
-    this.balances.deposit(accountId, amount);
+    this.balances.add(accountId, amount);
   }
 
   async balanceOf(accountId: string): Promise<AccountBalance> {
-    await this.loadAccount(accountId);
-    return this.balances.balanceOf(accountId) ?? { balance: 0, held: 0 };
+    for (let tries = 0; tries < MAX_LOADS; tries++) {
+      const balance = this.balances.balanceOf(accountId);
+      if (balance !== null) return balance;
+      await this.loadAccount(accountId);
+    }
+    throw new Error(`the account ${accountId} is evicted as often as it is loaded`);
   }
 
   cachedBalanceOf(accountId: string): number | null {
@@ -63,48 +84,65 @@ export class MemoryHoldBook implements HoldBook {
 
   refresh(now: number): Promise<void> {
     this.balances.sweep(now);
-    return this.inTurn(() => this.applyDeposits());
+    // One after the other, and never shared: a caller's transfer is applied when its call resolves.
+    this.last = this.last.catch(() => {}).then(() => this.applyCredits());
+    return this.last;
+  }
+
+  private isLoaded({ accountId, limits }: HoldRequest): boolean {
+    for (const limit of limits) if (!this.balances.isMetered(limit)) return false;
+    return this.balances.isLoaded(accountId);
+  }
+
+  private async load({ accountId, limits }: HoldRequest): Promise<void> {
+    await Promise.all([this.loadAccount(accountId), ...limits.map((limit) => this.loadMeter(limit))]);
   }
 
   private loadAccount(accountId: string): Promise<void> {
     if (this.balances.isLoaded(accountId)) return Promise.resolve();
-    return this.once(accountId, () => this.inTurn(() => this.readBalance(accountId)));
+    return this.once(accountId, async () => {
+      await this.begin();
+      await this.saveEvicted();
+      this.balances.load(await this.parts.store.findBalance(accountId));
+    });
   }
 
   /** The store has everything that an earlier process spent; this one admits no request before its meters are loaded. */
   private loadMeter(limit: SpendLimit): Promise<void> {
-    return this.once(`${limit.meter}@${limit.since}`, async () =>
-      this.balances.loadMeter(limit, await this.store.sumSpending(limit.query)),
-    );
+    if (this.balances.isMetered(limit)) return Promise.resolve();
+    return this.once(`${limit.meter}@${limit.since}`, async () => {
+      await this.saveEvicted();
+      this.balances.loadMeter(limit, await this.parts.store.sumSpending(limit.query));
+    });
   }
 
-  /** Loads a balance that includes exactly the deposits that were applied: those that follow are added to it. */
-  private async readBalance(accountId: string): Promise<void> {
+  /** Reads where changes begin, before the first balance is read. */
+  private async begin(): Promise<void> {
+    if (this.cursor !== null) return;
+    const { cursor } = await this.parts.store.listCreditChanges(null, PAGE);
+    // Another load may have begun in the meantime, and earlier.
+    if (this.cursor === null) this.cursor = cursor;
+  }
+
+  /** What was charged to an evicted account must be in the store before it is loaded again. */
+  private async saveEvicted(): Promise<void> {
+    const { evictions } = this;
+    if (this.drainedEvictions >= evictions) return;
+    await this.parts.drain();
+    this.drainedEvictions = Math.max(this.drainedEvictions, evictions);
+  }
+
+  private async applyCredits(): Promise<void> {
+    // No balance was read yet.
+    if (this.cursor === null) return;
     for (;;) {
-      await this.applyDeposits();
-      const { balance, depositPlace } = await this.store.findBalance(accountId);
-      if (depositPlace !== this.appliedPlace) continue;
-      this.balances.load(accountId, balance);
-      return;
+      const { sums, cursor, hasMore } = await this.parts.store.listCreditChanges(this.cursor, PAGE);
+      // Balances that are being loaded may have been read before these changes.
+      await Promise.allSettled(this.loading.values());
+      for (const sum of sums) this.balances.applyCredits(sum);
+      this.cursor = cursor;
+      if (!hasMore) return;
     }
-  }
-
-  private async applyDeposits(): Promise<void> {
-    for (;;) {
-      const deposits = await this.store.listDeposits(this.appliedPlace, PAGE);
-      for (const { from, to, amount } of deposits) {
-        this.balances.deposit(from, -amount);
-        this.balances.deposit(to, amount);
-      }
-      this.appliedPlace = deposits.at(-1)?.place ?? this.appliedPlace;
-      if (deposits.length < PAGE) return;
-    }
-  }
-
-  /** Runs one after the other: two reads at once would apply a deposit twice, or lose it between two balances. */
-  private inTurn(work: () => Promise<void>): Promise<void> {
-    this.last = this.last.catch(() => {}).then(work);
-    return this.last;
   }
 
   private once(name: string, load: () => Promise<void>): Promise<void> {

@@ -99,12 +99,17 @@ export class Recorder {
     return this.isStoreHealthy && !this.isStuck;
   }
 
-  /** Saves everything in the store. Rejects with a `StoreError` if store or journal fail; what was written is still kept. */
+  /**
+   * Saves everything that was written before the call in the store. Rejects with a `StoreError` if store or journal fail; what was
+   * written is still kept.
+   */
   async drain(): Promise<void> {
     try {
       this.print();
       this.parts.journal.flush();
-      while (this.waiting.size > 0 || this.saving !== null) await this.save();
+      // The group that is being saved was gathered before; the next one has the rest.
+      if (this.saving !== null) await this.saving;
+      await this.save();
     } catch (error) {
       throw error instanceof StoreError ? error : new StoreError(error);
     }

@@ -1,5 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type {
+  CreditChanges,
+  CreditSum,
   LedgerStore,
   RefundEntry,
   RefundVerdict,
@@ -13,14 +15,17 @@ import { decideRefund } from "../../core/ledger/refunds.ts";
 import { Grants } from "./grants.ts";
 import { readTransfer, type TransferRow, TransferWriter } from "./transfers.ts";
 
+type CreditRow = Pick<TransferRow, "place" | "from_account" | "to_account">;
+
 /** The ledger in SQLite. Every method reads and writes in one transaction. */
 export class SqliteLedgerStore implements LedgerStore {
   private readonly transfers: TransferWriter;
   private readonly grants: Grants;
   private readonly byId;
   private readonly balance;
-  private readonly newestDeposit;
-  private readonly deposits;
+  private readonly credits;
+  private readonly newestCredit;
+  private readonly creditsAfter;
 
   constructor(private readonly database: Database) {
     this.transfers = new TransferWriter(database);
@@ -29,11 +34,15 @@ export class SqliteLedgerStore implements LedgerStore {
     this.balance = database.query<{ amount: number }, [string]>(
       "SELECT amount FROM balances WHERE account_id = ?",
     );
-    this.newestDeposit = database.query<{ place: number | null }, []>(
+    this.credits = database.query<{ credited: number; version: number }, [string]>(
+      "SELECT credited, version FROM balances WHERE account_id = ?",
+    );
+    this.newestCredit = database.query<{ place: number | null }, []>(
       "SELECT max(place) AS place FROM transfers WHERE kind <> 'usage'",
     );
-    this.deposits = database.query<TransferRow, [number, number]>(
-      "SELECT * FROM transfers WHERE kind <> 'usage' AND place > ? ORDER BY place LIMIT ?",
+    this.creditsAfter = database.query<CreditRow, [number, number]>(
+      `SELECT place, from_account, to_account FROM transfers
+       WHERE kind <> 'usage' AND place > ? ORDER BY place LIMIT ?`,
     );
   }
 
@@ -47,13 +56,13 @@ export class SqliteLedgerStore implements LedgerStore {
 
   async findBalance(accountId: string) {
     return this.database.transaction(() => ({
+      ...this.sumCredits(accountId),
       balance: this.readBalance(accountId),
-      depositPlace: this.newestDeposit.get()?.place ?? 0,
     }))();
   }
 
-  async listDeposits(afterPlace: number, limit: number) {
-    return this.deposits.all(afterPlace, limit).map(readTransfer);
+  async listCreditChanges(cursor: string | null, limit: number): Promise<CreditChanges> {
+    return this.database.transaction(() => this.readChanges(cursor, limit))();
   }
 
   async listTransfers(accountId: string, beforePlace: number, limit: number, kind?: TransferKind) {
@@ -95,6 +104,24 @@ export class SqliteLedgerStore implements LedgerStore {
   async findDifferences() {
     const differences = this.database.query<{ accountId: string; difference: number }, [string]>(DIFFERENCES);
     return differences.all(PLATFORM_ACCOUNT);
+  }
+
+  /** One transaction writes at a time, so that sequence numbers are committed in their order. */
+  private readChanges(cursor: string | null, limit: number): CreditChanges {
+    if (cursor === null)
+      return { sums: [], cursor: String(this.newestCredit.get()?.place ?? 0), hasMore: false };
+    const rows = this.creditsAfter.all(Number(cursor), limit);
+    const accounts = new Set(rows.flatMap((row) => [row.from_account, row.to_account]));
+    accounts.delete(PLATFORM_ACCOUNT);
+    return {
+      sums: [...accounts].map((accountId) => this.sumCredits(accountId)),
+      cursor: String(rows.at(-1)?.place ?? cursor),
+      hasMore: rows.length === limit,
+    };
+  }
+
+  private sumCredits(accountId: string): CreditSum {
+    return { accountId, ...(this.credits.get(accountId) ?? { credited: 0, version: 0 }) };
   }
 
   private readById(id: string): StoredTransfer | null {

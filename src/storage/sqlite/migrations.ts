@@ -266,4 +266,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX prompt_log_expires ON prompt_log (expires_at);
   CREATE INDEX prompt_log_master ON prompt_log (master_key_id);
   `,
+  // The sum and number of each account's transfers that are no cost of a generation, by which other processes notice new ones.
+  `
+  ALTER TABLE balances ADD COLUMN credited INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE balances ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+  UPDATE balances SET (credited, version) = (
+    SELECT coalesce(sum(amount), 0), count(*) FROM (
+      SELECT amount FROM transfers WHERE to_account = balances.account_id AND kind <> 'usage'
+      UNION ALL SELECT -amount FROM transfers WHERE from_account = balances.account_id AND kind <> 'usage'
+    ));
+  `,
 ];

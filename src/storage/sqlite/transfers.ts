@@ -34,6 +34,7 @@ export class TransferWriter {
   private readonly insert;
   private readonly insertGrant;
   private readonly changeBalance;
+  private readonly changeCredits;
 
   constructor(database: Database) {
     this.insert = database.query(
@@ -47,12 +48,16 @@ export class TransferWriter {
       `INSERT INTO balances (account_id, amount) VALUES (?, ?)
        ON CONFLICT (account_id) DO UPDATE SET amount = amount + excluded.amount`,
     );
+    this.changeCredits = database.query(
+      "UPDATE balances SET credited = credited + ?, version = version + ? WHERE account_id = ?",
+    );
   }
 
   /** Writes the transfers whose ids are new and changes their accounts' balances. Returns how many were new. */
   add(transfers: readonly Transfer[]): number {
     /** One update per account, however many transfers it has. */
     const changes = new Map<string, number>();
+    const credits = new Map<string, CreditChange>();
     let added = 0;
     for (const { id, kind, from, to, amount, createdAt, note, expiresAt } of transfers) {
       const written = this.insert.run(id, kind, from, to, amount, createdAt, note, expiresAt);
@@ -61,10 +66,25 @@ export class TransferWriter {
       if (expiresAt !== null) this.insertGrant.run(id, to, written.lastInsertRowid, expiresAt);
       changes.set(from, (changes.get(from) ?? 0) - amount);
       changes.set(to, (changes.get(to) ?? 0) + amount);
+      if (kind === "usage") continue;
+      addCredit(credits, from, -amount);
+      addCredit(credits, to, amount);
     }
     // The platform's balance is derived from the others: every transfer would update its row.
     changes.delete(PLATFORM_ACCOUNT);
     for (const [accountId, change] of [...changes].sort()) this.changeBalance.run(accountId, change);
+    for (const [accountId, { sum, count }] of credits) this.changeCredits.run(sum, count, accountId);
     return added;
   }
+}
+
+/** The transfers of one account that are no cost of a generation. */
+interface CreditChange {
+  readonly sum: number;
+  readonly count: number;
+}
+
+function addCredit(credits: Map<string, CreditChange>, accountId: string, amount: number): void {
+  const { sum, count } = credits.get(accountId) ?? { sum: 0, count: 0 };
+  credits.set(accountId, { sum: sum + amount, count: count + 1 });
 }

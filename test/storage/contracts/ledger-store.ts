@@ -53,17 +53,6 @@ function testTransfers(createStores: CreateStore<MoneyStores>): void {
     expect(idsOf(await list(Number.MAX_SAFE_INTEGER, 9, "usage"))).toEqual(["gen_1"]);
   });
 
-  test("lists the deposits of all accounts after a position, without the cost of generations", async () => {
-    const { ledger, usage } = createStores();
-    for (let i = 1; i <= 3; i++) await ledger.addTransfer(grantOf(`grant_${i}`, i, { to: `user_${i}` }));
-    await usage.saveUsage([usageOf("gen_1")]);
-    const [first] = await ledger.listDeposits(0, 1);
-    expect(first?.id).toBe("grant_1");
-    expect(idsOf(await ledger.listDeposits(first!.place, 10))).toEqual(["grant_2", "grant_3"]);
-    const newest = (await ledger.findBalance("user_1")).depositPlace;
-    expect(await ledger.listDeposits(newest, 10)).toEqual([]);
-  });
-
   test("sums an account's transfers by kind", async () => {
     const { ledger, usage } = createStores();
     await ledger.addTransfer(grantOf("grant_1", 100));
