@@ -4,8 +4,7 @@ import { listLostFields } from "../canonical/list-lost-fields.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields, isEmpty } from "../json/fields.ts";
-import { lowerSchema } from "../json-schema/lower-schema.ts";
-import { createSchemaBudget } from "../json-schema/lowering.ts";
+import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import { encodeConversation } from "./encode-messages.ts";
 import { encodeSampling } from "./encode-sampling.ts";
 import { encodeTools } from "./encode-tools.ts";
@@ -29,7 +28,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
     target,
     family: readFamily(target.name),
     warn: (field, message) => warnings.push({ field, message }),
-    schemas: createSchemaBudget(),
+    schemas: new SchemaLowerer(),
   };
   warnUnsupported(request, encoding);
   const own = readOwnFields(request);
@@ -81,8 +80,8 @@ function encodeOutputFormat(format: OutputFormat | null, { family, warn, schemas
   switch (format?.kind) {
     case "json-schema": {
       // Claude accepts the fewest keywords. Other models ignore or reject what they do not support.
-      const dialect = family === "claude" ? "anthropic-output" : "bedrock";
-      const { schema, loosened } = lowerSchema(format.schema, dialect, "response_format.schema", schemas);
+      const subset = family === "claude" ? "anthropic-output" : "bedrock";
+      const { schema, loosened } = schemas.lower(format.schema, subset, "response_format.schema");
       for (const { field, message } of loosened) warn(field, message);
       const jsonSchema = {
         schema: JSON.stringify(schema),

@@ -6,7 +6,6 @@ import type {
   ToolChoice,
 } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
-import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
 import type { Encoding } from "./encoding.ts";
 
@@ -99,8 +98,8 @@ function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: Encod
 
 function encodeSchema(parameters: Fields | null, field: string, { warn, schemas }: Encoding): Fields {
   if (parameters === null) return ANYTHING;
-  const { schema, loosened } = lowerSchema(parameters, "bedrock", field, schemas);
-  for (const { field: place, message } of loosened) warn(place, message);
+  const { schema, loosened } = schemas.lower(parameters, "bedrock", field);
+  for (const { field: path, message } of loosened) warn(path, message);
   return schema;
 }
 

@@ -1,5 +1,5 @@
 import type { ModelTarget } from "../canonical/format.ts";
-import type { SchemaBudget } from "../json-schema/lowering.ts";
+import type { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /** What the encoders of one request share. */
@@ -8,5 +8,5 @@ export interface Encoding {
   readonly family: ModelFamily;
   /** Warns the client of something that the target cannot express. */
   readonly warn: (field: string, message: string) => void;
-  readonly schemas: SchemaBudget;
+  readonly schemas: SchemaLowerer;
 }

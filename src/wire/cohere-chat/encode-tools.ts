@@ -1,8 +1,7 @@
 import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
-import { lowerSchema } from "../json-schema/lower-schema.ts";
-import { createSchemaBudget, type SchemaBudget } from "../json-schema/lowering.ts";
+import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 
 type Warn = (field: Warning["field"], message: string) => void;
 
@@ -24,7 +23,7 @@ export function encodeTools(
   const strictness = encodeStrictness(tools, warn);
   const isStrict = strictness["strict_tools"] === true;
   const allowed = listAllowed(toolChoice);
-  const schemas = createSchemaBudget();
+  const schemas = new SchemaLowerer();
   const encoded = tools.flatMap((tool, at) =>
     isOffered(tool, allowed) ? encodeTool(tool, `tools[${at}]`, { isStrict, schemas, warn }) : [],
   );
@@ -46,7 +45,7 @@ function isOffered(tool: Tool, allowed: ReadonlySet<string> | null): boolean {
 /** What the encoders of all tools share. */
 interface Encoding {
   readonly isStrict: boolean;
-  readonly schemas: SchemaBudget;
+  readonly schemas: SchemaLowerer;
   readonly warn: Warn;
 }
 
@@ -69,9 +68,9 @@ function encodeTool(tool: Tool, field: string, encoding: Encoding): Fields[] {
 function encodeSchema(parameters: Fields | null, field: string, encoding: Encoding): Fields {
   if (parameters === null) return NO_ARGUMENTS;
   const { isStrict, schemas, warn } = encoding;
-  const dialect = isStrict ? "cohere-output" : "cohere";
-  const { schema, loosened } = lowerSchema(parameters, dialect, field, schemas);
-  for (const { field: place, message } of loosened) warn(place, message);
+  const subset = isStrict ? "cohere-output" : "cohere";
+  const { schema, loosened } = schemas.lower(parameters, subset, field);
+  for (const { field: path, message } of loosened) warn(path, message);
   return schema;
 }
 

@@ -1,7 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
-import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
 import { type Encoding, warn } from "./encoding.ts";
 
@@ -45,11 +44,10 @@ function encodeOutput(format: OutputFormat | null, encoding: Encoding): Fields {
     case "json":
       return { responseMimeType: "application/json" };
     case "json-schema": {
-      const { schema, loosened } = lowerSchema(
+      const { schema, loosened } = encoding.schemas.lower(
         format.schema,
         "gemini-output",
         "response_format.json_schema.schema",
-        encoding.schemas,
       );
       encoding.warnings.push(...loosened);
       return { responseMimeType: "application/json", responseJsonSchema: schema };

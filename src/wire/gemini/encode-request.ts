@@ -1,7 +1,7 @@
 import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
 import { listLostFields } from "../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
-import { createSchemaBudget } from "../json-schema/lowering.ts";
+import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import { encodeContents } from "./encode-contents.ts";
 import { encodeGeneration } from "./encode-generation.ts";
 import { encodeTools } from "./encode-tools.ts";
@@ -17,7 +17,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   const encoding: Encoding = {
     target,
     warnings: listLostFields(request, "gemini"),
-    schemas: createSchemaBudget(),
+    schemas: new SchemaLowerer(),
     calls: new KnownCalls(),
   };
   const { system, contents } = encodeContents(request.messages, encoding);

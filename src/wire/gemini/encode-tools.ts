@@ -1,6 +1,5 @@
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
-import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { type Encoding, warn } from "./encoding.ts";
 import { encodeFunctionName, type FunctionName } from "./function-name.ts";
 
@@ -53,7 +52,7 @@ function encodeFunction(tool: FunctionTool, field: string, encoding: Encoding): 
 
 /** A function without parameters is declared without a schema: Gemini has rejected objects without properties. */
 function encodeParameters(parameters: Fields, field: string, encoding: Encoding): Fields {
-  const { schema, loosened } = lowerSchema(parameters, "gemini", field, encoding.schemas);
+  const { schema, loosened } = encoding.schemas.lower(parameters, "gemini", field);
   encoding.warnings.push(...loosened);
   const hasProperties = Object.keys(asFields(schema["properties"]) ?? {}).length > 0;
   return hasProperties || asFields(schema["additionalProperties"]) !== null

@@ -1,13 +1,13 @@
 import type { ModelTarget } from "../canonical/format.ts";
 import type { Warning } from "../conversation/warning.ts";
-import type { SchemaBudget } from "../json-schema/lowering.ts";
+import type { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import type { KnownCalls } from "./known-calls.ts";
 
 /** What the encoders of one request share. */
 export interface Encoding {
   readonly target: ModelTarget;
   readonly warnings: Warning[];
-  readonly schemas: SchemaBudget;
+  readonly schemas: SchemaLowerer;
   /** Filled while the messages are encoded. */
   readonly calls: KnownCalls;
 }

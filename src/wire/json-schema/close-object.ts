@@ -1,34 +1,25 @@
 import { asFields, type Fields } from "../json/fields.ts";
-import { type Lowering, loosen, type Place } from "./lowering.ts";
+import { loosen, loosenKeyword, type Position } from "./lowering.ts";
 import { setMember } from "./merge-schemas.ts";
 
 /**
- * Closes a lowered object where the dialect demands it. `original` is the schema as it came: an object that was open
- * on purpose is named, because it cannot be any more.
+ * Forbids unnamed properties in a lowered object, if the subset demands it. `original` is the client's schema: if it allowed unnamed
+ * properties explicitly, a warning is added.
  */
 export function closeObject(
   node: Record<string, unknown>,
   original: Fields,
-  place: Place,
-  lowering: Lowering,
+  position: Position,
 ): Record<string, unknown> {
-  const { objects } = lowering.rules;
-  if (objects === "as-said" || !isObject(node)) return node;
+  const { objects } = position.lowering.rules;
+  if (objects === "unchanged" || !isObject(node)) return node;
   const properties = asFields(node["properties"]) ?? {};
   const extra = node["additionalProperties"];
   const isOpenOnPurpose = extra === undefined ? node["properties"] === undefined : extra !== false;
   if (isOpenOnPurpose && asFields(original["properties"]) === null) {
-    loosen(
-      lowering,
-      place.path,
-      "The provider takes only objects whose properties are all named; this one has none.",
-    );
+    loosen(position, "The provider takes only objects whose properties are all named; this one has none.");
   } else if (isOpenOnPurpose) {
-    loosen(
-      lowering,
-      `${place.path}.additionalProperties`,
-      "The provider takes only properties that are named.",
-    );
+    loosenKeyword(position, "additionalProperties", "The provider takes only properties that are named.");
   }
   const closed = { type: "object", ...node, properties, additionalProperties: false };
   return objects === "closed" ? closed : { ...closed, ...requireAll(properties, node["required"]) };
@@ -39,7 +30,7 @@ function isObject(node: Fields): boolean {
   return type === undefined ? node["properties"] !== undefined : [type].flat().includes("object");
 }
 
-/** All properties required; those that were not may be null instead. */
+/** Makes all properties required; those that were optional may be null instead. */
 function requireAll(properties: Fields, required: unknown): Fields {
   const before = new Set(Array.isArray(required) ? required : []);
   const all: Record<string, unknown> = {};

@@ -1,47 +1,46 @@
 import { asFields, type Fields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import {
-  countUnfoldings,
-  type Lowering,
+  countInlined,
+  type InlinedRefs,
   loosen,
+  loosenKeyword,
   MAX_DEPTH,
-  MAX_UNFOLDINGS,
-  type Place,
+  MAX_RECURSION,
+  type Position,
   requireBranches,
-  type Unfolded,
 } from "./lowering.ts";
 import { mergeSchemas } from "./merge-schemas.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
-/** A schema without `$ref` and `allOf`, and the references that went into it. */
+/** A schema without `$ref` and `allOf`, and the references that were inlined on the way to it. */
 export interface FlatSchema {
   readonly schema: Record<string, unknown>;
-  readonly unfolded: Unfolded | null;
+  readonly inlined: InlinedRefs | null;
 }
 
-/** Unfolds a schema's references and merges its `allOf` into it. */
-export function flattenSchema(schema: Fields, place: Place, lowering: Lowering): FlatSchema {
+/** Inlines a schema's references and merges its `allOf` into it. */
+export function flattenSchema(schema: Fields, position: Position): FlatSchema {
+  const { inlined: before } = position;
   if (schema["$ref"] === undefined && schema["allOf"] === undefined) {
-    return { schema: renameTuple(schema), unfolded: place.unfolded };
+    return { schema: renameTuple(schema), inlined: before };
   }
-  const gathering: Gathering = { parts: [], refs: new Set(), place, lowering };
+  const gathering: Gathering = { parts: [], refs: new Set(), position };
   gatherParts(schema, gathering, 0);
   const { schema: merged, lost } = mergeSchemas(gathering.parts);
-  for (const key of lost) {
-    loosen(lowering, `${place.path}.allOf`, `Of several \`${key}\` only the first is sent.`);
-  }
+  for (const key of lost) loosenKeyword(position, "allOf", `Of several \`${key}\` only the first is sent.`);
   const { refs } = gathering;
-  return { schema: merged, unfolded: refs.size === 0 ? place.unfolded : { refs, before: place.unfolded } };
+  return { schema: merged, inlined: refs.size === 0 ? before : { refs, before } };
 }
 
+/** The schemas that must all hold at a position, and the references among them. */
 interface Gathering {
   readonly parts: Fields[];
   readonly refs: Set<string>;
-  readonly place: Place;
-  readonly lowering: Lowering;
+  readonly position: Position;
 }
 
-/** What stands beside a reference comes first: its description is meant for this place. */
+/** The keywords next to a reference come first, because their description is meant for this position. */
 function gatherParts(schema: Fields, gathering: Gathering, depth: number): void {
   const { $ref, allOf, ...own } = schema;
   if (Object.keys(own).length > 0) gathering.parts.push(renameTuple(own));
@@ -50,11 +49,11 @@ function gatherParts(schema: Fields, gathering: Gathering, depth: number): void 
     return;
   }
   if (typeof $ref === "string") {
-    const target = unfoldRef($ref, gathering);
+    const target = inlineRef($ref, gathering);
     if (target !== null) gatherParts(target, gathering, depth + 1);
   }
   if (!Array.isArray(allOf)) return;
-  requireBranches(allOf, `${gathering.place.path}.allOf`);
+  requireBranches(allOf, `${gathering.position.path}.allOf`);
   for (const branch of allOf) {
     const fields = asFields(branch);
     if (fields !== null) gatherParts(fields, gathering, depth + 1);
@@ -62,23 +61,25 @@ function gatherParts(schema: Fields, gathering: Gathering, depth: number): void 
   }
 }
 
-function unfoldRef(ref: string, gathering: Gathering): Fields | null {
-  const { lowering, place, refs } = gathering;
-  // Joined with itself it says nothing more.
+/** Returns the target of a reference, or what is used in place of it; null for nothing. */
+function inlineRef(ref: string, gathering: Gathering): Fields | null {
+  const { position, refs } = gathering;
+  const { lowering } = position;
+  // A second copy of the same schema adds nothing.
   if (refs.has(ref)) return null;
   const target = resolveRef(lowering.document, ref);
   if (target === null) {
     leaveOpen(gathering, "refers to what is not in the schema and is left open");
     return null;
   }
-  if (countUnfoldings(place.unfolded, ref) >= MAX_UNFOLDINGS) {
+  if (countInlined(position.inlined, ref) >= MAX_RECURSION) {
     leaveOpen(gathering, "is recursive and left open from here on");
     return pickHead(target);
   }
-  if (lowering.unfoldedCharsLeft > 0) {
-    lowering.unfoldedCharsLeft -= measureChars(target, lowering.unfoldedCharsLeft);
+  if (lowering.inlinedCharsLeft > 0) {
+    lowering.inlinedCharsLeft -= measureChars(target, lowering.inlinedCharsLeft);
   }
-  if (lowering.unfoldedCharsLeft < 0) {
+  if (lowering.inlinedCharsLeft < 0) {
     leaveOpen(gathering, "unfolds to too much and is left open");
     return null;
   }
@@ -86,7 +87,7 @@ function unfoldRef(ref: string, gathering: Gathering): Fields | null {
   return target;
 }
 
-/** What can be said of a schema that is not unfolded. */
+/** Returns the type and annotations of a schema that is not inlined. */
 function pickHead({ type, title, description }: Fields): Fields {
   return {
     ...(type === undefined ? {} : { type }),
@@ -95,11 +96,11 @@ function pickHead({ type, title, description }: Fields): Fields {
   };
 }
 
-function leaveOpen({ lowering, place }: Gathering, what: string): void {
-  loosen(lowering, place.path, `The schema ${what}.`);
+function leaveOpen({ position }: Gathering, what: string): void {
+  loosen(position, `The schema ${what}.`);
 }
 
-/** A tuple as older drafts spell it, in the newer spelling. */
+/** Converts a tuple from the spelling of older drafts to `prefixItems`. */
 function renameTuple(schema: Fields): Record<string, unknown> {
   if (!Array.isArray(schema["items"])) return { ...schema };
   const { items, additionalItems, ...rest } = schema;

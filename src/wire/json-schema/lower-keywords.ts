@@ -1,12 +1,12 @@
 import { asFields } from "../json/fields.ts";
-import { type Lowering, loosen, type Place } from "./lowering.ts";
+import { loosenKeyword, type Position } from "./lowering.ts";
 
 type Node = Record<string, unknown>;
-type Step = (node: Node, place: Place, lowering: Lowering) => void;
+type Step = (node: Node, position: Position) => void;
 
-/** Brings the keywords of one schema into the dialect, not those inside it. The schema is changed in place. */
-export function lowerKeywords(node: Node, place: Place, lowering: Lowering): Node {
-  for (const step of STEPS) step(node, place, lowering);
+/** Lowers the keywords of one schema, not those of schemas inside it. Changes the schema in place. */
+export function lowerKeywords(node: Node, position: Position): Node {
+  for (const step of STEPS) step(node, position);
   return node;
 }
 
@@ -25,8 +25,8 @@ const STEPS: readonly Step[] = [
 
 const TYPES = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 
-/** Types in the letter case of JSON Schema; what is no type is left out. */
-function lowerType(node: Node, place: Place, lowering: Lowering): void {
+/** Converts types to the letter case of JSON Schema; unknown types are left out. */
+function lowerType(node: Node, position: Position): void {
   const { type } = node;
   if (type === undefined || TYPES.has(type as string)) return;
   const list = Array.isArray(type) ? type : [type];
@@ -36,23 +36,23 @@ function lowerType(node: Node, place: Place, lowering: Lowering): void {
     return;
   }
   delete node["type"];
-  drop(place, lowering, "type");
+  drop(position, "type");
 }
 
-function renameOneOf(node: Node, place: Place, lowering: Lowering): void {
+function renameOneOf(node: Node, position: Position): void {
   const { oneOf, anyOf } = node;
-  if (oneOf === undefined || has(lowering, "oneOf")) return;
+  if (oneOf === undefined || has(position, "oneOf")) return;
   delete node["oneOf"];
   if (anyOf !== undefined || !Array.isArray(oneOf)) {
-    drop(place, lowering, "oneOf");
+    drop(position, "oneOf");
     return;
   }
   node["anyOf"] = oneOf;
-  loosen(lowering, `${place.path}.oneOf`, "Sent as anyOf: more than one alternative may hold.");
+  loosenKeyword(position, "oneOf", "Sent as anyOf: more than one alternative may hold.");
 }
 
-function renameConst(node: Node, _place: Place, lowering: Lowering): void {
-  if (node["const"] === undefined || has(lowering, "const")) return;
+function renameConst(node: Node, position: Position): void {
+  if (node["const"] === undefined || has(position, "const")) return;
   node["enum"] = [node["const"]];
   delete node["const"];
 }
@@ -62,54 +62,53 @@ const BOUNDS = [
   { exclusive: "exclusiveMaximum", inclusive: "maximum", step: -1, pick: Math.min },
 ] as const;
 
-/** Exclusive bounds as inclusive ones: the next whole number, or the bound itself. */
-function lowerBounds(node: Node, place: Place, lowering: Lowering): void {
+/** Converts exclusive bounds to inclusive ones: the next whole number, or the bound itself. */
+function lowerBounds(node: Node, position: Position): void {
   for (const { exclusive, inclusive, step, pick } of BOUNDS) {
     const bound = node[exclusive];
-    const isFitting = has(lowering, exclusive) && typeof bound === "number";
+    const isFitting = has(position, exclusive) && typeof bound === "number";
     if (bound === undefined || isFitting) continue;
     delete node[exclusive];
     const isExact = node["type"] === "integer" && Number.isSafeInteger(bound);
-    if (!isExact)
-      loosen(lowering, `${place.path}.${exclusive}`, "The bound itself is allowed for the provider.");
+    if (!isExact) loosenKeyword(position, exclusive, "The bound itself is allowed for the provider.");
     if (typeof bound !== "number") continue;
     const next = isExact ? bound + step : bound;
-    const said = node[inclusive];
-    node[inclusive] = typeof said === "number" ? pick(said, next) : next;
+    const present = node[inclusive];
+    node[inclusive] = typeof present === "number" ? pick(present, next) : next;
   }
 }
 
-function lowerTuple(node: Node, place: Place, lowering: Lowering): void {
+function lowerTuple(node: Node, position: Position): void {
   const { prefixItems, items } = node;
-  const places = Array.isArray(prefixItems) ? prefixItems : [];
+  const elements = Array.isArray(prefixItems) ? prefixItems : [];
   if (items === true) delete node["items"];
   if (items === false) {
     delete node["items"];
     const { maxItems } = node;
-    node["maxItems"] = typeof maxItems === "number" ? Math.min(maxItems, places.length) : places.length;
+    node["maxItems"] = typeof maxItems === "number" ? Math.min(maxItems, elements.length) : elements.length;
   }
-  if (prefixItems === undefined || has(lowering, "prefixItems")) return;
+  if (prefixItems === undefined || has(position, "prefixItems")) return;
   delete node["prefixItems"];
-  loosen(lowering, `${place.path}.prefixItems`, "Items may stand in any order for the provider.");
+  loosenKeyword(position, "prefixItems", "Items may stand in any order for the provider.");
   const rest = asFields(items);
-  node["items"] = { anyOf: [...places, ...(rest === null ? [] : [rest])] };
+  node["items"] = { anyOf: [...elements, ...(rest === null ? [] : [rest])] };
 }
 
-/** Values that an `enum` may not hold become alternatives of their type. */
-function lowerEnum(node: Node, place: Place, lowering: Lowering): void {
+/** Replaces an `enum` with values of unsupported kinds by alternatives: the supported values, and the types of the others. */
+function lowerEnum(node: Node, position: Position): void {
   const values = node["enum"];
   if (values === undefined) return;
-  const { enumKinds } = lowering.rules;
+  const { enumKinds } = position.lowering.rules;
   const list: readonly unknown[] = Array.isArray(values) ? values : [];
   if (list.length > 0 && list.every((value) => enumKinds.has(kindOf(value)))) return;
   delete node["enum"];
   if (list.length === 0 || node["anyOf"] !== undefined) {
-    drop(place, lowering, "enum");
+    drop(position, "enum");
     return;
   }
   const branches = branchValues(list, enumKinds);
   if (!branches.isExact) {
-    loosen(lowering, `${place.path}.enum`, "Any value of the values' types is allowed for the provider.");
+    loosenKeyword(position, "enum", "Any value of the values' types is allowed for the provider.");
   }
   const [only, ...others] = branches.schemas;
   if (others.length === 0) {
@@ -140,23 +139,23 @@ function typeOf(values: readonly unknown[]): Node {
   return { type: kinds.length === 1 ? kinds[0] : kinds };
 }
 
-/** Looks around, refers back, or names the end of a word. */
+/** Lookaround, back references and word boundaries. */
 const IRREGULAR = /\(\?(?:[=!]|<[=!])|\\[1-9bB]/;
 
-function lowerText(node: Node, place: Place, lowering: Lowering): void {
+function lowerText(node: Node, position: Position): void {
   const { format, pattern, minItems } = node;
-  const { formats, patterns, maxMinItems } = lowering.rules;
+  const { formats, patterns, maxMinItems } = position.lowering.rules;
   if (format !== undefined && formats !== null && !formats.has(String(format))) {
     delete node["format"];
-    drop(place, lowering, "format");
+    drop(position, "format");
   }
   if (pattern !== undefined && !fitsPatterns(String(pattern), patterns)) {
     delete node["pattern"];
-    drop(place, lowering, "pattern");
+    drop(position, "pattern");
   }
   if (typeof minItems === "number" && minItems > maxMinItems) {
     node["minItems"] = maxMinItems;
-    loosen(lowering, `${place.path}.minItems`, `At most ${maxMinItems} can be demanded of the provider.`);
+    loosenKeyword(position, "minItems", `At most ${maxMinItems} can be demanded of the provider.`);
   }
 }
 
@@ -165,16 +164,16 @@ function fitsPatterns(pattern: string, patterns: "any" | "regular" | "unanchored
   return !IRREGULAR.test(pattern) && (patterns === "regular" || !ANCHORS.test(pattern));
 }
 
-/** The ends of the text. A caret that negates a class is refused too. */
+/** Anchors. Also matches a caret that negates a class, which is rejected too. */
 const ANCHORS = /[\^$]/;
 
-/** Without the patterns of names nobody knows which names are additional. */
-function lowerOpenness(node: Node, _place: Place, lowering: Lowering): void {
-  const hasPatterns = node["patternProperties"] !== undefined && !has(lowering, "patternProperties");
+/** Allows additional properties if their names depended on patterns that the subset does not have. */
+function lowerOpenness(node: Node, position: Position): void {
+  const hasPatterns = node["patternProperties"] !== undefined && !has(position, "patternProperties");
   if (hasPatterns && node["additionalProperties"] !== undefined) delete node["additionalProperties"];
 }
 
-/** Keywords that demand something; leaving them out loosens the schema. */
+/** Keywords that constrain values; leaving them out loosens the schema. */
 const CONSTRAINTS = new Set([
   "additionalItems",
   "contains",
@@ -206,16 +205,16 @@ const CONSTRAINTS = new Set([
   "uniqueItems",
 ]);
 
-function dropKeywords(node: Node, place: Place, lowering: Lowering): void {
+function dropKeywords(node: Node, position: Position): void {
   for (const key of Object.keys(node)) {
-    if (has(lowering, key)) continue;
+    if (has(position, key)) continue;
     delete node[key];
-    if (CONSTRAINTS.has(key)) drop(place, lowering, key);
+    if (CONSTRAINTS.has(key)) drop(position, key);
   }
 }
 
-/** Vendors refuse a required property that is not described. */
-function lowerRequired(node: Node, place: Place, lowering: Lowering): void {
+/** Removes required names without a property, which vendors reject. */
+function lowerRequired(node: Node, position: Position): void {
   const { required } = node;
   if (required === undefined) return;
   const properties = asFields(node["properties"]) ?? {};
@@ -224,13 +223,14 @@ function lowerRequired(node: Node, place: Place, lowering: Lowering): void {
   if (known.length === names.length && Array.isArray(required)) return;
   if (known.length > 0) node["required"] = known;
   else delete node["required"];
-  loosen(lowering, `${place.path}.required`, "Names that `properties` does not have are left out.");
+  loosenKeyword(position, "required", "Names that `properties` does not have are left out.");
 }
 
-function has({ rules }: Lowering, keyword: string): boolean {
+/** Whether the subset has a keyword. */
+function has({ lowering: { rules } }: Position, keyword: string): boolean {
   return rules.keywords?.has(keyword) ?? true;
 }
 
-function drop(place: Place, lowering: Lowering, keyword: string): void {
-  loosen(lowering, `${place.path}.${keyword}`, "The provider takes none like it; it is left out.");
+function drop(position: Position, keyword: string): void {
+  loosenKeyword(position, keyword, "The provider takes none like it; it is left out.");
 }

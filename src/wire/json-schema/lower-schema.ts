@@ -1,104 +1,109 @@
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { closeObject } from "./close-object.ts";
-import { DIALECTS, type DialectRules, type SchemaDialect } from "./dialects.ts";
 import { flattenSchema } from "./flatten-schema.ts";
 import { lowerKeywords } from "./lower-keywords.ts";
 import { lowerRoot } from "./lower-root.ts";
 import {
-  createSchemaBudget,
   type Lowering,
   loosen,
+  loosenKeyword,
   MAX_DEPTH,
-  type Place,
+  type Position,
   requireBranches,
-  type SchemaBudget,
-  startLowering,
   stepInto,
 } from "./lowering.ts";
 import { setMember } from "./merge-schemas.ts";
+import { type SchemaSubset, SUBSETS, type SubsetRules } from "./subsets.ts";
 
-/**
- * Brings a JSON Schema into a vendor's dialect. What the dialect cannot say is loosened and named; a schema that fits
- * is unchanged. `path` says where the schema stands in the client's request: `tools[0].function.parameters`. Schemas of one
- * request share its `budget`.
- * @throws GatewayError `invalid_request` for a list of too many branches.
- */
-export function lowerSchema(
-  schema: Fields,
-  dialect: SchemaDialect,
-  path: string,
-  budget: SchemaBudget = createSchemaBudget(),
-): { readonly schema: Fields; readonly loosened: readonly Warning[] } {
-  const rules: DialectRules = DIALECTS[dialect];
-  const lowering = startLowering(rules, schema, budget);
-  const { unfoldedCharsLeft } = lowering;
-  const place: Place = { path, depth: 0, unfolded: null };
-  const rooted = rules.root === "object" ? lowerRoot(schema, place, lowering) : schema;
-  const lowered = rules.keywords === null ? rooted : lowerNode(rooted, place, lowering);
-  budget.unfoldedCharsLeft -= unfoldedCharsLeft - lowering.unfoldedCharsLeft;
-  return { schema: lowered, loosened: lowering.loosened };
+/** The characters of JSON that the references of one schema may add. */
+const MAX_INLINED_CHARS = 500_000;
+/** The characters of JSON that the references of all schemas of one request may add. */
+const MAX_INLINED_CHARS_TOGETHER = 2_000_000;
+
+/** A lowered schema, and warnings about what was loosened. */
+export interface LoweredSchema {
+  readonly schema: Fields;
+  readonly loosened: readonly Warning[];
 }
 
-function lowerNode(schema: unknown, place: Place, lowering: Lowering): Fields {
+/**
+ * Lowers one schema, see `SchemaLowerer`.
+ * @throws GatewayError `invalid_request` for a list of too many branches.
+ */
+export function lowerSchema(schema: Fields, subset: SchemaSubset, path: string): LoweredSchema {
+  return new SchemaLowerer().lower(schema, subset, path);
+}
+
+/**
+ * Converts the JSON Schemas of one request to a vendor's subset. What the subset cannot express is loosened, with a warning; a schema
+ * within the subset is unchanged.
+ */
+export class SchemaLowerer {
+  private inlinedCharsLeft = MAX_INLINED_CHARS_TOGETHER;
+
+  /**
+   * Lowers a schema. `path` is its position in the client's request: `tools[0].function.parameters`.
+   * @throws GatewayError `invalid_request` for a list of too many branches.
+   */
+  lower(schema: Fields, subset: SchemaSubset, path: string): LoweredSchema {
+    const rules: SubsetRules = SUBSETS[subset];
+    const inlinedCharsLeft = Math.min(MAX_INLINED_CHARS, this.inlinedCharsLeft);
+    const lowering: Lowering = { rules, document: schema, loosened: [], inlinedCharsLeft };
+    const position: Position = { lowering, path, depth: 0, inlined: null };
+    const rooted = rules.root === "object" ? lowerRoot(schema, position) : schema;
+    const lowered = rules.keywords === null ? rooted : lowerNode(rooted, position);
+    this.inlinedCharsLeft -= inlinedCharsLeft - lowering.inlinedCharsLeft;
+    return { schema: lowered, loosened: lowering.loosened };
+  }
+}
+
+function lowerNode(schema: unknown, position: Position): Fields {
   if (schema === true) return {};
   const fields = asFields(schema);
   if (fields === null) {
-    loosen(lowering, place.path, "The schema cannot be forbidden and is left open.");
+    loosen(position, "The schema cannot be forbidden and is left open.");
     return {};
   }
-  if (place.depth > MAX_DEPTH) {
-    loosen(lowering, place.path, "The schema is nested too deep and left open.");
+  if (position.depth > MAX_DEPTH) {
+    loosen(position, "The schema is nested too deep and left open.");
     return {};
   }
-  const { rules } = lowering;
+  const { rules } = position.lowering;
   const ref = rules.refs === "kept" ? keptRef(fields) : null;
-  if (ref !== null) return lowerChildren(keepRef(fields, ref, place, lowering), place, lowering);
-  const flat = flattenSchema(fields, place, lowering);
-  const node = lowerKeywords(flat.schema, place, lowering);
-  const here = flat.unfolded === place.unfolded ? place : { ...place, unfolded: flat.unfolded };
-  const lowered = lowerChildren(node, here, lowering);
-  return closeObject(lowered, fields, place, lowering);
+  if (ref !== null) return lowerChildren(keepRef(fields, ref, position), position);
+  const flat = flattenSchema(fields, position);
+  const node = lowerKeywords(flat.schema, position);
+  const inside = flat.inlined === position.inlined ? position : { ...position, inlined: flat.inlined };
+  const lowered = lowerChildren(node, inside);
+  return closeObject(lowered, fields, position);
 }
 
-/** The reference that a node is, or wraps in an `allOf` of one. */
+/** Returns the reference of a schema that is only a reference, or an `allOf` of one; null for any other schema. */
 function keptRef(fields: Fields): string | null {
   const { $ref, allOf } = fields;
   if (typeof $ref === "string") return $ref.startsWith("#") ? $ref : null;
   const [only, ...others] = Array.isArray(allOf) ? allOf : [];
   const wrapped = others.length === 0 ? asFields(only)?.["$ref"] : undefined;
-  const isPlain = Object.keys(fields).every((key) => key === "allOf" || !CONSTRAINTS_BESIDE.has(key));
+  const isPlain = Object.keys(fields).every((key) => key === "allOf" || !CONSTRAINTS.has(key));
   return typeof wrapped === "string" && wrapped.startsWith("#") && isPlain ? wrapped : null;
 }
 
-const CONSTRAINTS_BESIDE = new Set([
-  "type",
-  "enum",
-  "const",
-  "properties",
-  "required",
-  "items",
-  "anyOf",
-  "oneOf",
-]);
+const CONSTRAINTS = new Set(["type", "enum", "const", "properties", "required", "items", "anyOf", "oneOf"]);
 
-/** A reference takes nothing beside it but definitions. */
-function keepRef(fields: Fields, ref: string, place: Place, lowering: Lowering): Record<string, unknown> {
+/** Returns a reference without the keywords next to it, except for definitions. */
+function keepRef(fields: Fields, ref: string, position: Position): Record<string, unknown> {
   const kept: Record<string, unknown> = { $ref: ref };
   for (const key in fields) {
     if (key === "$defs" || key === "definitions") kept[key] = fields[key];
-    else if (CONSTRAINTS_BESIDE.has(key)) {
-      loosen(
-        lowering,
-        `${place.path}.${key}`,
-        "Nothing may stand beside a reference for the provider; it is left out.",
-      );
+    else if (CONSTRAINTS.has(key)) {
+      loosenKeyword(position, key, "Nothing may stand beside a reference for the provider; it is left out.");
     }
   }
   return kept;
 }
 
-/** Keywords with schemas in them: by name, in a list, or one. */
+/** Keywords that contain schemas: by name, in a list, or a single one. */
 const CHILDREN: ReadonlyMap<string, "map" | "list" | "single"> = new Map([
   ["properties", "map"],
   ["$defs", "map"],
@@ -109,39 +114,35 @@ const CHILDREN: ReadonlyMap<string, "map" | "list" | "single"> = new Map([
   ["additionalProperties", "single"],
 ]);
 
-function lowerChildren(
-  node: Record<string, unknown>,
-  place: Place,
-  lowering: Lowering,
-): Record<string, unknown> {
-  // Most schemas have few keywords and none of these.
+function lowerChildren(node: Record<string, unknown>, position: Position): Record<string, unknown> {
+  // Iterates over the schema's keywords, because most schemas have few of them.
   for (const key in node) {
     const kind = CHILDREN.get(key);
     if (kind === undefined) continue;
     const value = node[key];
     if (kind === "list") {
-      if (Array.isArray(value)) node[key] = lowerList(value, stepInto(place, `.${key}`), lowering);
+      if (Array.isArray(value)) node[key] = lowerList(value, stepInto(position, `.${key}`));
       continue;
     }
     const fields = asFields(value);
     if (fields === null) continue;
-    const inside = stepInto(place, `.${key}`);
-    node[key] = kind === "map" ? lowerMap(fields, inside, lowering) : lowerNode(fields, inside, lowering);
+    const inside = stepInto(position, `.${key}`);
+    node[key] = kind === "map" ? lowerMap(fields, inside) : lowerNode(fields, inside);
   }
   return node;
 }
 
-/** `place` is the list's, one level down already. */
-function lowerList(list: readonly unknown[], place: Place, lowering: Lowering): Fields[] {
-  requireBranches(list, place.path);
-  return list.map((schema, at) => lowerNode(schema, { ...place, path: `${place.path}[${at}]` }, lowering));
+/** Lowers the schemas of a list. `position` is that of the list. */
+function lowerList(list: readonly unknown[], position: Position): Fields[] {
+  requireBranches(list, position.path);
+  return list.map((schema, at) => lowerNode(schema, { ...position, path: `${position.path}[${at}]` }));
 }
 
-/** `place` is the map's, one level down already. */
-function lowerMap(map: Fields, place: Place, lowering: Lowering): Fields {
+/** Lowers the schemas of a map. `position` is that of the map. */
+function lowerMap(map: Fields, position: Position): Fields {
   const lowered: Record<string, unknown> = {};
   for (const name of Object.keys(map)) {
-    setMember(lowered, name, lowerNode(map[name], { ...place, path: `${place.path}.${name}` }, lowering));
+    setMember(lowered, name, lowerNode(map[name], { ...position, path: `${position.path}.${name}` }));
   }
   return lowered;
 }

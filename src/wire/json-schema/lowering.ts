@@ -2,72 +2,66 @@ import { BOUNDS } from "../../base/bounds.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { type CountLimit, requireAtMost } from "../json/reject-excess.ts";
-import type { DialectRules } from "./dialects.ts";
+import type { SubsetRules } from "./subsets.ts";
 
-/** Levels of a schema that are looked at; what is deeper is left open. */
+/** The number of levels of a schema that are read. Deeper schemas are replaced by ones that accept anything. */
 export const MAX_DEPTH = 48;
-/** How often a reference is unfolded inside itself. */
-export const MAX_UNFOLDINGS = 2;
-/** Characters of JSON that the references of one schema may add. */
-const MAX_UNFOLDED_CHARS = 500_000;
-/** The same of all schemas of one request. */
-const MAX_UNFOLDED_CHARS_TOGETHER = 2_000_000;
-/** Warnings of one schema. */
+/** How often a reference is inlined within itself. */
+export const MAX_RECURSION = 2;
+/** The maximum number of warnings about one schema. */
 const MAX_WARNINGS = 24;
 
-/** What all schemas of one request have together. Changed as they are lowered. */
-export interface SchemaBudget {
-  unfoldedCharsLeft: number;
-}
-
-/** The budget of one request. */
-export function createSchemaBudget(): SchemaBudget {
-  return { unfoldedCharsLeft: MAX_UNFOLDED_CHARS_TOGETHER };
-}
-
-/** One schema being lowered. */
+/** One schema while it is lowered. */
 export interface Lowering {
-  readonly rules: DialectRules;
-  /** The schema as it came: references point into it. */
+  readonly rules: SubsetRules;
+  /** The client's schema, to which references are resolved. */
   readonly document: Fields;
+  /** Warnings about what was loosened. */
   readonly loosened: Warning[];
-  unfoldedCharsLeft: number;
+  /** The number of characters of JSON that references may still add. */
+  inlinedCharsLeft: number;
 }
 
-/** References that were unfolded on the way to a place, the latest ones first. */
-export interface Unfolded {
+/** A position in a schema that is lowered. */
+export interface Position {
+  readonly lowering: Lowering;
+  /** The path in the client's request. */
+  readonly path: string;
+  readonly depth: number;
+  /** The references that were inlined on the way; null where none were. */
+  readonly inlined: InlinedRefs | null;
+}
+
+/** The references that were inlined on the way to a position, the latest ones first. */
+export interface InlinedRefs {
   readonly refs: ReadonlySet<string>;
-  readonly before: Unfolded | null;
+  readonly before: InlinedRefs | null;
 }
 
-/** How often a reference was unfolded on the way. */
-export function countUnfoldings(unfolded: Unfolded | null, ref: string): number {
+/** Returns how often a reference was inlined on the way. */
+export function countInlined(inlined: InlinedRefs | null, ref: string): number {
   let count = 0;
-  for (let at = unfolded; at !== null; at = at.before) if (at.refs.has(ref)) count++;
+  for (let at = inlined; at !== null; at = at.before) if (at.refs.has(ref)) count++;
   return count;
 }
 
-/** Where in it. */
-export interface Place {
-  readonly path: string;
-  readonly depth: number;
-  /** Null where none were. */
-  readonly unfolded: Unfolded | null;
+/** Returns a position one level down. */
+export function stepInto(position: Position, step: string): Position {
+  const { lowering, path, depth, inlined } = position;
+  return { lowering, path: path + step, depth: depth + 1, inlined };
 }
 
-export function startLowering(rules: DialectRules, document: Fields, budget: SchemaBudget): Lowering {
-  const unfoldedCharsLeft = Math.min(MAX_UNFOLDED_CHARS, budget.unfoldedCharsLeft);
-  return { rules, document, loosened: [], unfoldedCharsLeft };
+/** Adds a warning about the schema at a position. After too many warnings, one last warning stands for all others. */
+export function loosen({ lowering, path }: Position, message: string): void {
+  addWarning(lowering.loosened, path, message);
 }
 
-/** A place one level down. */
-export function stepInto(place: Place, step: string): Place {
-  return { path: place.path + step, depth: place.depth + 1, unfolded: place.unfolded };
+/** Adds a warning about a keyword of the schema at a position. */
+export function loosenKeyword({ lowering, path }: Position, keyword: string, message: string): void {
+  addWarning(lowering.loosened, `${path}.${keyword}`, message);
 }
 
-/** Names what was loosened. A schema that loses very much says only that. */
-export function loosen(lowering: Lowering, field: string, message: string): void {
-  const { loosened } = lowering;
+function addWarning(loosened: Warning[], field: string, message: string): void {
   if (loosened.length > MAX_WARNINGS) return;
   if (loosened.length === MAX_WARNINGS) {
     loosened.push({ field, message: "This and more of the schema is looser for the provider." });
@@ -81,7 +75,7 @@ const BRANCHES: CountLimit = {
 };
 
 /**
- * Bounds the branches of an `anyOf`, `oneOf` or `allOf`, and the places of a tuple.
+ * Limits the branches of an `anyOf`, `oneOf` or `allOf`, and the elements of a tuple.
  * @throws GatewayError `invalid_request`.
  */
 export function requireBranches(list: readonly unknown[], path: string): void {

@@ -1,8 +1,8 @@
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**
- * Schemas that must all hold as one that holds wherever they do, and the keywords of which something was lost. Linear in
- * the schemas together.
+ * Merges schemas that must all hold into one that accepts at least what all of them accept. `lost` are the keywords that could not be
+ * merged exactly. Takes linear time in the total size of the schemas.
  */
 export function mergeSchemas(parts: readonly Fields[]): {
   readonly schema: Record<string, unknown>;
@@ -18,13 +18,13 @@ export function mergeSchemas(parts: readonly Fields[]): {
   return { schema, lost };
 }
 
-/** Keywords that mean something together: all of one schema or none. */
+/** Keywords that depend on each other: they are taken from one schema only. */
 const GROUPS = [
   ["if", "then", "else"],
   ["contains", "minContains", "maxContains"],
 ];
 
-/** Of these the first one's counts. */
+/** Keywords of which the first schema's value is used. */
 const ANNOTATIONS = new Set([
   "$anchor",
   "$comment",
@@ -41,7 +41,7 @@ const ANNOTATIONS = new Set([
   "writeOnly",
 ]);
 
-/** All values of each keyword, in the order of the schemas. */
+/** Collects the values of each keyword in the order of the schemas. */
 function gatherValues(parts: readonly Fields[]): { values: Map<string, unknown[]>; lost: Set<string> } {
   const values = new Map<string, unknown[]>();
   const lost = new Set<string>();
@@ -57,7 +57,7 @@ function gatherValues(parts: readonly Fields[]): { values: Map<string, unknown[]
   return { values, lost };
 }
 
-/** Several values of a keyword as one, not tighter than all of them together. Not exact: only the first was kept, or some. */
+/** The merged value of a keyword, which is not tighter than all values together. Not exact: some values were dropped. */
 interface Merged {
   readonly value: unknown;
   readonly isExact: boolean;
@@ -116,12 +116,12 @@ function mergeNumbers(values: readonly unknown[], pick: (a: number, b: number) =
   return { value: numbers.reduce(pick, first), isExact: numbers.length === values.length };
 }
 
-/** The types that all lists allow; a list that leaves none is not counted. */
+/** Intersects lists of types. A list that would leave none is ignored. */
 function mergeTypes(values: readonly unknown[]): Merged {
   let kept = new Set(listTypes(values[0]));
   let isExact = true;
   for (const value of values.slice(1)) {
-    const both = meetTypes(kept, new Set(listTypes(value)));
+    const both = intersectTypes(kept, new Set(listTypes(value)));
     if (both.size > 0) kept = both;
     else isExact = false;
   }
@@ -129,8 +129,8 @@ function mergeTypes(values: readonly unknown[]): Merged {
   return { value: others.length === 0 ? only : [...kept], isExact };
 }
 
-/** Whole numbers are numbers. */
-function meetTypes(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): Set<unknown> {
+/** Intersects types, where `integer` is included in `number`. */
+function intersectTypes(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): Set<unknown> {
   const both = new Set<unknown>();
   for (const type of a) if (b.has(type) || (type === "integer" && b.has("number"))) both.add(type);
   if (b.has("integer") && a.has("number")) both.add("integer");
@@ -141,7 +141,7 @@ function listTypes(type: unknown): readonly unknown[] {
   return Array.isArray(type) ? type : [type];
 }
 
-/** The values that all lists have; a list that leaves none, or has objects, is not counted. */
+/** Intersects lists of values. A list that would leave none, or that has objects, is ignored. */
 function mergeEnums(values: readonly unknown[]): Merged {
   const [first, ...others] = values;
   if (!isPlainList(first)) return keepFirst(values);
@@ -175,18 +175,18 @@ function mergeMaps(maps: readonly unknown[]): Fields {
 }
 
 function mergeLists(lists: readonly (readonly unknown[])[]): unknown[] {
-  const places: unknown[][] = [];
+  const elements: unknown[][] = [];
   for (const list of lists) {
     for (const [at, schema] of list.entries()) {
-      const place = places[at];
-      if (place === undefined) places[at] = [schema];
-      else place.push(schema);
+      const known = elements[at];
+      if (known === undefined) elements[at] = [schema];
+      else known.push(schema);
     }
   }
-  return places.map(joinSchemas);
+  return elements.map(joinSchemas);
 }
 
-/** All of the schemas, to be merged when their place is lowered. */
+/** Returns a schema that requires all of the schemas. Its `allOf` is merged when it is lowered itself. */
 function joinSchemas(schemas: readonly unknown[]): unknown {
   const different = new Set(schemas);
   if (different.has(false)) return false;
@@ -196,7 +196,7 @@ function joinSchemas(schemas: readonly unknown[]): unknown {
   return others.length === 0 ? first : { allOf: [first, ...others] };
 }
 
-/** Sets a member under any name, `__proto__` too. */
+/** Sets a member of any name, including `__proto__`. */
 export function setMember(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

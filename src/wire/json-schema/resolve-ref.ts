@@ -1,6 +1,6 @@
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** What a reference of the document points to: `#`, `#/$defs/Name` or another pointer into it; null for any other. */
+/** Returns the target of a reference within the document: `#`, `#/$defs/Name` or another pointer; null for any other reference. */
 export function resolveRef(document: Fields, ref: string): Fields | null {
   if (ref === "#") return document;
   if (!ref.startsWith("#/")) return null;

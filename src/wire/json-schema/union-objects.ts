@@ -1,19 +1,19 @@
 import { asFields, type Fields } from "../json/fields.ts";
 import { setMember } from "./merge-schemas.ts";
 
-/** What a branch says of one property; `branch` is its place among the branches. */
-interface Said {
+/** The schema that a branch has for a property. `branch` is the index of the branch. */
+interface BranchSchema {
   readonly branch: number;
   readonly schema: unknown;
 }
 
-/** An object that is valid wherever one of the branches is. Linear in the branches together. */
+/** Returns an object schema that accepts what any of the branches accepts. Takes linear time in the total size of the branches. */
 export function unionObjects(branches: readonly (Fields | null)[]): Fields {
   const objects = branches.filter((branch) => branch !== null);
-  const said = gatherProperties(objects);
-  const silent = groupSilent(objects);
+  const byName = gatherProperties(objects);
+  const others = groupOthers(objects);
   const properties: Record<string, unknown> = {};
-  for (const [key, own] of said) setMember(properties, key, unionOf(own, silent));
+  for (const [key, own] of byName) setMember(properties, key, unionOf(own, others));
   const required = listRequiredByAll(objects);
   const isClosed = objects.length > 0 && objects.every(isClosedObject);
   return {
@@ -23,35 +23,35 @@ export function unionObjects(branches: readonly (Fields | null)[]): Fields {
   };
 }
 
-function gatherProperties(objects: readonly Fields[]): Map<string, Said[]> {
-  const said = new Map<string, Said[]>();
+function gatherProperties(objects: readonly Fields[]): Map<string, BranchSchema[]> {
+  const byName = new Map<string, BranchSchema[]>();
   for (const [branch, object] of objects.entries()) {
     const properties = asFields(object["properties"]) ?? {};
     for (const key of Object.keys(properties)) {
-      const known = said.get(key);
+      const known = byName.get(key);
       const schema = properties[key];
-      if (known === undefined) said.set(key, [{ branch, schema }]);
+      if (known === undefined) byName.set(key, [{ branch, schema }]);
       else known.push({ branch, schema });
     }
   }
-  return said;
+  return byName;
 }
 
-/** Branches that say the same of properties which they do not name. */
-interface Silent {
+/** Branches with equal schemas for the properties that they do not name. */
+interface OtherProperties {
   readonly schema: unknown;
   /** See `keyOf`. */
   readonly key: unknown;
-  /** Their places, ascending. */
+  /** Their indexes, ascending. */
   readonly branches: number[];
 }
 
-/** Different things that branches may say so; more of them are as good as anything. */
-const MAX_SILENT = 8;
+/** The maximum number of different schemas for unnamed properties. With more of them, anything is accepted. */
+const MAX_GROUPS = 8;
 
-/** Branches that forbid what they do not name are left out. */
-function groupSilent(objects: readonly Fields[]): readonly Silent[] {
-  const groups = new Map<unknown, Silent>();
+/** Groups the branches by their schema for unnamed properties. Branches that forbid those are left out. */
+function groupOthers(objects: readonly Fields[]): readonly OtherProperties[] {
+  const groups = new Map<unknown, OtherProperties>();
   for (const [branch, object] of objects.entries()) {
     if (isClosedObject(object)) continue;
     const schema = schemaOfOthers(object);
@@ -60,7 +60,7 @@ function groupSilent(objects: readonly Fields[]): readonly Silent[] {
     if (known === undefined) groups.set(key, { schema, key, branches: [branch] });
     else known.branches.push(branch);
   }
-  if (groups.size <= MAX_SILENT) return [...groups.values()];
+  if (groups.size <= MAX_GROUPS) return [...groups.values()];
   const all = [...groups.values()].flatMap(({ branches }) => branches);
   const schema = {};
   return [{ schema, key: keyOf(schema), branches: all.sort((a, b) => a - b) }];
@@ -76,15 +76,15 @@ function isClosedObject({ additionalProperties, patternProperties }: Fields): bo
 }
 
 /**
- * What the branches say of one property, in their order. One that says nothing of it stays as `{}`: any value holds, and
- * the others still tell what is meant. One that forbids it is left out.
+ * Returns the schema of one property: the alternatives of all branches, in their order. A branch without the property adds `{}`, so
+ * that any value is valid while the other alternatives still describe it. A branch that forbids the property adds nothing.
  */
-function unionOf(own: readonly Said[], silent: readonly Silent[]): unknown {
+function unionOf(own: readonly BranchSchema[], others: readonly OtherProperties[]): unknown {
   const named = new Set(own.map(({ branch }) => branch));
   const all = own.filter(({ schema }) => schema !== false).map(keyed);
-  for (const { schema, key, branches } of silent) {
-    // At most one step more than there are branches that name it.
-    const branch = branches.find((place) => !named.has(place));
+  for (const { schema, key, branches } of others) {
+    // Takes at most one step more than there are branches with the property.
+    const branch = branches.find((index) => !named.has(index));
     if (branch !== undefined) all.push({ branch, schema, key });
   }
   const different = new Map<unknown, unknown>();
@@ -95,12 +95,12 @@ function unionOf(own: readonly Said[], silent: readonly Silent[]): unknown {
   return schemas.length === 1 ? schemas[0] : { anyOf: schemas };
 }
 
-function keyed({ branch, schema }: Said): Said & { readonly key: unknown } {
-  const said = schema === true ? {} : schema;
-  return { branch, schema: said, key: keyOf(said) };
+function keyed({ branch, schema }: BranchSchema): BranchSchema & { readonly key: unknown } {
+  const plain = schema === true ? {} : schema;
+  return { branch, schema: plain, key: keyOf(plain) };
 }
 
-/** The same for schemas that say the same; those that go deeper are not compared, because that is dear. */
+/** Returns a key that is equal for equal schemas. Nested schemas are only equal to themselves, because comparing them is expensive. */
 function keyOf(schema: unknown): unknown {
   return isFlat(schema) ? JSON.stringify(schema) : schema;
 }
@@ -112,7 +112,7 @@ function isFlat(schema: unknown): boolean {
   );
 }
 
-/** In the order of the first branch. */
+/** Returns the names that all branches require, in the order of the first branch. */
 function listRequiredByAll(objects: readonly Fields[]): unknown[] {
   const lists = objects.map(({ required }) => new Set<unknown>(Array.isArray(required) ? required : []));
   const counts = new Map<unknown, number>();

@@ -1,6 +1,6 @@
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 
-/** Whether an instance is valid, for the keywords that the tests make schemas of. */
+/** Whether an instance is valid. Supports the keywords that the tests use. */
 export function isValid(instance: unknown, schema: unknown, document: unknown = schema): boolean {
   if (typeof schema === "boolean") return schema;
   const fields = asFields(schema) ?? {};
@@ -18,7 +18,7 @@ function holds(key: string, value: unknown, instance: unknown, schema: Fields, d
     case "const":
       return Bun.deepEquals(value, instance);
     case "$ref":
-      return valid(instance, pointTo(document, String(value)));
+      return valid(instance, resolvePointer(document, String(value)));
     case "allOf":
       return list.every((branch) => valid(instance, branch));
     case "anyOf":
@@ -102,7 +102,7 @@ function isOfType(instance: unknown, type: string): boolean {
   return typeof instance === type;
 }
 
-function pointTo(document: unknown, ref: string): unknown {
+function resolvePointer(document: unknown, ref: string): unknown {
   const steps = ref === "#" ? [] : ref.slice(2).split("/");
   return steps.reduce<unknown>((at, step) => asFields(at)?.[step], document);
 }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { DIALECTS, type SchemaDialect } from "../../../src/wire/json-schema/dialects.ts";
 import { lowerSchema } from "../../../src/wire/json-schema/lower-schema.ts";
+import { type SchemaSubset, SUBSETS } from "../../../src/wire/json-schema/subsets.ts";
 import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
 import { shareOf } from "../../support/long-run.ts";
 import { isValid } from "./evaluate-schema.ts";
-import { findMisfits } from "./fits-dialect.ts";
+import { findMisfits } from "./fits-subset.ts";
 
-const ALL = Object.keys(DIALECTS) as SchemaDialect[];
-const LOOSENING: readonly SchemaDialect[] = ["gemini", "gemini-output", "bedrock", "cohere", "cohere-output"];
+const ALL = Object.keys(SUBSETS) as SchemaSubset[];
+const LOOSENING: readonly SchemaSubset[] = ["gemini", "gemini-output", "bedrock", "cohere", "cohere-output"];
 
 const PRIMITIVE = fc.constantFrom<unknown>("a", "b", 1, 2, 3, true, false, null);
 const NAME = fc.constantFrom("a", "b", "c");
 
-/** Any schema over few names and values, so that instances meet it. */
+/** Any schema over few names and values, so that instances often match it. */
 const SCHEMA = fc.letrec<{ schema: unknown }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 3, depthSize: "small" },
@@ -72,7 +72,7 @@ const INSTANCE = fc.letrec<{ value: unknown }>((tie) => ({
 })).value;
 const OBJECT = fc.dictionary(NAME, INSTANCE, { maxKeys: 3 });
 
-/** A definition that refers to itself without anything between has no meaning for an evaluator. */
+/** Evaluates a schema; null if a definition is only a reference to itself. */
 function evaluate(instance: unknown, schema: unknown): boolean | null {
   try {
     return isValid(instance, schema);
@@ -82,26 +82,26 @@ function evaluate(instance: unknown, schema: unknown): boolean | null {
   }
 }
 
-describe("lowering any schema", () => {
-  test.each(ALL)("gives one that fits %s, and lowering that changes nothing more", (dialect) => {
+describe("lowering any JSON Schema", () => {
+  test.each(ALL)("returns a schema within the subset %s, and lowering it again changes nothing", (subset) => {
     fc.assert(
       fc.property(DOCUMENT, (schema) => {
-        const once = lowerSchema(schema, dialect, "p").schema;
-        expect(findMisfits(once, dialect)).toEqual([]);
-        const twice = lowerSchema(once, dialect, "p");
+        const once = lowerSchema(schema, subset, "p").schema;
+        expect(findMisfits(once, subset)).toEqual([]);
+        const twice = lowerSchema(once, subset, "p");
         expect(twice.schema).toEqual(once);
       }),
       { numRuns: shareOf(250, 1 / 5) },
     );
   });
 
-  test.each(LOOSENING)("for %s leaves valid what was valid", (dialect) => {
+  test.each(LOOSENING)("to the subset %s keeps valid instances valid", (subset) => {
     fc.assert(
       fc.property(
         DOCUMENT,
-        fc.array(dialect === "gemini-output" ? INSTANCE : OBJECT, { minLength: 8 }),
+        fc.array(subset === "gemini-output" ? INSTANCE : OBJECT, { minLength: 8 }),
         (schema, instances) => {
-          const lowered = lowerSchema(schema, dialect, "p").schema;
+          const lowered = lowerSchema(schema, subset, "p").schema;
           for (const instance of instances) {
             if (evaluate(instance, schema) === true) expect(evaluate(instance, lowered)).not.toBe(false);
           }
@@ -111,7 +111,7 @@ describe("lowering any schema", () => {
     );
   });
 
-  test.each(ALL)("changes nothing in one that fits %s already, and names nothing", (dialect) => {
+  test.each(ALL)("changes nothing and adds no warning if the schema is within the subset %s", (subset) => {
     const fitting = {
       type: "object",
       description: "A place",
@@ -121,61 +121,61 @@ describe("lowering any schema", () => {
         days: {
           type: "array",
           items: { type: "integer" },
-          ...(dialect === "cohere-output" ? {} : { minItems: 1 }),
+          ...(subset === "cohere-output" ? {} : { minItems: 1 }),
         },
         either: { anyOf: [{ type: "string" }, { type: "null" }] },
       },
       required: ["city", "unit", "days", "either"],
       additionalProperties: false,
     };
-    expect(lowerSchema(fitting, dialect, "p")).toEqual({ schema: fitting, loosened: [] });
+    expect(lowerSchema(fitting, subset, "p")).toEqual({ schema: fitting, loosened: [] });
   });
 });
 
 interface Case {
-  readonly what: string;
-  readonly dialect: SchemaDialect;
+  readonly name: string;
+  readonly subset: SchemaSubset;
   readonly schema: Fields;
   readonly lowered: Fields;
-  readonly named: readonly string[];
+  readonly warned: readonly string[];
 }
 
 const object = (properties: Fields, rest: Fields = {}): Fields => ({ type: "object", properties, ...rest });
 
 const CASES: readonly Case[] = [
   {
-    what: "references are unfolded, what stands beside them wins",
-    dialect: "gemini",
+    name: "references are inlined, and keywords next to them take precedence",
+    subset: "gemini",
     schema: object(
       { a: { $ref: "#/$defs/City", description: "mine" } },
       { $defs: { City: { type: "string", description: "theirs" } } },
     ),
     lowered: object({ a: { type: "string", description: "mine" } }),
-    named: [],
+    warned: [],
   },
   {
-    what: "older spellings of definitions and tuples are read",
-    dialect: "gemini",
+    name: "definitions and tuples in the spelling of older drafts are understood",
+    subset: "gemini",
     schema: object(
       { a: { $ref: "#/definitions/P" } },
       { definitions: { P: { type: "array", items: [{ type: "string" }], additionalItems: false } } },
     ),
     lowered: object({ a: { type: "array", prefixItems: [{ type: "string" }], maxItems: 1 } }),
-    named: [],
+    warned: [],
   },
   {
-    what: "recursion is cut and named",
-    dialect: "gemini",
+    name: "recursion is cut off with a warning",
+    subset: "gemini",
     schema: object(
       { root: { $ref: "#/$defs/N" } },
       { $defs: { N: object({ next: { $ref: "#/$defs/N" } }) } },
     ),
     lowered: object({ root: object({ next: object({ next: { type: "object" } }) }) }),
-    named: ["p.properties.root.properties.next.properties.next"],
+    warned: ["p.properties.root.properties.next.properties.next"],
   },
   {
-    what: "references stay where they are taken, recursive ones too",
-    dialect: "openai-strict",
+    name: "references are kept if the vendor accepts them, including recursive ones",
+    subset: "openai-strict",
     schema: object(
       { n: { allOf: [{ $ref: "#/$defs/N" }], description: "first" } },
       { required: ["n"], $defs: { N: object({ next: { $ref: "#/$defs/N" } }) } },
@@ -192,11 +192,11 @@ const CASES: readonly Case[] = [
         },
       },
     },
-    named: [],
+    warned: [],
   },
   {
-    what: "constants, nulls among values and exclusive bounds are said otherwise without loss",
-    dialect: "gemini",
+    name: "constants, null values and exclusive bounds are converted without loss",
+    subset: "gemini",
     schema: object({
       a: { const: "x" },
       b: { type: ["string", "null"], enum: ["y", null] },
@@ -207,11 +207,11 @@ const CASES: readonly Case[] = [
       b: { anyOf: [{ type: "string", enum: ["y"] }, { type: "null" }] },
       c: { type: "integer", minimum: 5 },
     }),
-    named: [],
+    warned: [],
   },
   {
-    what: "what cannot be said is named",
-    dialect: "gemini",
+    name: "a warning names each keyword that is left out",
+    subset: "gemini",
     schema: object({
       a: { type: "number", multipleOf: 2, exclusiveMaximum: 9 },
       b: { not: { type: "string" } },
@@ -222,7 +222,7 @@ const CASES: readonly Case[] = [
       b: {},
       c: { anyOf: [{ type: "string" }, { type: "number" }] },
     }),
-    named: [
+    warned: [
       "p.properties.a.exclusiveMaximum",
       "p.properties.a.multipleOf",
       "p.properties.b.not",
@@ -230,26 +230,26 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: "an object closed but for patterns is open",
-    dialect: "gemini",
+    name: "an object that allows only names that match a pattern allows any names",
+    subset: "gemini",
     schema: object({}, { patternProperties: { "^x": {} }, additionalProperties: false }),
     lowered: object({}),
-    named: ["p.patternProperties"],
+    warned: ["p.patternProperties"],
   },
   {
-    what: "allOf is merged",
-    dialect: "gemini",
+    name: "allOf is merged",
+    subset: "gemini",
     schema: object({
       a: {
         allOf: [object({ x: { type: "string" } }, { required: ["x"] }), object({ y: { type: "number" } })],
       },
     }),
     lowered: object({ a: object({ x: { type: "string" }, y: { type: "number" } }, { required: ["x"] }) }),
-    named: [],
+    warned: [],
   },
   {
-    what: "alternatives at the root become one object",
-    dialect: "bedrock",
+    name: "alternatives at the root become one object with all their properties",
+    subset: "bedrock",
     schema: {
       anyOf: [
         object(
@@ -267,18 +267,18 @@ const CASES: readonly Case[] = [
       required: ["both"],
       additionalProperties: false,
     },
-    named: ["p"],
+    warned: ["p"],
   },
   {
-    what: "a missing type of the root is object",
-    dialect: "bedrock",
+    name: "a root without a type becomes an object",
+    subset: "bedrock",
     schema: { properties: { a: { not: {} } } },
     lowered: object({ a: { not: {} } }),
-    named: [],
+    warned: [],
   },
   {
-    what: "optional properties become required and null, maps are closed",
-    dialect: "openai-strict",
+    name: "optional properties become required and nullable, and maps lose their unnamed properties",
+    subset: "openai-strict",
     schema: object(
       {
         a: { type: "string", default: "x" },
@@ -296,11 +296,11 @@ const CASES: readonly Case[] = [
       required: ["a", "b", "c"],
       additionalProperties: false,
     },
-    named: ["p.properties.c"],
+    warned: ["p.properties.c"],
   },
   {
-    what: "Claude's outputs take no bounds and few formats and patterns",
-    dialect: "anthropic-output",
+    name: "bounds and most formats and patterns are left out for Claude's structured outputs",
+    subset: "anthropic-output",
     schema: object({
       a: { type: "string", minLength: 2, format: "regex", pattern: "(?=a)" },
       b: { type: "array", minItems: 3, maxItems: 4, items: { type: "string" } },
@@ -309,7 +309,7 @@ const CASES: readonly Case[] = [
       { a: { type: "string" }, b: { type: "array", minItems: 1, items: { type: "string" } } },
       { additionalProperties: false },
     ),
-    named: [
+    warned: [
       "p.properties.a.format",
       "p.properties.a.pattern",
       "p.properties.a.minLength",
@@ -319,18 +319,18 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe("what each dialect makes of a schema", () => {
-  test.each(CASES.map((each) => [each.what, each] as const))(
+describe("lowering a JSON Schema", () => {
+  test.each(CASES.map((each) => [each.name, each] as const))(
     "%s",
-    (_what, { dialect, schema, lowered, named }) => {
-      const { schema: got, loosened } = lowerSchema(schema, dialect, "p");
+    (_name, { subset, schema, lowered, warned }) => {
+      const { schema: got, loosened } = lowerSchema(schema, subset, "p");
       expect(got).toEqual(lowered);
-      expect(loosened.map(({ field }) => field)).toEqual([...named]);
+      expect(loosened.map(({ field }) => field)).toEqual([...warned]);
     },
   );
 });
 
-describe("hostile schemas", () => {
+describe("lowering hostile schemas", () => {
   const deep = (levels: number, wrap: (inner: Fields) => Fields): Fields => {
     let schema: Fields = { type: "string" };
     for (let level = 0; level < levels; level++) schema = wrap(schema);
@@ -353,31 +353,40 @@ describe("hostile schemas", () => {
     "a doubling expansion": (levels) => doubling(levels / 25),
   };
 
-  test.each(ALL)("cost %s work that grows with their levels, however deep or doubling", (dialect) => {
-    for (const [name, make] of Object.entries(HOSTILE)) {
-      const lower = (levels: number) => {
-        const schema = make(levels);
-        return () => lowerSchema(schema, dialect, "p");
-      };
-      const [small, large] = [625, LARGER * 625];
-      expect([name, growsLinearly(lower(small), lower(large))]).toEqual([name, true]);
-    }
-  });
+  test.each(ALL)(
+    "takes linear time for %s, even if they are deep or double in size with each level",
+    (subset) => {
+      for (const [name, make] of Object.entries(HOSTILE)) {
+        const lower = (levels: number) => {
+          const schema = make(levels);
+          return () => lowerSchema(schema, subset, "p");
+        };
+        const [small, large] = [625, LARGER * 625];
+        expect([name, growsLinearly(lower(small), lower(large))]).toEqual([name, true]);
+      }
+    },
+  );
 
-  test.each(ALL)("stay small for %s, and name little, however deep, doubling or circular", (dialect) => {
-    const hostile = [
-      ...Object.values(HOSTILE).map((make) => make(5_000)),
-      object({ a: { $ref: "#/$defs/A" } }, { $defs: { A: { $ref: "#/$defs/B" }, B: { $ref: "#/$defs/A" } } }),
-      object(JSON.parse('{"__proto__": {"type": "string"}, "constructor": {"$ref": "#/__proto__"}}')),
-    ];
-    for (const schema of hostile) {
-      const { schema: lowered, loosened } = lowerSchema(schema, dialect, "p");
-      expect(loosened.length).toBeLessThan(30);
-      if (dialect !== "bedrock") expect(JSON.stringify(lowered).length).toBeLessThan(2_000_000);
-    }
-  });
+  test.each(ALL)(
+    "returns small schemas with few warnings for %s, even if they are deep, doubling or circular",
+    (subset) => {
+      const hostile = [
+        ...Object.values(HOSTILE).map((make) => make(5_000)),
+        object(
+          { a: { $ref: "#/$defs/A" } },
+          { $defs: { A: { $ref: "#/$defs/B" }, B: { $ref: "#/$defs/A" } } },
+        ),
+        object(JSON.parse('{"__proto__": {"type": "string"}, "constructor": {"$ref": "#/__proto__"}}')),
+      ];
+      for (const schema of hostile) {
+        const { schema: lowered, loosened } = lowerSchema(schema, subset, "p");
+        expect(loosened.length).toBeLessThan(30);
+        if (subset !== "bedrock") expect(JSON.stringify(lowered).length).toBeLessThan(2_000_000);
+      }
+    },
+  );
 
-  test("keep a property named __proto__", () => {
+  test("keeps a property named __proto__", () => {
     const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}');
     expect(JSON.stringify(lowerSchema(schema, "gemini", "p").schema)).toBe(JSON.stringify(schema));
   });

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { lowerSchema } from "../../json-schema/lower-schema.ts";
-import { createSchemaBudget, type SchemaBudget } from "../../json-schema/lowering.ts";
+import { SchemaLowerer } from "../../json-schema/lower-schema.ts";
 import { decodeTool } from "./decode-tools.ts";
 import type { Warn } from "./encode-part.ts";
 import { keptSpelling } from "./extras.ts";
@@ -13,7 +12,7 @@ import { NO_PARAMETERS, printTool } from "./print-tool.ts";
  * warning.
  */
 export function encodeTools(tools: readonly Tool[], warn: Warn): Fields[] {
-  const schemas = createSchemaBudget();
+  const schemas = new SchemaLowerer();
   return tools.flatMap((tool, place) => {
     if (tool.kind !== "native") return [encodeTool(tool, `tools[${place}]`, schemas, warn)];
     if (tool.format === "openai-chat") return [tool.value];
@@ -25,7 +24,7 @@ export function encodeTools(tools: readonly Tool[], warn: Warn): Fields[] {
 function encodeTool(
   tool: FunctionTool | CustomTool,
   field: string,
-  schemas: SchemaBudget,
+  schemas: SchemaLowerer,
   warn: Warn,
 ): Fields {
   const raw = asFields(keptSpelling(tool)["tool"]);
@@ -46,11 +45,11 @@ function isForeign({ extras }: FunctionTool | CustomTool): boolean {
 function fitStrictTool(
   tool: FunctionTool | CustomTool,
   field: string,
-  schemas: SchemaBudget,
+  schemas: SchemaLowerer,
   warn: Warn,
 ): FunctionTool | CustomTool {
   if (tool.kind === "custom" || tool.strict !== true || tool.parameters === null) return tool;
-  const { schema, loosened } = lowerSchema(tool.parameters, "openai-strict", `${field}.parameters`, schemas);
+  const { schema, loosened } = schemas.lower(tool.parameters, "openai-strict", `${field}.parameters`);
   for (const { field: place, message } of loosened) warn(place, message);
   return { ...tool, parameters: schema };
 }

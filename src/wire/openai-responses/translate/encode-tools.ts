@@ -1,8 +1,7 @@
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../canonical/request.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import type { Fields } from "../../json/fields.ts";
-import { lowerSchema } from "../../json-schema/lower-schema.ts";
-import { createSchemaBudget, type SchemaBudget } from "../../json-schema/lowering.ts";
+import { SchemaLowerer } from "../../json-schema/lower-schema.ts";
 import { readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
 import { kindOfTool, listCustoms } from "./tool-kinds.ts";
@@ -10,7 +9,7 @@ import { kindOfTool, listCustoms } from "./tool-kinds.ts";
 /** Encodes tools. Native tools of other formats are left out; the caller warns of them. */
 export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields[] {
   const encoded: Fields[] = [];
-  const schemas = createSchemaBudget();
+  const schemas = new SchemaLowerer();
   let group: Group | null = null;
   for (const [at, given] of tools.entries()) {
     const tool = fitStrict(given, `tools[${at}]`, schemas, warnings);
@@ -32,10 +31,10 @@ export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields
 }
 
 /** Returns a strict tool of another format with a schema that is allowed to be strict here. */
-function fitStrict(tool: Tool, field: string, schemas: SchemaBudget, warnings: Warning[]): Tool {
+function fitStrict(tool: Tool, field: string, schemas: SchemaLowerer, warnings: Warning[]): Tool {
   const isForeign = tool.kind === "function" && tool.strict === true && readSpelling(tool) === null;
   if (!isForeign || tool.parameters === null) return tool;
-  const { schema, loosened } = lowerSchema(tool.parameters, "openai-strict", `${field}.parameters`, schemas);
+  const { schema, loosened } = schemas.lower(tool.parameters, "openai-strict", `${field}.parameters`);
   warnings.push(...loosened);
   return { ...tool, parameters: schema };
 }

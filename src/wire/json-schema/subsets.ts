@@ -1,40 +1,43 @@
-/** What of JSON Schema a vendor accepts. */
-export interface DialectRules {
-  /** Keywords that may stand; others are left out. Null: all, only the root is minded. */
+/** The subset of JSON Schema that a vendor accepts. */
+export interface SubsetRules {
+  /** The supported keywords; others are left out. Null: all, and only the root is lowered. */
   readonly keywords: ReadonlySet<string> | null;
-  /** Values of `format`; null: any. */
+  /** The supported values of `format`; null: any. */
   readonly formats: ReadonlySet<string> | null;
-  /** Kinds of values an `enum` may hold. */
+  /** The kinds of values that an `enum` may have. */
   readonly enumKinds: ReadonlySet<string>;
   readonly refs: "kept" | "inlined";
-  /** `object`: the root says `type: object` and no alternatives. */
+  /** `object`: the root must have `type: object` and no alternatives. */
   readonly root: "any" | "object";
-  /** `closed`: no properties but those named. `all-required`: moreover each is required, and may be null if it was not. */
-  readonly objects: "as-said" | "closed" | "all-required";
-  /** The largest `minItems`. */
+  /**
+   * `closed`: unnamed properties are forbidden. `all-required`: in addition, all properties are required; those that were optional
+   * may be null.
+   */
+  readonly objects: "unchanged" | "closed" | "all-required";
+  /** The maximum value of `minItems`. */
   readonly maxMinItems: number;
-  /** What patterns may do: look around, look back and name word ends; none of that; nor name the ends of the text. */
+  /** `regular`: patterns without lookaround, back references and word boundaries. `unanchored`: also without anchors. */
   readonly patterns: "any" | "regular" | "unanchored";
 }
 
 const PRIMITIVES = new Set(["string", "number", "boolean", "null"]);
 
-const ANY: DialectRules = {
+const ANY: SubsetRules = {
   keywords: null,
   formats: null,
   enumKinds: PRIMITIVES,
   refs: "kept",
   root: "any",
-  objects: "as-said",
+  objects: "unchanged",
   maxMinItems: Number.POSITIVE_INFINITY,
   patterns: "any",
 };
 
 /**
- * Gemini's documented list for `responseJsonSchema`, and the constraints of the `Schema` object behind it. References are
- * unfolded, because a required property may hold no cyclic one and a reference no siblings.
+ * Gemini's documented list for `responseJsonSchema`, and the constraints of its `Schema` object. References are inlined, because
+ * required properties must not be cyclic and references must not have other keywords next to them.
  */
-const GEMINI_OUTPUT: DialectRules = {
+const GEMINI_OUTPUT: SubsetRules = {
   ...ANY,
   keywords: words(
     "type format title description default enum items prefixItems minItems maxItems minimum maximum minLength maxLength",
@@ -46,12 +49,12 @@ const GEMINI_OUTPUT: DialectRules = {
 
 const FORMATS = words("date-time time date duration email hostname ipv4 ipv6 uuid");
 
-/** Each dialect by its name. */
-export const DIALECTS = {
+/** The subsets of the vendors, by name. */
+export const SUBSETS = {
   "gemini-output": GEMINI_OUTPUT,
-  /** Of a function's parameters. */
+  /** Parameters of Gemini's functions. */
   gemini: { ...GEMINI_OUTPUT, root: "object" },
-  /** Converse takes any JSON Schema, but its root must be a plain object: Claude there refuses alternatives. */
+  /** Converse accepts any JSON Schema whose root is a plain object: Claude rejects alternatives there. */
   bedrock: { ...ANY, root: "object" },
   /** OpenAI's structured outputs. */
   "openai-strict": {
@@ -64,7 +67,7 @@ export const DIALECTS = {
     root: "object",
     objects: "all-required",
   },
-  /** Anthropic's structured outputs, and Bedrock's of Claude. References are unfolded, because none may be recursive. */
+  /** Structured outputs of Anthropic, and of Claude at Bedrock. References are inlined, because they must not be recursive. */
   "anthropic-output": {
     ...ANY,
     keywords: words(
@@ -77,9 +80,9 @@ export const DIALECTS = {
     maxMinItems: 1,
     patterns: "regular",
   },
-  /** Cohere holds arguments loosely to any JSON Schema of an object. */
+  /** Cohere accepts any JSON Schema of an object for arguments, and does not enforce it strictly. */
   cohere: { ...ANY, root: "object" },
-  /** Cohere's structured outputs, of answers and of strict tools. */
+  /** Cohere's structured outputs, for answers and strict tools. */
   "cohere-output": {
     ...ANY,
     keywords: words(
@@ -90,9 +93,9 @@ export const DIALECTS = {
     root: "object",
     patterns: "unanchored",
   },
-} as const satisfies Record<string, DialectRules>;
+} as const satisfies Record<string, SubsetRules>;
 
-export type SchemaDialect = keyof typeof DIALECTS;
+export type SchemaSubset = keyof typeof SUBSETS;
 
 function words(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.join(" ").split(" "));

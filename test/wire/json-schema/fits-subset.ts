@@ -1,8 +1,8 @@
 import { asFields } from "../../../src/wire/json/fields.ts";
-import type { SchemaDialect } from "../../../src/wire/json-schema/dialects.ts";
+import type { SchemaSubset } from "../../../src/wire/json-schema/subsets.ts";
 
-/** What each dialect's documentation lists; `$`-keywords where it takes references. */
-const LISTED: Record<SchemaDialect, RegExp | null> = {
+/** The documented keywords of each subset; null: all. */
+const LISTED: Record<SchemaSubset, RegExp | null> = {
   gemini:
     /^(type|format|title|description|default|enum|(prefixI|i)tems|(min|max)(Items|imum|Length|Properties)|pattern|anyOf|properties|additionalProperties|required|propertyOrdering)$/,
   "gemini-output":
@@ -17,19 +17,19 @@ const LISTED: Record<SchemaDialect, RegExp | null> = {
     /^(type|enum|const|default|properties|required|additionalProperties|items|minItems|anyOf|title|description|pattern|format)$/,
 };
 
-const CLOSED: readonly SchemaDialect[] = ["openai-strict", "anthropic-output"];
+const CLOSED: readonly SchemaSubset[] = ["openai-strict", "anthropic-output"];
 
-/** What about a schema the vendor would refuse; empty where it fits. */
-export function findMisfits(schema: unknown, dialect: SchemaDialect, path = "", isRoot = true): string[] {
+/** Lists what the vendor would reject in a schema; empty if the schema is within the subset. */
+export function findMisfits(schema: unknown, subset: SchemaSubset, path = "", isRoot = true): string[] {
   const fields = asFields(schema);
   if (fields === null) return [`${path}: not an object`];
   const misfits: string[] = [];
-  const rootIsObject = dialect !== "gemini-output";
-  if (isRoot && rootIsObject && fields["type"] !== "object") misfits.push(`${path}: root is no object`);
+  const rootIsObject = subset !== "gemini-output";
+  if (isRoot && rootIsObject && fields["type"] !== "object") misfits.push(`${path}: root is not an object`);
   if (isRoot && rootIsObject && ["anyOf", "oneOf", "allOf"].some((key) => key in fields)) {
     misfits.push(`${path}: alternatives at the root`);
   }
-  const listed = LISTED[dialect];
+  const listed = LISTED[subset];
   if (listed === null) return misfits;
   misfits.push(
     ...Object.keys(fields)
@@ -39,22 +39,22 @@ export function findMisfits(schema: unknown, dialect: SchemaDialect, path = "", 
   const properties = asFields(fields["properties"]) ?? {};
   const required = (fields["required"] ?? []) as string[];
   if (required.some((name) => !Object.hasOwn(properties, name))) misfits.push(`${path}: required unknown`);
-  if (dialect.startsWith("gemini") && Array.isArray(fields["enum"])) {
+  if (subset.startsWith("gemini") && Array.isArray(fields["enum"])) {
     if (!fields["enum"].every((value) => ["string", "number"].includes(typeof value)))
       misfits.push(`${path}: enum`);
   }
-  if (CLOSED.includes(dialect) && [fields["type"]].flat().includes("object")) {
+  if (CLOSED.includes(subset) && [fields["type"]].flat().includes("object")) {
     if (fields["additionalProperties"] !== false) misfits.push(`${path}: open`);
   }
   const mayBeObject = fields["type"] === undefined || [fields["type"]].flat().includes("object");
-  if (dialect === "openai-strict" && mayBeObject && required.length !== Object.keys(properties).length) {
+  if (subset === "openai-strict" && mayBeObject && required.length !== Object.keys(properties).length) {
     misfits.push(`${path}: not all required`);
   }
   if (
     typeof fields["$ref"] === "string" &&
     Object.keys(fields).some((key) => !key.startsWith("$") && key !== "definitions")
   ) {
-    misfits.push(`${path}: beside a reference`);
+    misfits.push(`${path}: next to a reference`);
   }
   const inside: [string, unknown][] = [
     ...["properties", "$defs", "definitions"].flatMap((key) => Object.entries(asFields(fields[key]) ?? {})),
@@ -62,5 +62,5 @@ export function findMisfits(schema: unknown, dialect: SchemaDialect, path = "", 
   ];
   if (fields["items"] !== undefined) inside.push(["items", fields["items"]]);
   if (asFields(fields["additionalProperties"]) !== null) inside.push(["*", fields["additionalProperties"]]);
-  return [...misfits, ...inside.flatMap(([key, sub]) => findMisfits(sub, dialect, `${path}.${key}`, false))];
+  return [...misfits, ...inside.flatMap(([key, sub]) => findMisfits(sub, subset, `${path}.${key}`, false))];
 }
