@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { AnswerEnd } from "../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
-import { relayResponse } from "../../src/wire/openai-chat/passthrough/relay-response.ts";
+import { relayChatAnswer } from "../../src/wire/openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/recordings.ts";
 
@@ -185,7 +185,7 @@ describe("a recorded answer", () => {
   test.each(answers.map((answer) => [answer.name, answer.text] as const))(
     "%s reaches the client with its text, reasoning, tool calls and usage",
     (_name, text) => {
-      const reading = relayResponse(text, IDENTITY);
+      const reading = relayChatAnswer(text, IDENTITY);
       const sent = JSON.parse(text) as { error?: unknown; choices: { message: Delta }[] };
       if (sent.error) {
         expect(reading.kind).toBe("error");

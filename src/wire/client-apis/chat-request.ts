@@ -6,7 +6,7 @@ import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
 import { listChatPrefix } from "../openai-chat/passthrough/list-prefix.ts";
 import { listTexts } from "../openai-chat/passthrough/list-texts.ts";
-import { relayResponse } from "../openai-chat/passthrough/relay-response.ts";
+import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
@@ -47,7 +47,7 @@ export function parseChatRequest(
     },
     forwarding: createChatForwarding(chat),
     openRelay: (identity) => new ChatRelay(identity, chat.wantsUsageChunk),
-    readAnswer: relayResponse,
+    readAnswer: relayChatAnswer,
   });
 }
 

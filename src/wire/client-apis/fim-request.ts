@@ -7,7 +7,7 @@ import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest, type FimRequest } from "../mistral-fim/decode-request.ts";
-import { relayResponse } from "../openai-chat/passthrough/relay-response.ts";
+import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
@@ -50,7 +50,7 @@ export function parseFimRequest(
     encode: (target) => encodeFim(fim, target),
     openRelay: (_format, identity, isDocument = false) =>
       isDocument ? openDocument(identity) : new ChatRelay(identity, false),
-    readAnswer: (_format, body, identity) => relayResponse(body, identity),
+    readAnswer: (_format, body, identity) => relayChatAnswer(body, identity),
   };
 }
 

@@ -2,7 +2,7 @@ import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forwar
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
 import { listMessagesPrefix } from "../anthropic-messages/passthrough/list-prefix.ts";
-import { readMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
+import { relayMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
 import {
   holdsMadeImages,
@@ -56,7 +56,7 @@ export function parseMessagesRequest(
     },
     upstreamHeaders: readBetas(headers),
     openRelay: (identity) => new MessagesRelay(identity, estimatedPromptTokens),
-    readAnswer: readMessagesAnswer,
+    readAnswer: relayMessagesAnswer,
   });
 }
 

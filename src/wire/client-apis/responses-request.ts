@@ -9,7 +9,7 @@ import {
 import { listResponsesCharges } from "../openai-responses/passthrough/list-charges.ts";
 import { listResponsesNeeds } from "../openai-responses/passthrough/list-needs.ts";
 import { listResponsesPrefix } from "../openai-responses/passthrough/list-prefix.ts";
-import { readResponsesAnswer } from "../openai-responses/passthrough/relay-response.ts";
+import { relayResponsesAnswer } from "../openai-responses/passthrough/relay-response.ts";
 import { ResponsesRelay } from "../openai-responses/passthrough/relay-stream.ts";
 import { scanResponsesRequest } from "../openai-responses/passthrough/scan-request.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
@@ -51,6 +51,6 @@ export function parseResponsesRequest(
       mayCarryReasoning: true,
     },
     openRelay: (identity) => new ResponsesRelay(identity),
-    readAnswer: readResponsesAnswer,
+    readAnswer: relayResponsesAnswer,
   });
 }

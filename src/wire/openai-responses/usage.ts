@@ -6,7 +6,7 @@ import { asFields, type Fields } from "../json/fields.ts";
  * Decodes the `usage` of a response; null if it counts no tokens. `searchesSeen` is the number of searches in the stream's items,
  * for outputs that leave them out.
  */
-export function decodeUsage(response: Fields, searchesSeen = 0): TokenUsage | null {
+export function readUsage(response: Fields, searchesSeen = 0): TokenUsage | null {
   const usage = asFields(response["usage"]);
   const input = readCount(usage?.["input_tokens"]);
   const output = readCount(usage?.["output_tokens"]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
+import { relayMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
@@ -69,7 +69,7 @@ describe("recorded answers", () => {
   });
 
   test.each(answers)("$name passes from Messages to Messages with our id, model and price", ({ body }) => {
-    const read = readMessagesAnswer(JSON.stringify(body), IDENTITY);
+    const read = relayMessagesAnswer(JSON.stringify(body), IDENTITY);
     if (read.kind === "error") throw new Error(read.error.message);
     const { usage, ...out } = JSON.parse(read.encode(endWith(read.usage))) as Fields & { usage: Fields };
     expect(out).toEqual({

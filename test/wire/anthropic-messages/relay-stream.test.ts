@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
+import { relayMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
@@ -219,15 +219,15 @@ describe("a whole answer from Messages to Messages", () => {
     ["has no content", '{"type":"message"}'],
     ["is an error with status 200", '{"type":"error","error":{"type":"api_error","message":"x"}}'],
   ])("is none where it %s", (_name, text) => {
-    expect(readMessagesAnswer(text, IDENTITY).kind).toBe("error");
+    expect(relayMessagesAnswer(text, IDENTITY).kind).toBe("error");
   });
 
   test("is empty where it ends its turn and says nothing, whatever tokens it counts", () => {
     const empty =
       '{"content":[{"type":"text","text":""}],"stop_reason":"end_turn","usage":{"output_tokens":2}}';
-    expect(readMessagesAnswer(empty, IDENTITY)).toMatchObject({ kind: "answer", isEmpty: true });
+    expect(relayMessagesAnswer(empty, IDENTITY)).toMatchObject({ kind: "answer", isEmpty: true });
     const refused = empty.replace("end_turn", "refusal");
-    expect(readMessagesAnswer(refused, IDENTITY)).toMatchObject({ kind: "answer", isEmpty: false });
+    expect(relayMessagesAnswer(refused, IDENTITY)).toMatchObject({ kind: "answer", isEmpty: false });
   });
 
   test("gives back the client's ids", () => {
@@ -236,7 +236,7 @@ describe("a whole answer from Messages to Messages", () => {
       stop_reason: "tool_use",
       usage: { output_tokens: 1 },
     };
-    const read = readMessagesAnswer(JSON.stringify(body), {
+    const read = relayMessagesAnswer(JSON.stringify(body), {
       ...IDENTITY,
       originalIds: new Map([["sent", "mine"]]),
     });

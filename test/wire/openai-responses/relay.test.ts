@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
-import { readResponsesAnswer } from "../../../src/wire/openai-responses/passthrough/relay-response.ts";
+import { relayResponsesAnswer } from "../../../src/wire/openai-responses/passthrough/relay-response.ts";
 import { ResponsesRelay } from "../../../src/wire/openai-responses/passthrough/relay-stream.ts";
 import {
   decodeWhole,
@@ -149,7 +149,7 @@ describe("a recorded stream", () => {
   });
 
   test.each(readRecordedAnswers())("$name passes whole", ({ body }) => {
-    const read = readResponsesAnswer(JSON.stringify(body), identity);
+    const read = relayResponsesAnswer(JSON.stringify(body), identity);
     if (read.kind === "error") throw new Error(read.error.message);
     const sent = JSON.parse(read.encode({ ...END, metadata: { repairs: {} } })) as Fields;
     const { id, model, created: created_at } = IDENTITY;
@@ -337,7 +337,7 @@ describe("a relay", () => {
 });
 
 test.each(["", "[]", "{}", '{"status":"in_progress","output":[]}'])("%j is no answer", (text) => {
-  expect(readResponsesAnswer(text, identity).kind).toBe("error");
+  expect(relayResponsesAnswer(text, identity).kind).toBe("error");
 });
 
 test.each([
@@ -345,6 +345,6 @@ test.each([
   ["a message without text", [{ type: "message", content: [{ type: "output_text", text: "" }] }]],
   ["encrypted reasoning alone", [{ type: "reasoning", summary: [], encrypted_content: "x" }]],
 ])("a completed response with %s is an empty answer", (_, output) => {
-  const answer = readResponsesAnswer(JSON.stringify({ status: "completed", output }), identity);
+  const answer = relayResponsesAnswer(JSON.stringify({ status: "completed", output }), identity);
   expect(answer).toMatchObject({ kind: "answer", isEmpty: true });
 });

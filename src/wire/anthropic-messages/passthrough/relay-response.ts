@@ -7,7 +7,7 @@ import { encodeUsage, readUsage } from "../usage.ts";
 import { isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
 /** Reads a whole Messages response for a Messages client. Unknown fields stay as they came. `text` is the body. */
-export function readMessagesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
+export function relayMessagesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
   const body = tryParseFields(text);
   if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findVendorError(body);

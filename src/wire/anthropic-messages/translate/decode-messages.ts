@@ -2,9 +2,9 @@ import { rejectField } from "../../../base/errors.ts";
 import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { decodeBlock, decodeContent } from "./decode-block.ts";
+import { decodeContent, decodePart } from "./decode-part.ts";
 import { makeExtras } from "./extras.ts";
-import { attachSignatures } from "./reasoning.ts";
+import { attachSignatures } from "./reasoning-parts.ts";
 import { takeFields } from "./take-fields.ts";
 
 /** Decodes `system` as one message without extras (see the README); no message if it is empty. */
@@ -68,7 +68,7 @@ function refuseContent(message: Fields, field: string): never {
 }
 
 function readBlock(raw: unknown, field: string): Part {
-  const part = decodeBlock(raw);
+  const part = decodePart(raw);
   if (part !== null) return part;
   const type = asFields(raw)?.["type"];
   if (typeof type !== "string") {

@@ -4,7 +4,7 @@ import { brokenAnswer, findVendorError } from "../../conversation/vendor-error.t
 import { asFields, type Fields } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
-import { decodeBlock, makeNative } from "./decode-block.ts";
+import { decodePart, makeNative } from "./decode-part.ts";
 import { makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
@@ -32,7 +32,7 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
 
 /** Decodes a block of an answer. A block that cannot be decoded is not rejected but passes whole. */
 export function decodeAnswerBlock(raw: unknown): Part | null {
-  const part = decodeBlock(raw);
+  const part = decodePart(raw);
   const block = asFields(raw);
   if (part !== null || block === null) return part;
   return makeNative(block, typeof block["type"] === "string" ? block["type"] : "unknown");

@@ -1,11 +1,11 @@
 import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
 import type { Fields } from "../../json/fields.ts";
-import { encodeBlock, encodeContent, isBareText, type Report } from "./encode-block.ts";
+import { encodeContent, encodePart, isBareText, type Report } from "./encode-part.ts";
 import { isOwn, keptFields } from "./extras.ts";
 
 /** A conversation in the form of this API. */
-export interface EncodedConversation {
+export interface EncodedMessages {
   readonly system: string | readonly Fields[] | null;
   readonly messages: readonly Fields[];
 }
@@ -28,9 +28,9 @@ interface Turn {
 /**
  * Encodes a conversation (the README says how message boundaries are known). For messages of other formats, leading system
  * messages go to `system`, neighbours of one role become one message, and tool results come first in theirs.
- * @throws GatewayError as `encodeBlock`.
+ * @throws GatewayError as `encodePart`.
  */
-export function encodeConversation(messages: readonly Message[], report: Report): EncodedConversation {
+export function encodeMessages(messages: readonly Message[], report: Report): EncodedMessages {
   const leading = countLeadingSystem(messages);
   // A conversation that is only a system message is sent as a user message, because there must be something to answer.
   const hoisted = leading === messages.length ? 0 : leading;
@@ -69,10 +69,10 @@ function isInstruction({ role }: Message): boolean {
   return role === "system" || role === "developer";
 }
 
-function encodeSystem(messages: readonly Message[], report: Report): EncodedConversation["system"] {
+function encodeSystem(messages: readonly Message[], report: Report): EncodedMessages["system"] {
   const parts = messages.flatMap((message) => message.parts).filter((part) => !isBlank(part));
   if (parts.length === 0) return null;
-  return encodeContent(parts, (part, at) => encodeBlock(part, `system[${at}]`, report));
+  return encodeContent(parts, (part, at) => encodePart(part, `system[${at}]`, report));
 }
 
 function addMessage(turns: Turn[], message: Message, field: string): void {
@@ -107,7 +107,7 @@ function encodeTurn(turn: Turn, isLast: boolean, report: Report): Fields | null 
   const entries = turn.isOwn ? turn.entries : normalize(turn, isLast);
   const content = encodeContent(
     entries.map(({ part }) => part),
-    (part, at) => encodeBlock(part, entries[at]!.field, report),
+    (part, at) => encodePart(part, entries[at]!.field, report),
   );
   const isEmptied = content.length === 0 && turn.entries.some(({ part }) => !isBareText(part));
   if (content.length === 0 && (isEmptied || !turn.isOwn)) return null;

@@ -1,7 +1,7 @@
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import type { Report } from "./encode-block.ts";
+import type { Report } from "./encode-part.ts";
 import { isOwn, keptFields } from "./extras.ts";
 
 /** The reasoning fields of a request. */

@@ -5,8 +5,8 @@ import type { ConversationRequest } from "../../canonical/request.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
-import type { Report } from "./encode-block.ts";
-import { type EncodedConversation, encodeConversation } from "./encode-messages.ts";
+import { type EncodedMessages, encodeMessages } from "./encode-messages.ts";
+import type { Report } from "./encode-part.ts";
 import { type EncodedThinking, encodeThinking } from "./encode-reasoning.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
@@ -29,7 +29,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   const isToolForced = isForced(request.toolChoice) && request.tools.length > 0;
   const requested = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
   const output = encodeOutputFormat(request.outputFormat, isOwn(request), report);
-  const conversation = encodeConversation(request.messages, report);
+  const conversation = encodeMessages(request.messages, report);
   const isOwnReasoning = request.reasoning !== null && isOwn(request.reasoning);
   const thinking = isOwnReasoning ? requested : fitReasoning(requested, conversation.messages, report);
   const body = {
@@ -86,7 +86,7 @@ function encodeMaxTokens({ maxTokens }: ConversationRequest, target: ModelTarget
   return most;
 }
 
-function encodeSystem({ system }: EncodedConversation, instruction: string | null): Fields {
+function encodeSystem({ system }: EncodedMessages, instruction: string | null): Fields {
   if (instruction === null) return system === null ? {} : { system };
   const blocks = typeof system === "string" ? [{ type: "text", text: system }] : (system ?? []);
   return { system: [...blocks, { type: "text", text: instruction }] };

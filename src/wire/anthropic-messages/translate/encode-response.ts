@@ -4,10 +4,10 @@ import { type Part, REASONING_ORIGINS, type Signature } from "../../canonical/pa
 import { asFields, type Fields } from "../../json/fields.ts";
 import { encodeStopReason } from "../finish-reason.ts";
 import { encodeUsage } from "../usage.ts";
-import { encodeText, encodeToolUse } from "./encode-block.ts";
+import { encodeText, encodeToolUse } from "./encode-part.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { encodeMedia } from "./media.ts";
-import { encodeReasoning, encodeSignature, type SignatureTarget } from "./reasoning.ts";
+import { encodeReasoning, encodeSignature, type SignatureTarget } from "./reasoning-parts.ts";
 
 /** Encodes a whole answer for a client of this API. The API has one choice, so it is the first. */
 export function encodeAnswer(

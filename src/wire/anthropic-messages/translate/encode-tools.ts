@@ -7,7 +7,7 @@ import type {
 } from "../../canonical/request.ts";
 import type { Fields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
-import type { Report } from "./encode-block.ts";
+import type { Report } from "./encode-part.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
 
 type ToolFields = Pick<ConversationRequest, "tools" | "toolChoice">;

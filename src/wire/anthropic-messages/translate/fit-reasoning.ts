@@ -1,5 +1,5 @@
 import { asFields, type Fields } from "../../json/fields.ts";
-import type { Report } from "./encode-block.ts";
+import type { Report } from "./encode-part.ts";
 import type { EncodedThinking } from "./encode-reasoning.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { OutputFormat } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { lowerSchema } from "../../json-schema/lower-schema.ts";
-import type { Report } from "./encode-block.ts";
+import type { Report } from "./encode-part.ts";
 import { FORMAT } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
 

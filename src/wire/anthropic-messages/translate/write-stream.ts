@@ -11,10 +11,10 @@ import { encodeStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage } from "../usage.ts";
 import { encodeCitation } from "./citations.ts";
-import { encodeText } from "./encode-block.ts";
+import { encodeText } from "./encode-part.ts";
 import { encodeWholePart, signatureBlock } from "./encode-response.ts";
 import { isOwn, keptFields } from "./extras.ts";
-import { isAnthropics, isSignedOrEncrypted } from "./reasoning.ts";
+import { isAnthropics, isSignedOrEncrypted } from "./reasoning-parts.ts";
 import { wrapText } from "./tool-input.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { AnswerIdentity } from "../../canonical/format.ts";
 import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
-import { encodeChunk, TEXT_HOLE } from "../encode-chunk.ts";
 import { OWN_CHOICE_FIELDS } from "../own-fields.ts";
+import { encodeChunk, TEXT_HOLE } from "../stream-events.ts";
 import { isPlainPiece, type ToolCallTracker } from "../tool-calls.ts";
 import { type ChunkTemplate, learnTemplate, PADDING_HOLE, type TextField } from "./chunk-template.ts";
 import { encodeSaid, otherFields } from "./relay-delta.ts";

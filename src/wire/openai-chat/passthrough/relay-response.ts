@@ -9,7 +9,7 @@ import { listCalls, ToolCallTracker, textOf } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
 
 /** Corrects a vendor's whole answer for a chat client. `text` is its body. */
-export function relayResponse(text: string, identity: RelayIdentity): WholeAnswer {
+export function relayChatAnswer(text: string, identity: RelayIdentity): WholeAnswer {
   const body = tryParseFields(text);
   if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findVendorError(body);

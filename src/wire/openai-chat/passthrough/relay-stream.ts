@@ -7,9 +7,9 @@ import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversati
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
-import { encodeChunkEvent, encodeEnding, encodeStreamError } from "../encode-chunk.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
+import { encodeChunkEvent, encodeEnding, encodeStreamError } from "../stream-events.ts";
 import { ToolCallTracker } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
 import { type ChunkTemplate, copyEvent } from "./chunk-template.ts";

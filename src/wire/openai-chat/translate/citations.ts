@@ -4,7 +4,7 @@ import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
 
 /** Decodes an annotation; null for kinds other than `url_citation`. */
-export function decodeAnnotation(raw: unknown): Citation | null {
+export function decodeCitation(raw: unknown): Citation | null {
   const annotation = asFields(raw);
   const cited = asFields(annotation?.["url_citation"]);
   if (annotation === null || annotation["type"] !== "url_citation" || cited === null) return null;
@@ -46,7 +46,7 @@ function readPlace(value: unknown): number | null {
  * Encodes a citation as an annotation; null for one without a URL, which this format cannot express, and for one that the answer
  * lists elsewhere.
  */
-export function encodeAnnotation(citation: Citation): Fields | null {
+export function encodeCitation(citation: Citation): Fields | null {
   const spelling = keptSpelling(citation);
   const raw = asFields(spelling["annotation"]);
   if (raw !== null) return raw;

@@ -8,7 +8,7 @@ import { type FinishReason as ChatFinishReason, isFailedFinish, readFinishReason
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { listCalls } from "../tool-calls.ts";
 import { findUsage } from "../usage.ts";
-import { decodeAnnotation, decodeListed } from "./citations.ts";
+import { decodeCitation, decodeListed } from "./citations.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { keepExtras } from "./extras.ts";
 import { readProof } from "./reasoning-details.ts";
@@ -90,7 +90,7 @@ function readContent(content: unknown): Part[] {
 
 function readAnnotations(raw: unknown): { readonly citations: Citation[]; readonly others: unknown[] } {
   if (!Array.isArray(raw)) return { citations: [], others: [] };
-  const read = raw.map((annotation) => ({ annotation, citation: decodeAnnotation(annotation) }));
+  const read = raw.map((annotation) => ({ annotation, citation: decodeCitation(annotation) }));
   const citations = read.flatMap(({ citation }) => citation ?? []);
   if (citations.length === 0) return { citations, others: [] };
   return { citations, others: read.flatMap((entry) => (entry.citation === null ? [entry.annotation] : [])) };

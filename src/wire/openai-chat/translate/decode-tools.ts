@@ -68,7 +68,7 @@ function readInputFormat(format: Fields | null): Fields | null {
 }
 
 /** Decodes `tool_choice` in all its forms; null where it is absent. */
-export function readToolChoice(raw: unknown): ToolChoice | null {
+export function decodeToolChoice(raw: unknown): ToolChoice | null {
   if (raw === "auto" || raw === "none" || raw === "required") return { kind: raw };
   // Mistral's word for `required`.
   if (raw === "any") return { kind: "required" };

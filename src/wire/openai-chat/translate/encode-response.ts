@@ -5,7 +5,7 @@ import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeReasoning, joinThoughts } from "../reasoning.ts";
 import { encodeUsage } from "../usage.ts";
-import { encodeAnnotation } from "./citations.ts";
+import { encodeCitation } from "./citations.ts";
 import { keptFields } from "./extras.ts";
 import { encodeMadeImage } from "./made-images.ts";
 import { encodeDetails, encodeProofDetail, spreadExtraContent } from "./reasoning-details.ts";
@@ -69,7 +69,7 @@ function encodeMessage(parts: readonly Part[], usesFunctions: boolean): Fields {
   const refusal = joinTexts(parts, "refusal");
   const calls = parts.filter((part) => part.kind === "tool-call");
   const cited = parts.flatMap((part) => (part.kind === "text" ? (part.citations ?? []) : []));
-  const annotations = cited.flatMap((citation) => encodeAnnotation(citation) ?? []);
+  const annotations = cited.flatMap((citation) => encodeCitation(citation) ?? []);
   const images = parts.filter((part): part is MediaPart => part.kind === "image");
   const proven = parts.findLast((part) => part.kind === "text" && part.signature !== undefined);
   const signed = proven?.kind === "text" ? proven : null;

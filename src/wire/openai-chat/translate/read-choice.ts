@@ -10,7 +10,7 @@ import { asFields, asObjects, asText, type Fields, omit } from "../../json/field
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { readSpoken } from "../reasoning.ts";
 import { isWholeObject, listCalls, nameOf, ToolCallTracker, textOf } from "../tool-calls.ts";
-import { decodeAnnotation } from "./citations.ts";
+import { decodeCitation } from "./citations.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { decodeFinish, keepChoice } from "./decode-response.ts";
 import { decodeDetail, readProof, readThoughtSignature } from "./reasoning-details.ts";
@@ -219,7 +219,7 @@ function startText(): Part {
 /** Reads what comes in one piece: citations, images and pieces of spoken answers. */
 function readWhole(state: State, delta: Fields): void {
   for (const raw of asObjects(delta["annotations"])) {
-    const citation = decodeAnnotation(raw);
+    const citation = decodeCitation(raw);
     if (citation === null) keep(state.message, { annotations: [raw] });
     else citeIn(state, citation);
   }

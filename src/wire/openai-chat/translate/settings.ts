@@ -10,7 +10,7 @@ import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
 import { lowerSchema } from "../../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
-import { readToolChoice } from "./decode-tools.ts";
+import { decodeToolChoice } from "./decode-tools.ts";
 import type { Warn } from "./encode-part.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";
 import { encodeReasoningParameters, mustRespell, readReasoningParameters } from "./reasoning-parameters.ts";
@@ -176,7 +176,7 @@ const SETTINGS: readonly Setting[] = [
   },
   {
     names: ["tool_choice"],
-    read: (raw) => ({ toolChoice: readToolChoice(raw["tool_choice"]) }),
+    read: (raw) => ({ toolChoice: decodeToolChoice(raw["tool_choice"]) }),
     write: ({ toolChoice, tools }, _, warn) => {
       const choice: unknown =
         toolChoice === null ? null : encodeToolChoice(toolChoice as ToolChoice, tools, warn);

@@ -11,10 +11,10 @@ import type {
 } from "../../canonical/parts.ts";
 import { asFields, type Fields, isEmpty, omit } from "../../json/fields.ts";
 import { encodeLatin1 } from "../../json/scan.ts";
-import { encodeChunkEvent, encodeEnding, encodeStreamError, TEXT_HOLE } from "../encode-chunk.ts";
 import { encodeReasoning, SUMMARY_BREAK } from "../reasoning.ts";
+import { encodeChunkEvent, encodeEnding, encodeStreamError, TEXT_HOLE } from "../stream-events.ts";
 import { encodeUsage } from "../usage.ts";
-import { encodeAnnotation } from "./citations.ts";
+import { encodeCitation } from "./citations.ts";
 import { encodeFinish, hidesReasoning, readAudio } from "./encode-response.ts";
 import { keptFields } from "./extras.ts";
 import { encodeMadeImage } from "./made-images.ts";
@@ -230,7 +230,7 @@ function startPart(state: WriterState, choice: ChoiceState, at: number, part: Pa
 /** Encodes what a text or refusal holds from its start. */
 function sayWhole(choice: ChoiceState, part: TextPart | RefusalPart): Fields | null {
   const cited = part.kind === "text" ? (part.citations ?? []) : [];
-  const annotations = cited.flatMap((citation) => encodeAnnotation(citation) ?? []);
+  const annotations = cited.flatMap((citation) => encodeCitation(citation) ?? []);
   const said = part.text === "" ? {} : { [SPOKEN[part.kind]]: part.text };
   const proof = part.kind === "text" ? proveText(choice, part.signature) : {};
   const delta = { ...said, ...(annotations.length === 0 ? {} : { annotations }), ...proof };
@@ -256,7 +256,7 @@ function growPart(choice: ChoiceState, at: number, delta: PartDelta): Fields | n
   if (open.kind === "function-call") return growFunctionCall(delta);
   if (delta.kind === "text") return delta.text === "" ? null : { [SPOKEN[open.kind]]: delta.text };
   if (delta.kind === "part-signature") return proveText(choice, delta);
-  const annotation = delta.kind === "citation" ? encodeAnnotation(delta.citation) : null;
+  const annotation = delta.kind === "citation" ? encodeCitation(delta.citation) : null;
   return annotation === null ? null : { annotations: [annotation] };
 }
 

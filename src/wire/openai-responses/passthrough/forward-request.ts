@@ -12,10 +12,10 @@ import {
 } from "../../json/splice.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../encrypted-reasoning.ts";
 import { originOfModel } from "../reasoning-origin.ts";
-import type { ResponsesRequest } from "./scan-request.ts";
+import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /** Returns whether the bytes of a request may be forwarded to an upstream of this format. If not, the request is translated. */
-export function canForwardResponses(request: ResponsesRequest, model: ModelTarget): boolean {
+export function canForwardResponses(request: ScannedResponsesRequest, model: ModelTarget): boolean {
   const { root, needsHub, hasPlainReasoning, reasoningOrigins } = request;
   if (needsHub || (hasPlainReasoning && !takesPlainReasoning(model))) return false;
   if (model.noInstructions === true && isPresent(memberOf(root, "instructions"))) return false;
@@ -30,7 +30,7 @@ function isPresent(node: JsonNode | undefined): boolean {
   return node !== undefined && node.kind !== "null";
 }
 
-function includesEncrypted({ text, root }: ResponsesRequest): boolean {
+function includesEncrypted({ text, root }: ScannedResponsesRequest): boolean {
   return (memberOf(root, "include")?.items ?? []).some((name) => isWord(text, name, ENCRYPTED_REASONING));
 }
 
@@ -50,7 +50,7 @@ export interface ResponsesTarget {
  * the gateway's own fields.
  */
 export function forwardResponsesRequest(
-  request: ResponsesRequest,
+  request: ScannedResponsesRequest,
   { model, refusedFields, maxTokens = null, hashUser }: ResponsesTarget,
 ): Buffer {
   const { bytes, text, root } = request;
@@ -77,7 +77,7 @@ function storeNothing(root: JsonNode): Splice {
 }
 
 /** Requests encrypted reasoning: without stored responses, the next turn needs the reasoning of this one. */
-function requestEncrypted(request: ResponsesRequest, model: ModelTarget): Splice[] {
+function requestEncrypted(request: ScannedResponsesRequest, model: ModelTarget): Splice[] {
   const { root, reasoningOrigins, hasPlainReasoning } = request;
   const mentionsReasoning =
     isPresent(memberOf(root, "reasoning")) || hasPlainReasoning || reasoningOrigins.size > 0;
@@ -91,7 +91,7 @@ function requestEncrypted(request: ResponsesRequest, model: ModelTarget): Splice
 }
 
 /** Adds an empty schema to functions without `parameters`, which upstreams demand. */
-function addToolParameters({ text, root }: ResponsesRequest): Splice[] {
+function addToolParameters({ text, root }: ScannedResponsesRequest): Splice[] {
   const splices: Splice[] = [];
   for (const tool of memberOf(root, "tools")?.items ?? []) {
     if (!isWord(text, memberOf(tool, "type"), "function")) continue;

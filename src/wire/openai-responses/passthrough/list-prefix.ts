@@ -1,12 +1,12 @@
 import { contentTexts, membersOf } from "../../json/content-texts.ts";
 import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
-import type { ResponsesRequest } from "./scan-request.ts";
+import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /**
  * Lists the texts that stay the same from turn to turn, in order: the tools, the instructions, what comes before the first user
  * message, and that message. Only texts, because ids and states change.
  */
-export function listResponsesPrefix({ text, root }: ResponsesRequest): JsonNode[] {
+export function listResponsesPrefix({ text, root }: ScannedResponsesRequest): JsonNode[] {
   const prefix: JsonNode[] = [];
   for (const tool of memberOf(root, "tools")?.items ?? []) {
     prefix.push(...membersOf(tool, "type", "name", "description"));

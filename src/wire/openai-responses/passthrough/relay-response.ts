@@ -2,11 +2,11 @@ import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { asFields, asObjects, type Fields, tryParseFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
-import { decodeUsage } from "../usage.ts";
+import { readUsage } from "../usage.ts";
 import { CallIds, claimResponse, encodePriced, isEmptyResponse, readFinish } from "./rewrite-response.ts";
 
 /** Reads a whole response of a vendor for a Responses client. Unknown fields stay as they came. `text` is the body. */
-export function readResponsesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
+export function relayResponsesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
   const body = tryParseFields(text);
   if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findFailure(body);
@@ -16,7 +16,7 @@ export function readResponsesAnswer(text: string, identity: RelayIdentity): Whol
   return {
     kind: "answer",
     isEmpty: isEmptyResponse(body),
-    usage: decodeUsage(body),
+    usage: readUsage(body),
     producedBytes: output.reduce<number>((sum, item) => sum + countBytes(asFields(item) ?? {}), 0),
     finish: readFinish(body, false),
     encode: (end) => JSON.stringify(encodePriced(claimed, end)),

@@ -10,7 +10,7 @@ import { decodeUtf8, encodeLatin1, memberOf, numberOf, stringOf } from "../../js
 import type { Splice } from "../../json/splice.ts";
 import { encodeFailure } from "../errors.ts";
 import { encodeEvent } from "../stream-events.ts";
-import { decodeUsage, isSearch } from "../usage.ts";
+import { isSearch, readUsage } from "../usage.ts";
 import { type DeltaPattern, learnPattern, matchDelta } from "./delta-pattern.ts";
 import { OpenItems, TEXT_EVENTS } from "./open-items.ts";
 import {
@@ -149,7 +149,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     if (type === "error" || (type === "" && memberOf(root, "error") !== undefined)) {
       this.error = readVendorError(200, parse(data));
     } else if (memberOf(root, "response")?.kind === "object") {
-      this.relayResponse(type, parse(data));
+      this.relayResponseEvent(type, parse(data));
     } else {
       this.relayBytes(event);
     }
@@ -164,7 +164,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   }
 
   /** Relays an event with a `response`, rewritten for the client. */
-  private relayResponse(type: string, event: Fields): void {
+  private relayResponseEvent(type: string, event: Fields): void {
     const response = asFields(event["response"]) ?? {};
     if (type === "response.failed" || type === "response.cancelled") {
       const error = asFields(response["error"]);
@@ -173,7 +173,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
       return;
     }
     const claimed = { ...event, response: claimResponse(response, this.identity, this.callIds) };
-    this.usage = decodeUsage(response, this.searches) ?? this.usage;
+    this.usage = readUsage(response, this.searches) ?? this.usage;
     if (type === "response.completed" || type === "response.incomplete") {
       this.terminal = claimed;
       this.isDone = true;

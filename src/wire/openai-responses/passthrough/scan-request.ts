@@ -24,7 +24,7 @@ import { checkResponsesRequest } from "./check-request.ts";
 import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
 
 /** A Responses request that was scanned and checked. The bytes stay as they came; the nodes give the positions of its values. */
-export interface ResponsesRequest extends ScannedRequest {
+export interface ScannedResponsesRequest extends ScannedRequest {
   /** The vendor may truncate the conversation before its model sees it. */
   readonly mayBeShortened: boolean;
   /** It contains what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot be forwarded. */
@@ -39,14 +39,18 @@ export interface ResponsesRequest extends ScannedRequest {
  * Scans and checks the body of a Responses request (docs/api/responses.md).
  * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
-export function scanResponsesRequest(bytes: Buffer): ResponsesRequest {
+export function scanResponsesRequest(bytes: Buffer): ScannedResponsesRequest {
   return scanBody(bytes, RESPONSES_REQUEST_SHAPE, (text, scan) => {
     checkResponsesRequest(text, scan.root);
     return readRequest(bytes, text, scan);
   });
 }
 
-function readRequest(bytes: Buffer, text: string, { root, values, nodes }: CountedScan): ResponsesRequest {
+function readRequest(
+  bytes: Buffer,
+  text: string,
+  { root, values, nodes }: CountedScan,
+): ScannedResponsesRequest {
   const input = memberOf(root, "input")?.items ?? [];
   const reasoning = readReasoning(text, input);
   const prompt = findPrompt(root, input);
@@ -89,7 +93,7 @@ function readReasoning(text: string, input: readonly JsonNode[]) {
   return { origins, isForeign, isPlain };
 }
 
-/** Outlines what `decodeInput` makes of the same items: neighbouring items of the model are one turn. */
+/** Outlines what `decodeMessages` makes of the same items: neighbouring items of the model are one turn. */
 function outlineInput(text: string, input: readonly JsonNode[]): OutlineMessage[] {
   const outline: OutlineMessage[] = [];
   let turn: Turn | null = null;

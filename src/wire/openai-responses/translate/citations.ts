@@ -3,7 +3,7 @@ import { asFields, type Fields } from "../../json/fields.ts";
 import { markExtras, readOwnFields } from "./extras.ts";
 
 /** Decodes an annotation of an `output_text`; the citation keeps all of it. */
-export function decodeAnnotation(annotation: unknown): Citation {
+export function decodeCitation(annotation: unknown): Citation {
   const fields = asFields(annotation) ?? {};
   return {
     url: readText(fields["url"]),

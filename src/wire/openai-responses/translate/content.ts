@@ -1,7 +1,7 @@
 import type { MediaPart, MediaSource, Part } from "../../canonical/parts.ts";
 import type { FormatName } from "../../conversation/format-name.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
-import { decodeAnnotation, encodeCitation } from "./citations.ts";
+import { decodeCitation, encodeCitation } from "./citations.ts";
 import { markSpelling, readSpelling } from "./extras.ts";
 
 /**
@@ -35,7 +35,7 @@ function decodeText(value: Fields): Part | null {
   return {
     kind: "text",
     text: value["text"],
-    ...(list.length > 0 ? { citations: list.map(decodeAnnotation) } : {}),
+    ...(list.length > 0 ? { citations: list.map(decodeCitation) } : {}),
     extras: markSpelling({ part: rest }),
   };
 }

@@ -3,7 +3,7 @@ import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { isHostedCall, nameHostedCall } from "../hosted-calls.ts";
 import { decodeContentPart } from "./content.ts";
 import { markSpelling } from "./extras.ts";
-import { decodeReasoning, markItem } from "./reasoning.ts";
+import { decodeReasoning, markItem } from "./reasoning-parts.ts";
 
 const MESSAGE_FIELDS = new Set(["role", "content"]);
 

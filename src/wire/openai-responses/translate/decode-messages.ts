@@ -4,7 +4,7 @@ import type { Message } from "../../canonical/request.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { decodeContent, decodeOutputItem, isMessage, restOfMessage } from "./decode-items.ts";
 import { markSpelling } from "./extras.ts";
-import { attachSignatures } from "./signature-items.ts";
+import { attachSignatures } from "./signatures.ts";
 
 /**
  * Decodes the input of a request. Neighbouring items of the model become one assistant message, and neighbouring results one tool
@@ -12,7 +12,7 @@ import { attachSignatures } from "./signature-items.ts";
  * both stay with their calls.
  * @throws GatewayError `invalid_request` for an item that is not an object.
  */
-export function decodeInput(items: readonly unknown[]): Message[] {
+export function decodeMessages(items: readonly unknown[]): Message[] {
   const reading: Reading = { messages: [], turn: [], results: [] };
   for (const [place, raw] of items.entries()) {
     const item = asFields(raw);

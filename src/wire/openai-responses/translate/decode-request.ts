@@ -10,7 +10,7 @@ import {
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { rejectState, STATE_FIELDS } from "../state-fields.ts";
-import { decodeInput } from "./decode-messages.ts";
+import { decodeMessages } from "./decode-messages.ts";
 import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
 import { markExtras, markSpelling } from "./extras.ts";
 import { separateCalls, separateTools } from "./namespaces.ts";
@@ -24,7 +24,7 @@ type KnownParameters = { -readonly [Key in keyof ConversationRequest]?: Conversa
 export function decodeRequest(body: Fields): ConversationRequest {
   for (const field of STATE_FIELDS) if (isWanted(body[field])) rejectState(field);
   const rest = omit(body, NOT_KEPT);
-  const messages = [...decodeInstructions(rest), ...decodeMessages(rest)];
+  const messages = [...takeInstructions(rest), ...takeMessages(rest)];
   const known: KnownParameters = {};
   takePlain(rest, known);
   const separated = separateCalls(messages, takeTools(rest, known));
@@ -52,7 +52,7 @@ function isWanted(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 
-function decodeInstructions(rest: Record<string, unknown>): Message[] {
+function takeInstructions(rest: Record<string, unknown>): Message[] {
   const text = rest["instructions"];
   if (typeof text !== "string") return [];
   delete rest["instructions"];
@@ -61,10 +61,10 @@ function decodeInstructions(rest: Record<string, unknown>): Message[] {
   ];
 }
 
-function decodeMessages(rest: Record<string, unknown>): Message[] {
+function takeMessages(rest: Record<string, unknown>): Message[] {
   const { input } = rest;
   delete rest["input"];
-  if (Array.isArray(input)) return decodeInput(input);
+  if (Array.isArray(input)) return decodeMessages(input);
   if (typeof input !== "string") {
     const metadata = { field: "input" };
     return fail("invalid_request", "input is required: a string or an array of items.", { metadata });

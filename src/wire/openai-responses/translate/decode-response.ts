@@ -4,10 +4,10 @@ import type { Part } from "../../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
 import { decodeFinish, holdsCalls } from "../finish-reason.ts";
-import { decodeUsage } from "../usage.ts";
+import { readUsage } from "../usage.ts";
 import { decodeOutputItem } from "./decode-items.ts";
 import { markExtras, markSpelling, readSpelling } from "./extras.ts";
-import { attachSignatures } from "./signature-items.ts";
+import { attachSignatures } from "./signatures.ts";
 
 /** Decodes a whole response. One that failed or has not ended is an error. */
 export function decodeAnswer(body: Fields): AnswerDecoding {
@@ -23,7 +23,7 @@ function readAnswer(body: Fields, output: readonly unknown[]): Answer {
   const finish = decodeFinish(body, holdsCalls(parts));
   return {
     choices: [{ index: 0, parts, finish, logprobs: logprobs.length > 0 ? { content: logprobs } : null }],
-    usage: decodeUsage(body),
+    usage: readUsage(body),
     serviceTier: readTier(body),
     extras: markExtras(decodeFrame(body)),
   };

@@ -4,7 +4,7 @@ import { asFields } from "../../json/fields.ts";
 import { encodeContentPart } from "./content.ts";
 import { readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
-import { encodeReasoning, findItemRest } from "./reasoning.ts";
+import { encodeReasoning, findItemRest } from "./reasoning-parts.ts";
 
 /** The parts of the model that make one item. */
 export type ItemGroup =

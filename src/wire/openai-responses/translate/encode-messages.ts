@@ -9,7 +9,7 @@ import { originOfModel } from "../reasoning-origin.ts";
 import { encodeContentPart } from "./content.ts";
 import { encodeItem, encodeResult, groupParts, type ItemGroup } from "./encode-items.ts";
 import { readSpelling } from "./extras.ts";
-import { isOwnReasoning, pickFirst } from "./reasoning.ts";
+import { isOwnReasoning, pickFirst } from "./reasoning-parts.ts";
 
 interface EncodedInput {
   readonly instructions?: string;

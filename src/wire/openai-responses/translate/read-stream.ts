@@ -6,13 +6,13 @@ import type { Part } from "../../canonical/parts.ts";
 import { brokenAnswer, readVendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asList, asText, type Fields, omit } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
-import { decodeUsage, isSearch } from "../usage.ts";
-import { decodeAnnotation } from "./citations.ts";
+import { isSearch, readUsage } from "../usage.ts";
+import { decodeCitation } from "./citations.ts";
 import { decodeContentPart } from "./content.ts";
 import { decodeOutputItem, restOfMessage } from "./decode-items.ts";
 import { clearLogprobs, decodeFrame, readTier, settleBegun } from "./decode-response.ts";
 import { markExtras } from "./extras.ts";
-import { makeEncrypted, markPlace, restOfReasoning } from "./reasoning.ts";
+import { makeEncrypted, markPlace, restOfReasoning } from "./reasoning-parts.ts";
 
 /** Returns a reader of Responses streams. */
 export function createReader(): AnswerReader {
@@ -167,7 +167,7 @@ class ResponseHandler implements EventHandler {
   private addAnnotation(event: Fields): void {
     const part = this.openText(event, OUTPUT_TEXT);
     if (part?.kind !== "text") return;
-    this.grow(part, { kind: "citation", citation: decodeAnnotation(event["annotation"]) });
+    this.grow(part, { kind: "citation", citation: decodeCitation(event["annotation"]) });
   }
 
   /** Returns the text that an event is about. It is opened if the vendor has not announced it. */
@@ -234,7 +234,7 @@ class ResponseHandler implements EventHandler {
     if (part === null) return;
     this.grow(part, { kind: "text", text: missingText(part, entry["text"] ?? entry["refusal"]) });
     for (const annotation of asList(entry["annotations"]).slice(part.citations))
-      this.grow(part, { kind: "citation", citation: decodeAnnotation(annotation) });
+      this.grow(part, { kind: "citation", citation: decodeCitation(annotation) });
   }
 
   private addEncrypted(open: OpenItem, encrypted: unknown): void {
@@ -252,7 +252,7 @@ class ResponseHandler implements EventHandler {
     this.emitter.emit({ kind: "extras", extras: markExtras(decodeFrame(response)) });
     const tier = readTier(response);
     if (tier !== null) this.emitter.emit({ kind: "service-tier", tier });
-    const usage = decodeUsage(response, this.searches);
+    const usage = readUsage(response, this.searches);
     if (usage !== null) this.emitter.emit({ kind: "usage", usage });
     const ended = { status: type.replace("response.", ""), ...response };
     this.emitter.emit({ kind: "finish", choice: 0, finish: decodeFinish(ended, this.hasCalls) });

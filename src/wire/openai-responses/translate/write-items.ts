@@ -7,8 +7,8 @@ import { encodeCitation } from "./citations.ts";
 import { encodeItem, type ItemGroup, idOf, joinsGroup, openGroup } from "./encode-items.ts";
 import { readSpelling } from "./extras.ts";
 import { indexHomes, type ToolHome } from "./namespaces.ts";
-import { encodeForeignReasoning, isOwnReasoning } from "./reasoning.ts";
-import { encodeSignature, type SignatureSide } from "./signature-items.ts";
+import { encodeForeignReasoning, isOwnReasoning } from "./reasoning-parts.ts";
+import { encodeSignature, type SignatureSide } from "./signatures.ts";
 import {
   type Emit,
   emitAdded,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
 import { collectAnswer, replayAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
 import { createWholeTranslation } from "../../../../src/wire/canonical/translate-relay.ts";
-import { relayResponse } from "../../../../src/wire/openai-chat/passthrough/relay-response.ts";
+import { relayChatAnswer } from "../../../../src/wire/openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
 import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../../../support/recordings.ts";
@@ -16,7 +16,7 @@ const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams).map(({ name, text }) =>
 
 describe("a recorded answer that passes through the hub", () => {
   test.each(answers)("$name is what the splicing path makes of it", ({ text }) => {
-    const direct = relayResponse(text, IDENTITY);
+    const direct = relayChatAnswer(text, IDENTITY);
     const hub = createWholeTranslation(openaiChat.decodeAnswer(JSON.parse(text)), {
       codec: openaiChat,
       identity: IDENTITY,

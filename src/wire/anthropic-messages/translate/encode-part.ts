@@ -5,7 +5,7 @@ import { encodeCache } from "./cache-mark.ts";
 import { encodeCitation, isVendors } from "./citations.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { encodeMedia } from "./media.ts";
-import { encodeOwnReasoning } from "./reasoning.ts";
+import { encodeOwnReasoning } from "./reasoning-parts.ts";
 import { readOwnToolInput, readToolInput, wrapText } from "./tool-input.ts";
 
 /** Reports what the target cannot express. */
@@ -15,7 +15,7 @@ export type Report = (warning: Warning) => void;
  * Encodes a part as a block for an upstream; null if it is left out. `field` names it to the client.
  * @throws GatewayError `invalid_request` if leaving it out would change the request.
  */
-export function encodeBlock(part: Part, field: string, report: Report): Fields | null {
+export function encodePart(part: Part, field: string, report: Report): Fields | null {
   switch (part.kind) {
     case "text":
       return encodeText(part, part.citations?.filter(isVendors));
@@ -67,7 +67,7 @@ function encodeInput(part: ToolCallPart): unknown {
 
 function encodeToolResult(part: ToolResultPart, field: string, report: Report): Fields {
   const content = encodeContent(part.content, (inner, index) =>
-    encodeBlock(inner, `${field}.content[${index}]`, report),
+    encodePart(inner, `${field}.content[${index}]`, report),
   );
   const result: Record<string, unknown> = { type: "tool_result", tool_use_id: part.callId };
   if (part.content.length > 0) result["content"] = content;

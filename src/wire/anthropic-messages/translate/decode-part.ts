@@ -4,14 +4,14 @@ import { takeCache } from "./cache-mark.ts";
 import { decodeCitations } from "./citations.ts";
 import { FORMAT, makeExtras } from "./extras.ts";
 import { decodeMedia, joinTexts } from "./media.ts";
-import { decodeRedacted, decodeThinking } from "./reasoning.ts";
+import { decodeRedacted, decodeThinking } from "./reasoning-parts.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
 /**
  * Decodes a content block of a request or an answer. Kinds that only this API has become native parts. Null if a block of a known
  * kind lacks a required field.
  */
-export function decodeBlock(raw: unknown): Part | null {
+export function decodePart(raw: unknown): Part | null {
   const block = asFields(raw);
   const type = block?.["type"];
   if (block === null || typeof type !== "string") return null;
@@ -127,6 +127,6 @@ function decodeToolResult(take: FieldTaker): ToolResultPart | null {
 export function decodeContent(take: FieldTaker): readonly Part[] | null {
   const text = take.text("content");
   if (text !== null) return [{ kind: "text", text }];
-  const parts = take.list("content")?.map(decodeBlock) ?? [];
+  const parts = take.list("content")?.map(decodePart) ?? [];
   return parts.every((part) => part !== null) ? parts : null;
 }
