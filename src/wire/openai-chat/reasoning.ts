@@ -1,8 +1,8 @@
 import type { ReasoningPart } from "../canonical/parts.ts";
-import { asFields, asText } from "../json/fields.ts";
+import { asFields, asText, type Fields } from "../json/fields.ts";
 
-/** The text and the reasoning of a delta or message, read from any of the vendors' spellings. */
-export interface Spoken {
+/** The text and the reasoning of a delta or message. Vendors spell them differently. */
+export interface DeltaText {
   /** Null where the field is absent or null. */
   readonly content: string | null;
   readonly reasoning: string | null;
@@ -11,7 +11,7 @@ export interface Spoken {
 }
 
 /** Reads `content` (text or parts), `reasoning_content`, `reasoning` and `reasoning_details`. */
-export function readSpoken(source: Readonly<Record<string, unknown>>): Spoken {
+export function readDeltaText(source: Fields): DeltaText {
   const parts = Array.isArray(source["content"]) ? readParts(source["content"]) : null;
   const content = parts ? parts.content : asText(source["content"]);
   const reasoning =
@@ -21,8 +21,7 @@ export function readSpoken(source: Readonly<Record<string, unknown>>): Spoken {
 }
 
 /** Encodes reasoning in the three spellings that clients read; no client shows it twice (docs/api/chat.md, "Reasoning"). */
-export function encodeReasoning(spoken: Spoken): Record<string, unknown> {
-  const { reasoning, details } = spoken;
+export function encodeReasoning({ reasoning, details }: DeltaText): Fields {
   if (reasoning === null) return details === null ? {} : { reasoning_details: details };
   return {
     reasoning,
@@ -31,8 +30,8 @@ export function encodeReasoning(spoken: Spoken): Record<string, unknown> {
   };
 }
 
-/** Whether any other field of a message has content, such as media or citations. Empty values and numbers do not count. */
-export function saysBeside(fields: Readonly<Record<string, unknown>>): boolean {
+/** Returns whether any of the other fields of a message has content, such as media or citations. Empty values and numbers do not count. */
+export function hasOtherContent(fields: Fields): boolean {
   for (const name in fields) {
     const value = fields[name];
     if (typeof value === "object" && value !== null ? Object.keys(value).length > 0 : asText(value))
@@ -44,8 +43,8 @@ export function saysBeside(fields: Readonly<Record<string, unknown>>): boolean {
 /** Separates the parts of a reasoning summary in the joined text. Each part is a paragraph, usually with a title. */
 export const SUMMARY_BREAK = "\n\n";
 
-/** Joins the reasoning parts into the single string that this format has for them. */
-export function joinThoughts(parts: readonly Pick<ReasoningPart, "text" | "isSummary">[]): string {
+/** Joins reasoning parts into the single string that this format has for them. */
+export function joinReasoning(parts: readonly Pick<ReasoningPart, "text" | "isSummary">[]): string {
   let joined = "";
   let followsSummary = false;
   for (const { text, isSummary } of parts) {

@@ -4,7 +4,7 @@ import { findVendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asObjects, type Fields, omit, tryParseFields } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
-import { encodeReasoning, readSpoken, saysBeside } from "../reasoning.ts";
+import { encodeReasoning, hasOtherContent, readDeltaText } from "../reasoning.ts";
 import { listCalls, ToolCallTracker, textOf } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
 
@@ -14,7 +14,7 @@ export function relayChatAnswer(text: string, identity: RelayIdentity): WholeAns
   if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
-  const choices = asObjects(body["choices"]).map((choice, place) => readChoice(choice, place, identity));
+  const choices = asObjects(body["choices"]).map((choice, index) => readChoice(choice, index, identity));
   const [first] = choices;
   if (first === undefined) return { kind: "error", error: NO_CHOICES };
   const failed = choices.find(({ finish }) => isFailedFinish(finish.native));
@@ -52,26 +52,26 @@ interface ChoiceReading {
   readonly isEmpty: boolean;
 }
 
-function readChoice(choice: Fields, place: number, identity: RelayIdentity): ChoiceReading {
+function readChoice(choice: Fields, position: number, identity: RelayIdentity): ChoiceReading {
   const message = asFields(choice["message"]) ?? {};
   const native = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : "stop";
-  const spoken = readSpoken(message);
+  const text = readDeltaText(message);
   const calls = readCalls(listCalls(message), identity);
   const client = readFinishReason(native, calls.length > 0);
-  const content = spoken.content === "" && calls.length > 0 ? null : spoken.content;
-  const beside = omit(message, OWN_MESSAGE_FIELDS);
+  const content = text.content === "" && calls.length > 0 ? null : text.content;
+  const others = omit(message, OWN_MESSAGE_FIELDS);
   const bytes =
     Buffer.byteLength(content ?? "") +
-    Buffer.byteLength(spoken.reasoning ?? "") +
+    Buffer.byteLength(text.reasoning ?? "") +
     calls.reduce((sum, call) => sum + Buffer.byteLength(textOf(call)), 0);
   return {
     encoded: {
-      index: typeof choice["index"] === "number" ? choice["index"] : place,
+      index: typeof choice["index"] === "number" ? choice["index"] : position,
       message: {
         role: "assistant",
-        ...beside,
+        ...others,
         content,
-        ...encodeReasoning(spoken),
+        ...encodeReasoning(text),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
       },
       ...omit(choice, OWN_CHOICE_FIELDS),
@@ -80,11 +80,11 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
     },
     finish: { client, native },
     bytes,
-    isEmpty: bytes === 0 && calls.length === 0 && client === "stop" && !saysBeside(beside),
+    isEmpty: bytes === 0 && calls.length === 0 && client === "stop" && !hasOtherContent(others),
   };
 }
 
-/** Each call is complete, so one step of the tracker and its end suffice. */
+/** Reads complete calls: one step of the tracker and its end suffice. */
 function readCalls(raw: readonly unknown[], identity: RelayIdentity) {
   if (raw.length === 0) return [];
   const tracker = new ToolCallTracker(identity.makeCallId, identity.originalIds);

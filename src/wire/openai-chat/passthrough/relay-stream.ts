@@ -9,11 +9,11 @@ import { findEventError, type VendorError } from "../../conversation/vendor-erro
 import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
-import { encodeChunkEvent, encodeEnding, encodeStreamError } from "../stream-events.ts";
+import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { ToolCallTracker } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
-import { type ChunkTemplate, copyEvent } from "./chunk-template.ts";
-import { learnChunk, type ParsedChunk } from "./learn-chunk.ts";
+import type { ChunkTemplate } from "./chunk-template.ts";
+import { createTemplate, type ParsedChunk } from "./create-template.ts";
 import { relayDelta } from "./relay-delta.ts";
 
 interface Choice {
@@ -29,8 +29,8 @@ const MAX_TEMPLATES = 6;
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. Events that match an earlier one are copied by a
- * template; all others are parsed, corrected and printed. It is changed in place: a new state for each event would cost more than
- * the event.
+ * template; all others are parsed, corrected and encoded. It is changed in place, because a new state for each event would cost
+ * more than the event.
  */
 export class ChatRelay implements AnswerRelay, StreamProgress {
   sawToken = false;
@@ -43,16 +43,19 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
   private readonly stream: EventStream;
   private readonly templates: ChunkTemplate[] = [];
   private readonly choices = new Map<number, Choice>();
-  /** Fields of events that sent nothing; they go with the next event that does. */
+  /** Fields of events for which nothing was sent. They are sent with the next event. */
   private carried: Record<string, unknown> = {};
-  /** Fields of the events that brought a finish; they go with the last event. */
+  /** Fields of the events with a finish. They are sent with the last event. */
   private readonly finishFields: Record<string, unknown> = {};
+
+  private readonly encoder: ChunkEncoder;
 
   /** `wantsUsageChunk`: the client asked for `stream_options.include_usage`. */
   constructor(
     private readonly identity: RelayIdentity,
-    private readonly wantsUsageChunk: boolean,
+    wantsUsageChunk: boolean,
   ) {
+    this.encoder = new ChunkEncoder(identity, wantsUsageChunk);
     this.stream = new EventStream(
       this,
       (text, start, end, name) => this.readEvent(text, start, end, name),
@@ -100,18 +103,18 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     return "";
   }
 
-  /** Sends the arguments of calls that came without, one finish for each choice, the usage and `[DONE]`. */
+  /** Sends the missing arguments of calls, one finish for each choice, the usage and `[DONE]`. */
   encodeEnd({ report, metadata }: AnswerEnd): string {
     const choices = [...this.choices.values()].toSorted((a, b) => a.index - b.index);
     let out = "";
     for (const { index, tools } of choices) {
       const calls = tools.end();
       const entry = { index, delta: { tool_calls: calls }, finish_reason: null };
-      if (calls.length > 0) out += encodeChunkEvent(this.identity, {}, [entry]);
+      if (calls.length > 0) out += this.encoder.encodeEvent({}, [entry]);
     }
-    const ending = { ...this.identity, wantsUsageChunk: this.wantsUsageChunk };
+    const finishes = choices.map(encodeFinish);
     const fields = { ...this.carried, ...this.finishFields };
-    return out + encodeEnding(ending, choices.map(encodeFinish), fields, encodeUsage(report), metadata);
+    return out + this.encoder.encodeEnding({ finishes, fields, usage: encodeUsage(report), metadata });
   }
 
   encodeError(error: StreamError): string {
@@ -123,11 +126,11 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     return this.out.splice(0).join("");
   }
 
-  /** Copies the event at `from` if it looks like an earlier one; returns where the next event begins, or `from`. */
+  /** Copies the event at `from` if it matches a template. Returns where the next event begins, or `from`. */
   private copyKnown(text: string, from: number): number {
     if (this.stream.hasStopped) return from;
     for (const template of this.templates) {
-      const next = copyEvent(template, text, from, this);
+      const next = template.copyEvent(text, from, this);
       if (next >= 0) return next;
     }
     return from;
@@ -160,7 +163,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
       const choice = asFields(raw);
       if (choice !== null) this.relayChoice(choice, parsed.fields);
     }
-    if (choices.length === 1 && this.out.length > sentBefore) this.learn(parsed);
+    if (choices.length === 1 && this.out.length > sentBefore) this.addTemplate(parsed);
   }
 
   private relayChoice(raw: Fields, fields: Fields): void {
@@ -178,7 +181,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     }
     if (delta !== null) {
       const entry = { index, delta, ...choiceFields, finish_reason: null };
-      this.out.push(encodeChunkEvent(this.identity, { ...this.carried, ...fields }, [entry]));
+      this.out.push(this.encoder.encodeEvent({ ...this.carried, ...fields }, [entry]));
       this.carried = {};
     } else if (typeof reason !== "string") {
       const { obfuscation: _, ...carried } = fields;
@@ -203,11 +206,11 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
 
   private readDelta({ tools }: Choice, raw: Fields, isFirst: boolean): Fields | null {
     const callsBefore = tools.count();
-    const said = asFields(raw["delta"]) ?? asFields(raw["message"]) ?? {};
-    const { delta, saysSomething, bytes } = relayDelta(tools, said, isFirst);
-    // The vendor's index may stand for another call now, so what was learned about it no longer holds.
+    const given = asFields(raw["delta"]) ?? asFields(raw["message"]) ?? {};
+    const { delta, hasContent, bytes } = relayDelta(tools, given, isFirst);
+    // The vendor's index may belong to another call now, so the templates no longer hold.
     if (tools.count() !== callsBefore) this.templates.length = 0;
-    if (saysSomething) this.sawToken = true;
+    if (hasContent) this.sawToken = true;
     this.producedBytes += bytes;
     return delta;
   }
@@ -222,10 +225,10 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     for (const choice of this.choices.values()) choice.finish ??= reason;
   }
 
-  private learn(parsed: ParsedChunk): void {
+  private addTemplate(parsed: ParsedChunk): void {
     const choice = asFields(asList(parsed.chunk["choices"])[0]) ?? {};
     const tools = this.choices.get(indexOf(choice))?.tools;
-    const template = tools === undefined ? null : learnChunk(this.identity, parsed, tools);
+    const template = tools === undefined ? null : createTemplate(this.encoder, parsed, tools);
     if (template === null) return;
     this.templates.unshift(template);
     if (this.templates.length > MAX_TEMPLATES) this.templates.pop();

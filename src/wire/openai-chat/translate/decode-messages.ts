@@ -4,8 +4,8 @@ import { asFields, asObjects, asText, type Fields, omit } from "../../json/field
 import { decodePart, keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { decodeSentImages } from "./made-images.ts";
-import { readProof } from "./reasoning-details.ts";
 import { readReasoning } from "./reasoning-parts.ts";
+import { decodeExtraContent } from "./signatures.ts";
 import { decodeCall, keepUnknownCall } from "./tool-call-parts.ts";
 
 /** Decodes the messages of a request. Keeps how each was spelled, so that `encodeRequest` can give back the same message. */
@@ -106,7 +106,7 @@ function decodeAssistant(message: Fields): Message {
  * signature or no text.
  */
 function proveSent(parts: readonly Part[], extraContent: unknown): readonly Part[] {
-  const proof = readProof(extraContent);
+  const proof = decodeExtraContent(extraContent);
   const at = parts.findLastIndex((part) => part.kind === "text");
   const text = parts[at];
   if (proof.signature === undefined || text === undefined) return parts;

@@ -3,7 +3,7 @@ import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
 import { joinTexts } from "../reasoning.ts";
 import { keepExtras } from "./extras.ts";
 import { readSource } from "./media-source.ts";
-import { readProof } from "./reasoning-details.ts";
+import { decodeExtraContent } from "./signatures.ts";
 
 /** Decodes a content part. An unknown or malformed part becomes a native part. */
 export function decodePart(raw: Fields): Part {
@@ -74,7 +74,7 @@ function readAddressed(raw: Fields, field: string, kind: MediaPart["kind"]): Par
     kind,
     source,
     ...(detail === null ? {} : { detail }),
-    ...readProof(raw["extra_content"]),
+    ...decodeExtraContent(raw["extra_content"]),
     ...readBase(raw, [field], {
       ...spelling,
       ...(typeof raw[field] === "string" ? { isBare: true } : {}),

@@ -11,8 +11,8 @@ import { findUsage } from "../usage.ts";
 import { decodeCitation, decodeListed } from "./citations.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { keepExtras } from "./extras.ts";
-import { readProof } from "./reasoning-details.ts";
 import { readReasoning } from "./reasoning-parts.ts";
+import { decodeExtraContent } from "./signatures.ts";
 import { decodeCall } from "./tool-call-parts.ts";
 
 /** Decodes a vendor's whole answer in any of the spellings of this format. */
@@ -59,7 +59,7 @@ function decodeMessage(message: Fields): { readonly parts: readonly Part[]; read
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);
   const { citations, others } = readAnnotations(message["annotations"]);
-  const proof = readProof(message["extra_content"]);
+  const proof = decodeExtraContent(message["extra_content"]);
   const content = prove(cite(readContent(message["content"]), citations), proof);
   const known = new Set([
     ...OWN_MESSAGE_FIELDS,

@@ -3,13 +3,14 @@ import { FINISH_WORDS } from "../../canonical/finish-words.ts";
 import type { AnswerEnd, AnswerIdentity, AskedFor } from "../../canonical/format.ts";
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
-import { encodeReasoning, joinThoughts } from "../reasoning.ts";
+import { encodeReasoning, joinReasoning } from "../reasoning.ts";
 import { encodeUsage } from "../usage.ts";
 import { encodeCitation } from "./citations.ts";
 import { keptFields } from "./extras.ts";
 import { encodeMadeImage } from "./made-images.ts";
-import { encodeDetails, encodeProofDetail, spreadExtraContent } from "./reasoning-details.ts";
+import { encodeDetails } from "./reasoning-details.ts";
 import { insertProofs } from "./reasoning-parts.ts";
+import { encodeSignatureDetail, spreadExtraContent } from "./signatures.ts";
 import { encodeCall } from "./tool-call-parts.ts";
 
 /** Encodes a whole answer (docs/api/chat.md). */
@@ -114,10 +115,10 @@ function encodeSpokenReasoning(
 ): Fields {
   const details: Fields[] = [];
   for (const part of reasoning) details.push(...encodeDetails(part, details.length));
-  const proof = signed === null ? null : encodeProofDetail(signed, details.length);
+  const proof = signed === null ? null : encodeSignatureDetail(signed, details.length);
   if (proof !== null) details.push(proof);
   const all = insertProofs(details, calls);
-  const text = joinThoughts(reasoning);
+  const text = joinReasoning(reasoning);
   return encodeReasoning({
     content: null,
     reasoning: text === "" ? null : text,

@@ -3,7 +3,7 @@ import { asFields, type Fields } from "../../json/fields.ts";
 import { decodePart } from "./decode-part.ts";
 import { encodePart, type Warn } from "./encode-part.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
-import { spreadExtraContent } from "./reasoning-details.ts";
+import { spreadExtraContent } from "./signatures.ts";
 
 /** Encodes an image that a model made as an entry of `images`, with its thought signature in Google's spelling. */
 export function encodeMadeImage(part: MediaPart, field: string, warn: Warn): Fields {

@@ -10,7 +10,7 @@ import { isFailedFinish } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../own-fields.ts";
 import { findUsage } from "../usage.ts";
 import { decodeListed } from "./citations.ts";
-import { type ChoiceReader, createChoiceReader } from "./read-choice.ts";
+import { ChoiceReader } from "./read-choice.ts";
 
 /**
  * Returns a reader of a vendor's stream that is as lenient as the passthrough relay: indexes and ids may be missing, calls may
@@ -80,7 +80,7 @@ class ChunkHandler implements EventHandler {
     const known = this.choices.get(index);
     if (known !== undefined) return known;
     if (this.choices.size >= BOUNDS.choices) return null;
-    const reader = createChoiceReader(this.emitter, index);
+    const reader = new ChoiceReader(this.emitter, index);
     this.choices.set(index, reader);
     return reader;
   }

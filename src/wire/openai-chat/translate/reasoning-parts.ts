@@ -1,10 +1,11 @@
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
 import { plainReasoning } from "../../canonical/parts.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
-import { joinThoughts } from "../reasoning.ts";
+import { joinReasoning } from "../reasoning.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { joinDetails } from "./join-details.ts";
-import { decodeDetail, encodeDetails, encodeProofDetail, provesCall } from "./reasoning-details.ts";
+import { decodeDetail, encodeDetails } from "./reasoning-details.ts";
+import { encodeSignatureDetail, signsCall } from "./signatures.ts";
 import { proveCall, spellProofDetail } from "./tool-call-parts.ts";
 
 /** The reasoning of a message, and its calls with the thought signatures that came among the reasoning. */
@@ -76,7 +77,7 @@ function nameProof(callId: string, value: string | null): string {
 
 /** Returns the index of the first call that the detail signs, and removes it from the index; null if there is none. */
 function takeProvable(detail: ReasoningPart, provable: ProvableCalls): number | null {
-  if (detail.id === null || !provesCall(detail, detail.id)) return null;
+  if (detail.id === null || !signsCall(detail, detail.id)) return null;
   const unsigned = provable.get(nameProof(detail.id, null)) ?? [];
   const signed = provable.get(nameProof(detail.id, detail.encrypted)) ?? [];
   const isUnsigned =
@@ -105,10 +106,10 @@ export function encodeSentReasoning(
       for (const detail of encodeDetails(part, details.length)) details.push(detail);
     } else if (spelling["said"] === undefined) plain.push(part);
   }
-  const text = joinThoughts(plain);
+  const text = joinReasoning(plain);
   const extraContent = signed === undefined ? undefined : keptSpelling(signed)["extraContent"];
   const proof =
-    signed === undefined || extraContent !== undefined ? null : encodeProofDetail(signed, details.length);
+    signed === undefined || extraContent !== undefined ? null : encodeSignatureDetail(signed, details.length);
   if (proof !== null) details.push(proof);
   const all = insertProofs(details, calls);
   return {

@@ -3,7 +3,7 @@ import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
 import { readCallKind } from "../tool-calls.ts";
 import { keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
-import { encodeExtraContent, encodeProofDetail, readThoughtSignature } from "./reasoning-details.ts";
+import { encodeExtraContent, encodeSignatureDetail, readExtraContent } from "./signatures.ts";
 
 /** How the thought signature of a call was spelled: as `extra_content`, or as a detail at an index of `reasoning_details`. */
 interface SpelledProof {
@@ -21,7 +21,7 @@ export function decodeCall(raw: Fields): ToolCallPart | null {
   const text = type === "function" ? "arguments" : "input";
   const { call, fields } = KNOWN[type];
   const rest = omit(inner, fields);
-  const proof = readThoughtSignature(raw["extra_content"]);
+  const proof = readExtraContent(raw["extra_content"]);
   const known = proof === null ? call : call.union(PROOF);
   const spelling: Record<string, unknown> = {};
   if (Object.keys(rest).length > 0) spelling["inner"] = rest;
@@ -99,7 +99,7 @@ export function spellProofDetail(
 ): { readonly detail: Fields; readonly place: number | null } | null {
   const spelled = readSpelling(call);
   if (spelled === null) {
-    const detail = encodeProofDetail(call, index);
+    const detail = encodeSignatureDetail(call, index);
     return detail === null ? null : { detail, place: null };
   }
   if (spelled.detail === undefined) return null;
@@ -109,6 +109,6 @@ export function spellProofDetail(
 /** Returns how the client spelled the thought signature, if that is still the same; otherwise it is sent in both spellings. */
 function readSpelling(call: ToolCallPart): SpelledProof | null {
   const spelled = asFields(keptSpelling(call)["proof"]) as SpelledProof | null;
-  const value = spelled?.detail?.["data"] ?? readThoughtSignature(spelled?.extraContent);
+  const value = spelled?.detail?.["data"] ?? readExtraContent(spelled?.extraContent);
   return spelled !== null && value === call.signature?.value ? spelled : null;
 }
