@@ -1,0 +1,62 @@
+import { asFields, type Fields } from "../../json/fields.ts";
+import { encodeEvent } from "../stream-events.ts";
+
+/** Encodes the events of content blocks and numbers the blocks. One block is open at a time. Each method returns what to send. */
+export class BlockWriter {
+  private index = 0;
+  private hasStarted = false;
+
+  /** `encodeStart` returns the events that precede the first block. */
+  constructor(private readonly encodeStart: () => string) {}
+
+  /** Returns the start of the stream, if it was not sent before. */
+  start(): string {
+    if (this.hasStarted) return "";
+    this.hasStarted = true;
+    return this.encodeStart();
+  }
+
+  /** Opens a block. */
+  open(block: Fields): string {
+    const start = this.start();
+    return start + encodeEvent({ type: "content_block_start", index: this.index, content_block: block });
+  }
+
+  /** Sends a delta of the open block. */
+  append(delta: Fields): string {
+    return encodeEvent({ type: "content_block_delta", index: this.index, delta });
+  }
+
+  /** Closes the open block. */
+  close(): string {
+    return encodeEvent({ type: "content_block_stop", index: this.index++ });
+  }
+
+  /** Sends whole blocks. */
+  writeAll(blocks: readonly Fields[]): string {
+    return blocks.map((block) => this.writeWhole(block)).join("");
+  }
+
+  private writeWhole(block: Fields): string {
+    const { start, delta } = splitWhole(block);
+    return this.open(start) + (delta === null ? "" : this.append(delta)) + this.close();
+  }
+}
+
+/** Splits a whole block, because clients expect inputs and summaries in deltas, as the vendor sends them. */
+function splitWhole(block: Fields): { readonly start: Fields; readonly delta: Fields | null } {
+  const input = asFields(block["input"]);
+  if (input !== null && Object.keys(input).length > 0) {
+    return {
+      start: { ...block, input: {} },
+      delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
+    };
+  }
+  if (block["type"] === "compaction" && typeof block["content"] === "string") {
+    return {
+      start: { ...block, content: null },
+      delta: { type: "compaction_delta", content: block["content"] },
+    };
+  }
+  return { start: block, delta: null };
+}
