@@ -3,7 +3,7 @@ import { replayAnswer } from "../../canonical/collect-answer.ts";
 import type { AnswerEnd, AnswerIdentity, AskedFor } from "../../canonical/format.ts";
 import { keepForAnswer } from "./keep-for-answer.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./response-fields.ts";
-import { closeItems, createItemWriter, hasRefusal, readOutput, stepItems } from "./write-items.ts";
+import { ItemWriter } from "./write-items.ts";
 
 /** Encodes a whole answer as a response: the items that a stream of it would end with. */
 export function encodeAnswer(
@@ -14,17 +14,17 @@ export function encodeAnswer(
 ): Record<string, unknown> {
   const choice = answer.choices[0];
   const request = keepForAnswer(asked.request);
-  const items = createItemWriter(identity.id, request.tools, () => {});
+  const items = new ItemWriter(identity.id, request.tools, () => {});
   // Before the texts, so that each of them takes its own.
-  if (choice !== undefined) stepItems(items, { kind: "logprobs", choice: 0, value: choice.logprobs });
+  if (choice !== undefined) items.step({ kind: "logprobs", choice: 0, value: choice.logprobs });
   for (const event of replayAnswer(answer)) {
     if (event.kind === "part-start" || event.kind === "part-delta" || event.kind === "part-end") {
-      if (event.choice === choice?.index) stepItems(items, event);
+      if (event.choice === choice?.index) items.step(event);
     }
   }
-  closeItems(items, choice?.finish.reason ?? null);
+  items.end(choice?.finish.reason ?? null);
   const { serviceTier, extras } = answer;
   const finish = choice?.finish ?? null;
-  const outcome = { output: readOutput(items), finish, serviceTier, extras, hasRefusal: hasRefusal(items) };
+  const outcome = { output: items.readOutput(), finish, serviceTier, extras, hasRefusal: items.hasRefusal() };
   return encodeResponse(encodeStart(identity, encodeEcho(request)), outcome, end);
 }

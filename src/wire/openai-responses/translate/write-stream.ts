@@ -13,101 +13,93 @@ import { encodeFailure } from "../errors.ts";
 import { encodeEvent } from "../stream-events.ts";
 import { keepForAnswer } from "./keep-for-answer.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./response-fields.ts";
-import {
-  closeItems,
-  createItemWriter,
-  hasRefusal,
-  type ItemWriter,
-  readOutput,
-  stepItems,
-} from "./write-items.ts";
+import { ItemWriter } from "./write-items.ts";
 
-/** The state of a writer. */
-interface WriterState {
-  readonly start: Fields;
-  readonly items: ItemWriter;
-  readonly events: EventSink;
-  finish: Finish | null;
-  serviceTier: string | null;
-  extras: Extras | undefined;
-}
-
-/** Numbers events and collects them until they are returned. */
-interface EventSink {
-  sequence: number;
-  out: string;
-}
-
-/**
- * Returns a writer of streams in OpenAI's form: each item and part is added, grown and done, and the whole response comes last.
- */
+/** Returns a writer of this format's streams: each item and part is added, grown and done, and the whole response comes last. */
 export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
-  const request = keepForAnswer(asked.request);
-  const events: EventSink = { sequence: 0, out: "" };
-  const items = createItemWriter(identity.id, request.tools, (type, fields) =>
-    pushEvent(events, type, fields),
-  );
-  const start = encodeStart(identity, encodeEcho(request));
-  const state: WriterState = { start, items, events, finish: null, serviceTier: null, extras: undefined };
-  const collect = (write: () => void): string => {
-    if (events.sequence === 0) writeStart(state);
-    write();
-    const { out } = events;
-    events.out = "";
-    return out;
-  };
-  return {
-    step: (event) => collect(() => stepWriter(state, event)),
-    end: (end) => collect(() => writeEnd(state, end)),
-    fail: (error) => collect(() => writeFailure(state, error)),
-  };
+  return new ResponseWriter(identity, asked);
 }
 
-function pushEvent(sink: EventSink, type: string, fields: Fields): void {
-  sink.out += encodeEvent({ type, sequence_number: sink.sequence++, ...fields });
-}
+class ResponseWriter implements AnswerWriter {
+  /** The response at its start. */
+  private readonly begun: Fields;
+  private readonly items: ItemWriter;
+  /** The sequence number of the next event. */
+  private sequence = 0;
+  /** The events that were not returned yet. */
+  private out = "";
+  private finish: Finish | null = null;
+  private serviceTier: string | null = null;
+  private extras: Extras | undefined;
 
-function writeStart({ start, events }: WriterState): void {
-  pushEvent(events, "response.created", { response: start });
-  pushEvent(events, "response.in_progress", { response: start });
-}
-
-function stepWriter(state: WriterState, event: AnswerEvent): void {
-  switch (event.kind) {
-    case "part-start":
-    case "part-delta":
-    case "part-end":
-    case "logprobs":
-      // This format has one choice; requests for more were rejected.
-      if (event.choice === 0) stepItems(state.items, event);
-      break;
-    case "finish":
-      if (event.choice === 0) state.finish = event.finish;
-      break;
-    case "service-tier":
-      state.serviceTier = event.tier;
-      break;
-    case "extras":
-      state.extras = joinExtras(state.extras, event.extras);
-      break;
+  constructor(identity: AnswerIdentity, asked: AskedFor) {
+    const request = keepForAnswer(asked.request);
+    this.begun = encodeStart(identity, encodeEcho(request));
+    this.items = new ItemWriter(identity.id, request.tools, (type, fields) => this.emit(type, fields));
   }
-}
 
-function writeEnd(state: WriterState, end: AnswerEnd): void {
-  const { events, finish, items, serviceTier, extras, start } = state;
-  closeItems(items, finish?.reason ?? null);
-  const outcome = { output: readOutput(items), finish, serviceTier, extras, hasRefusal: hasRefusal(items) };
-  const response = encodeResponse(start, outcome, end);
-  pushEvent(events, `response.${String(response["status"])}`, { response });
-}
+  step(event: AnswerEvent): string {
+    this.start();
+    switch (event.kind) {
+      case "part-start":
+      case "part-delta":
+      case "part-end":
+      case "logprobs":
+        // This format has one choice; requests for more were rejected.
+        if (event.choice === 0) this.items.step(event);
+        break;
+      case "finish":
+        if (event.choice === 0) this.finish = event.finish;
+        break;
+      case "service-tier":
+        this.serviceTier = event.tier;
+        break;
+      case "extras":
+        this.extras = joinExtras(this.extras, event.extras);
+        break;
+    }
+    return this.takeOutput();
+  }
 
-/** Writes an error as a failed response, because agents ignore a bare `error` event. */
-function writeFailure({ events, items, start }: WriterState, error: StreamError): void {
-  const response = {
-    ...start,
-    status: "failed",
-    error: encodeFailure(error),
-    output: readOutput(items),
-  };
-  pushEvent(events, "response.failed", { response });
+  end(end: AnswerEnd): string {
+    this.start();
+    const { finish, items, serviceTier, extras } = this;
+    items.end(finish?.reason ?? null);
+    const outcome = {
+      output: items.readOutput(),
+      finish,
+      serviceTier,
+      extras,
+      hasRefusal: items.hasRefusal(),
+    };
+    const response = encodeResponse(this.begun, outcome, end);
+    this.emit(`response.${String(response["status"])}`, { response });
+    return this.takeOutput();
+  }
+
+  /** Encodes an error as a failed response, because agents ignore a bare `error` event. */
+  fail(error: StreamError): string {
+    this.start();
+    const output = this.items.readOutput();
+    const response = { ...this.begun, status: "failed", error: encodeFailure(error), output };
+    this.emit("response.failed", { response });
+    return this.takeOutput();
+  }
+
+  /** Emits the start of the stream, once. */
+  private start(): void {
+    if (this.sequence > 0) return;
+    this.emit("response.created", { response: this.begun });
+    this.emit("response.in_progress", { response: this.begun });
+  }
+
+  private emit(type: string, fields: Fields): void {
+    this.out += encodeEvent({ type, sequence_number: this.sequence++, ...fields });
+  }
+
+  private takeOutput(): string {
+    const { out } = this;
+    this.out = "";
+    return out;
+  }
 }
