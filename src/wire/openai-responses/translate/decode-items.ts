@@ -1,7 +1,7 @@
 import type { Part } from "../../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { isHostedCall, nameHostedCall } from "../hosted-calls.ts";
-import { decodeContentPart } from "./content.ts";
+import { decodePart } from "./decode-part.ts";
 import { markSpelling } from "./extras.ts";
 import { decodeReasoning, markItem } from "./reasoning-parts.ts";
 
@@ -15,7 +15,7 @@ interface Content {
 export function decodeContent(content: unknown): Content {
   if (typeof content === "string") return { parts: [{ kind: "text", text: content }], asText: true };
   const list = Array.isArray(content) ? content.map(asFields).filter((part) => part !== null) : [];
-  return { parts: list.map(decodeContentPart), asText: false };
+  return { parts: list.map(decodePart), asText: false };
 }
 
 /** Decodes an item of the model, of an input or an output, as at least one part. */

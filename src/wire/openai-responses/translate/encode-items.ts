@@ -1,7 +1,7 @@
-import { noteLostContent } from "../../canonical/express-natives.ts";
+import { sayLost } from "../../canonical/express-natives.ts";
 import type { Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
 import { asFields } from "../../json/fields.ts";
-import { encodeContentPart } from "./content.ts";
+import { encodePart } from "./encode-part.ts";
 import { readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
 import { encodeReasoning, findItemRest } from "./reasoning-parts.ts";
@@ -83,7 +83,7 @@ export function encodeItem(group: ItemGroup): Record<string, unknown> {
 function encodeMessage(parts: readonly (TextPart | RefusalPart)[]): Record<string, unknown> {
   const content = readSpelling(parts[0] as Part)?.asText
     ? parts.map((part) => part.text).join("")
-    : parts.map((part) => encodeContentPart(part, "output_text"));
+    : parts.map((part) => encodePart(part, "output_text"));
   return { ...(findItemRest(parts) ?? { type: "message" }), role: "assistant", content };
 }
 
@@ -116,11 +116,9 @@ export function encodeResult(result: Extract<Part, { kind: "tool-result" }>): Re
 function encodeOutput(content: readonly Part[], spelling: { readonly asText?: true } | null): unknown {
   const asText = spelling === null ? content.every((part) => part.kind === "text") : spelling.asText === true;
   if (asText) return content.map((part) => (part.kind === "text" ? part.text : "")).join("");
-  const encoded = content
-    .map((part) => encodeContentPart(part, "input_text"))
-    .filter((part) => part !== null);
+  const encoded = content.map((part) => encodePart(part, "input_text")).filter((part) => part !== null);
   if (encoded.length > 0 || content.length === 0) return encoded;
-  return [encodeContentPart(noteLostContent(content.map(({ kind }) => kind)), "input_text")];
+  return [encodePart(sayLost(content.map(({ kind }) => kind)), "input_text")];
 }
 
 /** Returns the item's `id`; null if it has none. */

@@ -6,8 +6,8 @@ import type { Warning } from "../../conversation/warning.ts";
 import { omit } from "../../json/fields.ts";
 import { takesPlainReasoning } from "../encrypted-reasoning.ts";
 import { originOfModel } from "../reasoning-origin.ts";
-import { encodeContentPart } from "./content.ts";
 import { encodeItem, encodeResult, groupParts, type ItemGroup } from "./encode-items.ts";
+import { encodePart } from "./encode-part.ts";
 import { readSpelling } from "./extras.ts";
 import { isOwnReasoning, pickFirst } from "./reasoning-parts.ts";
 
@@ -75,7 +75,7 @@ function encodePrompt(message: Message, at: Place): Record<string, unknown> {
 
 function encodeContent(parts: readonly Part[], field: string, warnings: Warning[]): unknown[] {
   const encoded = parts.map((part, i) => {
-    const one = encodeContentPart(part, "input_text");
+    const one = encodePart(part, "input_text");
     if (one === null && isMedia(part)) rejectMedia(`${field}[${i}]`, part);
     if (one === null) warnings.push(leftOut(`${field}[${i}]`, part));
     return one;
@@ -104,7 +104,7 @@ function leftOut(field: string, part: Part): Warning {
 function encodeToolPart(part: Part, field: string, { warnings }: Place): unknown[] {
   if (part.kind !== "tool-result") return [];
   const encoded = encodeResult(part);
-  const isReduced = part.content.some((inner) => encodeContentPart(inner, "input_text") === null);
+  const isReduced = part.content.some((inner) => encodePart(inner, "input_text") === null);
   if (isReduced) {
     warnings.push({ field, message: "Parts of this result have no form at this model and were left out." });
   }

@@ -1,6 +1,6 @@
 import type { Part } from "../../canonical/parts.ts";
 import type { Fields } from "../../json/fields.ts";
-import { encodeContentPart } from "./content.ts";
+import { encodePart } from "./encode-part.ts";
 import { readSpelling } from "./extras.ts";
 
 /** Emits an event: its type, and its fields without type and sequence number. */
@@ -108,7 +108,7 @@ function encodePosition({ form, itemId, outputIndex, index }: PartPosition): Fie
 
 /** Encodes a text or refusal of a message, with the lists that clients expect. */
 export function encodeMessagePart(part: Part, logprobs: readonly unknown[]): Record<string, unknown> {
-  const encoded = encodeContentPart(part, "output_text") ?? {};
+  const encoded = encodePart(part, "output_text") ?? {};
   if (part.kind !== "text") return encoded;
   const isOwn = readSpelling(part)?.part !== undefined;
   return {
