@@ -1,3 +1,6 @@
+import type { JobThread, ThreadEvents } from "../base/thread-client.ts";
+import { createWorkerThread } from "../base/worker-thread.ts";
+
 /** A message to the thread: concatenated texts and their lengths. */
 export interface CountingJob {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -9,29 +12,8 @@ export interface CountingAnswer {
   readonly counts: readonly number[];
 }
 
-/** A thread that counts one job after the other. */
-export interface CountingThread {
-  /** Transfers the bytes: they cannot be used here afterwards. */
-  send(job: CountingJob): void;
-  stop(): void;
-}
-
-/** Callbacks of a thread. */
-export interface ThreadEvents {
-  readonly onAnswer: (answer: CountingAnswer) => void;
-  /** Called when the thread has failed. */
-  readonly onBroken: () => void;
-}
-
-/** Starts a thread with the tokenizer in it. It does not keep the process alive. */
-export function startCountingThread({ onAnswer, onBroken }: ThreadEvents): CountingThread {
+/** Starts a thread with the tokenizer in it. A job's bytes are transferred to it. */
+export function startCountingThread(events: ThreadEvents<CountingAnswer>): JobThread<CountingJob> {
   const worker = new Worker(new URL("./count-worker.ts", import.meta.url).href);
-  worker.unref();
-  worker.onmessage = ({ data }: MessageEvent<CountingAnswer>) => onAnswer(data);
-  worker.onerror = onBroken;
-  worker.addEventListener("close", onBroken);
-  return {
-    send: (job) => worker.postMessage(job, [job.bytes.buffer]),
-    stop: () => worker.terminate(),
-  };
+  return createWorkerThread(worker, (job) => [job.bytes.buffer], events);
 }

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { CountingJob, ThreadEvents } from "../../src/tokenizer/counting-thread.ts";
+import type { ThreadEvents } from "../../src/base/thread-client.ts";
+import type { CountingAnswer, CountingJob } from "../../src/tokenizer/counting-thread.ts";
 import { readText } from "../../src/tokenizer/read-text.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
@@ -65,7 +66,7 @@ describe("a text", () => {
 
 /** Threads that do nothing by themselves. */
 function createFakeThreads() {
-  const started: { ears: ThreadEvents; jobs: CountingJob[]; isStopped: boolean }[] = [];
+  const started: { ears: ThreadEvents<CountingAnswer>; jobs: CountingJob[]; isStopped: boolean }[] = [];
   const clock = createTestClock();
   const counter = createTokenCounter(clock, (ears) => {
     const thread = { ears, jobs: [] as CountingJob[], isStopped: false };
