@@ -1,4 +1,4 @@
-import { sayLost } from "../../canonical/express-natives.ts";
+import { noteLostContent } from "../../canonical/express-natives.ts";
 import type { Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
 import { asFields } from "../../json/fields.ts";
 import { encodePart } from "./encode-part.ts";
@@ -118,7 +118,7 @@ function encodeOutput(content: readonly Part[], spelling: { readonly asText?: tr
   if (asText) return content.map((part) => (part.kind === "text" ? part.text : "")).join("");
   const encoded = content.map((part) => encodePart(part, "input_text")).filter((part) => part !== null);
   if (encoded.length > 0 || content.length === 0) return encoded;
-  return [encodePart(sayLost(content.map(({ kind }) => kind)), "input_text")];
+  return [encodePart(noteLostContent(content.map(({ kind }) => kind)), "input_text")];
 }
 
 /** Returns the item's `id`; null if it has none. */
