@@ -22,7 +22,7 @@ describe("a budget of bytes", () => {
         for (const { share: index, bytes, givesBack } of steps) {
           const mine = shares[index]!;
           if (givesBack) {
-            mine.share.giveBack();
+            mine.share.release();
             Object.assign(mine, { share: budget.openShare(mine.holder), taken: 0 });
             continue;
           }
@@ -32,7 +32,7 @@ describe("a budget of bytes", () => {
           expect(mine.share.take(bytes)).toBe(shortage === null);
           if (shortage === null) mine.taken += bytes;
         }
-        for (const { share } of shares) share.giveBack();
+        for (const { share } of shares) share.release();
         const [one, other] = [budget.openShare("a"), budget.openShare("b")];
         expect([one.take(OF_ONE), other.take(TOTAL - OF_ONE), other.take(1)]).toEqual([true, true, false]);
       }),
@@ -43,8 +43,8 @@ describe("a budget of bytes", () => {
     const budget = createByteBudget(TOTAL, TOTAL);
     const share = budget.openShare("a");
     share.take(TOTAL);
-    share.giveBack();
-    share.giveBack();
+    share.release();
+    share.release();
     expect(share.take(1)).toBe(false);
     const next = budget.openShare("a");
     expect([next.take(TOTAL), next.take(1)]).toEqual([true, false]);

@@ -16,7 +16,7 @@ export function chainEntry(draft: AuditDraft, end: ChainEnd): AuditEntry {
   return { ...entry, hash: hashEntry(entry) };
 }
 
-/** Returns why an entry does not continue a chain; null if it does. */
+/** Returns why an entry is not the valid next one of a chain; null if it is. */
 export function findFlaw(entry: AuditEntry, end: ChainEnd): string | null {
   if (entry.place !== end.place + 1) return "an entry before it is missing";
   if (entry.previousHash !== end.hash) return "it does not follow the entry before it";

@@ -1,6 +1,6 @@
 /** Identifies a request that may be repeated. */
 export interface IdempotencyKey {
-  /** The credentials that sent it: names of different scopes do not collide. */
+  /** The id of the credentials. Names of different scopes are distinct. */
   readonly scope: string;
   /** The value of the `Idempotency-Key` header. */
   readonly name: string;
@@ -17,14 +17,14 @@ export interface StoredResponse {
 /** The result of claiming an idempotency key. */
 export type IdempotencyClaim =
   | { readonly kind: "first" }
-  /** The key was claimed before. `answer` is null while the first request runs, and if its process ended before it did. */
+  /** The key was claimed before. `answer` is null while the first request runs, and if its process ended during the request. */
   | { readonly kind: "repeated"; readonly fingerprint: string; readonly answer: StoredResponse | null }
   /** The scope has reached its maximum number of keys. */
   | { readonly kind: "full" };
 
 /** Stores the responses to repeatable requests for a limited time. */
 export interface StoredResponseStore {
-  /** Claims a key unless it is claimed. Deletes all keys that were claimed before `expiredAt`. */
+  /** Claims a key unless it is claimed. Deletes all keys that were claimed before `expiredAt`. Times in milliseconds since the epoch. */
   claimKey(
     key: IdempotencyKey,
     claim: {

@@ -14,53 +14,84 @@ export interface ByteShare {
   /** Takes more bytes. Returns false, and takes nothing, if they do not fit or the share was released. */
   take(bytes: number): boolean;
   /** Takes additional bytes like `take`, but always succeeds for the only holder, so that one request is always served. */
-  takeBeside(bytes: number): boolean;
+  takeExtra(bytes: number): boolean;
   /** Releases all bytes and closes the share. Idempotent. */
-  giveBack(): void;
+  release(): void;
 }
 
 /** Creates a budget of `totalBytes`, of which one holder may hold `holderBytes`. */
 export function createByteBudget(totalBytes: number, holderBytes: number): ByteBudget {
-  let left = totalBytes;
-  /** May exceed the budget, see `takeBeside`. */
-  const heldByAll = () => totalBytes - left;
+  const counts = new ByteCounts(totalBytes, holderBytes);
+  return { openShare: (holder) => new Share(counts, holder) };
+}
+
+/** The bytes held by all and by each. Both may exceed their bounds, see `takeExtra`. */
+class ByteCounts {
+  private total = 0;
   /** By holder; holders of nothing are removed. */
-  const held = new Map<string, number>();
-  return {
-    openShare(holder) {
-      let taken = 0;
-      let isClosed = false;
-      const shortageFor = (bytes: number): ByteShortage | null =>
-        bytes > left ? "all" : (held.get(holder) ?? 0) + bytes > holderBytes ? "holder" : null;
-      const move = (bytes: number): void => {
-        left -= bytes;
-        taken += bytes;
-        const holds = (held.get(holder) ?? 0) + bytes;
-        if (holds === 0) held.delete(holder);
-        else held.set(holder, holds);
-      };
-      return {
-        shortageFor,
-        take(bytes) {
-          if (isClosed || shortageFor(bytes) !== null) return false;
-          move(bytes);
-          return true;
-        },
-        takeBeside(bytes) {
-          if (isClosed) return false;
-          const isAloneOfAll = heldByAll() === taken;
-          const isAloneOfHolder = (held.get(holder) ?? 0) === taken;
-          const shortage = shortageFor(bytes);
-          if ((shortage === "all" && !isAloneOfAll) || (shortage === "holder" && !isAloneOfHolder))
-            return false;
-          move(bytes);
-          return true;
-        },
-        giveBack() {
-          isClosed = true;
-          move(-taken);
-        },
-      };
-    },
-  };
+  private readonly byHolder = new Map<string, number>();
+
+  constructor(
+    private readonly maxTotal: number,
+    private readonly maxOfHolder: number,
+  ) {}
+
+  shortageFor(holder: string, bytes: number): ByteShortage | null {
+    if (this.total + bytes > this.maxTotal) return "all";
+    return this.heldBy(holder) + bytes > this.maxOfHolder ? "holder" : null;
+  }
+
+  /** Returns whether `bytes` are all that counts towards the bound of a shortage. */
+  isAlone(holder: string, bytes: number, shortage: ByteShortage): boolean {
+    return bytes === (shortage === "all" ? this.total : this.heldBy(holder));
+  }
+
+  add(holder: string, bytes: number): void {
+    this.total += bytes;
+    const held = this.heldBy(holder) + bytes;
+    if (held === 0) this.byHolder.delete(holder);
+    else this.byHolder.set(holder, held);
+  }
+
+  private heldBy(holder: string): number {
+    return this.byHolder.get(holder) ?? 0;
+  }
+}
+
+class Share implements ByteShare {
+  private taken = 0;
+  private isClosed = false;
+
+  constructor(
+    private readonly counts: ByteCounts,
+    private readonly holder: string,
+  ) {}
+
+  shortageFor(bytes: number): ByteShortage | null {
+    return this.counts.shortageFor(this.holder, bytes);
+  }
+
+  take(bytes: number): boolean {
+    if (this.isClosed || this.shortageFor(bytes) !== null) return false;
+    this.add(bytes);
+    return true;
+  }
+
+  takeExtra(bytes: number): boolean {
+    if (this.isClosed) return false;
+    const shortage = this.shortageFor(bytes);
+    if (shortage !== null && !this.counts.isAlone(this.holder, this.taken, shortage)) return false;
+    this.add(bytes);
+    return true;
+  }
+
+  release(): void {
+    this.isClosed = true;
+    this.add(-this.taken);
+  }
+
+  private add(bytes: number): void {
+    this.counts.add(this.holder, bytes);
+    this.taken += bytes;
+  }
 }

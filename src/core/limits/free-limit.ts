@@ -14,13 +14,13 @@ import {
 export const FREE_LIMIT_KIND = "free_requests_per_hour";
 
 /**
- * The limit on each account's requests to free models (specification 8). Anonymous callers are limited by address instead. The
- * methods return null for callers to whom it does not apply.
+ * The limit on each account's requests to free models. Anonymous callers are limited by client address instead. The methods
+ * return null for callers to whom it does not apply.
  */
 export class FreeLimit {
   constructor(
     private readonly limiter: RateLimiter,
-    /** 0: no account is limited. */
+    /** 0 for no limit. */
     private readonly requestsPerHour: number,
   ) {}
 

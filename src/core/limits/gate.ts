@@ -2,26 +2,26 @@ import type { Clock } from "../../base/clock.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { createTurns } from "../../base/turns.ts";
 
-/** Bounds how many run at once. Holders that wait take turns, so that one that asks often does not starve others. */
+/** Bounds concurrent work. Waiting holders take turns, so that one with many requests does not starve others. */
 export interface Gate {
   /**
-   * Resolves when a place is free, with a function that frees it again and must be called once.
-   * Rejects with a `GatewayError` `unavailable` after the longest wait.
+   * Resolves when a slot is free, with a function that releases it and must be called once.
+   * Rejects with a `GatewayError` `unavailable` after the maximum wait.
    */
   enter(holder: string): Promise<() => void>;
 }
 
-/** Creates a gate with a number of places. No wait is longer than `maxWaitMs` milliseconds. */
-export function createGate(clock: Clock, places: number, maxWaitMs: number): Gate {
+/** Creates a gate with a number of slots. No wait is longer than `maxWaitMs` milliseconds. */
+export function createGate(clock: Clock, slots: number, maxWaitMs: number): Gate {
   const waiting = createTurns<() => boolean>();
-  let free = places;
+  let free = slots;
 
   const leave = (): void => {
     free++;
     while (free > 0) {
       const admit = waiting.next();
       if (admit === null) return;
-      // A wait that has timed out takes no place.
+      // A wait that has timed out takes no slot.
       if (admit()) free--;
     }
   };
@@ -49,5 +49,5 @@ export function createGate(clock: Clock, places: number, maxWaitMs: number): Gat
   };
 }
 
-const BUSY = "The gateway has too many compressed bodies to unpack at the moment. Repeat the request later.";
+const BUSY = "The gateway is decompressing too many request bodies at the moment. Repeat the request later.";
 const BUSY_RETRY_S = 5;

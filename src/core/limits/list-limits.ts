@@ -3,27 +3,27 @@ import type { InferencePrincipal } from "../accounts/principal.ts";
 import { isLimit, type KeyRateLimit, type RateLimit } from "../accounts/rate-limit.ts";
 import { type LimitScope, NO_LIMIT } from "./rate-limiter.ts";
 
-/** The limits of the configuration, which hold for every caller. */
+/** The limits of the configuration, which apply to every caller. */
 export interface ConfiguredLimits {
   readonly key: RateLimit;
   readonly account: RateLimit;
   readonly model: RateLimit;
   /** By pattern of the model's id. The first pattern that matches replaces `model`. */
   readonly models: readonly (readonly [pattern: string, limit: RateLimit])[];
-  /** Of each address that sends requests without a key. */
+  /** Requests without an API key per hour and client address. */
   readonly anonymousRequestsPerHour: number;
 }
 
-/** Lists the scopes with limits that a caller's request for a model counts for. `modelId` is null if it is not known yet. */
+/** Lists the scopes with limits for which a caller's request for a model counts. `modelId` is null if it is not known yet. */
 export type ListLimits = (principal: InferencePrincipal, modelId: string | null) => readonly LimitScope[];
 
-/** Creates a list of the configured limits and those that keys and accounts have of their own. */
+/** Returns a function that lists the configured limits and the own limits of keys and accounts. */
 export function createLimitList(configured: ConfiguredLimits): ListLimits {
   const { key, account, model, models, anonymousRequestsPerHour } = configured;
-  const limitsNobody = models.length === 0 && ![key, account, model].some(isLimit);
+  const isUnlimited = models.length === 0 && ![key, account, model].some(isLimit);
   return (principal, modelId) => {
     // The fast path of gateways without limits.
-    if (limitsNobody && principal.kind === "key" && !hasOwnLimit(principal)) return NO_SCOPES;
+    if (isUnlimited && principal.kind === "key" && !hasOwnLimit(principal)) return NO_SCOPES;
     const scopes: LimitScope[] = [];
     const add = (source: LimitScope["source"], id: string, limit: RateLimit): void => {
       if (isLimit(limit)) scopes.push({ source, id, limit });
@@ -39,7 +39,7 @@ export function createLimitList(configured: ConfiguredLimits): ListLimits {
 
 const NO_SCOPES: readonly LimitScope[] = [];
 
-/** The scope of an address that sends requests without a key. */
+/** Returns the scope of a client address that sends requests without an API key. */
 export function anonymousScope(addressHash: string, requestsPerHour: number): LimitScope {
   return { source: "anonymous", id: addressHash, limit: NO_LIMIT, requestsPerHour };
 }
@@ -48,7 +48,7 @@ function hasOwnLimit({ key, account }: Extract<InferencePrincipal, { kind: "key"
   return key.rateLimit !== null || account.rateLimit !== null;
 }
 
-/** A limit that the operator set for a key replaces the configured one; a limit set by its account can only tighten it. */
+/** Returns the limit of a key. One that the operator set replaces the configured one; one that its account set can only tighten it. */
 function keyLimitOf(configured: RateLimit, own: KeyRateLimit | null): RateLimit {
   return own?.setBy === "account" ? tightenLimit(configured, own) : replaceLimit(configured, own);
 }

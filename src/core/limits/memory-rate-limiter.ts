@@ -14,9 +14,9 @@ import type {
 
 /** Settings of a rate limiter. */
 export interface RateLimiterOptions {
-  /** Milliseconds after which a generation that was never settled stops counting as concurrent. Longer than any may take. */
+  /** Milliseconds after which a generation that was never settled stops counting as concurrent. Longer than any generation. */
   readonly leaseMs: number;
-  /** Scopes of one source that are counted at once. Beyond it the scope that was idle longest is forgotten. */
+  /** The maximum number of scopes per source. Beyond it, the scope that was idle longest is evicted. */
   readonly maxScopes?: number;
 }
 
@@ -30,7 +30,7 @@ interface Admission {
   readonly tokens: readonly { readonly added: AddedAmount; readonly amount: number }[];
 }
 
-/** A rate limiter in the memory of this process. */
+/** A rate limiter in memory. */
 export class MemoryRateLimiter implements RateLimiter {
   private readonly meters: Readonly<Record<LimitSource, BoundedMap<string, Meter>>>;
   /** By generation, the oldest first; they expire in this order. */

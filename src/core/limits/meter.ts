@@ -29,7 +29,7 @@ export interface Measured {
   readonly meter: Meter;
 }
 
-/** When the next concurrent request ends is unknown. */
+/** The advised wait for a concurrency limit, because the end of running requests is unknown. */
 const CONCURRENT_RETRY_MS = 1_000;
 
 /** Finds the limit of a scope that a request exceeds. `request` is null for one that uses no tokens and ends at once. */

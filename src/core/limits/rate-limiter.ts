@@ -1,17 +1,17 @@
 import type { RateLimit } from "../accounts/rate-limit.ts";
 
 /**
- * What a limit belongs to. The first four are the values of `metadata.limit_source`; the limit of a model is the gateway's own.
+ * The kind of a scope. The first four are the values of `metadata.limit_source`; `gateway` is the source of limits on models.
  * `free_models` is an account's limit on free models.
  */
 export type LimitSource = "key" | "account" | "gateway" | "anonymous" | "free_models";
 
-/** Something that requests are counted for (a key, an account, a model, an address), with its limits. */
+/** What a rate limit applies to (a key, account, model or client address), with its limits. */
 export interface LimitScope {
   readonly source: LimitSource;
   readonly id: string;
   readonly limit: RateLimit;
-  /** Requests in an hour; absent: no limit. 0 allows none. */
+  /** Requests per hour. Absent for no limit; 0 allows none. */
   readonly requestsPerHour?: number;
 }
 
@@ -22,11 +22,11 @@ export interface LimitRequest {
   readonly scopes: readonly LimitScope[];
   /** The estimated tokens of the prompt. */
   readonly promptTokens: number;
-  /** The most tokens that the answers may have, or the number expected of them if the request sets no bound. */
+  /** The maximum tokens of the answers, or the expected number if the request sets no maximum. */
   readonly completionTokens: number;
 }
 
-/** What is left of one limit. Times are milliseconds. */
+/** The state of one limit. Times are in milliseconds. */
 export interface LimitVerdict {
   /** Whether one more request would be admitted. */
   readonly allowed: boolean;
@@ -38,7 +38,7 @@ export interface LimitVerdict {
   readonly retryAfterMs: number;
 }
 
-/** The limits with the least left among those that apply, of requests and of tokens; null: there is none. */
+/** Of the limits that apply, those with the least remaining: of requests and of tokens. Null if there is none. */
 export interface RateLimitStatus {
   readonly requests: LimitVerdict | null;
   readonly tokens: LimitVerdict | null;
@@ -74,9 +74,9 @@ export interface RateLimiter {
   peek(scopes: readonly LimitScope[], now: number): Promise<RateLimitStatus>;
   /** Replaces the reserved tokens of a generation that has ended by those it used. No-op for one that was not admitted. */
   settle(id: string, tokens: number): void;
-  /** Takes back everything that was counted for a generation, which ended before it ran. */
+  /** Undoes everything that was counted for a generation, which ended before it ran. */
   cancel(id: string): void;
-  /** Counts a request of the past, before the first of the present, in the order of time: limits outlive a restart. */
+  /** Counts a request from before a restart. Call it in the order of time, before any other request is counted. */
   restore(scope: LimitScope, at: number): void;
   /** The number of admitted generations that are not settled. */
   readonly running: number;

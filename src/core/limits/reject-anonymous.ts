@@ -13,11 +13,9 @@ export function rejectAnonymous(
 ): never {
   const headers = limitHeaders({ requests, tokens: null });
   if (limit === 0) {
-    fail(
-      "authentication",
-      'This gateway takes no requests without an API key. Send one as "Authorization: Bearer gw_…".',
-      { headers },
-    );
+    fail("authentication", 'This gateway requires an API key. Send one as "Authorization: Bearer gw_…".', {
+      headers,
+    });
   }
   const retryAfterS = Math.max(1, Math.ceil(retryAfterMs / 1000));
   return fail(

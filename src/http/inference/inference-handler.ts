@@ -41,9 +41,9 @@ export function inferenceHandler({ parse, renderError, access, requestIdHeader }
         readHeader: (name) => request.headers.get(name),
         readClientSignal: () => request.signal,
         readBody: () => body,
-        takeMemory: (bytes) => context.bodyShare?.takeBeside(bytes) ?? true,
+        takeMemory: (bytes) => context.bodyShare?.takeExtra(bytes) ?? true,
         onEnded() {
-          context.bodyShare?.giveBack();
+          context.bodyShare?.release();
           context.waitWithLimit();
         },
         route: context.route,
@@ -69,7 +69,7 @@ const LARGE_BYTES = 256 * 1024;
  * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
  */
 export function holdExtra({ bodyShare }: RequestContext, principal: InferencePrincipal, bytes: number): void {
-  if (bodyShare === null || bodyShare.takeBeside(bytes)) return;
+  if (bodyShare === null || bodyShare.takeExtra(bytes)) return;
   rejectForMemory(bodyShare, holderOf(principal).source, bytes);
 }
 

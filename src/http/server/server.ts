@@ -137,7 +137,7 @@ export async function serve(route: Route, request: Request, server: Connection):
     response = renderThrown(error, context);
   }
   if (!context.endsItself) {
-    context.bodyShare?.giveBack();
+    context.bodyShare?.release();
     writeRequestLog(context, response.status);
   }
   // For HEAD the runtime omits the body and keeps its length.
