@@ -146,7 +146,7 @@ function compare(counts: TokenUsage, max: MaxCounts): readonly RejectedCount[] {
   );
 }
 
-function runsTools({ listCharges }: UsageBounds["request"]): boolean {
-  const { search, runsTools } = listCharges();
+function runsTools(request: UsageBounds["request"]): boolean {
+  const { search, runsTools } = request.listCharges();
   return runsTools || search !== null;
 }
