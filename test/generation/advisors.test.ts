@@ -35,7 +35,7 @@ const run = (type: string, input_tokens: number, output_tokens: number, model?: 
   ...(model === undefined ? {} : { model }),
 });
 
-/** An answer in which the model consulted another one twice. */
+/** An answer in which the model consulted an advisor twice. */
 const ADVISED = {
   input_tokens: 2_000,
   output_tokens: 300,
@@ -75,22 +75,22 @@ async function ask(path: string, more: object = {}, key = gateway.key) {
   const text = await response.text();
   const id = response.headers.get("x-gateway-generation-id");
   const found = await fetch(`${gateway.base}/generation?id=${id}`, { headers });
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the answer
   const generation = ((await found.json()) as { data: any }).data;
   return { status: response.status, text, generation };
 }
 
-/** Nanodollars a token by the catalog. */
+/** Returns nanodollars per token, by the catalog. */
 async function priceOf(model: string): Promise<{ prompt: number; completion: number }> {
   const found = await fetch(`${gateway.base}/models/${model}`);
   const { pricing } = (await found.json()) as { pricing: { prompt: string; completion: string } };
   return { prompt: Number(pricing.prompt) * 1e9, completion: Number(pricing.completion) * 1e9 };
 }
 
-describe("a model that consults another one", () => {
+describe("a model that consults an advisor", () => {
   for (const path of ["/messages", "/chat/completions"]) {
     for (const stream of [false, true]) {
-      test(`is charged at its own prices and the other at its own: ${path}, ${stream ? "streamed" : "whole"}`, async () => {
+      test(`the model and its advisor are each charged at their own prices at ${path}, ${stream ? "streamed" : "whole"}`, async () => {
         answer(ADVISED);
         const { status, text, generation } = await ask(path, { stream });
         expect([status, text]).toEqual([200, expect.stringContaining("Done.")]);
@@ -122,7 +122,7 @@ describe("a model that consults another one", () => {
     }
   }
 
-  test("is counted in reports as what each model has used and cost, and as one request", async () => {
+  test("a usage report has the tokens and cost of each model, and counts one request", async () => {
     const key = await addPayer(gateway, { id: "user_report" });
     await manage(gateway, "/accounts/user_report/credits", { amount: 1 });
     answer(ADVISED);
@@ -138,7 +138,7 @@ describe("a model that consults another one", () => {
     );
   });
 
-  test("holds what the consultations may cost that its tool allows", async () => {
+  test("the hold includes the cost of all consultations that the tool allows", async () => {
     const required = async (tools: object[]) => {
       const key = await addPayer(gateway, { id: `user_probe${probes++}` });
       const { text } = await ask("/messages", { tools }, key);
@@ -156,7 +156,7 @@ describe("a model that consults another one", () => {
     expect(three - one).toBeGreaterThan(2 * (500 * other.prompt + 8_192 * other.completion) - 1);
   });
 
-  test("is charged for the other as for itself where the catalog does not know it, and for nothing that cannot be", async () => {
+  test("an advisor that is not in the catalog is charged at the prices of the model, and impossible counts are not charged", async () => {
     answer({ ...ADVISED, iterations: [run("advisor_message", 1_000, 100, "claude-oracle-9")] });
     const own = await priceOf(SONNET);
     const { generation } = await ask("/messages");
@@ -173,7 +173,7 @@ describe("a model that consults another one", () => {
 });
 let probes = 0;
 
-test("an answer that the vendor let another model give is charged at that model's prices", async () => {
+test("an answer that the vendor took from another model is charged at that model's prices", async () => {
   const iterations = [
     run("message", 400, 0, "claude-sonnet-4-6"),
     run("fallback_message", 420, 260, "claude-opus-4-7"),

@@ -35,10 +35,10 @@ interface Priced {
   readonly status: number;
   readonly provider: string | null;
   readonly text: string;
-  /** Of `GET generation`. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests
+  /** The answer of `GET generation`. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the answer
   readonly generation: any;
-  /** The lines that are no tokens, `[kind, count, price, nanodollars]`. */
+  /** The price lines that are not for tokens: `[kind, count, price, nanodollars]`. */
   readonly charges: readonly (readonly unknown[])[];
 }
 
@@ -61,7 +61,7 @@ async function ask(path: string, body: Record<string, unknown>, key = gateway.ke
   };
 }
 
-/** What a request holds, nanodollars: read off the refusal of somebody who has nothing. */
+/** Returns the hold of a request in nanodollars, as the rejection of an account without money names it. */
 async function holdOf(path: string, body: Record<string, unknown>): Promise<number> {
   probes += 1;
   const { text } = await ask(path, body, await addPayer(gateway, { id: `user_probe${probes}` }));
@@ -78,7 +78,7 @@ const image = { type: "image_url", image_url: { url } };
 const block = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
 const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
 
-/** Two images each, one of them in a tool's result. */
+/** Requests with two images each, one of them in a tool result. */
 const WITH_IMAGES: readonly (readonly [path: string, body: Record<string, unknown>])[] = [
   [
     "/chat/completions",
@@ -117,10 +117,10 @@ const WITH_IMAGES: readonly (readonly [path: string, body: Record<string, unknow
   ],
 ];
 
-describe("the request and the images in it", () => {
+describe("a price per request and per image", () => {
   for (const [path, body] of WITH_IMAGES) {
     for (const stream of [false, true]) {
-      test(`are charged at ${path}, ${stream ? "streamed" : "whole"}, to the nanodollar`, async () => {
+      test(`request and images are charged to the nanodollar at ${path}, ${stream ? "streamed" : "whole"}`, async () => {
         const answer = await ask(path, { model: MINE, stream, ...body });
         expect([answer.status, answer.provider]).toEqual([200, "mine"]);
         expect(answer.charges).toEqual([REQUEST, TWO_IMAGES]);
@@ -131,15 +131,15 @@ describe("the request and the images in it", () => {
       });
     }
 
-    test(`are held at ${path}`, async () => {
+    test(`the hold includes request and images at ${path}`, async () => {
       const [three, one] = [await holdOf(path, withImages(path, 3)), await holdOf(path, withImages(path, 1))];
-      // The price of two images, and the most tokens that they may be.
+      // The price of two images, and the most tokens that they may have.
       expect(three - one).toBe(2 * (2_000_000 + 5_000 * 1_000));
       expect(one).toBeGreaterThan(1_000_000 + 2_000_000);
     });
   }
 
-  test("are charged to nobody whose own key serves them, and stand in the list price", async () => {
+  test("searches with a BYOK key cost the account nothing and are part of the list price", async () => {
     const key = await addPayer(gateway, { id: "user_byok" });
     const brought = await manage(gateway, "/accounts/user_byok/provider-keys", {
       provider: "xai",
@@ -158,7 +158,7 @@ describe("the request and the images in it", () => {
     expect((await balanceOf(gateway, "user_byok")).balance).toBe(0);
   });
 
-  test("cost nothing where nothing came", async () => {
+  test("a request that failed costs nothing, although it contains images", async () => {
     vendor.reset(() => Response.json({ error: { message: "down" } }, { status: 500 }));
     const [path, body] = WITH_IMAGES[0]!;
     const { generation } = await ask(path, { model: MINE, ...body });
@@ -197,9 +197,9 @@ function recorded(folder: string, name: string, stream: boolean): () => Response
 
 const CLAUDE = "anthropic/claude-sonnet-4.5";
 
-/** Answers with searches: those written by hand, and those recorded where they are there. */
+/** Answers with searches: written by hand and, if the recordings are available, recorded ones. */
 const SEARCHING = [
-  { kind: "handmade", claude: "web-search", openai: "web-search" },
+  { kind: "handwritten", claude: "web-search", openai: "web-search" },
   ...(hasRecordings
     ? [{ kind: "recorded", claude: "anthropic-web-search-tool.1", openai: "openai-web-search-tool.1" }]
     : []),
@@ -217,7 +217,7 @@ describe.each(SEARCHING)("$kind searches", ({ claude, openai }) => {
       ["/messages", { max_tokens: 1_000, messages: [hello] }],
       ["/chat/completions", { messages: [hello] }],
       ["/responses", { input: "Hello!" }],
-    ])(`of Claude, asked at %s, are charged: ${how}`, async (path, body) => {
+    ])(`searches of Claude are charged at %s, ${how}`, async (path, body) => {
       vendor.reset(recorded("anthropic", claude, stream));
       const { generation, charges, text } = await ask(path, { model: CLAUDE, stream, ...body });
       expect(charges).toEqual([charge]);
@@ -228,18 +228,15 @@ describe.each(SEARCHING)("$kind searches", ({ claude, openai }) => {
     test.each<[string, Record<string, unknown>]>([
       ["/responses", { input: "Hello!" }],
       ["/chat/completions", { messages: [hello] }],
-    ])(
-      `of OpenAI, asked at %s, are charged, and pages that are opened are not: ${how}`,
-      async (path, body) => {
-        vendor.reset(recorded("openai-responses", openai, stream));
-        const { charges } = await ask(path, { model: "openai/gpt-5-codex", stream, ...body });
-        const searches = stream ? 2 : 1;
-        expect(charges).toEqual([["search", searches, "0.01", String(searches * 10_000_000)]]);
-      },
-    );
+    ])(`searches of OpenAI are charged at %s and opened pages are not, ${how}`, async (path, body) => {
+      vendor.reset(recorded("openai-responses", openai, stream));
+      const { charges } = await ask(path, { model: "openai/gpt-5-codex", stream, ...body });
+      const searches = stream ? 2 : 1;
+      expect(charges).toEqual([["search", searches, "0.01", String(searches * 10_000_000)]]);
+    });
   }
 
-  test("cost no more than was held for them, with all that they brought into the prompt", async () => {
+  test("searches cost no more than their hold, with all tokens that their results add to the prompt", async () => {
     const tools = [{ type: "web_search_20250305", name: "web_search", max_uses: 2 }];
     const body = { model: CLAUDE, max_tokens: 1_000, tools, messages: [hello] };
     vendor.reset(recorded("anthropic", claude, false));
@@ -252,7 +249,7 @@ describe.each(SEARCHING)("$kind searches", ({ claude, openai }) => {
     ["/messages", CLAUDE, { max_tokens: 1_000, messages: [hello] }],
     ["/chat/completions", CLAUDE, { messages: [hello] }],
     ["/responses", "openai/gpt-5-codex", { input: "Hello!" }],
-  ])("are charged at %s, from %s, when the stream breaks off behind them", async (path, model, body) => {
+  ])("searches are charged at %s, by %s, if the stream breaks off after them", async (path, model, body) => {
     const isOpenai = model.startsWith("openai");
     const [folder, name] = isOpenai
       ? (["openai-responses", openai] as const)
@@ -269,7 +266,7 @@ describe.each(SEARCHING)("$kind searches", ({ claude, openai }) => {
   });
 });
 
-describe("the fee of a request that always searches", () => {
+describe("the fee of a model that always searches", () => {
   const sonar = (more: Record<string, unknown> = {}) => ({
     model: "perplexity/sonar",
     max_tokens: 10,
@@ -283,14 +280,14 @@ describe("the fee of a request that always searches", () => {
     ["low", asking("low"), "0.005"],
     ["medium", asking("medium"), "0.008"],
     ["high", asking("high"), "0.012"],
-  ])("follows the context that was asked for: %s", async (_size, more, price) => {
+  ])("the fee depends on the requested search context: %s", async (_size, more, price) => {
     for (const stream of [false, true]) {
       const { charges } = await ask("/chat/completions", sonar({ stream, ...more }));
       expect(charges).toEqual([["request", 1, price, String(Number(price) * 1e9)]]);
     }
   });
 
-  test("follows the vendor's word where it says which it was", async () => {
+  test("the fee depends on the search context that the vendor reports, if it reports one", async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 2, search_context_size: "high" };
     vendor.reset(async (request) => {
       const plain = (await answerPlainly(request).json()) as Record<string, unknown>;
@@ -301,7 +298,7 @@ describe("the fee of a request that always searches", () => {
     expect(generation.search_context).toBe("high");
   });
 
-  test("is held", async () => {
+  test("the hold includes the fee", async () => {
     const [low, high] = [
       await holdOf("/chat/completions", sonar(asking("low"))),
       await holdOf("/chat/completions", sonar(asking("high"))),
@@ -310,7 +307,7 @@ describe("the fee of a request that always searches", () => {
     expect(low).toBeGreaterThan(5_000_000);
   });
 
-  test("stands in the list of models, and a lower max_price leaves the provider out", async () => {
+  test("the list of models names the fee, and a lower max_price filters the provider out", async () => {
     const response = await fetch(`${gateway.base}/models/perplexity/sonar`);
     expect(((await response.json()) as { pricing: unknown }).pricing).toMatchObject({ request: "0.012" });
     const most = (request: string) => sonar({ provider: { max_price: { request } } });
@@ -323,14 +320,14 @@ describe("the fee of a request that always searches", () => {
   });
 });
 
-describe("the hold of a request that lets the vendor search", () => {
-  /** Of one search: its price, and the prompt tokens that it may bring. */
+describe("the hold of a request that allows the vendor to search", () => {
+  /** The cost of one search: its price, and the prompt tokens that it may add. */
   const ONE = 3_000_000 + 15_000 * 1_000;
 
   test.each<[string, string, Record<string, unknown>, number]>([
-    ["a tool without a bound", "/responses", { tools: [{ type: "web_search" }] }, 4],
+    ["a tool without a limit", "/responses", { tools: [{ type: "web_search" }] }, 4],
     [
-      "a tool with a bound",
+      "a tool with a limit",
       "/messages",
       { tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 2 }] },
       2,
@@ -344,15 +341,15 @@ describe("the hold of a request that lets the vendor search", () => {
     ],
     ["parameters that are off", "/chat/completions", { search_parameters: { mode: "off" } }, 0],
     [
-      "a tool of the client's own",
+      "a tool of the client",
       "/chat/completions",
       { tools: [{ type: "function", function: { name: "web_search" } }] },
       0,
     ],
-  ])("has the searches in it: %s", async (_name, path, more, searches) => {
+  ])("the hold includes the searches of %s", async (_name, path, more, searches) => {
     const plain = { model: MINE, max_tokens: 50, max_output_tokens: 50, ...plainBody(path) };
     const difference = (await holdOf(path, { ...plain, ...more })) - (await holdOf(path, plain));
-    // What the field itself adds to the prompt is a few tokens.
+    // The field itself adds a few tokens to the prompt.
     expect(Math.round(difference / ONE)).toBe(searches);
     expect(difference).toBeGreaterThanOrEqual(searches * ONE);
   });

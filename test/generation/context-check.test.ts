@@ -9,14 +9,15 @@ import { createTestClock } from "../support/test-clock.ts";
 
 const MODEL = "openai/gpt-4o-mini";
 const WINDOW = 128_000;
-/** What is over by less may be another tokenizer's doing (`TokenizerFamily.least` of GPT). */
+/** A prompt that exceeds the window by less may fit it with another tokenizer (`TokenizerFamily.least` of GPT). */
 const SURELY_OVER = Math.ceil(WINDOW / 0.96);
 
 let vendor: RecordingVendor;
 let larger: RecordingVendor;
 let gateway: TestGateway;
-/** The bytes of each count that was asked for; `isBroken` gives none. */
+/** The bytes of each text that was given to the token counter. */
 let counted: number[];
+/** Whether the token counter returns no count. */
 let isBroken: boolean;
 
 beforeAll(async () => {
@@ -64,7 +65,7 @@ function spyOn(counter: TokenCounter): TokenCounter {
   };
 }
 
-/** A prompt of so many tokens, each of which has five bytes. */
+/** Returns a prompt of `tokens` tokens with five bytes each. */
 const say = (tokens: number) => " word".repeat(tokens);
 
 function post(path: string, body: unknown, key: string | null = gateway.key): Promise<Response> {
@@ -93,7 +94,7 @@ async function readError(response: Response) {
   return { status: response.status, message: error.message };
 }
 
-describe.each(APIS)("a prompt in $name", ({ name, path, body }) => {
+describe.each(APIS)("the context window check of $name", ({ name, path, body }) => {
   const ask = (tokens: number, more: object = {}) =>
     post(path, { ...body(MODEL), ...(PROMPTS[name] as (prompt: string) => object)(say(tokens)), ...more });
   const overflow = (least: number) =>
@@ -101,55 +102,55 @@ describe.each(APIS)("a prompt in $name", ({ name, path, body }) => {
       ? new RegExp(`prompt is too long: ${least}\\d{3} tokens > 128000 maximum`)
       : new RegExp(`maximum context length is 128000 tokens.* about ${least}\\d{3} tokens`);
 
-  test("far below the window is not counted", async () => {
+  test("a prompt far below the context window is not counted", async () => {
     expect((await ask(60_000)).status).toBe(200);
     expect(counted).toEqual([]);
   });
 
-  test("clearly below it costs a sample", async () => {
+  test("a prompt clearly below the context window is sampled", async () => {
     expect((await ask(90_000)).status).toBe(200);
     expect(counted).toEqual([expect.any(Number)]);
     expect(counted[0]).toBeLessThan(20_000);
   });
 
-  test("just below it is counted whole and goes to the upstream", async () => {
+  test("a prompt just below the context window is counted completely and sent to the upstream", async () => {
     expect((await ask(SURELY_OVER - 500)).status).toBe(200);
     expect(counted).toHaveLength(2);
     expect(vendor.requests).toHaveLength(1);
   });
 
-  test("just above it is refused with both numbers, and nobody is asked", async () => {
+  test("a prompt just above the context window is rejected with both numbers, and no upstream is called", async () => {
     const refused = await readError(await ask(SURELY_OVER + 500));
     expect(refused).toEqual({ status: 400, message: expect.stringMatching(overflow(133)) });
     expect(counted).toHaveLength(2);
     expect(vendor.requests).toHaveLength(0);
   });
 
-  test("far above it is refused by a sample", async () => {
+  test("a prompt far above the context window is rejected after a sample", async () => {
     const refused = await readError(await ask(190_000));
     expect(refused).toEqual({ status: 400, message: expect.stringMatching(/ (1[89]\d|20\d)\d{3} tokens/) });
     expect(counted).toHaveLength(1);
   });
 
-  test("that fits a fallback's larger window is answered by that", async () => {
+  test("a prompt that fits only the larger window of a fallback model is answered by that model", async () => {
     const response = await ask(140_000, { models: ["acme/large"] });
     expect(response.status).toBe(200);
     expect([vendor.requests.length, larger.requests.length]).toEqual([0, 1]);
   });
 
-  test("that fits no model's window is refused with the largest", async () => {
+  test("a prompt that fits no window is rejected with the largest window", async () => {
     const refused = await readError(await ask(190_000, { models: ["acme/small"] }));
     expect(refused.message).toContain("128000");
   });
 
-  test("that nobody could count goes to the upstream", async () => {
+  test("a prompt whose tokens could not be counted is sent to the upstream", async () => {
     isBroken = true;
     expect((await ask(SURELY_OVER + 500)).status).toBe(200);
   });
 });
 
-describe("among the providers of one model", () => {
-  test("the one whose window holds the prompt answers", async () => {
+describe("the providers of one model", () => {
+  test("the provider whose context window fits the prompt answers", async () => {
     expect((await chat("acme/both", say(20_000))).status).toBe(200);
     expect([vendor.requests.length, larger.requests.length]).toEqual([0, 1]);
   });
@@ -165,13 +166,13 @@ describe("among the providers of one model", () => {
       { status: 400 },
     );
 
-  test("one with a larger window tries after another's refusal", async () => {
+  test("a provider with a larger window is called after another rejected the prompt as too long", async () => {
     vendor.reset(refuseOverflow);
     expect((await chat("acme/both", "short")).status).toBe(200);
     expect([vendor.requests.length, larger.requests.length]).toEqual([1, 1]);
   });
 
-  test("one with the same window does not", async () => {
+  test("a provider with the same window is not called after another rejected the prompt as too long", async () => {
     vendor.reset(refuseOverflow);
     const refused = await readError(await chat("acme/same", "short"));
     expect(refused).toEqual({ status: 400, message: expect.stringContaining("8192 tokens") });
@@ -179,9 +180,13 @@ describe("among the providers of one model", () => {
   });
 });
 
-describe("what may be shortened or is no text", () => {
+describe("content that may be shortened or is not text", () => {
   test.each([
-    ["a conversation that the vendor may cut", "/responses", { input: say(190_000), truncation: "auto" }],
+    [
+      "a conversation that the vendor may truncate",
+      "/responses",
+      { input: say(190_000), truncation: "auto" },
+    ],
     [
       "a conversation that the vendor may edit",
       "/messages",
@@ -192,7 +197,7 @@ describe("what may be shortened or is no text", () => {
       },
     ],
     [
-      "a picture",
+      "an image",
       "/chat/completions",
       {
         messages: [
@@ -220,7 +225,7 @@ describe("embeddings", () => {
   const answerVectors = () =>
     Response.json({ data: [{ index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 1, total_tokens: 1 } });
 
-  test("have a window for each text", async () => {
+  test("the context window applies to each text separately", async () => {
     vendor.reset(answerVectors);
     expect((await embed([say(8_000)])).status).toBe(200);
     const refused = await readError(await embed(["short", say(9_000)]));
@@ -230,26 +235,26 @@ describe("embeddings", () => {
     });
   });
 
-  test("of many short texts are not counted", async () => {
+  test("many short texts are not counted", async () => {
     vendor.reset(() => Response.json({ data: [], usage: {} }));
     await embed(Array(500).fill(say(100)));
     expect(counted).toEqual([]);
   });
 });
 
-test("without a key the same holds", async () => {
+test("a prompt above the context window is rejected without an API key too", async () => {
   const body = { model: "acme/small:free", messages: [{ role: "user", content: say(16_000) }] };
   const refused = await readError(await post("/chat/completions", body, null));
   expect(refused).toEqual({ status: 400, message: expect.stringContaining("8192 tokens") });
 });
 
-test("a model that only a key reaches is not counted for nobody", async () => {
+test("the prompt for a paid model is not counted without an API key", async () => {
   const body = { model: MODEL, messages: [{ role: "user", content: say(140_000) }] };
   expect((await post("/chat/completions", body, null)).status).toBe(401);
   expect(counted).toEqual([]);
 });
 
-describe("what a refused prompt is told", () => {
+describe("the error for a prompt that is too long", () => {
   const listed = async (id: string): Promise<number> => {
     const { data } = (await (await fetch(`${gateway.base}/models`)).json()) as {
       data: { id: string; context_length: number }[];
@@ -265,7 +270,7 @@ describe("what a refused prompt is told", () => {
   };
 
   test.each(["openai/gpt-4", "openai/gpt-5.4", "acme/small", "acme/same", "acme/both"])(
-    "names the window that the list has for %s",
+    "the error names the context window that the model list has for %s",
     async (model) => {
       const { status, message, metadata } = await refused(model, say(1_300_000));
       const window = await listed(model);
@@ -274,7 +279,7 @@ describe("what a refused prompt is told", () => {
     },
   );
 
-  test("names the prompt's share of a window that the prompt may not have alone", async () => {
+  test("the error names the limit of the prompt if that is lower than the context window", async () => {
     const { message, metadata } = await refused("openai/gpt-5.4", say(1_000_000));
     expect(message).toStartWith(
       "This model's maximum context length is 1050000 tokens, of which the prompt may have 922000. However, you requested about 1000000 tokens.",
@@ -286,7 +291,7 @@ describe("what a refused prompt is told", () => {
     [9_000, "about"],
     [12_000, "at least"],
     [120_000, "at least"],
-  ])("is the tokenizer's count within a twentieth: %i words", async (words, wording) => {
+  ])("the error names the number of tokens to within 5 percent: %i words", async (words, wording) => {
     const { message, metadata } = await refused("openai/gpt-4", say(words));
     expect(message).toContain(`${wording} ${metadata.requested} tokens`);
     expect(metadata.requested).toBeWithin(words * 0.95, words * 1.05);
@@ -294,40 +299,40 @@ describe("what a refused prompt is told", () => {
 
   test.each([
     [
-      "tools beside it, which vendors put otherwise",
+      "tools, which vendors encode differently",
       { tools: [{ type: "function", function: { name: "f", description: "d".repeat(4_000) } }] },
     ],
     [
-      "many short texts, around each of which a vendor puts more",
+      "many short texts, to each of which vendors add tokens",
       { messages: Array.from({ length: 9_000 }, () => ({ role: "user", content: " word" })) },
     ],
-  ])("is a least count with %s", async (_name, more) => {
+  ])("the error names a lower bound with %s", async (_name, more) => {
     const { message, metadata } = await refused("openai/gpt-4", say(9_000), more);
     expect(message).toContain(`at least ${metadata.requested} tokens`);
     expect(metadata).toMatchObject({ requested_is: "at_least" });
     expect(metadata.requested).toBeWithin(8_193, 9_001);
   });
 
-  test("is a least count for another vendor's tokenizer, and for one that nobody knows", async () => {
+  test("the error names a lower bound for another vendor's tokenizer and for an unknown one", async () => {
     const { message, metadata } = await refused("acme/small", say(12_000));
     expect(message).toContain(`at least ${metadata.requested} tokens`);
     expect(metadata.requested).toBeWithin(10_000, 12_001);
   });
 });
 
-describe("a host whose window the operator has stated", () => {
-  test("gets nothing that is over it by a tenth, as OpenAI's do", async () => {
+describe("a context window that the operator configures", () => {
+  test("a prompt that exceeds it by a tenth is rejected, as for OpenAI", async () => {
     expect((await chat("acme/small", say(8_000))).status).toBe(200);
     expect((await chat("acme/small", say(9_000))).status).toBe(400);
     expect(vendor.requests).toHaveLength(1);
   });
 
-  test("decides itself of texts in other scripts, which tokenizers count very differently", async () => {
+  test("a prompt in another script near the window is sent to the upstream, because tokenizers differ much", async () => {
     expect((await chat("acme/small", "すべての人間は自由である。".repeat(1_200))).status).toBe(200);
     expect(vendor.requests).toHaveLength(1);
   });
 
-  test("that has stated none decides itself near the window that is listed", async () => {
+  test("without a configured window, a prompt near the listed one is sent to the upstream", async () => {
     expect(await (await chat("acme/unstated", say(36_000))).status).toBe(200);
   });
 });

@@ -31,7 +31,7 @@ const EVERY_KIND: ModelEndpoint = {
 };
 
 describe("the price of a generation, in nanodollars", () => {
-  test("charges each kind of token at its own price, and the request", () => {
+  test("each kind of token is charged at its own price, and the request at its price", () => {
     const usage = {
       ...NO_TOKENS,
       promptTokens: 1000,
@@ -48,7 +48,7 @@ describe("the price of a generation, in nanodollars", () => {
     expect(priceUsage(EVERY_KIND, usage, NOW)).toBe(prompt + completion + 1_000_000);
   });
 
-  test("charges a kind without a price of its own as what it is a part of", () => {
+  test("a kind of token without a price is charged as the kind that includes it", () => {
     const usage = {
       ...NO_TOKENS,
       promptTokens: 100,
@@ -59,7 +59,7 @@ describe("the price of a generation, in nanodollars", () => {
     expect(priceUsage(PLAIN, usage, NOW)).toBe(100 * 1000 + 10 * 4000);
   });
 
-  test("never charges a token twice, whatever the vendor's counters overlap", () => {
+  test("no token is charged twice if the vendor's counters overlap", () => {
     const usage = {
       ...NO_TOKENS,
       promptTokens: 100,
@@ -95,13 +95,13 @@ describe("prices that change", () => {
     ["2026-08-31T23:59:59.999Z", 10 * 3_000, 1_000 * 3_000],
     ["2026-09-01T00:00:00Z", 10 * 5_000, 1_000 * 7_000],
     ["2030-01-01T00:00:00Z", 10 * 5_000, 1_000 * 7_000],
-  ])("at %s those in force then count, tiers with them", (time, ofSmall, ofLarge) => {
+  ])("a generation at %s is charged at the prices and price tiers of that time", (time, ofSmall, ofLarge) => {
     const at = Date.parse(time);
     expect([priceUsage(changing, small, at), priceUsage(changing, large, at)]).toEqual([ofSmall, ofLarge]);
   });
 });
 
-describe("what is charged beside tokens", () => {
+describe("charges other than tokens", () => {
   const prices = {
     prompt: "0",
     completion: "0.000001",
@@ -117,15 +117,19 @@ describe("what is charged beside tokens", () => {
   const [MILLI, MICRO] = [1_000_000_000_000_000n, 1_000_000_000_000n];
 
   test.each<[string, Partial<TokenUsage>, (readonly [string, number, bigint])[]]>([
-    ["the request alone", {}, [["request", 1, 5n * MILLI]]],
-    ["by its context", { searchContext: "high" }, [["request", 1, 12n * MILLI]]],
+    ["a request without extras has its price", {}, [["request", 1, 5n * MILLI]]],
     [
-      "which has the price below it where it has none",
+      "a request with a high search context has the price for it",
+      { searchContext: "high" },
+      [["request", 1, 12n * MILLI]],
+    ],
+    [
+      "a search context without a price has the next lower price",
       { searchContext: "medium" },
       [["request", 1, 5n * MILLI]],
     ],
     [
-      "images",
+      "each image of the prompt has its price",
       { images: 3 },
       [
         ["request", 1, 5n * MILLI],
@@ -133,7 +137,7 @@ describe("what is charged beside tokens", () => {
       ],
     ],
     [
-      "each search, and once that it searched",
+      "each search has its price, and a request with searches an additional one",
       { searches: 2 },
       [
         ["request", 1, 5n * MILLI],
@@ -142,7 +146,7 @@ describe("what is charged beside tokens", () => {
       ],
     ],
     [
-      "images of the answer at a price of their own, and never twice",
+      "image tokens of the answer have their own price and are not charged twice",
       { completionTokens: 100, imageCompletionTokens: 90, reasoningTokens: 20 },
       [
         ["reasoning", 20, 20n * MICRO],
@@ -155,7 +159,7 @@ describe("what is charged beside tokens", () => {
   });
 });
 
-test("the lines of a cost have every kind of token once and add up to it", () => {
+test("the price lines contain every kind of token once and add up to the cost", () => {
   const usage = {
     ...NO_TOKENS,
     promptTokens: 100,

@@ -4,31 +4,31 @@ import { readVendorError } from "../../src/wire/conversation/vendor-error.ts";
 import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 
 test.each([
-  ["a key of its usual form", "Incorrect API key provided: sk-proj-abcdefgh1234."],
-  ["the key in hand", "no such key: opaque-0001-hidden"],
-  ["a token of Google", "token ya29.a0AfH6SM-x_y.z is expired"],
+  ["a key in a usual form", "Incorrect API key provided: sk-proj-abcdefgh1234."],
+  ["the key of the request", "no such key: opaque-0001-hidden"],
+  ["an access token of Google", "token ya29.a0AfH6SM-x_y.z is expired"],
   ["a key id of AWS", "Credential=AKIAIOSFODNN7EXAMPLE/20150830/us-east-1"],
   [
-    "a session of AWS in the request that it repeats",
+    "an AWS session token in a quoted request",
     "The Canonical String for this request should have been\n'POST\n/model/x/converse\n\nx-amz-date:20150830T123600Z\nx-amz-security-token:AQoDYXdzEPT//hidden==\n\nhost'",
   ],
   [
-    "team and key of xAI",
+    "team id and key id of xAI",
     "Content violates usage guidelines. Team: 0f1e2d3c-hidden-4455, API key ID: 99aa-hidden-bbcc, Model: grok-4",
   ],
-])("a vendor's words lose %s", (_name, words) => {
+])("redaction removes %s from a vendor's message", (_name, words) => {
   const text = redact(words, "opaque-0001-hidden");
   expect(text).toContain("[redacted]");
   expect(text).not.toMatch(/abcdefgh|hidden|a0AfH6|IOSFODNN/);
 });
 
-test("a vendor's words about nothing secret stay as they are", () => {
+test("redaction leaves a vendor's message without secrets unchanged", () => {
   const words =
     "This model's maximum context length is 4097 tokens. ASIA is a continent; x-amz-date is wrong.";
   expect(redact(words, null)).toBe(words);
 });
 
-/** Ids that vendors repeat, each with a 7 in it, and what stands around them. */
+/** Vendors' messages with ids; each id contains a 7. */
 const WITH_IDS = [
   "Rate limit reached for gpt-4o in organization org-a7b8c9d0e1f2 on tokens per min.",
   "Your account org-a7b8c9d0e1f2<ak-f7ka5c1a8xyzabcd> request reached max request: 3",
@@ -51,7 +51,7 @@ const WITH_IDS = [
   "Demasiadas peticiones de la cuenta 7998877.",
 ];
 
-/** Balances, each with a 7 in it. */
+/** Vendors' messages with balances; each balance contains a 7. */
 const WITH_BALANCES = [
   "The balance is $7.34, which does not cover it.",
   "Insufficient balance: 7.20 (available: 7.50, frozen 7.70).",
@@ -68,21 +68,21 @@ const WITH_BALANCES = [
   "Guthaben aufgebraucht: 7,00 €",
 ];
 
-/** Of those, the ones that say that nothing is left. */
+/** Those of them that say that an account has no credit. */
 const OUT_OF_CREDIT = WITH_BALANCES.filter((words) => !/^(The balance is|You have|账户可用)/.test(words));
 
-describe("a vendor's words", () => {
-  test.each(WITH_IDS)("lose the id of an account: %s", (words) => {
+describe("the redaction of vendors' messages", () => {
+  test.each(WITH_IDS)("the id of an account is removed: %s", (words) => {
     expect(redact(words, null)).toContain("[redacted]");
     expect(redact(words, null)).not.toContain("7");
   });
 
-  test.each(WITH_BALANCES)("lose the balance of an account: %s", (words) => {
+  test.each(WITH_BALANCES)("the balance of an account is removed: %s", (words) => {
     expect(redact(words, null)).not.toContain("7");
     expect(withoutBilling(redact(words, null))).toBeNull();
   });
 
-  test.each(OUT_OF_CREDIT)("mean that the account ran dry, with whatever status: %s", (message) => {
+  test.each(OUT_OF_CREDIT)("the message means out of credit with any status: %s", (message) => {
     for (const status of [400, 403, 429, 500])
       expect(readVendorError(status, { error: { message } }).meaning).toBe("out_of_credit");
   });
@@ -94,11 +94,11 @@ describe("a vendor's words", () => {
     "Invalid value for 'temperature': expected 0 <= x <= 2, got 3.5",
     "模型 qwen3-235b 不支持参数 temperature=3.5，取值范围为 0-2。",
     "The model asiapacificregional-7b does not exist. See https://example.com/account/api-keys",
-  ])("about the request stay as they are: %s", (words) => {
+  ])("a message about the request is unchanged: %s", (words) => {
     expect(redact(words, null)).toBe(words);
   });
 
-  test("lose the sentences about money in scripts without spaces too, and no halves of sentences", () => {
+  test("whole sentences about money are removed, also in scripts without spaces", () => {
     expect(withoutBilling("请求过于频繁，请稍后再试。当前套餐额度：100 次/分钟。")).toBe(
       "请求过于频繁，请稍后再试。",
     );
@@ -106,7 +106,7 @@ describe("a vendor's words", () => {
   });
 });
 
-test("what a model wrote loses secrets alone", () => {
+test("only secrets are removed from text that a model wrote", () => {
   const written = '<function=pay{"account": "12345678", "balance": 77, "key": "sk-abcdefgh1234"}</function>';
   expect(redactSecrets(written, null)).toBe(written.replace("sk-abcdefgh1234", "[redacted]"));
 });
@@ -115,12 +115,12 @@ test.each([
   ["digits", "1"],
   ["digits with spaces", "1 "],
   ["words for accounts and money", "account balance 12 "],
-  ["the same in Chinese", "账户余额1"],
+  ["words for accounts and money in Chinese", "账户余额1"],
   ["dots", "a."],
-  ["beginnings of ids", "org-"],
-  ["dashes behind a project", "-a"],
-  ["sums", "$1"],
-])("redaction takes time that grows with the text, not with its square: %s", (_name, piece) => {
+  ["prefixes of ids", "org-"],
+  ["dashes after a project", "-a"],
+  ["sums of money", "$1"],
+])("the time of a redaction grows linearly with the text: %s", (_name, piece) => {
   const redactRepeated = (length: number) => {
     const text = `project a${piece.repeat(Math.ceil(length / piece.length))}`;
     return () => withoutBilling(redact(text, "k".repeat(20)));

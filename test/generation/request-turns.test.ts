@@ -12,7 +12,7 @@ const failingStore: ConversationStore = {
 };
 
 describe("the turns of a request", () => {
-  test("count as unknown, with a warning in the log, while the conversation store fails", async () => {
+  test("turns are unknown while the conversation store fails, and the log has a warning", async () => {
     const warnings: unknown[] = [];
     const turns = createRequestTurns(failingStore, "acct_a", { warn: (_, fields) => warnings.push(fields) });
     await turns.load(["call_1"]);
@@ -22,7 +22,7 @@ describe("the turns of a request", () => {
     expect(warnings).toEqual([{ detail: "Error: no connection" }, { detail: "Error: no connection" }]);
   });
 
-  test("are asked for once, however often the request is encoded", async () => {
+  test("turns are loaded once, even if the request is encoded several times", async () => {
     const asked: (readonly string[])[] = [];
     const store: ConversationStore = {
       ...failingStore,

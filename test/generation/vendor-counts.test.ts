@@ -9,7 +9,7 @@ import { USAGE_OF } from "../support/scripts/usage-of.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 
 const WINDOW = 8_192;
-/** Nanodollars a token. */
+/** Nanodollars per token. */
 const PRICES = { prompt: 1_000, completion: 10_000 } as const;
 
 let vendor: Vendor;
@@ -43,8 +43,8 @@ afterAll(async () => {
   vendor.stop();
 });
 
-/** Counts that no vendor can mean, of the prompt and of the answer; null: a count that can be. */
-const LIES: readonly (readonly [prompt: number | null, completion: number | null])[] = [
+/** Impossible counts of prompt and answer; null: a possible count. */
+const IMPOSSIBLE_COUNTS: readonly (readonly [prompt: number | null, completion: number | null])[] = [
   [1e19, null],
   [null, 1e19],
   [1e12, null],
@@ -77,11 +77,11 @@ const rejectedFields = () =>
     .map(({ fields }) => fields);
 
 for (const format of FORMAT_NAMES) {
-  describe(`a vendor of the format ${format} that counts what cannot be`, () => {
+  describe(`impossible token counts of a vendor with format ${format}`, () => {
     for (const api of CLIENT_APIS) {
       for (const stream of [false, true]) {
-        test(`is not believed by a ${api.name} client, ${stream ? "streamed" : "whole"}: an estimate is charged, and the log says why`, async () => {
-          for (const [prompt, completion] of LIES) {
+        test(`the gateway charges an estimate and logs a warning: ${api.name} client, ${stream ? "streamed" : "whole"}`, async () => {
+          for (const [prompt, completion] of IMPOSSIBLE_COUNTS) {
             gateway.log.length = 0;
             perform(format, USAGE_OF[format](prompt ?? 10, completion ?? 5));
             const response = await post(api.path, api.ask(`acme/${format}`, stream));
@@ -117,8 +117,8 @@ for (const format of FORMAT_NAMES) {
   });
 }
 
-describe("a count above the request's own bound", () => {
-  test.each([false, true])("is not believed: 5,000 tokens for max_tokens 1, streamed: %p", async (stream) => {
+describe("a count above the request's max_tokens", () => {
+  test.each([false, true])("5,000 tokens for max_tokens 1 are not charged, streamed: %p", async (stream) => {
     perform("openai-chat", USAGE_OF["openai-chat"](10, 5_000));
     const messages = [{ role: "user", content: "Hello!" }];
     const response = await post("/chat/completions", {
@@ -134,7 +134,7 @@ describe("a count above the request's own bound", () => {
     expect(rejectedFields()).toMatchObject([{ field: "completion_tokens", count: 5_000, bound: 257 }]);
   });
 
-  test("is believed as far as several answers may have it", async () => {
+  test("the bound is multiplied by the number of answers", async () => {
     const usage = USAGE_OF["openai-chat"](10, 900);
     perform("openai-chat", usage);
     const ask = async (n: number) => {
@@ -149,8 +149,8 @@ describe("a count above the request's own bound", () => {
   });
 });
 
-describe("a prompt's count", () => {
-  test("is believed up to a tenth above the window, and above it only where the text has as many bytes", async () => {
+describe("a count of prompt tokens", () => {
+  test("a count is accepted up to a tenth above the context window, and above that up to the bytes of the text", async () => {
     const ask = async (prompt: number, content: string) => {
       perform("openai-chat", USAGE_OF["openai-chat"](prompt, 5));
       const response = await post("/chat/completions", {
@@ -165,7 +165,7 @@ describe("a prompt's count", () => {
     expect(await ask(16_000, "x ".repeat(8_000))).toBe(16_000);
   });
 
-  test("may be that of several rounds where the vendor runs tools", async () => {
+  test("a count of several rounds is accepted if the vendor runs tools", async () => {
     const ask = async (tools: object[]) => {
       perform("openai-responses", USAGE_OF["openai-responses"](5 * WINDOW, 5));
       const response = await post("/responses", { model: "acme/openai-responses", input: "Hello!", tools });
@@ -179,7 +179,7 @@ describe("a prompt's count", () => {
 });
 
 test.each([1e30, 1e12, 5_000])(
-  "%p searches that a vendor counts are not charged",
+  "an impossible count of %p searches is not charged",
   async (num_search_queries) => {
     for (const stream of [false, true]) {
       gateway.log.length = 0;
@@ -198,7 +198,7 @@ test.each([1e30, 1e12, 5_000])(
 );
 
 test.each([1e19, 1e12])(
-  "the tokens of embeddings are estimated where the vendor counts %p",
+  "the tokens of embeddings are estimated if the vendor counts %p",
   async (prompt_tokens) => {
     const data = [{ index: 0, embedding: [0.5] }];
     vendor.perform((call) =>
@@ -210,7 +210,7 @@ test.each([1e19, 1e12])(
 );
 
 test.each([false, true])(
-  "fill in the middle is charged by an estimate where the vendor's counts cannot be, streamed: %p",
+  "fill in the middle is charged by an estimate if the vendor's counts are impossible, streamed: %p",
   async (stream) => {
     perform("openai-chat", USAGE_OF["openai-chat"](1e19, 5_000));
     const response = await post("/fim/completions", { model: "mistralai/code", prompt: "def f(", stream });
@@ -221,22 +221,22 @@ test.each([false, true])(
   },
 );
 
-test("no lie of a vendor makes the gateway unready, or an account unreadable", async () => {
-  const key = await addPayer(gateway, { id: "user_lied" });
-  await manage(gateway, "/accounts/user_lied/credits", { amount: 1 });
-  for (const [prompt, completion] of LIES) {
+test("the gateway stays ready and accounts readable after impossible counts of a vendor", async () => {
+  const key = await addPayer(gateway, { id: "user_counted" });
+  await manage(gateway, "/accounts/user_counted/credits", { amount: 1 });
+  for (const [prompt, completion] of IMPOSSIBLE_COUNTS) {
     perform("openai-chat", USAGE_OF["openai-chat"](prompt ?? 10, completion ?? 5));
     const messages = [{ role: "user", content: "Hello!" }];
     const body = { model: "acme/openai-chat", messages };
     expect((await post("/chat/completions", body, key)).status).toBe(200);
   }
-  const { balance, held } = await balanceOf(gateway, "user_lied");
+  const { balance, held } = await balanceOf(gateway, "user_counted");
   expect(held).toBe(0);
   expect(balance).toBeWithin(1_000_000_000 - 2_000_000, 1_000_000_000);
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
 });
 
-test("a Messages client adds the counters up to the prompt's size, where the vendor counts tokens as read from the cache and as written to it", async () => {
+test("the counters for a Messages client sum to the prompt's size if the vendor counts tokens as both read from and written to the cache", async () => {
   const prompt_tokens_details = { cached_tokens: 90, cache_write_tokens: 90 };
   for (const stream of [false, true]) {
     perform("openai-chat", { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details });
