@@ -60,7 +60,7 @@ function standsWell(
   const behind = firstResult < 0 ? between : between.slice(0, firstResult);
   const isBlock = between.slice(behind.length).every(({ kind }) => kind === "result");
   const allCall = behind.every((message) => callIdsOf(message).length > 0);
-  return isBlock && allCall && (results === "behind-turn" || behind.length === 0);
+  return isBlock && allCall && (results === "after-turn" || behind.length === 0);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonic
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
-import { refusesReasoning } from "../../wire/conversation/reasoning-refusal.ts";
+import { rejectsReasoning } from "../../wire/conversation/rejected-reasoning.ts";
 import {
   brokenAnswer,
   readBareStatus,
@@ -266,7 +266,7 @@ function failed(
     kind: "failed",
     classification: classifyVendorError({ ...error, retryAfterS }, candidate, size),
     status: response.status,
-    refusesReasoning: refusesReasoning(error),
+    refusesReasoning: rejectsReasoning(error),
     lacksEndpoint: lacksEndpoint(error),
   };
 }

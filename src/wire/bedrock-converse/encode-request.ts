@@ -131,7 +131,7 @@ function encodeMetadata(metadata: ConversationRequest["metadata"], { warn }: Enc
       key !== "" && METADATA_TEXT.test(key) && typeof value === "string" && METADATA_TEXT.test(value),
   );
   if (fits && entries.length <= MAX_METADATA) return { requestMetadata: metadata };
-  warn("metadata", "This provider takes up to 16 short texts of letters and digits; it was left out.");
+  warn("metadata", "This provider accepts up to 16 short texts of letters and digits; it was left out.");
   return {};
 }
 

@@ -14,7 +14,7 @@ export interface EventHandler {
   readDone?(): void;
   /** Completes an answer whose stream ended without an end marker. */
   readEnd?(): void;
-  /** Whether all of the answer has come. A last event that was cut off behind a whole answer is then ignored. */
+  /** Whether the whole answer has arrived. An incomplete event after the whole answer is then ignored. */
   isWhole?(): boolean;
   /** Parses the data of an event, bytes as Latin-1; null where it is not what the format expects. Default: a JSON object. */
   parse?(data: string): Fields | null;

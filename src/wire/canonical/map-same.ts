@@ -4,7 +4,7 @@ export function mapSame<T>(list: readonly T[], change: (item: T, index: number) 
     const item = list[at] as T;
     const changed = change(item, at);
     if (changed === item) continue;
-    const rest = list.slice(at + 1).map((other, behind) => change(other, at + 1 + behind));
+    const rest = list.slice(at + 1).map((other, offset) => change(other, at + 1 + offset));
     return [...list.slice(0, at), changed, ...rest];
   }
   return list;

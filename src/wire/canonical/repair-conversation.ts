@@ -21,7 +21,7 @@ export function repairConversation(request: ConversationRequest, rules: ToolCall
   if (repair === null) return { request, repair };
   const sources = request.messages.flatMap(readSources);
   // Where content is one text, joined messages need a separator.
-  const layout = new Layout(sources, rules.results === "behind-message" ? [MESSAGE_BREAK] : []);
+  const layout = new Layout(sources, rules.results === "after-message" ? [MESSAGE_BREAK] : []);
   for (const entry of repair.messages) layout.add(entry);
   return { request: { ...request, messages: layout.end() }, repair };
 }

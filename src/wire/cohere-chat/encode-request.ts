@@ -131,7 +131,7 @@ function encodeReasoning(
   const isOff = parameters.enabled === false || parameters.effort === "none";
   if (reasoning === null) {
     if (reasons === true)
-      warn("reasoning", "It is not known how this model's reasoning is steered; left to it.");
+      warn("reasoning", "It is not known how this model's reasoning is controlled; left to it.");
     else if (!isOff) warn("reasoning", "This model does not reason; it was left out.");
     return {};
   }

@@ -37,7 +37,7 @@ export interface AdvisorRequest {
   readonly most: number | null;
 }
 
-/** Nothing. */
+/** The charges of a request that is charged for its tokens only. */
 export const NO_CHARGES: RequestCharges = {
   images: 0,
   fileBytes: 0,
@@ -92,16 +92,18 @@ export function findVendorTools(text: string, root: JsonNode): Omit<RequestCharg
   }
   for (const name of SEARCH_FIELDS) {
     const node = memberOf(root, name);
-    const wish = node?.kind === "object" ? parseLoosely(text, node) : null;
-    if (wish !== null && wish["mode"] !== "off") searches.push(wish);
+    const search = node?.kind === "object" ? parseLoosely(text, node) : null;
+    if (search !== null && search["mode"] !== "off") searches.push(search);
   }
   return { search: searches.length === 0 ? null : joinSearches(searches), runsTools, advisors };
 }
 
 /** Adds limits; one tool without a limit makes the total unlimited. */
-function joinSearches(wishes: readonly Fields[]): SearchParameters {
-  const bounds = wishes.map((wish) => readCount(wish["max_uses"]) ?? readCount(wish["max_search_results"]));
-  const contexts = wishes.map((wish) => readSearchContext(wish["search_context_size"]));
+function joinSearches(searches: readonly Fields[]): SearchParameters {
+  const bounds = searches.map(
+    (search) => readCount(search["max_uses"]) ?? readCount(search["max_search_results"]),
+  );
+  const contexts = searches.map((search) => readSearchContext(search["search_context_size"]));
   return {
     most: bounds.includes(null) ? null : bounds.reduce<number>((sum, bound) => sum + (bound ?? 0), 0),
     context: contexts.find((context) => context !== null) ?? null,
@@ -112,7 +114,7 @@ function readAdvisor({ model, max_uses }: Fields): AdvisorRequest {
   return { model: typeof model === "string" ? model : "", most: readCount(max_uses) };
 }
 
-/** The scan does not validate what it skips; the vendor reports malformed JSON. */
+/** Parses an object that the scan skipped; {} if it is malformed, which the vendor reports. */
 function parseLoosely(text: string, node: JsonNode): Fields {
   try {
     return asFields(parseNode(text, node)) ?? {};

@@ -26,19 +26,21 @@ export interface Matches {
   readonly unclear: UnclearResult | null;
 }
 
+/** A result that may answer several calls or none. */
 export interface UnclearResult {
+  /** The index of its message. */
   readonly at: number;
   /** The number of calls without a result. */
   readonly openCalls: number;
 }
 
 /**
- * Pairs results with calls. A result answers the nearest call before it that has its id and no result yet, whatever
- * stands between them; of several such calls in one message the first. A result without an id answers a call without
- * one, found the same way, and otherwise the only call without a result.
+ * Pairs results with calls. A result answers the nearest call before it that has its id and no result yet, regardless of the
+ * messages between them; if there are several in one message, the first of them. A result without an id answers a call without an
+ * id in the same way, or else the only call without a result.
  *
- * Then marks duplicates: calls without a result that repeat the id of another call of their message, or id, name and
- * arguments of another call. Of repeated calls that all lack a result the first is none.
+ * Then marks duplicates: calls without a result that have the id of another call of their message, or the id, name and arguments of
+ * any other call. If none of several equal calls has a result, the first is not a duplicate.
  */
 export function matchResults(messages: readonly OutlineMessage[]): Matches {
   const matcher = new Matcher();
@@ -117,8 +119,8 @@ function markDuplicates(calls: readonly Call[], messages: readonly OutlineMessag
     for (const [at, call] of sameId.entries()) {
       call.isDuplicate = call.result === null && sameId[at - 1]?.message === call.message;
     }
-    const staying = sameId.filter((call) => !call.isDuplicate);
-    for (const repeated of groupBy(staying, (call) => describe(call, messages)).values()) {
+    const kept = sameId.filter((call) => !call.isDuplicate);
+    for (const repeated of groupBy(kept, (call) => describe(call, messages)).values()) {
       markRepeated(repeated);
     }
   }

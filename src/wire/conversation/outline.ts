@@ -68,15 +68,15 @@ export interface Repair {
 
 /** The tool-call rules of a target (docs/api/translation.md, "Tool-call repair"; returned by `toolCallRulesOf`). */
 export interface ToolCallRules {
-  readonly ids: ToolCallIdFamily;
+  readonly ids: ToolCallIdFormat;
   /** All call ids of a conversation must be unique. Otherwise only those within a turn must be. */
   readonly hasUniqueIds: boolean;
   /**
-   * Where the results must stand: directly after the message with their calls, directly after the adjacent assistant messages with
-   * calls that it belongs to, or anywhere after it.
+   * The position of results: directly after the message with their calls, directly after the adjacent assistant messages with calls
+   * that it belongs to, or anywhere after it.
    */
-  readonly results: "behind-message" | "behind-turn" | "anywhere";
+  readonly results: "after-message" | "after-turn" | "anywhere";
 }
 
-/** The form of ids that a vendor accepts. */
-export type ToolCallIdFamily = "mistral" | "anthropic" | "openai";
+/** The tool-call id format that a vendor accepts. */
+export type ToolCallIdFormat = "mistral" | "anthropic" | "openai";

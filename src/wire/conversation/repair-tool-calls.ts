@@ -1,9 +1,9 @@
 /**
  * Tool-call repair (specification 4.1.5; docs/api/translation.md, "Tool-call repair").
  *
- * A history is valid when every call has its result where the target wants it, no other results exist, and every id
- * fits the target. Upstreams refuse anything else. Where something got between a call and its result, the result moves
- * up, or the assistant messages join; only a call without a result gets a placeholder.
+ * A history is valid if every call has its result at the position that the target demands, there are no other results, and the
+ * target accepts every id. Upstreams reject anything else. If messages separate a call from its result, the result is moved up or
+ * the assistant messages are joined; only a call without any result gets a placeholder.
  */
 import { type Call, type Matches, matchResults } from "./match-results.ts";
 import type { OutlineMessage, Repair, RepairedMessage, ToolCallRules } from "./outline.ts";
@@ -13,7 +13,7 @@ import { isValidHistory } from "./valid-history.ts";
 /** The content of a placeholder, which stands for a missing result. */
 export const INTERRUPTED = "This tool call was interrupted before it finished; it has no result.";
 
-/** Adjacent assistant messages and what follows them up to the next ones. The first turn, before any, has none. */
+/** Adjacent assistant messages and the messages up to the next ones. The first turn precedes all assistant messages. */
 interface Turn {
   /** Indexes of the assistant messages. */
   readonly assistants: number[];
@@ -28,24 +28,24 @@ interface Turn {
 }
 
 /**
- * Makes a conversation's tool calls and results acceptable to the target. Which result answers which call, and which
- * calls are duplicates, `matchResults` says.
+ * Makes a conversation's tool calls and results acceptable to the target. `matchResults` decides which result answers which call,
+ * and which calls are duplicates.
  *
- * - Results without a call and duplicates of calls go. All other messages stay, in their order.
- * - Results stand where `rules.results` wants them, in the order they came. A placeholder stands behind the result of the
- *   nearest answered call before its own in the turn, and first of all where there is none: results that came in call
- *   order are in call order still.
- * - Ids that do not fit, or that another call has already where it must not, are mapped, see `createToolCallIds`.
+ * - Results without a call and duplicate calls are removed. All other messages are kept in their order.
+ * - Results are at the position that `rules.results` demands, in the client's order. A placeholder follows the result of the nearest
+ *   answered call before its own in the turn, or is the first result if there is none. So results in call order stay in call order.
+ * - Ids that the target does not accept, and duplicate ids where ids must be unique, are mapped (`createToolCallIds`).
  *
- * Returns null where nothing has to change, after one cheap pass. `idsMapped` counts distinct ids, made-up ones
- * included; results that moved and messages that joined are not counted. The repair applied, a second one returns null.
+ * Returns null if nothing has to change, after one cheap pass. `idsMapped` counts distinct ids, including generated ones; moved
+ * results and joined messages are not counted. Repairing a repaired conversation returns null.
  */
 export function repairToolCalls(messages: readonly OutlineMessage[], rules: ToolCallRules): Repair | null {
   if (isValidHistory(messages, rules)) return null;
   const matches = matchResults(messages);
   const turns = readTurns(messages, matches, rules);
   const ids = assignIds(messages, turns, rules);
-  const repaired = turns.flatMap((turn) => layOutTurn(messages, turn, matches, rules));
+  const history: History = { messages, matches, rules };
+  const repaired = turns.flatMap((turn) => layOutTurn(turn, history));
   return {
     messages: repaired,
     counts: {
@@ -56,6 +56,13 @@ export function repairToolCalls(messages: readonly OutlineMessage[], rules: Tool
     },
     originalIds: ids.originalIds,
   };
+}
+
+/** A conversation, and how it has to be repaired. */
+interface History {
+  readonly messages: readonly OutlineMessage[];
+  readonly matches: Matches;
+  readonly rules: ToolCallRules;
 }
 
 function isResult({ kind }: OutlineMessage): boolean {
@@ -83,19 +90,17 @@ function readTurns(messages: readonly OutlineMessage[], matches: Matches, rules:
     else {
       const call = matches.answers.get(at);
       const own = call === undefined ? undefined : turnOf.get(call.message);
-      if (call !== undefined && own !== undefined) addResult(turn, own, call, rules);
+      if (call === undefined || own === undefined) continue;
+      const keepsPosition = rules.results === "anywhere" && (own !== turn || turn.others.length > 0);
+      if (keepsPosition) addOther(turn, at);
+      else addResult(turn, own, call);
     }
   }
   return turns;
 }
 
-/** Adds a result that belongs to the turn `own` and came in the turn `turn`. */
-function addResult(turn: Turn, own: Turn, call: Call, { results }: ToolCallRules): void {
-  const staysAway = results === "anywhere" && (own !== turn || turn.others.length > 0);
-  if (staysAway) {
-    addOther(turn, call.result as number);
-    return;
-  }
+/** Adds the result of a call of the turn `own`, which came in the turn `turn`. */
+function addResult(turn: Turn, own: Turn, call: Call): void {
   own.answered.push(call);
   if (own === turn) turn.isClosed = true;
 }
@@ -105,7 +110,7 @@ function addOther(turn: Turn, at: number): void {
   turn.isClosed = true;
 }
 
-/** The calls that are kept, by the index of their message. */
+/** Groups the calls that are kept by the index of their message. */
 function groupByMessage(calls: readonly Call[]): ReadonlyMap<number, Call[]> {
   const groups = new Map<number, Call[]>();
   for (const call of calls) {
@@ -121,9 +126,9 @@ function groupByMessage(calls: readonly Call[]): ReadonlyMap<number, Call[]> {
 function assignIds(
   messages: readonly OutlineMessage[],
   turns: readonly Turn[],
-  { ids: family, hasUniqueIds }: ToolCallRules,
+  { ids: format, hasUniqueIds }: ToolCallRules,
 ): ToolCallIds {
-  const ids = createToolCallIds(family, listFittingIds(messages, family));
+  const ids = createToolCallIds(format, listFittingIds(messages, format));
   let uses = new Map<string, number>();
   for (const turn of turns) {
     if (!hasUniqueIds) uses = new Map();
@@ -136,24 +141,19 @@ function assignIds(
   return ids;
 }
 
-/** Ids that may be kept. */
-function listFittingIds(messages: readonly OutlineMessage[], family: ToolCallRules["ids"]): Set<string> {
+/** Returns the ids that may be kept. */
+function listFittingIds(messages: readonly OutlineMessage[], format: ToolCallRules["ids"]): Set<string> {
   const fitting = new Set<string>();
   for (const message of messages) {
     if (message.kind !== "assistant") continue;
-    for (const id of message.callIds) if (fitsToolCallId(id, family)) fitting.add(id);
+    for (const id of message.callIds) if (fitsToolCallId(id, format)) fitting.add(id);
     for (const id of message.hostedIds ?? []) fitting.add(id);
   }
   return fitting;
 }
 
-function layOutTurn(
-  messages: readonly OutlineMessage[],
-  turn: Turn,
-  { answers }: Matches,
-  rules: ToolCallRules,
-): RepairedMessage[] {
-  const keep = (from: number): RepairedMessage => keepMessage(messages, from, answers.get(from));
+function layOutTurn(turn: Turn, { messages, matches, rules }: History): RepairedMessage[] {
+  const keep = (from: number): RepairedMessage => keepMessage(messages, from, matches.answers.get(from));
   return [
     ...layOutAssistants(messages, turn, rules),
     ...orderResults(turn).map((call) => (call.result === null ? makePlaceholder(call) : keep(call.result))),
@@ -175,7 +175,7 @@ function layOutAssistants(
   return assistants.map((from) => {
     const kept = callsOf.get(from) ?? [];
     const joins =
-      hasCalls && (kept.length === 0 ? rules.results !== "anywhere" : rules.results === "behind-message");
+      hasCalls && (kept.length === 0 ? rules.results !== "anywhere" : rules.results === "after-message");
     hasCalls ||= kept.length > 0;
     return { kind: "kept", from, calls: listKeptCalls(messages[from], kept), callId: null, joins };
   });
@@ -203,7 +203,7 @@ function makePlaceholder({ sentId, message, from }: Call): RepairedMessage {
   return { kind: "placeholder", callId: sentId, message, call: from };
 }
 
-/** `answered` is the call whose result the message is, if any. */
+/** Returns a message that is kept. `answered` is the call whose result it is, if any. */
 function keepMessage(
   messages: readonly OutlineMessage[],
   from: number,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { ToolCallIdFamily } from "./outline.ts";
+import type { ToolCallIdFormat } from "./outline.ts";
 
-/** The maximum length of tool-call ids of the Anthropic and OpenAI families, in characters. */
+/** The maximum length of tool-call ids in the Anthropic and OpenAI formats, in characters. */
 const MAX_ID_CHARACTERS = 64;
 
 const MISTRAL_ID = /^[A-Za-z0-9]{9}$/;
@@ -9,17 +9,17 @@ const ANTHROPIC_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** The form of generated ids, which is valid for the family. `digits` are taken from ALPHABET. */
+/** The form of generated ids, which is valid in each format. `digits` are taken from ALPHABET. */
 const MADE_IDS = {
   mistral: { prefix: "", digits: 9 },
   anthropic: { prefix: "call_", digits: 24 },
   openai: { prefix: "call_", digits: 24 },
 } as const;
 
-/** Whether a family accepts a tool-call id (docs/api/translation.md, "Tool-call repair"). Never true for the empty id. */
-export function fitsToolCallId(id: string, family: ToolCallIdFamily): boolean {
-  if (family === "mistral") return MISTRAL_ID.test(id);
-  if (family === "anthropic") return ANTHROPIC_ID.test(id);
+/** Whether a format accepts a tool-call id (docs/api/translation.md, "Tool-call repair"). Never true for the empty id. */
+export function fitsToolCallId(id: string, format: ToolCallIdFormat): boolean {
+  if (format === "mistral") return MISTRAL_ID.test(id);
+  if (format === "anthropic") return ANTHROPIC_ID.test(id);
   return id !== "" && countsAtMost(id, MAX_ID_CHARACTERS) && id.isWellFormed();
 }
 
@@ -45,12 +45,12 @@ export interface ToolCallIds {
 }
 
 /**
- * Maps ids that a target refuses (docs/api/translation.md, "Tool-call repair"). A mapped id depends on the client's id and
- * on how often it was used before, so it is the same in every request of a conversation and prompt caches keep matching;
- * only where it is taken already in this request does the next one of its series serve. `fitting` holds the
- * request's ids that fit: no other id is mapped onto them.
+ * Maps ids that a target rejects (docs/api/translation.md, "Tool-call repair"). A mapped id is derived from the client's id and from
+ * the number of earlier calls with it. So it is the same in every request of a conversation, and prompt caches match. If the derived
+ * id is already used in this request, the next one of its series is taken. `fitting` are the valid ids of the request, which no
+ * other id is mapped to.
  */
-export function createToolCallIds(family: ToolCallIdFamily, fitting: Iterable<string>): ToolCallIds {
+export function createToolCallIds(format: ToolCallIdFormat, fitting: Iterable<string>): ToolCallIds {
   const taken = new Set(fitting);
   const sentIds = new Map<string, string>();
   const originalIds = new Map<string, string>();
@@ -58,8 +58,8 @@ export function createToolCallIds(family: ToolCallIdFamily, fitting: Iterable<st
 
   const take = (seed: string): string => {
     let round = 0;
-    let id = deriveId(family, seed, round);
-    while (taken.has(id)) id = deriveId(family, seed, ++round);
+    let id = deriveId(format, seed, round);
+    while (taken.has(id)) id = deriveId(format, seed, ++round);
     taken.add(id);
     changed++;
     return id;
@@ -69,7 +69,7 @@ export function createToolCallIds(family: ToolCallIdFamily, fitting: Iterable<st
     originalIds,
     changed: () => changed,
     idFor(clientId, before) {
-      if (before === 0 && fitsToolCallId(clientId, family)) return clientId;
+      if (before === 0 && fitsToolCallId(clientId, format)) return clientId;
       const seed = before === 0 ? `id:${clientId}` : `again:${before}:${clientId}`;
       const known = sentIds.get(seed);
       if (known !== undefined) return known;
@@ -83,10 +83,10 @@ export function createToolCallIds(family: ToolCallIdFamily, fitting: Iterable<st
 }
 
 /** Returns the id with number `round` in a seed's series of ids. */
-function deriveId(family: ToolCallIdFamily, seed: string, round: number): string {
+function deriveId(format: ToolCallIdFormat, seed: string, round: number): string {
   // UTF-16, because UTF-8 encodes all lone surrogates as the same character.
   const digest = createHash("sha256").update(`${round}:${seed}`, "utf16le").digest();
-  const { prefix, digits } = MADE_IDS[family];
+  const { prefix, digits } = MADE_IDS[format];
   let id: string = prefix;
   for (let at = 0; at < digits; at++) id += ALPHABET[digest[at]! % ALPHABET.length];
   return id;

@@ -1,26 +1,26 @@
 import type { FormatName } from "./format-name.ts";
-import type { ToolCallIdFamily, ToolCallRules } from "./outline.ts";
+import type { ToolCallIdFormat, ToolCallRules } from "./outline.ts";
 
 type FormatRules = Omit<ToolCallRules, "ids"> & Partial<Pick<ToolCallRules, "ids">>;
 
 /**
- * What the formats demand of tool calls.
+ * The tool-call rules of the formats.
  *
- * - Chat hosts and Cohere refuse anything between a message with calls and its results.
- * - Anthropic, Bedrock and Gemini take neighbouring assistant messages as one turn, which has to end in its calls.
- *   Anthropic refuses an id that stands on two calls of a conversation.
- * - Responses pairs by id wherever the items stand, so an id can name only one call.
+ * - Chat hosts and Cohere reject anything between a message with calls and its results.
+ * - Anthropic, Bedrock and Gemini treat adjacent assistant messages as one turn, which must end with its calls. Anthropic rejects two
+ *   calls of a conversation with the same id.
+ * - Responses pairs calls and results by id at any position, so ids must be unique.
  */
 const RULES: Readonly<Record<FormatName, FormatRules>> = {
-  "openai-chat": { results: "behind-message", hasUniqueIds: false },
-  "cohere-chat": { results: "behind-message", hasUniqueIds: false },
-  "anthropic-messages": { results: "behind-turn", hasUniqueIds: true, ids: "anthropic" },
-  "bedrock-converse": { results: "behind-turn", hasUniqueIds: true, ids: "anthropic" },
-  gemini: { results: "behind-turn", hasUniqueIds: false },
+  "openai-chat": { results: "after-message", hasUniqueIds: false },
+  "cohere-chat": { results: "after-message", hasUniqueIds: false },
+  "anthropic-messages": { results: "after-turn", hasUniqueIds: true, ids: "anthropic" },
+  "bedrock-converse": { results: "after-turn", hasUniqueIds: true, ids: "anthropic" },
+  gemini: { results: "after-turn", hasUniqueIds: false },
   "openai-responses": { results: "anywhere", hasUniqueIds: true },
 };
 
-/** Returns the rules of a target with this format. `ids` is the family of its provider, used where the format allows several. */
-export function toolCallRulesOf(format: FormatName, ids: ToolCallIdFamily): ToolCallRules {
+/** Returns the rules of a target with this format. `ids` is the id format of its provider, used where the format allows several. */
+export function toolCallRulesOf(format: FormatName, ids: ToolCallIdFormat): ToolCallRules {
   return { ids, ...RULES[format] };
 }

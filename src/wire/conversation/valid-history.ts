@@ -24,11 +24,11 @@ function isInOrder(
 ): boolean {
   let before: OutlineMessage["kind"] = "other";
   for (const message of messages) {
-    const isNeighbour = before === "assistant" && message.kind === "assistant";
-    const goesOn = isNeighbour && results === "behind-turn" && message.callIds.length > 0;
+    const isAdjacent = before === "assistant" && message.kind === "assistant";
+    const continuesTurn = isAdjacent && results === "after-turn" && message.callIds.length > 0;
     if (message.kind === "result") {
       if (before === "other" || !calls.close(message.callId)) return false;
-    } else if (!goesOn) {
+    } else if (!continuesTurn) {
       if (!calls.areClosed) return false;
       calls.forgetHosted();
     }
@@ -44,10 +44,10 @@ class OpenCalls {
   private readonly hostedIds = new Set<string>();
   /** All ids so far, if ids must be unique. */
   private readonly used: Set<string> | null;
-  private readonly family: ToolCallRules["ids"];
+  private readonly idFormat: ToolCallRules["ids"];
 
   constructor({ ids, hasUniqueIds }: ToolCallRules) {
-    this.family = ids;
+    this.idFormat = ids;
     this.used = hasUniqueIds ? new Set() : null;
   }
 
@@ -59,7 +59,7 @@ class OpenCalls {
   open({ callIds, hostedIds }: OutlineAssistant): boolean {
     for (const id of callIds) {
       const isTaken = this.ids.has(id) || this.used?.has(id) === true;
-      if (isTaken || !fitsToolCallId(id, this.family)) return false;
+      if (isTaken || !fitsToolCallId(id, this.idFormat)) return false;
       this.ids.add(id);
       this.used?.add(id);
     }

@@ -32,7 +32,7 @@ export function encodeReasoning(parameters: ReasoningParameters | null, encoding
       warn(
         encoding,
         "reasoning",
-        "It is not known how this model's reasoning is steered; left to the model.",
+        "It is not known how this model's reasoning is controlled; left to the model.",
       );
     return null;
   }

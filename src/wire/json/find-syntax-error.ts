@@ -67,7 +67,7 @@ class Validator {
       const code = this.passSpace();
       if (code === COMMA) {
         const comma = this.at++;
-        if (this.passSpace() === close) this.fail("a comma with nothing behind it", comma);
+        if (this.passSpace() === close) this.fail("a comma with nothing after it", comma);
         if (close === CLOSE_BRACE) this.passName();
         return true;
       }

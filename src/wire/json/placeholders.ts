@@ -80,7 +80,7 @@ function restoreStrings(pieces: string[], text: string, strings: readonly JsonNo
   return pieces.length % 2 === 1;
 }
 
-/** Whether the piece ends with an odd number of backslashes, which escape the backslash of the mark behind it. */
+/** Whether the piece ends with an odd number of backslashes, which escape the backslash of the mark after it. */
 function endsInEscape(piece: string): boolean {
   let at = piece.length;
   while (piece.charCodeAt(at - 1) === BACKSLASH) at--;

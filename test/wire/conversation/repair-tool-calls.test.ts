@@ -156,7 +156,7 @@ function validHistory(rules: ToolCallRules): fc.Arbitrary<OutlineMessage[]> {
       for (let turns = next(); turns > 0; turns--) {
         const ids = rules.hasUniqueIds ? unique.splice(0, next()) : pool.slice(0, next());
         history.push(...Array.from({ length: next() }, () => other));
-        if (rules.results !== "behind-message" && ids.length > 1)
+        if (rules.results !== "after-message" && ids.length > 1)
           history.push(calls(ids[0]!), calls(...ids.slice(1)));
         else history.push(calls(), calls(...ids));
         if (rules.results === "anywhere") history.push(other, calls());

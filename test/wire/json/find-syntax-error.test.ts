@@ -18,8 +18,8 @@ describe("the search for a JSON syntax error", () => {
   test.each([
     ["", "the text ends too early at byte 0"],
     ['{"a": 1', 'expected "," or "}" at byte 7'],
-    ['{"a": 1,}', "a comma with nothing behind it at byte 7"],
-    ["[1, 2,]", "a comma with nothing behind it at byte 5"],
+    ['{"a": 1,}', "a comma with nothing after it at byte 7"],
+    ["[1, 2,]", "a comma with nothing after it at byte 5"],
     ["[1 2]", 'expected "," or "]" at byte 3'],
     ['{"a" 1}', 'expected ":" at byte 5'],
     ["{'a': 1}", "expected a name in double quotes at byte 1"],

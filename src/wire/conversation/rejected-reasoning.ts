@@ -1,7 +1,7 @@
 import type { VendorError } from "./vendor-error.ts";
 
 /** Messages for reasoning that differs from what the vendor had sent. */
-const REFUSALS: readonly RegExp[] = [
+const REJECTIONS: readonly RegExp[] = [
   // Anthropic, and Bedrock for it.
   /invalid `?signature`? in `?thinking`? block/i,
   /`?(redacted_)?thinking`? blocks?.{0,80}cannot be modified/is,
@@ -15,7 +15,7 @@ const REFUSALS: readonly RegExp[] = [
   /(reasoning item|item with id) '?rs_\w+'? .{0,40}not found/i,
 ];
 
-/** Whether a vendor rejected a request because of the reasoning in it, so that it may succeed without. */
-export function refusesReasoning({ status, message }: VendorError): boolean {
-  return status >= 400 && status < 500 && REFUSALS.some((words) => words.test(message));
+/** Whether a vendor rejected a request because of the reasoning in it, so that it may succeed without it. */
+export function rejectsReasoning({ status, message }: VendorError): boolean {
+  return status >= 400 && status < 500 && REJECTIONS.some((pattern) => pattern.test(message));
 }
