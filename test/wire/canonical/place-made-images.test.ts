@@ -31,8 +31,8 @@ function place(messages: readonly Message[], format: FormatName = "anthropic-mes
   };
 }
 
-describe("images that a model made", () => {
-  test("go into the user's message that follows", () => {
+describe("images that a model generated", () => {
+  test("are moved into the following user message", () => {
     const { messages, warned } = place([
       say("user", text("Paint!")),
       say("assistant", text("Here:"), IMAGE),
@@ -46,7 +46,7 @@ describe("images that a model made", () => {
     expect(warned).toEqual(["messages[1]"]);
   });
 
-  test("leave the results of the same turn right behind their calls", () => {
+  test("follow the tool results of their turn, which stay directly after the calls", () => {
     const { messages } = place([
       say("assistant", IMAGE, CALL),
       say("tool", RESULT),
@@ -61,7 +61,7 @@ describe("images that a model made", () => {
     ]);
   });
 
-  test("take the message with them that held nothing else", () => {
+  test("are moved out of a message that is removed if it has no other content", () => {
     const { messages } = place([
       say("user", text("Paint!")),
       say("assistant", IMAGE),
@@ -70,7 +70,7 @@ describe("images that a model made", () => {
     expect(messages).toEqual([say("user", text("Paint!")), say("user", NOTE, BARE_IMAGE as Part, text("?"))]);
   });
 
-  test("are left out, and named, for a model that is known to read no images", () => {
+  test("are left out with a warning for a model that does not accept images", () => {
     const { messages, warned } = place(
       [say("assistant", text("Here:"), IMAGE), say("user", text("Thanks."))],
       "openai-chat",
@@ -80,11 +80,14 @@ describe("images that a model made", () => {
     expect(warned).toEqual(["messages[0]"]);
   });
 
-  test.each(["gemini", "openai-responses"] as const)("stay where they are for %s", (format) => {
-    expect(place([say("assistant", IMAGE), say("user", text("?"))], format).isSame).toBe(true);
-  });
+  test.each(["gemini", "openai-responses"] as const)(
+    "stay in the assistant message for the format %s",
+    (format) => {
+      expect(place([say("assistant", IMAGE), say("user", text("?"))], format).isSame).toBe(true);
+    },
+  );
 
-  test("of a conversation without any are not looked for twice: it is the same request", () => {
+  test("are absent from most conversations, which are returned unchanged", () => {
     expect(place([say("user", IMAGE), say("assistant", text("An image."))]).isSame).toBe(true);
   });
 });

@@ -36,8 +36,8 @@ const request = (...messages: Message[]) => ({ ...EMPTY_REQUEST, messages });
 
 const OPENAI = toolCallRulesOf("openai-chat", "openai");
 
-describe("repairing a conversation in the hub", () => {
-  test("leaves a valid one as it is", () => {
+describe("the repair of a canonical conversation", () => {
+  test("returns a valid conversation unchanged", () => {
     const valid = request(
       user,
       assistant(text("x"), call("a"), call("b")),
@@ -49,7 +49,7 @@ describe("repairing a conversation in the hub", () => {
     expect(repaired).toBe(valid);
   });
 
-  test("drops calls that come twice and results without a call, and keeps texts between", () => {
+  test("removes duplicate calls and results without a call, and keeps the texts between them", () => {
     const broken = request(
       user,
       assistant(call("a", { arguments: '{"first":1}' }), text("x"), call("a")),
@@ -69,7 +69,7 @@ describe("repairing a conversation in the hub", () => {
     });
   });
 
-  test("puts placeholders where results are missing, which name the tool", () => {
+  test("adds placeholders with the tool's name for missing results", () => {
     const broken = request(assistant(call("a"), call("b", { tool: "custom" })), tool(result("a")), user);
     const { request: repaired } = repairConversation(broken, OPENAI);
     expect(repaired.messages).toEqual([
@@ -87,7 +87,7 @@ describe("repairing a conversation in the hub", () => {
     ]);
   });
 
-  test("moves results up to their calls, those of one message still in one", () => {
+  test("moves results up to their calls and keeps results of one message in one message", () => {
     const late = tool(result("b"), result("c"));
     const broken = request(assistant(call("a"), call("b"), call("c")), tool(result("a")), user, late);
     expect(repairConversation(broken, OPENAI).request.messages).toEqual([
@@ -98,7 +98,7 @@ describe("repairing a conversation in the hub", () => {
     ]);
   });
 
-  test("drops a message that only repeated a call, with the reasoning that led to it, and no other", () => {
+  test("removes a message that only repeats a call, with its reasoning, and no other message", () => {
     const thought: Part = { ...plainReasoning("Again?") };
     const broken = request(
       assistant(call("a")),
@@ -118,7 +118,7 @@ describe("repairing a conversation in the hub", () => {
     ]);
   });
 
-  test("makes one message of neighbours where results have to stand behind it, words apart", () => {
+  test("joins adjacent messages with a separator where results must follow one message", () => {
     const broken = request(
       assistant(text("I look."), call("a")),
       assistant(call("b"), text("And here.")),
@@ -132,7 +132,7 @@ describe("repairing a conversation in the hub", () => {
     expect(kept.request).toBe(broken);
   });
 
-  test("maps ids of calls and results alike", () => {
+  test("maps the ids of calls and of their results to the same ids", () => {
     const long = "toolu_01A2B3";
     const { request: repaired, repair } = repairConversation(
       request(assistant(call(long)), tool(result(long))),
@@ -147,7 +147,7 @@ describe("repairing a conversation in the hub", () => {
     ]);
   });
 
-  test("is done after one time, and keeps every text, whatever came", () => {
+  test("changes nothing when repeated, and keeps every text of any conversation", () => {
     const id = fc.constantFrom("", "a", "b", "an id");
     const message = fc.oneof(
       fc.constant(user),
@@ -181,8 +181,8 @@ describe("repairing a conversation in the hub", () => {
   });
 });
 
-describe("stripping reasoning", () => {
-  test("takes reasoning, proofs, and turns that were nothing else", () => {
+describe("the removal of reasoning", () => {
+  test("removes reasoning, signatures, and turns that consist only of reasoning", () => {
     const signature = { value: "s", origin: "google-gemini-v1" };
     const thought: Part = {
       kind: "reasoning",

@@ -27,7 +27,7 @@ const END: AnswerEnd = {
   metadata: null,
 };
 
-/** A reader whose pieces name lists of events; those of the end come with `end`. */
+/** A reader whose pieces are indexes into `script`, a list of events for each piece. */
 function scripted(
   script: readonly (readonly AnswerEvent[])[],
   atEnd: readonly AnswerEvent[] = [],
@@ -39,18 +39,18 @@ function scripted(
   };
 }
 
-/** A writer that keeps what it was told. */
+/** A writer that records its calls. */
 function recording() {
-  const told: AnswerEvent[] = [];
+  const written: AnswerEvent[] = [];
   const writer: AnswerWriter = {
     step(event) {
-      told.push(event);
+      written.push(event);
       return "";
     },
     end: () => "end",
     fail: () => "fail",
   };
-  return { told, writer };
+  return { written, writer };
 }
 
 const finish = (reason: Finish["reason"], choice = 0): AnswerEvent => ({
@@ -77,16 +77,16 @@ const say = (at: number, text: string): AnswerEvent => ({
 const TEXT: Part = { kind: "text", text: "" };
 
 function run(...events: AnswerEvent[]) {
-  const { told, writer } = recording();
+  const { written, writer } = recording();
   const relay = new TranslatedRelay(scripted([events]), writer, IDENTITY);
   relay.step("0");
   relay.end();
-  return { relay, told, answer: collectAnswer(told) };
+  return { relay, written, answer: collectAnswer(written) };
 }
 
 describe("a translated stream", () => {
-  test("has calls with ids, each once, with arguments, and places without gaps", () => {
-    const { told, answer, relay } = run(
+  test("has unique calls with ids and arguments, and part indexes without gaps", () => {
+    const { written, answer, relay } = run(
       start(0, call("sent")),
       start(1, call("sent")),
       { kind: "part-delta", choice: 0, at: 1, delta: { kind: "arguments", text: "{}" } },
@@ -101,8 +101,8 @@ describe("a translated stream", () => {
       call("made", { arguments: '{"a":1}' }),
       call("free", { tool: "custom" }),
     ]);
-    expect(told.filter(({ kind }) => kind === "part-end")).toHaveLength(3);
-    expect(told.at(-1)?.kind).toBe("finish");
+    expect(written.filter(({ kind }) => kind === "part-end")).toHaveLength(3);
+    expect(written.at(-1)?.kind).toBe("finish");
     expect(relay.finish()).toEqual({ client: "tool_calls", native: "word" });
   });
 
@@ -112,12 +112,12 @@ describe("a translated stream", () => {
     ["length", "length"],
     ["content-filter", "content_filter"],
     ["refusal", "content_filter"],
-  ] as const)("with calls that finishes for %s says %s", (reason, word) => {
+  ] as const)("with tool calls and the finish reason %s ends with %s", (reason, word) => {
     expect(run(start(0, call("a")), finish(reason)).relay.finish()?.client).toBe(word);
   });
 
-  test("finishes a choice once, and says nothing of it after", () => {
-    const { told } = run(
+  test("finishes each choice once and emits nothing of the choice afterwards", () => {
+    const { written } = run(
       start(0, TEXT),
       say(0, "a"),
       stop(0),
@@ -126,10 +126,10 @@ describe("a translated stream", () => {
       start(1, TEXT),
       say(1, "b"),
     );
-    expect(told.map(({ kind }) => kind)).toEqual(["part-start", "part-delta", "part-end", "finish"]);
+    expect(written.map(({ kind }) => kind)).toEqual(["part-start", "part-delta", "part-end", "finish"]);
   });
 
-  test("keeps the last usage and counts what is read", () => {
+  test("reports the last usage and counts the bytes of text", () => {
     const usage = { ...NO_TOKENS, completionTokens: 1 };
     const { relay } = run(
       { kind: "usage", usage },
@@ -143,15 +143,15 @@ describe("a translated stream", () => {
     expect(relay.sawToken).toBe(true);
   });
 
-  test("ends nothing but in an error once the reader says one, whatever it says after", () => {
+  test("ends with the reader's error and ignores the events after it", () => {
     const error = brokenAnswer("gone");
-    const { relay, told } = run({ kind: "error", error }, start(0, TEXT));
+    const { relay, written } = run({ kind: "error", error }, start(0, TEXT));
     expect(relay.error).toEqual(error);
     expect(relay.classifyEnd()).toBe("failed");
-    expect(told).toEqual([]);
+    expect(written).toEqual([]);
   });
 
-  test("never throws: what breaks a reader or a writer is its error", () => {
+  test("fails instead of throwing if a reader or writer throws", () => {
     const reader: AnswerReader = {
       step() {
         throw new RangeError("too deep");
@@ -165,7 +165,7 @@ describe("a translated stream", () => {
     expect(relay.step("0") + relay.end()).toBe("");
   });
 
-  test("fails an answer over its bound", () => {
+  test("fails for an answer that is larger than its bound", () => {
     const relay = new TranslatedRelay(
       scripted([[start(0, TEXT), say(0, "12345")]]),
       recording().writer,
@@ -177,7 +177,7 @@ describe("a translated stream", () => {
   });
 });
 
-describe("the classification of a stream", () => {
+describe("the classification", () => {
   const usage: AnswerEvent = { kind: "usage", usage: { ...NO_TOKENS, completionTokens: 9 } };
   const proof: Part = {
     kind: "reasoning",
@@ -189,31 +189,31 @@ describe("the classification of a stream", () => {
     origin: null,
   };
   test.each([
-    ["nothing", [], "unfinished"],
+    ["no events", [], "unfinished"],
     ["a text without a finish", [start(0, TEXT), say(0, "a")], "unfinished"],
-    ["a start without a finish", [start(0, TEXT)], "unfinished"],
-    ["a finish without a word", [finish("stop")], "empty"],
-    ["a finish with an encrypted thought only", [start(0, proof), stop(0), finish("stop")], "empty"],
-    ["a finish without a word, but tokens", [usage, finish("stop")], "empty"],
-    ["a length without a word", [finish("length")], "complete"],
+    ["a part start without a finish", [start(0, TEXT)], "unfinished"],
+    ["a finish without content", [finish("stop")], "empty"],
+    ["a finish with encrypted reasoning only", [start(0, proof), stop(0), finish("stop")], "empty"],
+    ["a finish without content but with counted tokens", [usage, finish("stop")], "empty"],
+    ["a length finish without content", [finish("length")], "complete"],
     ["a text and a finish", [start(0, TEXT), say(0, "a"), finish("stop")], "complete"],
     [
       "a second choice without a finish",
       [start(0, TEXT), say(0, "a"), finish("stop"), { ...start(0, TEXT), choice: 1 } as AnswerEvent],
       "unfinished",
     ],
-  ] as const)("%s is %s", (_, events, verdict) => {
-    expect(run(...(events as readonly AnswerEvent[])).relay.classifyEnd()).toBe(verdict);
+  ] as const)("of a stream with %s is %s", (_, events, ending) => {
+    expect(run(...(events as readonly AnswerEvent[])).relay.classifyEnd()).toBe(ending);
   });
 
-  test("counts a finish that the reader held back when the connection broke, and no error that the break made", () => {
-    const { told, writer } = recording();
+  test("includes a finish that the reader held back when the connection broke, and ignores the error of the break", () => {
+    const { written, writer } = recording();
     const atEnd: AnswerEvent[] = [finish("stop"), { kind: "error", error: brokenAnswer("half an event") }];
     const relay = new TranslatedRelay(scripted([[start(0, TEXT), say(0, "a")]], atEnd), writer, IDENTITY);
     relay.step("0");
     expect(relay.classifyEnd()).toBe("complete");
     expect(relay.classifyEnd()).toBe("complete");
-    expect(told.filter(({ kind }) => kind === "finish")).toHaveLength(1);
+    expect(written.filter(({ kind }) => kind === "finish")).toHaveLength(1);
     expect(relay.encodeEnd(END)).toBe("end");
   });
 });
@@ -229,7 +229,7 @@ describe("a translated whole answer", () => {
   const translate = (answer: Answer) =>
     createWholeTranslation({ kind: "answer", answer }, { codec, identity: IDENTITY, asked: ASKED });
 
-  test("is set right as a stream is", () => {
+  test("is corrected like a stream", () => {
     const whole = translate(answerOf({ kind: "text", text: "a" }, call("sent"), call("sent"), call("")));
     if (whole.kind === "error") throw new Error(whole.error.message);
     expect(whole.finish).toEqual({ client: "tool_calls", native: "end_turn" });
@@ -240,12 +240,12 @@ describe("a translated whole answer", () => {
     ]);
   });
 
-  test("is empty where it says nothing and has finished cleanly", () => {
+  test("is empty if it has no content and finished cleanly", () => {
     expect(translate(answerOf())).toMatchObject({ kind: "answer", isEmpty: true });
     expect(translate(answerOf({ kind: "text", text: "a" }))).toMatchObject({ isEmpty: false });
   });
 
-  test("is an error where it has no choices or was one", () => {
+  test("is an error if it has no choices or if its decoding failed", () => {
     expect(translate({ choices: [], usage: null, serviceTier: null }).kind).toBe("error");
     const error = brokenAnswer("gone");
     expect(

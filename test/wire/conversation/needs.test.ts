@@ -3,26 +3,26 @@ import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts"
 import { parseMessagesRequest } from "../../../src/wire/client-apis/messages-request.ts";
 import { parseResponsesRequest } from "../../../src/wire/client-apis/responses-request.ts";
 
-const OPENERS = {
+const PARSERS = {
   chat: parseChatRequest,
   messages: parseMessagesRequest,
   responses: parseResponsesRequest,
 };
 const PIXEL = "data:image/png;base64,aGVsbG8=";
 
-/** Features, a bar, parameters. */
-function needsOf(api: keyof typeof OPENERS, fields: Record<string, unknown>): string {
+/** Returns features and parameters, separated by "|". */
+function needsOf(api: keyof typeof PARSERS, fields: Record<string, unknown>): string {
   const said = api === "responses" ? { input: "x" } : { messages: [{ role: "user", content: "x" }] };
   const body = Buffer.from(JSON.stringify({ model: "a/m", ...said, ...fields }));
-  const { features, parameters } = OPENERS[api](body, (id) => id).listNeeds();
+  const { features, parameters } = PARSERS[api](body, (id) => id).listNeeds();
   return `${features.join(" ")}|${parameters.join(" ")}`;
 }
 
 const user = (...content: unknown[]) => ({ role: "user", content });
 const chatTool = { type: "function", function: { name: "f" } };
 
-describe("what a request needs of who answers it", () => {
-  test.each<[keyof typeof OPENERS, Record<string, unknown>, string]>([
+describe("the needs of a request", () => {
+  test.each<[keyof typeof PARSERS, Record<string, unknown>, string]>([
     ["chat", {}, "|"],
     ["chat", { messages: [user({ type: "image_url", image_url: { url: PIXEL } })] }, "image|"],
     [
@@ -98,7 +98,7 @@ describe("what a request needs of who answers it", () => {
     ],
     ["responses", { text: { format: { type: "json_object" }, verbosity: "low" } }, "|response_format"],
     ["responses", { text: { format: { type: "text" } } }, "|"],
-  ])("%s %j", (api, fields, expected) => {
+  ])("of the API %s with the fields %j are its features and parameters", (api, fields, expected) => {
     expect(needsOf(api, fields)).toBe(expected);
   });
 });

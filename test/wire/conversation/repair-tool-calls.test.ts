@@ -11,7 +11,7 @@ import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-call
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
 import { callIdsOf, FITS, isValidFor, pairPlainly } from "../../support/tool-histories.ts";
 
-/** An assistant message with calls, each `id` or `id=input`: two calls are the same where both parts are. */
+/** An assistant message with calls, each `id` or `id=input`. Calls with equal texts are equal. */
 function calls(...written: string[]): OutlineAssistant {
   const [ids, inputs] = [0, 1].map((part) => written.map((call) => call.split("=")[part] ?? "")) as [
     string[],
@@ -20,7 +20,7 @@ function calls(...written: string[]): OutlineAssistant {
   return { kind: "assistant", callIds: ids, describeCall: (index) => inputs[index] ?? "" };
 }
 
-/** The same with calls of a kind that only one format has. */
+/** An assistant message with hosted calls, which only one format has. */
 const hosted = (...hostedIds: string[]): OutlineMessage => ({ ...calls(), hostedIds });
 const result = (callId: string): OutlineMessage => ({ kind: "result", callId });
 const other: OutlineMessage = { kind: "other" };
@@ -35,13 +35,13 @@ const ALL_RULES = [mistral, ...FORMAT_NAMES.map((format) => toolCallRulesOf(form
 /** A message of a repaired conversation. */
 interface Applied {
   readonly message: OutlineMessage;
-  /** The indexes of the messages that it was made of; none for a placeholder. */
+  /** The indexes of the messages that it consists of; none for a placeholder. */
   readonly from: readonly number[];
-  /** For each of its calls the message and the index that it came from. */
+  /** The original message and index of each of its calls. */
   readonly calls: readonly { readonly message: number; readonly from: number }[];
 }
 
-/** Carries a repair out, as a client API's encoder would. */
+/** Applies a repair, as the encoder of a client API does. */
 function applyRepair(messages: readonly OutlineMessage[], repair: Repair | null): Applied[] {
   const applied: Applied[] = [];
   const kept = repair?.messages ?? messages.map((_, from) => ({ ...UNCHANGED, from }));
@@ -94,7 +94,7 @@ function repairOutline(messages: readonly OutlineMessage[], rules: ToolCallRules
   return applyRepair(messages, repairToolCalls(messages, rules)).map(({ message }) => message);
 }
 
-/** The id a family gets for one client id, where nothing collides. */
+/** The id that a format gets for a client id if no other id collides with it. */
 function mappedId(id: string, rules: ToolCallRules): string {
   const [first] = repairOutline([calls(id), result(id)], rules);
   return callIdsOf(first!)[0]!;
@@ -103,7 +103,7 @@ function mappedId(id: string, rules: ToolCallRules): string {
 const LONG = "call_".padEnd(70, "x");
 const UNICODE = "Anruf-ä-🔧";
 
-/** Few ids, so that they meet each other; among them ids which others are mapped to. */
+/** Few ids, so that they collide; including ids that others are mapped to. */
 const POOL = [
   "",
   "a",
@@ -126,7 +126,7 @@ const POOL = [
 
 const anyRules: fc.Arbitrary<ToolCallRules> = fc.constantFrom(...ALL_RULES);
 
-/** Messy histories: turns that are mostly right, with strangers among their results and calls that repeat. */
+/** Invalid histories: mostly valid turns, with unrelated messages between results and with repeated calls. */
 const messyHistory: fc.Arbitrary<OutlineMessage[]> = fc
   .uniqueArray(fc.constantFrom(...POOL), { minLength: 1, maxLength: 5 })
   .chain((ids) => {
@@ -145,7 +145,7 @@ const messyHistory: fc.Arbitrary<OutlineMessage[]> = fc
       .map(([head, turns]) => [...head, ...turns.flat()]);
   });
 
-/** A history that is valid by the way it is made. */
+/** Histories that are valid by construction. */
 function validHistory(rules: ToolCallRules): fc.Arbitrary<OutlineMessage[]> {
   const pool = POOL.filter(FITS[rules.ids]);
   return fc
@@ -168,8 +168,8 @@ function validHistory(rules: ToolCallRules): fc.Arbitrary<OutlineMessage[]> {
 
 const RUNS = { numRuns: 1000 };
 
-describe("the laws of tool-call repair", () => {
-  test("a history that is valid for its target is not changed", () => {
+describe("tool-call repair of any history", () => {
+  test("does not change a history that is valid for its target", () => {
     const history = anyRules.chain((rules) => fc.tuple(validHistory(rules), fc.constant(rules)));
     fc.assert(
       fc.property(history, ([messages, rules]) => {
@@ -180,7 +180,7 @@ describe("the laws of tool-call repair", () => {
     );
   });
 
-  test("only a history that is valid for its target is not changed", () => {
+  test("changes every history that is not valid for its target", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         expect(repairToolCalls(messages, rules) === null).toBe(isValidFor(messages, rules));
@@ -189,7 +189,7 @@ describe("the laws of tool-call repair", () => {
     );
   });
 
-  test("a repaired history is valid for its target, and repairing it again changes nothing", () => {
+  test("returns a history that is valid for its target and that a second repair does not change", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         const repaired = repairOutline(messages, rules);
@@ -200,7 +200,7 @@ describe("the laws of tool-call repair", () => {
     );
   });
 
-  test("no result that has a call is dropped, replaced or given to another call", () => {
+  test("keeps every result that has a call, with its call", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         const repaired = applyRepair(messages, repairToolCalls(messages, rules));
@@ -220,7 +220,7 @@ describe("the laws of tool-call repair", () => {
     );
   });
 
-  test("all other messages stay in their order, and results of one turn in theirs", () => {
+  test("keeps the order of all other messages, and of the results of each turn", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         const froms = applyRepair(messages, repairToolCalls(messages, rules)).flatMap(({ from }) => from);
@@ -234,7 +234,7 @@ describe("the laws of tool-call repair", () => {
     );
   });
 
-  test("only a call without a result gets a placeholder, unless it repeats another call", () => {
+  test("adds a placeholder exactly for each call without a result that is not a duplicate", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         const repair = repairToolCalls(messages, rules);
@@ -257,7 +257,7 @@ describe("the laws of tool-call repair", () => {
     );
   });
 
-  /** Whether another call of its message has its id, or another call is the same, and one with its id stays. */
+  /** Whether a call is a duplicate: another call of its message has its id, or an equal call is kept. */
   function isRepeated(
     messages: readonly OutlineMessage[],
     at: number,
@@ -279,7 +279,7 @@ describe("the laws of tool-call repair", () => {
     );
   }
 
-  test("ids that may stay do, ids of different calls that may not meet differ, and all lead back to the client's", () => {
+  test("keeps valid ids, makes ids unique where the target demands it, and maps all back to the client's ids", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         const repair = repairToolCalls(messages, rules);
@@ -303,10 +303,10 @@ describe("the laws of tool-call repair", () => {
     );
   });
 
-  test("a longer conversation begins with the ids of the shorter one", () => {
+  test("gives a longer conversation the same ids at its start as the shorter one", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
-        // What is repaired stays as it is, whatever is added behind it.
+        // The repaired part does not depend on what follows it.
         const repaired = repairOutline(messages, rules);
         const longer = repairOutline([...repaired, other, calls("a=z"), result("a"), other], rules);
         const idsOf = (list: readonly OutlineMessage[]) => list.flatMap(callIdsOf);
@@ -316,7 +316,7 @@ describe("the laws of tool-call repair", () => {
     );
   });
 
-  test("the counts say what was removed and what was added", () => {
+  test("counts what was removed and added", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         const repair = repairToolCalls(messages, rules);
@@ -341,11 +341,11 @@ interface Case {
   readonly name: string;
   readonly rules: ToolCallRules;
   readonly before: OutlineMessage[];
-  /** The repaired outline; null: nothing has to change. */
+  /** The repaired outline; null if nothing has to change. */
   readonly after: OutlineMessage[] | null;
 }
 
-/** The id of the second call of `a` in a conversation, where ids have to be unique. */
+/** The id of the second call of `a` in a conversation whose ids must be unique. */
 const SECOND_A = callIdsOf(
   repairOutline([calls("a"), result("a"), calls("a"), result("a")], anthropic)[2]!,
 )[0]!;
@@ -353,55 +353,55 @@ const SECOND_A = callIdsOf(
 const CASES: Case[] = [
   { name: "an empty conversation stays as it is", rules: chat, before: [], after: null },
   {
-    name: "a conversation without tools stays as it is",
+    name: "a conversation without tools is unchanged",
     rules: chat,
     before: [other, calls(), other],
     after: null,
   },
   {
-    name: "parallel calls answered in another order stay as they are",
+    name: "parallel calls with results in another order are unchanged",
     rules: chat,
     before: [other, calls("a", "b"), result("b"), result("a"), calls()],
     after: null,
   },
   {
-    name: "an id that comes again in a later turn stays as it is at a chat host",
+    name: "an id that is reused in a later turn is kept for a chat host",
     rules: chat,
     before: [calls("a"), result("a"), other, calls("a=2"), result("a"), other],
     after: null,
   },
   {
-    name: "an id that comes again in a later turn is renamed with its result where ids have to be unique",
+    name: "an id that is reused in a later turn is mapped, with its result, where ids must be unique",
     rules: anthropic,
     before: [calls("a"), result("a"), other, calls("a=2"), result("a"), other],
     after: [calls("a"), result("a"), other, calls(`${SECOND_A}=2`), result(SECOND_A), other],
   },
   {
-    name: "the same call made again and answered again is another call",
+    name: "an equal call with its own result is not a duplicate",
     rules: anthropic,
     before: [calls("a"), result("a"), calls("a"), result("a")],
     after: [calls("a"), result("a"), calls(SECOND_A), result(SECOND_A)],
   },
   {
-    name: "a second call with the same id in one message is dropped where it has no result",
+    name: "a second call with the same id in one message is removed if it has no result",
     rules: chat,
     before: [calls("a", "b", "a=2"), result("a"), result("b")],
     after: [calls("a", "b"), result("a"), result("b")],
   },
   {
-    name: "a second call with the same id in one message is renamed where it has a result",
+    name: "a second call with the same id in one message gets another id if it has a result",
     rules: chat,
     before: [calls("a", "b", "a=2"), result("a"), result("b"), result("a")],
     after: [calls("a", "b", `${SECOND_A}=2`), result("a"), result("b"), result(SECOND_A)],
   },
   {
-    name: "a call repeated in a later message without a result of its own is dropped",
+    name: "a call that is repeated in a later message without a result is removed",
     rules: chat,
     before: [calls("a=1"), result("a"), calls("a=1"), other],
     after: [calls("a=1"), result("a"), calls(), other],
   },
   {
-    name: "a call whose repetition is answered is dropped, and gets no placeholder",
+    name: "a call whose repetition has a result is removed and gets no placeholder",
     rules: chat,
     before: [calls("a=1"), other, calls("a=1"), result("a")],
     after: [calls(), other, calls("a=1"), result("a")],
@@ -425,49 +425,49 @@ const CASES: Case[] = [
     after: [calls("a"), result("a"), calls(), other],
   },
   {
-    name: "neighbouring messages with calls become one at a chat host",
+    name: "adjacent messages with calls are joined for a chat host",
     rules: chat,
     before: [other, calls("a"), calls("b"), result("a"), result("b")],
     after: [other, calls("a", "b"), result("a"), result("b")],
   },
   {
-    name: "neighbouring messages with calls stay as they are at Anthropic",
+    name: "adjacent messages with calls are unchanged for Anthropic",
     rules: anthropic,
     before: [other, calls("a"), calls("b"), result("a"), result("b")],
     after: null,
   },
   {
-    name: "neighbouring messages with calls stay as they are at Responses",
+    name: "adjacent messages with calls are unchanged for Responses",
     rules: responses,
     before: [other, calls("a"), calls("b"), result("a"), result("b")],
     after: null,
   },
   {
-    name: "words between a call and its result join the call at a chat host",
+    name: "a text between a call and its result is joined with the call for a chat host",
     rules: chat,
     before: [other, calls("a"), calls(), result("a")],
     after: [other, calls("a"), result("a")],
   },
   {
-    name: "words between a call and its result join the call at Anthropic",
+    name: "a text between a call and its result is joined with the call for Anthropic",
     rules: anthropic,
     before: [other, calls("a"), calls(), calls("b"), result("a"), result("b")],
     after: [other, calls("a"), calls("b"), result("a"), result("b")],
   },
   {
-    name: "words between a call and its result stay where they are at Responses",
+    name: "a text between a call and its result keeps its position for Responses",
     rules: responses,
     before: [other, calls("a"), calls(), result("a")],
     after: null,
   },
   {
-    name: "words before a call stay a message of their own",
+    name: "a text before a call stays a message of its own",
     rules: chat,
     before: [other, calls(), calls("a"), result("a")],
     after: null,
   },
   {
-    name: "a result moves up to the nearest call of its id, however far",
+    name: "a result moves up to the nearest call with its id, at any distance",
     rules: chat,
     before: [
       calls("a"),
@@ -493,19 +493,19 @@ const CASES: Case[] = [
     ],
   },
   {
-    name: "a result stays where it is at Responses",
+    name: "a result keeps its position for Responses",
     rules: responses,
     before: [calls("a"), other, calls(), result("a"), other],
     after: null,
   },
   {
-    name: "at Responses only the call without a result changes",
+    name: "only the call without a result changes for Responses",
     rules: responses,
     before: [calls("a", "b"), other, calls(), result("a"), other],
     after: [calls("a", "b"), result("b"), other, calls(), result("a"), other],
   },
   {
-    name: "a result of an earlier turn parts no neighbours",
+    name: "a result of an earlier turn does not separate adjacent messages",
     rules: gemini,
     before: [calls("a"), other, calls("b"), result("a"), calls("c"), result("b"), result("c")],
     after: [calls("a"), result("a"), other, calls("b"), calls("c"), result("b"), result("c")],
@@ -523,37 +523,37 @@ const CASES: Case[] = [
     after: [calls("b", "c"), result("b"), result("c")],
   },
   {
-    name: "placeholders of a turn stand in call order",
+    name: "placeholders of a turn are in call order",
     rules: chat,
     before: [calls("c", "a", "b"), other],
     after: [calls("c", "a", "b"), result("c"), result("a"), result("b"), other],
   },
   {
-    name: "placeholders stand in call order between results in call order",
+    name: "placeholders are in call order between results in call order",
     rules: chat,
     before: [calls("a", "b", "c", "d"), result("b"), result("d")],
     after: [calls("a", "b", "c", "d"), result("a"), result("b"), result("c"), result("d")],
   },
   {
-    name: "placeholders follow their sibling where results came in another order",
+    name: "placeholders follow the result of the preceding call if results are in another order",
     rules: chat,
     before: [calls("a", "b", "c", "d", "e"), result("d"), result("b")],
     after: [calls("a", "b", "c", "d", "e"), result("a"), result("d"), result("e"), result("b"), result("c")],
   },
   {
-    name: "a result behind the user's message moves up to its call",
+    name: "a result after a user message moves up to its call",
     rules: chat,
     before: [calls("a", "b"), result("b"), other, result("a"), other],
     after: [calls("a", "b"), result("b"), result("a"), other, other],
   },
   {
-    name: "the user's image behind a result stays where it is",
+    name: "a user's image after a result keeps its position",
     rules: anthropic,
     before: [other, calls("a"), result("a"), other],
     after: null,
   },
   {
-    name: "a result of a hosted call is no orphan",
+    name: "a result of a hosted call is kept",
     rules: responses,
     before: [other, hosted("a"), result("a"), other],
     after: null,
@@ -571,26 +571,26 @@ const CASES: Case[] = [
     after: [hosted("a"), result("a"), other],
   },
   {
-    name: "64 characters fit Anthropic",
+    name: "an id of 64 characters is valid for Anthropic",
     rules: anthropic,
     before: [calls("x".repeat(64)), result("x".repeat(64))],
     after: null,
   },
   {
-    name: "64 characters of two code units each fit OpenAI",
+    name: "an id of 64 characters with two code units each is valid for OpenAI",
     rules: chat,
     before: [calls("🔧".repeat(64)), result("🔧".repeat(64))],
     after: null,
   },
   {
-    name: "9 letters and digits fit Mistral",
+    name: "an id of 9 letters and digits is valid for Mistral",
     rules: mistral,
     before: [calls("aB3dE6gH9"), result("aB3dE6gH9")],
     after: null,
   },
 ];
 
-/** Outlines without their functions, to compare. */
+/** Returns outlines without their functions, for comparison. */
 function plain(messages: readonly OutlineMessage[]) {
   return messages.map((message) =>
     message.kind === "assistant"
@@ -599,7 +599,7 @@ function plain(messages: readonly OutlineMessage[]) {
   );
 }
 
-describe("tool-call repair, case by case", () => {
+describe("tool-call repair", () => {
   for (const { name, rules, before, after } of CASES) {
     test(name, () => {
       const repair = repairToolCalls(before, rules);
@@ -612,7 +612,7 @@ describe("tool-call repair, case by case", () => {
 const MAPPED: { name: string; id: string; rules: ToolCallRules; shape: RegExp }[] = [
   { name: "OpenAI's own id, for Mistral", id: "call_abc", rules: mistral, shape: /^[A-Za-z0-9]{9}$/ },
   {
-    name: "9 characters with a hyphen, for Mistral",
+    name: "9 characters with a hyphen for Mistral",
     id: "abcd-1234",
     rules: mistral,
     shape: /^[A-Za-z0-9]{9}$/,
@@ -620,29 +620,29 @@ const MAPPED: { name: string; id: string; rules: ToolCallRules; shape: RegExp }[
   { name: "a dot, for Anthropic", id: "call.1", rules: anthropic, shape: /^call_[A-Za-z0-9]{24}$/ },
   { name: "Unicode, for Anthropic", id: UNICODE, rules: anthropic, shape: /^call_[A-Za-z0-9]{24}$/ },
   {
-    name: "65 characters, for Anthropic",
+    name: "65 characters for Anthropic",
     id: "x".repeat(65),
     rules: anthropic,
     shape: /^call_[A-Za-z0-9]{24}$/,
   },
   {
-    name: "a line break at the end, for Mistral",
+    name: "a line break at the end for Mistral",
     id: "abcdef12\n",
     rules: mistral,
     shape: /^[A-Za-z0-9]{9}$/,
   },
   { name: "65 characters, for OpenAI", id: "x".repeat(65), rules: chat, shape: /^call_[A-Za-z0-9]{24}$/ },
   {
-    name: "half a surrogate pair, for OpenAI",
+    name: "half a surrogate pair for OpenAI",
     id: "a\ud83d",
     rules: chat,
     shape: /^call_[A-Za-z0-9]{24}$/,
   },
 ];
 
-describe("ids that do not fit", () => {
+describe("tool-call ids that the target rejects", () => {
   for (const { name, id, rules, shape } of MAPPED) {
-    test(`${name}: call and result are mapped alike, and back`, () => {
+    test(`are mapped in calls and results, and back in answers: ${name}`, () => {
       const repair = repairToolCalls([calls(id), result(id)], rules)!;
       const sent = mappedId(id, rules);
       expect(sent).toMatch(shape);
@@ -655,20 +655,20 @@ describe("ids that do not fit", () => {
     });
   }
 
-  test("an id is mapped to the same one in every turn and every request", () => {
+  test("are mapped to the same id in every turn and every request", () => {
     const sent = mappedId("call.1", mistral);
     const later = repairOutline(
       [other, calls("x"), other, calls("call.1"), result("call.1"), calls("call.1=2"), result("call.1")],
       mistral,
     );
     expect(later.filter((message) => callIdsOf(message)[0] === sent)).toHaveLength(2);
-    // Written down, because prompt caches outlive a release.
+    // The value is fixed, because prompt caches outlive a release.
     expect(sent).toBe("QMqpny3e4");
     expect(mappedId("call.1", anthropic)).toBe("call_QMqpny3e48YHOXpu5varbieJ");
     expect(SECOND_A).toBe("call_UuhAcGXHCPw92bHeqzGufwZr");
   });
 
-  test("an id that fits keeps its place though another is mapped there first", () => {
+  test("are not mapped to an id that another call keeps", () => {
     const rival = mappedId("call.1", mistral);
     const [first, , second] = repairOutline(
       [calls("call.1"), result("call.1"), calls(rival), result(rival)],
@@ -678,7 +678,7 @@ describe("ids that do not fit", () => {
     expect(callIdsOf(first!)).not.toEqual([rival]);
   });
 
-  test("calls and results without an id get one, and pair up in order", () => {
+  test("are generated for calls and results without an id, which are paired in order", () => {
     const before = [calls("", "a", ""), result(""), other, result("a"), result(""), calls(""), result("")];
     const repair = repairToolCalls(before, chat)!;
     const after = applyRepair(before, repair);
@@ -706,13 +706,13 @@ describe("ids that do not fit", () => {
     expect(repairToolCalls(before, chat)).toEqual(repair);
   });
 
-  test("a result without an id answers the only call without a result", () => {
+  test("may be missing from a result if only one call has no result", () => {
     const [head, ...results] = repairOutline([calls("a", "b"), result("a"), result("")], chat);
     expect(callIdsOf(head!)).toEqual(["a", "b"]);
     expect(results).toEqual([result("a"), result("b")]);
   });
 
-  test("a call without an id and without a result gets both", () => {
+  test("are generated, with a placeholder, for a call without id and result", () => {
     const [head, placeholder] = repairOutline([calls(""), other], mistral);
     expect(placeholder).toEqual(result(callIdsOf(head!)[0]!));
   });

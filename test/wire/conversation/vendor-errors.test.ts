@@ -12,7 +12,7 @@ interface Said {
   readonly body: unknown;
   /** `x-amzn-errortype`. */
   readonly errorType?: string;
-  /** Members of what is read that differ from "nothing is known". */
+  /** The fields of the parsed error that differ from the defaults. */
   readonly read: Partial<VendorError> & Pick<VendorError, "meaning">;
 }
 
@@ -28,13 +28,13 @@ const POLICY =
   "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify your prompt and retry.";
 
 /**
- * What vendors really said; names of organizations, teams and keys are changed. Where it was seen stands above each;
- * documentation is named where no sighting was found.
+ * Real errors of vendors; names of organizations, teams and keys are changed. The comment above each is its source: a public report,
+ * or the documentation where there is none.
  */
 const SAID: readonly Said[] = [
   // github.com/simonw/llm/issues/494
   {
-    vendor: "OpenAI without credit",
+    vendor: "OpenAI about an empty balance",
     status: 429,
     body: openai(
       "You exceeded your current quota, please check your plan and billing details.",
@@ -45,7 +45,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/openai/openai-dotnet/issues/404
   {
-    vendor: "OpenAI at a limit of many hours",
+    vendor: "OpenAI about a rate limit of many hours",
     status: 429,
     body: openai(
       "Rate limit reached for gpt-4o-mini in organization org-x on tokens per min (TPM): Limit 100000, Used 96749, Requested 19126. Please try again in 114h18m0s.",
@@ -56,7 +56,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/BeehiveInnovations/pal-mcp-server/issues/178
   {
-    vendor: "OpenAI of a prompt",
+    vendor: "OpenAI about a prompt",
     status: 400,
     body: openai(
       "Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with a different prompt: https://platform.openai.com/docs/guides/reasoning#advice-on-prompting",
@@ -67,14 +67,14 @@ const SAID: readonly Said[] = [
   },
   // github.com/ikechan8370/chatgpt-plugin/issues/125
   {
-    vendor: "OpenAI overloaded",
+    vendor: "OpenAI about overload",
     status: 503,
     body: openai("That model is currently overloaded with other requests.", "server_error", null),
     read: { meaning: "overloaded" },
   },
   // github.com/tontinton/maki/issues/777 (the status), github.com/Wei-Shaw/sub2api/issues/6631 (the body)
   {
-    vendor: "OpenAI overloaded, with 400",
+    vendor: "OpenAI about overload, with 400",
     status: 400,
     body: openai(
       "Our servers are currently overloaded. Please try again later.",
@@ -85,7 +85,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/dKosarevsky/AI-Talks/issues/32
   {
-    vendor: "OpenAI of a key",
+    vendor: "OpenAI about a key",
     status: 401,
     body: openai(
       "Incorrect API key provided: sk-WRQsP***xQBt. You can find your API key at https://platform.openai.com/account/api-keys.",
@@ -96,7 +96,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/UniversityOfHelsinkiCS/gptwrapper/issues/285
   {
-    vendor: "Azure of a prompt",
+    vendor: "Azure about a prompt",
     status: 400,
     body: openai(POLICY, null, "content_filter", {
       status: 400,
@@ -109,7 +109,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/microsoft/sample-app-aoai-chatGPT/issues/131
   {
-    vendor: "Azure at a limit",
+    vendor: "Azure about a rate limit",
     status: 429,
     body: {
       error: {
@@ -122,14 +122,14 @@ const SAID: readonly Said[] = [
   },
   // github.com/microsoft/copilot-camp/issues/551
   {
-    vendor: "Azure at a limit, in short",
+    vendor: "Azure about a rate limit, in short",
     status: 429,
     body: { error: { code: "429", message: "Rate limit is exceeded. Try again in 2 seconds." } },
     read: { meaning: "rate_limited", retryAfterS: 2 },
   },
   // github.com/SciSharp/BotSharp/issues/386
   {
-    vendor: "Azure of a key",
+    vendor: "Azure about a key",
     status: 401,
     body: {
       error: {
@@ -142,14 +142,14 @@ const SAID: readonly Said[] = [
   },
   // github.com/anthropics/claude-code/issues/58367
   {
-    vendor: "Anthropic of an answer",
+    vendor: "Anthropic about an answer",
     status: 400,
     body: anthropic("invalid_request_error", "Output blocked by content filtering policy"),
     read: { meaning: "content_filter" },
   },
   // github.com/anthropics/claude-code/issues/55789
   {
-    vendor: "Anthropic at a limit",
+    vendor: "Anthropic about a rate limit",
     status: 429,
     body: anthropic(
       "rate_limit_error",
@@ -159,22 +159,22 @@ const SAID: readonly Said[] = [
   },
   // github.com/anthropics/anthropic-sdk-typescript/issues/616
   {
-    vendor: "Anthropic overloaded",
+    vendor: "Anthropic about overload",
     status: 529,
     body: anthropic("overloaded_error", "Overloaded"),
     read: { meaning: "overloaded" },
   },
   // github.com/aws-samples/assessment-generator/issues/2
   {
-    vendor: "Bedrock of a long prompt",
+    vendor: "Bedrock about a long prompt",
     status: 400,
     errorType: "ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/",
     body: { message: "Input is too long for requested model." },
     read: { meaning: "context_overflow" },
   },
-  // github.com/RooCodeInc/Roo-Code/issues/248: the answer is bounded, not the prompt
+  // github.com/RooCodeInc/Roo-Code/issues/248: the answer is limited, not the prompt
   {
-    vendor: "Bedrock of max_tokens",
+    vendor: "Bedrock about max_tokens",
     status: 400,
     errorType: "ValidationException",
     body: { message: "The maximum tokens you requested exceed the model limit of 4096." },
@@ -182,22 +182,22 @@ const SAID: readonly Said[] = [
   },
   // github.com/hyunhwan-bcm/MARRVEL_MCP/issues/225
   {
-    vendor: "Bedrock at a limit",
+    vendor: "Bedrock about a rate limit",
     status: 429,
     errorType: "ThrottlingException",
     body: { message: "Too many tokens, please wait before trying again." },
     read: { meaning: "rate_limited" },
   },
-  // docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html: this one comes with 400
+  // docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html: this exception has status 400
   {
-    vendor: "Bedrock at the account's quota",
+    vendor: "Bedrock about the account's quota",
     status: 400,
     body: { __type: "ServiceQuotaExceededException", message: "Your request exceeds the service quota." },
     read: { meaning: "rate_limited" },
   },
   // github.com/Aider-AI/aider/issues/1986
   {
-    vendor: "Bedrock of a key",
+    vendor: "Bedrock about a key",
     status: 403,
     errorType: "UnrecognizedClientException",
     body: { message: "The security token included in the request is invalid." },
@@ -205,7 +205,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/google-gemini/gemini-cli/issues/6678
   {
-    vendor: "Gemini of a long prompt, in a list",
+    vendor: "Gemini about a long prompt, in a list",
     status: 400,
     body: [
       google(
@@ -218,7 +218,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/arkavo-org/arkavo-edge/issues/371
   {
-    vendor: "Gemini of a long prompt, without its size",
+    vendor: "Gemini about a long prompt, without its size",
     status: 400,
     body: google(
       400,
@@ -229,7 +229,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/google-gemini/gemini-cli/issues/19727
   {
-    vendor: "Vertex of a long prompt",
+    vendor: "Vertex about a long prompt",
     status: 400,
     body: google(
       400,
@@ -240,7 +240,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/cequence-io/openai-scala-client/issues/109
   {
-    vendor: "Gemini of a key",
+    vendor: "Gemini about a key",
     status: 400,
     body: google(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [
       {
@@ -253,14 +253,14 @@ const SAID: readonly Said[] = [
   },
   // github.com/continuedev/continue/issues/10560
   {
-    vendor: "Gemini at a limit",
+    vendor: "Gemini about a rate limit",
     status: 429,
     body: google(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
     read: { meaning: "rate_limited" },
   },
   // github.com/google-gemini/gemini-cli/issues/6454
   {
-    vendor: "Vertex at a limit",
+    vendor: "Vertex about a rate limit",
     status: 429,
     body: [
       google(
@@ -273,7 +273,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/raycast/extensions/issues/31107
   {
-    vendor: "Mistral at a limit",
+    vendor: "Mistral about a rate limit",
     status: 429,
     body: {
       object: "error",
@@ -287,7 +287,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/continuedev/continue/issues/6185
   {
-    vendor: "Mistral with a full tier",
+    vendor: "Mistral about a full tier",
     status: 429,
     body: {
       object: "error",
@@ -300,14 +300,14 @@ const SAID: readonly Said[] = [
   },
   // github.com/agent0ai/agent-zero/issues/539
   {
-    vendor: "Mistral of a key",
+    vendor: "Mistral about a key",
     status: 401,
     body: { detail: "Unauthorized" },
     read: { meaning: "key_refused" },
   },
   // github.com/cohere-ai/sandbox-topically/issues/4
   {
-    vendor: "Cohere of a long prompt",
+    vendor: "Cohere about a long prompt",
     status: 400,
     body: {
       message:
@@ -317,28 +317,28 @@ const SAID: readonly Said[] = [
   },
   // github.com/cohere-ai/cohere-toolkit/issues/857
   {
-    vendor: "Cohere of a key",
+    vendor: "Cohere about a key",
     status: 401,
     body: { message: "invalid api token" },
     read: { meaning: "key_refused" },
   },
   // github.com/cohere-ai/cohere-developer-experience/pull/189: the status is for unsafe requests
   {
-    vendor: "Cohere of a prompt",
+    vendor: "Cohere about a prompt",
     status: 498,
     body: { message: "the request was blocked" },
     read: { meaning: "content_filter" },
   },
   // console.groq.com/docs/flex-processing: the same status for a tier that is full; code as documented
   {
-    vendor: "Groq with a full tier",
+    vendor: "Groq about a full tier",
     status: 498,
     body: openai("Flex tier capacity exceeded.", null, "capacity_exceeded"),
     read: { meaning: "overloaded" },
   },
   // github.com/UKGovernmentBEIS/inspect_ai/pull/2267
   {
-    vendor: "xAI of a prompt",
+    vendor: "xAI about a prompt",
     status: 403,
     body: {
       code: "The caller does not have permission to execute the specified operation",
@@ -349,7 +349,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/yaroslavyaroslav/OpenAI-sublime-text/issues/93
   {
-    vendor: "xAI of a key",
+    vendor: "xAI about a key",
     status: 400,
     body: {
       code: "Client specified an invalid argument",
@@ -359,7 +359,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/i-am-bee/beeai-framework/issues/447
   {
-    vendor: "xAI of a key, encoded",
+    vendor: "xAI about a key, encoded",
     status: 400,
     body: {
       code: "Client specified an invalid argument",
@@ -369,28 +369,28 @@ const SAID: readonly Said[] = [
   },
   // github.com/666ghj/BettaFish/issues/108
   {
-    vendor: "DeepSeek of a prompt",
+    vendor: "DeepSeek about a prompt",
     status: 400,
     body: openai("Content Exists Risk", "invalid_request_error", "invalid_request_error"),
     read: { meaning: "content_filter" },
   },
   // github.com/deepseek-ai/DeepSeek-V2/issues/30
   {
-    vendor: "DeepSeek of a prompt, earlier",
+    vendor: "DeepSeek about a prompt, earlier",
     status: 400,
     body: { detail: "Content Exists Risk" },
     read: { meaning: "content_filter" },
   },
   // github.com/deepseek-ai/DeepSeek-R1/issues/82
   {
-    vendor: "DeepSeek of a key",
+    vendor: "DeepSeek about a key",
     status: 401,
     body: openai("Authentication Fails (no such user)", "authentication_error", "invalid_request_error"),
     read: { meaning: "key_refused" },
   },
   // github.com/continuedev/continue/issues/10920
   {
-    vendor: "Groq at a limit of a day",
+    vendor: "Groq about a rate limit of a day",
     status: 429,
     body: openai(
       "Rate limit reached for model `llama-3.3-70b-versatile` in organization `org_x` service tier `on_demand` on tokens per day (TPD): Limit 100000, Used 97050, Requested 3619. Please try again in 9m38.016s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing",
@@ -401,7 +401,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/HunorLaczko/ha-groq-cloud-api/issues/27
   {
-    vendor: "Groq of a prompt over the minute's tokens",
+    vendor: "Groq about a prompt over the minute's tokens",
     status: 413,
     body: openai(
       "Request too large for model llama-3.1-8b-instant in organization org_x service tier on_demand on tokens per minute (TPM): Limit 6000, Requested 12328, please reduce your message size and try again.",
@@ -412,7 +412,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/expectedparrot/edsl/issues/2098
   {
-    vendor: "Together without credit",
+    vendor: "Together about an empty balance",
     status: 402,
     body: {
       id: "x",
@@ -426,7 +426,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/togethercomputer/MoA/issues/27
   {
-    vendor: "Together at a limit",
+    vendor: "Together about a rate limit",
     status: 429,
     body: openai(
       "You have been rate limited. Your rate limit is 60 queries per minute. Please navigate to https://api.together.xyz/settings/billing to upgrade to a paid plan.",
@@ -437,7 +437,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/GordeyZuev/LEAP/issues/6
   {
-    vendor: "Fireworks at a limit",
+    vendor: "Fireworks about a rate limit",
     status: 429,
     body: {
       error: "Too Many Requests",
@@ -448,7 +448,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/nminaya/grammar-nazi-bot/issues/959
   {
-    vendor: "Cerebras at a limit",
+    vendor: "Cerebras about a rate limit",
     status: 429,
     body: {
       message: "Requests per minute limit exceeded - too many requests sent.",
@@ -458,9 +458,9 @@ const SAID: readonly Said[] = [
     },
     read: { meaning: "rate_limited" },
   },
-  // github.com/sandialabs/atlas-ui-3/issues/111 has the words; the code is named in public clients
+  // github.com/sandialabs/atlas-ui-3/issues/111 has the message; the code is from public clients
   {
-    vendor: "Cerebras overloaded",
+    vendor: "Cerebras about overload",
     status: 429,
     body: {
       message: "We're experiencing high traffic right now! Please try again soon.",
@@ -472,7 +472,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/MoonshotAI/kimi-cli/issues/1002
   {
-    vendor: "Moonshot of a prompt",
+    vendor: "Moonshot about a prompt",
     status: 400,
     body: {
       error: {
@@ -486,7 +486,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/MoonshotAI/MoonshotAI-Cookbook/issues/16
   {
-    vendor: "Moonshot overloaded",
+    vendor: "Moonshot about overload",
     status: 429,
     body: {
       error: {
@@ -498,7 +498,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/harry0703/MoneyPrinterTurbo/issues/339
   {
-    vendor: "Moonshot at a limit",
+    vendor: "Moonshot about a rate limit",
     status: 429,
     body: {
       error: {
@@ -510,7 +510,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/zai-org/GLM-5/issues/49
   {
-    vendor: "Z.AI without credit",
+    vendor: "Z.AI about an empty balance",
     status: 429,
     body: {
       error: { code: "1113", message: "Insufficient balance or no resource package. Please recharge." },
@@ -519,14 +519,14 @@ const SAID: readonly Said[] = [
   },
   // github.com/langgenius/dify/issues/5850
   {
-    vendor: "Z.AI without credit, in Chinese",
+    vendor: "Z.AI about an empty balance, in Chinese",
     status: 429,
     body: { error: { code: "1113", message: "您的账户已欠费，请充值后重试。" } },
     read: { meaning: "out_of_credit" },
   },
   // github.com/kaitranntt/ccs/issues/402
   {
-    vendor: "Z.AI at a limit",
+    vendor: "Z.AI about a rate limit",
     status: 429,
     body: {
       error: {
@@ -539,7 +539,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/NousResearch/hermes-agent/issues/89278
   {
-    vendor: "Z.AI overloaded",
+    vendor: "Z.AI about overload",
     status: 429,
     body: {
       error: { code: "1305", message: "The service may be temporarily overloaded, please try again later" },
@@ -548,7 +548,7 @@ const SAID: readonly Said[] = [
   },
   // docs.z.ai/api-reference/api-code
   {
-    vendor: "Z.AI of a prompt",
+    vendor: "Z.AI about a prompt",
     status: 400,
     body: {
       error: {
@@ -560,7 +560,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/CommandCodeAI/command-code/issues/813
   {
-    vendor: "DashScope of a prompt",
+    vendor: "DashScope about a prompt",
     status: 400,
     body: openai(
       "<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate content.",
@@ -571,7 +571,7 @@ const SAID: readonly Said[] = [
   },
   // github.com/tencentmusic/supersonic/issues/1572
   {
-    vendor: "DashScope without credit",
+    vendor: "DashScope about an empty balance",
     status: 400,
     body: {
       code: "Arrearage",
@@ -579,9 +579,9 @@ const SAID: readonly Said[] = [
     },
     read: { meaning: "out_of_credit" },
   },
-  // The status is what its documentation says of empty credit; the words were not seen in public.
+  // The status is documented for an empty balance; the message has no public source.
   {
-    vendor: "Perplexity without credit",
+    vendor: "Perplexity about an empty balance",
     status: 401,
     body: openai(
       "You exceeded your current quota, please check your plan and billing details.",
@@ -594,20 +594,20 @@ const SAID: readonly Said[] = [
 
 const UNKNOWN = { contextLimit: null, contextRequested: null, retryAfterS: null };
 
-describe("the words of", () => {
+describe("an error of", () => {
   for (const { vendor, status, body, errorType, read } of SAID) {
-    test(`${vendor} mean ${read.meaning}`, () => {
+    test(`${vendor} means ${read.meaning}`, () => {
       const error = readVendorError(status, body, errorType);
       const { code, failedGeneration, ...known } = error;
       expect(known).toEqual({ ...UNKNOWN, ...read, status, message: error.message } as typeof known);
       expect(failedGeneration).toBeNull();
-      // Only a word is one: others are statuses.
+      // Numeric codes are statuses.
       if (code !== null) expect(JSON.stringify(body)).toContain(`"${code}"`);
       expect(JSON.stringify(body)).toContain(JSON.stringify(error.message).slice(1, -1));
     });
   }
 
-  test("Gemini name the wait in a detail", () => {
+  test("Gemini has the time to wait in a detail", () => {
     const details = [
       { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [{ quotaId: "PerMinute" }] },
       { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" },
@@ -617,28 +617,38 @@ describe("the words of", () => {
   });
 });
 
-describe("in a stream that began with 200, the words of", () => {
+describe("an error in a stream with status 200", () => {
   test.each([
     [
-      "Bedrock at a limit",
+      "Bedrock's rate limit",
       { __type: "throttlingException", message: "Too many requests" },
       429,
       "rate_limited",
     ],
-    ["Bedrock of a prompt", { __type: "validationException", message: "Malformed" }, 400, "bad_request"],
-    ["Bedrock away", { __type: "serviceUnavailableException", message: "Later" }, 503, "overloaded"],
-    ["Bedrock refusing", { __type: "accessDeniedException", message: "No" }, 403, "key_refused"],
-    ["Bedrock broken", { __type: "internalServerException", message: "Oops" }, 500, "failed"],
     [
-      "Anthropic of an answer",
+      "Bedrock's invalid request",
+      { __type: "validationException", message: "Malformed" },
+      400,
+      "bad_request",
+    ],
+    [
+      "Bedrock's unavailability",
+      { __type: "serviceUnavailableException", message: "Later" },
+      503,
+      "overloaded",
+    ],
+    ["Bedrock's rejection of a key", { __type: "accessDeniedException", message: "No" }, 403, "key_refused"],
+    ["Bedrock's internal error", { __type: "internalServerException", message: "Oops" }, 500, "failed"],
+    [
+      "Anthropic's content filter",
       anthropic("invalid_request_error", "Output blocked by content filtering policy"),
       400,
       "content_filter",
     ],
-    ["Anthropic overloaded", anthropic("overloaded_error", "Overloaded"), 503, "overloaded"],
+    ["Anthropic's overload", anthropic("overloaded_error", "Overloaded"), 503, "overloaded"],
     // github.com/Wei-Shaw/sub2api/issues/6631
     [
-      "OpenAI overloaded",
+      "OpenAI's overload",
       {
         type: "error",
         sequence_number: 2,
@@ -651,16 +661,16 @@ describe("in a stream that began with 200, the words of", () => {
       503,
       "overloaded",
     ],
-  ] as const)("%s mean what they would with a status", (_name, body, status, meaning) => {
+  ] as const)("of the kind %s means the same as with its HTTP status", (_name, body, status, meaning) => {
     expect(readVendorError(200, body)).toMatchObject({ status, meaning });
   });
 
-  test("an answer mean no error", () => {
+  test("is absent from an answer", () => {
     expect(findVendorError({ choices: [], error: null })).toBeNull();
   });
 });
 
-describe("a wait", () => {
+describe("the time to wait", () => {
   test.each([
     ["Please try again in 350ms.", 0.35],
     ["Please try again in 4.77s. Need more tokens?", 4.77],
@@ -672,22 +682,22 @@ describe("a wait", () => {
     ["Please try again in 20 minutes.", null],
     ["Please try again later.", null],
     ["Please try again in a while.", null],
-  ])("is read as it is written: %s", (message, seconds) => {
+  ])("is read from the message %s", (message, seconds) => {
     expect(readVendorError(429, { error: { message } }).retryAfterS).toBe(seconds);
   });
 
-  test("is not read where waiting mends nothing", () => {
+  test("is not read from errors that persist", () => {
     expect(readVendorError(400, { error: { message: "Bad. Try again in 5s." } }).retryAfterS).toBeNull();
     expect(readBareStatus(429).retryAfterS).toBeNull();
   });
 });
 
-describe("what a vendor repeats of the request", () => {
+describe("a quotation of the request in an error message", () => {
   test.each([
     'Invalid value: "Content violates usage guidelines".',
     "Invalid value: 'Content Exists Risk'.",
     "Invalid value: `incorrect api key provided`.",
-  ])("is not its own word: %s", (message) => {
+  ])("is not interpreted: %s", (message) => {
     expect(readVendorError(400, { error: { message, type: "invalid_request_error" } }).meaning).toBe(
       "bad_request",
     );
