@@ -30,3 +30,23 @@ test("a recovery interrupts the gateway's own generations and expired ones, and 
   expect((await store.findOpenUsage()).map(({ id }) => id)).toEqual(["gen_running"]);
   expect(await store.findUsage("gen_own")).toMatchObject({ outcome: "interrupted", finishedAt: 5_000 });
 });
+
+test("two gateways on one store never recover each other's running generations, whichever of them restarts", async () => {
+  const connections = [connect(), connect()].map((database) => new SqliteUsageStore(database));
+  const [a, b] = connections as [SqliteUsageStore, SqliteUsageStore];
+  const endsAt = 9_000;
+  await a.saveUsage([openUsageOf("gen_a", { lease: { gatewayId: "gateway_a", endsAt } })]);
+  await b.saveUsage([openUsageOf("gen_b", { lease: { gatewayId: "gateway_b", endsAt } })]);
+  const recover = (store: SqliteUsageStore, gatewayId: string, now: number) =>
+    recoverUsage({ journal: NO_JOURNAL, store, gatewayId, now });
+  const listOpen = async () => (await a.findOpenUsage()).map(({ id }) => id).sort();
+
+  // A third gateway starts, then the first one dies and starts again.
+  expect((await recover(b, "gateway_c", endsAt - 1)).interrupted).toBe(0);
+  expect(await listOpen()).toEqual(["gen_a", "gen_b"]);
+  expect((await recover(a, "gateway_a", endsAt - 1)).interrupted).toBe(1);
+  expect(await listOpen()).toEqual(["gen_b"]);
+  // The second one dies as well. Any gateway recovers its generation, when the lease has ended.
+  expect((await recover(a, "gateway_a", endsAt)).interrupted).toBe(1);
+  expect(await listOpen()).toEqual([]);
+});

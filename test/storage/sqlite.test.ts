@@ -3,6 +3,7 @@ import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { createSqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
@@ -12,6 +13,7 @@ import { testAuditStore } from "./contracts/audit-store.ts";
 import { testCreditChanges } from "./contracts/credit-changes.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testLedgerStore } from "./contracts/ledger-store.ts";
+import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
@@ -23,6 +25,7 @@ describe("SQLite", () => {
   testAccountStore(() => new SqliteAccountStore(connect()));
   testKeyStore(() => new SqliteKeyStore(connect()));
   testProviderKeyStore(() => createSqliteProviderKeyStore(connect()));
+  testPromptLogStore(() => createSqlitePromptLogStore(connect()));
   testSettingsStore(() => createSqliteSettingsStore(connect()));
   testUsageStore(() => new SqliteUsageStore(connect()));
   testLedgerStore(() => {

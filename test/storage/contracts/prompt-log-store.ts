@@ -1,19 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
 import type {
   PromptLogEntry,
   PromptLogStore,
-} from "../../src/core/extensions/prompt-log/prompt-log-store.ts";
-import { openDatabase } from "../../src/storage/sqlite/database.ts";
-import { createSqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
-
-/** A store under test. */
-interface OpenedStore {
-  readonly store: PromptLogStore;
-  close(): void;
-}
+} from "../../../src/core/extensions/prompt-log/prompt-log-store.ts";
+import type { CreateStore } from "./create-store.ts";
 
 const ENTRY: PromptLogEntry = {
   id: "gen_1",
@@ -25,18 +15,11 @@ const ENTRY: PromptLogEntry = {
   ciphertext: Uint8Array.of(1, 2, 255),
 };
 
-/** What every prompt log store does. `open` makes an empty one. */
-function describePromptLogStore(name: string, open: () => OpenedStore): void {
-  describe(`the prompt log store in ${name}`, () => {
-    let opened: OpenedStore;
-    let store: PromptLogStore;
-    beforeEach(() => {
-      opened = open();
-      store = opened.store;
-    });
-    afterEach(() => opened.close());
-
-    test("an entry is found as it was added until the moment it expires", async () => {
+/** The contract of a `PromptLogStore`. */
+export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): void {
+  describe("a prompt log store", () => {
+    test("finds an entry as it was added until the moment it expires", async () => {
+      const store = createStore();
       await store.addEntry(ENTRY);
       const found = await store.findEntry("gen_1", 1_999);
       expect(found).toEqual({ ...ENTRY, ciphertext: expect.anything() });
@@ -45,13 +28,15 @@ function describePromptLogStore(name: string, open: () => OpenedStore): void {
       expect(await store.findEntry("gen_2", 1_999)).toBeNull();
     });
 
-    test("adding an entry twice keeps the first", async () => {
+    test("keeps the first of two entries for one generation", async () => {
+      const store = createStore();
       await store.addEntry(ENTRY);
       await store.addEntry({ ...ENTRY, accountId: "user_2" });
       expect((await store.findEntry("gen_1", 0))?.accountId).toBe("user_1");
     });
 
-    test("deleteExpired deletes only expired entries, and at most as many as its limit", async () => {
+    test("deletes only expired entries, and at most as many as the limit", async () => {
+      const store = createStore();
       for (const [id, expiresAt] of [
         ["a", 100],
         ["b", 200],
@@ -64,7 +49,8 @@ function describePromptLogStore(name: string, open: () => OpenedStore): void {
       expect(await store.findEntry("c", 0)).not.toBeNull();
     });
 
-    test("a data key is resealed only if it is still the one that was read", async () => {
+    test("reseals a data key only if it is still the one that was read", async () => {
+      const store = createStore();
       await store.addEntry(ENTRY);
       const next = { masterKeyId: "master_2", ciphertext: "other" };
       expect(await store.listMasterKeysInUse()).toEqual(["master_1"]);
@@ -77,15 +63,3 @@ function describePromptLogStore(name: string, open: () => OpenedStore): void {
     });
   });
 }
-
-describePromptLogStore("SQLite", () => {
-  const folder = mkdtempSync(join(tmpdir(), "prompt-log-"));
-  const database = openDatabase(folder);
-  return {
-    store: createSqlitePromptLogStore(database),
-    close() {
-      database.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-});
