@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
+import { type Leases, LeaseTakenError, withLease } from "../base/lease.ts";
 import type { CatalogManager, RefreshReport } from "../core/catalog/catalog-manager.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
-import { type DataLock, LockTakenError, lockRefresh } from "../storage/sqlite/data-lock.ts";
 import type { Config } from "./config-schema.ts";
 import { DEFAULT_CATALOG_SOURCE } from "./read-source.ts";
 import { decideHeld, type RefreshJob, refreshCatalog } from "./refresh-catalog.ts";
@@ -10,6 +10,10 @@ import { decideHeld, type RefreshJob, refreshCatalog } from "./refresh-catalog.t
 export interface CatalogManagerOptions {
   readonly config: Config;
   readonly store: CatalogStore;
+  /** One process writes the catalog at a time. */
+  readonly leases: Leases;
+  /** This process, as the owner of its leases. */
+  readonly owner: string;
   readonly clock: Clock;
   /** Called after the stored catalog has changed. */
   readonly onChanged?: () => Promise<void>;
@@ -17,11 +21,14 @@ export interface CatalogManagerOptions {
   readonly runRefresh?: (job: RefreshJob) => Promise<RefreshReport>;
 }
 
-/** Creates a manager of the stored catalog. Several processes may have one; the refresh lock lets one of them write at a time. */
+/** How long a refresh has the lease after its process has died, at most. Milliseconds. */
+const LEASE_MS = 60_000;
+
+/** Creates a manager of the stored catalog. Several processes may have one; a lease lets one of them write at a time. */
 export function createCatalogManager(options: CatalogManagerOptions): CatalogManager {
   const { config, store, clock, onChanged = async () => {} } = options;
   const { runRefresh = (job: RefreshJob) => refreshCatalog(store, job) } = options;
-  const { data_dir: dataDirectory, catalog } = config;
+  const { catalog } = config;
   const source = catalog.source ?? DEFAULT_CATALOG_SOURCE;
   return {
     async status() {
@@ -43,12 +50,12 @@ export function createCatalogManager(options: CatalogManagerOptions): CatalogMan
     async refresh({ dryRun }) {
       const factor = String(catalog.price_factor);
       const job = { source, factor, now: clock.now(), dryRun, maxBytes: catalog.source_bytes };
-      const report = await withLock(dataDirectory, () => runRefresh(job));
+      const report = await withRefreshLease(options, () => runRefresh(job));
       if (report.written) await onChanged();
       return report;
     },
     async decide(id, verdict) {
-      const decided = await withLock(dataDirectory, () => decideHeld(store, id, verdict));
+      const decided = await withRefreshLease(options, () => decideHeld(store, id, verdict));
       if (decided === null)
         return fail("not_found", "There is no such price change. List the pending changes for their ids.");
       if (verdict === "approve" && decided.length > 0) await onChanged();
@@ -57,20 +64,13 @@ export function createCatalogManager(options: CatalogManagerOptions): CatalogMan
   };
 }
 
-async function withLock<T>(dataDirectory: string, work: () => Promise<T>): Promise<T> {
-  const lock = takeLock(dataDirectory);
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
-}
-
-function takeLock(dataDirectory: string): DataLock {
-  try {
-    return lockRefresh(dataDirectory);
-  } catch (error) {
-    if (!(error instanceof LockTakenError)) throw error;
+async function withRefreshLease<T>(
+  { leases, owner, clock }: CatalogManagerOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const request = { name: "refresh", owner, durationMs: LEASE_MS };
+  return withLease({ leases, clock, request, work }).catch((error) => {
+    if (!(error instanceof LeaseTakenError)) throw error;
     return fail("conflict", "The catalog is being refreshed. Repeat the request in a moment.");
-  }
+  });
 }

@@ -48,7 +48,7 @@ export async function openProviderKeys(
     maker: { store: stores.providerKeys, vault, cache, clock, ids: stores.ids },
     serving: (await openServing(sources, stores.catalog, SILENT)).current(),
     trying: { clock, timers: readTimers(config) },
-    requireSameSealing: () => requireSameSealing(config.data_dir, stores.settings, masters),
+    requireSameSealing: () => requireSameSealing(stores, masters),
     async close() {
       await cache.saveUses();
       transport.close();

@@ -1,8 +1,8 @@
+import { LeaseTakenError, withLease } from "../base/lease.ts";
 import type { Random } from "../base/random.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { type Rotation, rotateSecrets } from "../core/provider-keys/rotate-secrets.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
-import { lockRotation } from "../storage/sqlite/data-lock.ts";
 import type { Config } from "./config-schema.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { isSealedOtherwise, requireSameSealing } from "./sealing-gateway.ts";
@@ -27,26 +27,34 @@ export async function rotateMasterKey(
   stores: SealingStores,
   random: Random,
 ): Promise<MasterRotation | null> {
-  const lock = lockRotation(config.data_dir);
-  try {
-    const masters = openMasterKeys(config, random);
-    await requireSameSealing(config.data_dir, stores.settings, masters);
-    const inUse = await listMasterKeysInUse(stores);
-    if (inUse.length === 0) return null;
-    const before = masters.newest();
-    const isBegun = inUse.some((id) => id !== before.id);
-    // The newest stays beside the next: a gateway that runs may just be sealing with it.
-    const isNew = masters.configuredId === null && !isBegun;
-    const newest = isNew ? masters.generate(new Set([...inUse, before.id])) : before;
-    const vault = createVault(masters, random);
-    const rotation = await rotateSecrets(stores.providerKeys, vault, newest);
-    // Entries that cannot be opened are not reported: they expire.
-    await rotateSecrets(stores.promptLog, vault, newest);
-    const idleFile = (await isFileIdle(config, stores, masters)) ? masters.file : null;
-    return { ...rotation, masterKeyId: newest.id, isNew, idleFile };
-  } finally {
-    lock.release();
-  }
+  const { leases, clock, ids } = stores;
+  const request = { name: "rotation", owner: ids.next("command"), durationMs: LEASE_MS };
+  const work = () => rotate(config, stores, random);
+  return withLease({ leases, clock, request, work }).catch((error) => {
+    if (!(error instanceof LeaseTakenError)) throw error;
+    throw new Error(`another rotation is running on ${stores.location}; wait for its end`);
+  });
+}
+
+/** How long a rotation has the lease after its process has died, at most. Milliseconds. */
+const LEASE_MS = 60_000;
+
+async function rotate(config: Config, stores: SealingStores, random: Random): Promise<MasterRotation | null> {
+  const masters = openMasterKeys(config, random);
+  await requireSameSealing(stores, masters);
+  const inUse = await listMasterKeysInUse(stores);
+  if (inUse.length === 0) return null;
+  const before = masters.newest();
+  const isBegun = inUse.some((id) => id !== before.id);
+  // The newest is kept: a gateway that runs may just be sealing with it.
+  const isNew = masters.configuredId === null && !isBegun;
+  const newest = isNew ? masters.generate(new Set([...inUse, before.id])) : before;
+  const vault = createVault(masters, random);
+  const rotation = await rotateSecrets(stores.providerKeys, vault, newest);
+  // Entries that cannot be opened are not reported: they expire.
+  await rotateSecrets(stores.promptLog, vault, newest);
+  const idleFile = (await isFileIdle(config, stores, masters)) ? masters.file : null;
+  return { ...rotation, masterKeyId: newest.id, isNew, idleFile };
 }
 
 /**
@@ -56,13 +64,19 @@ export async function rotateMasterKey(
 async function isFileIdle(config: Config, stores: SealingStores, masters: MasterKeys): Promise<boolean> {
   const { configuredId } = masters;
   if (configuredId === null || masters.list().length === config.secrets.keys.length) return false;
-  if (await isSealedOtherwise(config.data_dir, stores.settings, masters)) return false;
+  if (await isSealedOtherwise(stores, masters)) return false;
   return (await listMasterKeysInUse(stores)).every((id) => id === configuredId);
 }
 
-type SealingStores = Pick<Stores, "providerKeys" | "promptLog" | "settings">;
+type SealingStores = Pick<
+  Stores,
+  "providerKeys" | "promptLog" | "settings" | "leases" | "isGatewayRunning" | "location" | "clock" | "ids"
+>;
 
-async function listMasterKeysInUse({ providerKeys, promptLog }: SealingStores): Promise<readonly string[]> {
+async function listMasterKeysInUse({
+  providerKeys,
+  promptLog,
+}: Pick<SealingStores, "providerKeys" | "promptLog">): Promise<readonly string[]> {
   const inUse = [providerKeys.listMasterKeysInUse(), promptLog.listMasterKeysInUse()];
   return [...new Set((await Promise.all(inUse)).flat())];
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { createIdSource, type IdSource } from "../base/ids.ts";
+import type { Leases } from "../base/lease.ts";
 import type { Log } from "../base/log.ts";
 import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
@@ -56,8 +57,9 @@ import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
 import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../storage/sqlite/audit-store.ts";
-import { lockDataDir } from "../storage/sqlite/data-lock.ts";
+import { isDataDirLocked, lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
+import { FileLeases } from "../storage/sqlite/file-leases.ts";
 import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { createSqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
@@ -108,6 +110,8 @@ export interface Resources {
   readonly stores: Stores;
   readonly journal: Journal;
   readonly serving: ServingSource;
+  /** The id of the gateway that has the data directory. No other running gateway has it, whichever stores they share. */
+  readonly gatewayId: string;
   /** Lets go of all of it. */
   release(): void;
 }
@@ -118,6 +122,7 @@ export interface Stores extends KeyStores {
   readonly answers: StoredResponseStore;
   readonly audit: AuditStore;
   readonly catalog: CatalogStore;
+  readonly leases: Leases;
   readonly ledger: LedgerStore;
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
@@ -125,6 +130,10 @@ export interface Stores extends KeyStores {
   readonly usage: UsageStore & UsageReports;
   /** Lines of the journal that were damaged and are kept aside. */
   listDamagedLines(): readonly DamagedLines[];
+  /** Returns whether a gateway runs on these stores. */
+  isGatewayRunning(): Promise<boolean>;
+  /** Names the stores in messages. */
+  readonly location: string;
   close(): void;
 }
 
@@ -154,6 +163,7 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
     answers: guardStore(createSqliteStoredResponseStore(database)),
     audit: guardStore(createSqliteAuditStore(database)),
     catalog: createFileCatalogStore(dataDir),
+    leases: guardStore(new FileLeases(dataDir, clock)),
     ledger: guardStore(new SqliteLedgerStore(database)),
     promptLog: guardStore(createSqlitePromptLogStore(database)),
     providerKeys: guardStore(createSqliteProviderKeyStore(database)),
@@ -163,6 +173,8 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
     random,
     ids: createIdSource(clock, random),
     listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
+    isGatewayRunning: async () => isDataDirLocked(dataDir),
+    location: dataDir,
     close: () => database.close(),
   };
 }
@@ -176,7 +188,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   const { clock, random, log, environment } = platform;
   const network = platform.transport ?? createTransport(config, environment, clock, log);
   const sandboxTransport = createSandboxTransport({ clock });
-  const { stores, journal, serving, release } =
+  const { stores, journal, serving, gatewayId, release } =
     platform.resources ?? (await openResources(config, platform, network, sandboxTransport));
   const recordTrouble = createTroubleLog(
     log,
@@ -216,7 +228,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
   const generation: GenerationDeps = {
     ...buildGeneration(config, platform, stores.ids, recorder, ledger, serving, byokKeys),
-    gatewayId: await findGatewayId(stores),
+    gatewayId,
     extensions: [createRequestLog({ clock, log }), promptLog, ...(platform.extensions ?? [])],
     hashIdentity: createIdentityHash(identitySecret),
     requestEncoder: createRequestEncoder(clock, identitySecret),
@@ -234,6 +246,8 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
       config,
       clock,
       store: stores.catalog,
+      leases: stores.leases,
+      owner: gatewayId,
       onChanged: () => serving.refresh(),
       runRefresh: (job) => refreshInThread({ dataDirectory: config.data_dir, job }, clock),
     }),
@@ -282,6 +296,7 @@ async function openResources(
   const stores = openStores(config.data_dir, clock, random);
   return {
     stores,
+    gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
     journal: openFileJournal(journalDirOf(config.data_dir)),
     serving: await openServing(
       { config, environment, clock, transport: network, sandboxTransport },
@@ -412,10 +427,9 @@ function readProxies(config: Config) {
   }
 }
 
-/** Finds the id of this gateway, which it keeps from its first start on. */
-async function findGatewayId({ settings, ids }: Stores): Promise<string> {
-  await settings.addSetting("gateway_id", ids.next("gateway"));
-  return (await settings.findSetting("gateway_id")) as string;
+/** Returns an id for a gateway at its first start. Version 0.1 kept the id of its gateway in the settings. */
+async function chooseGatewayId({ settings, ids }: Stores): Promise<string> {
+  return (await settings.findSetting("gateway_id")) ?? ids.next("gateway");
 }
 
 /** Made once for a data directory, so that an address or a user keeps its hash across restarts. */

@@ -104,8 +104,8 @@ async function runImport(
   return text;
 }
 
-function open({ catalog, clock }: Stores, config: Config): CatalogManager {
-  return createCatalogManager({ config, store: catalog, clock });
+function open({ catalog, clock, leases, ids }: Stores, config: Config): CatalogManager {
+  return createCatalogManager({ config, store: catalog, clock, leases, owner: ids.next("command") });
 }
 
 async function diff(stores: Stores, config: Config, options: JsonOption): Promise<string> {

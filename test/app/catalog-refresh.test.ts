@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { scheduleRefresh } from "../../src/app/schedule-refresh.ts";
 import type { CatalogManager } from "../../src/core/catalog/catalog-manager.ts";
 import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
-import { lockRefresh } from "../../src/storage/sqlite/data-lock.ts";
+import { lockFile } from "../../src/storage/sqlite/data-lock.ts";
+import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel, sourceText } from "../catalog/source-fixture.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
@@ -109,12 +110,9 @@ describe("on a schedule", () => {
   }
 
   function isRefreshing({ dataDir }: TestGateway): boolean {
-    try {
-      lockRefresh(dataDir).release();
-      return false;
-    } catch {
-      return true;
-    }
+    const lock = lockFile(join(dataDir, "refresh-lock.db"));
+    lock?.release();
+    return lock === null;
   }
 
   test("a bad source changes nothing and is told once for each reason; a sound one is taken up", async () => {
@@ -281,7 +279,9 @@ test("a model that vanishes is served for its days of grace, listed with their e
   const refused = await ask(place, "openai/gpt-a");
   expect(refused.status).toBe(400);
   const { error } = (await refused.json()) as { error: { code: string; message: string } };
-  expect(error.message).toStartWith('"openai/gpt-a" was withdrawn on 2026-07-04. Similar models are "openai/gpt-b"');
+  expect(error.message).toStartWith(
+    '"openai/gpt-a" was withdrawn on 2026-07-04. Similar models are "openai/gpt-b"',
+  );
   expect((await fetch(`${place.gateway.base}/models/openai/gpt-a`)).status).toBe(200);
   await place.gateway.stop();
 });
@@ -397,13 +397,14 @@ test("announced prices order the deployments from their day on", async () => {
 describe("one after the other", () => {
   test("a refresh is refused while another process is at it", async () => {
     const place = await start();
-    const lock = lockRefresh(place.gateway.dataDir);
+    const leases = new FileLeases(place.gateway.dataDir, place.clock);
+    const lease = await leases.acquire({ name: "refresh", owner: "command_a", durationMs: 60_000 });
     const before = readCatalog(place);
     source.serve({ openai: [...(FIRST["openai"] ?? []), model("gpt-e")] });
     expect((await admin(place, "POST", "/refresh", {})).status).toBe(409);
     expect((await admin(place, "POST", "/changes/all/approve")).status).toBe(409);
     expect(readCatalog(place)).toBe(before);
-    lock.release();
+    await lease?.release();
     expect((await refresh(place)).written).toBe(true);
     await place.gateway.stop();
   });

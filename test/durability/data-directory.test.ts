@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDataDir } from "../../src/app/data-dir.ts";
 import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
-import { lockDataDir, lockRefresh, lockRotation } from "../../src/storage/sqlite/data-lock.ts";
+import { lockDataDir, lockFile } from "../../src/storage/sqlite/data-lock.ts";
 import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
 import { FROM_SOURCE, makeSite, type Site } from "../support/gateway-process.ts";
 import { listOpenEntries } from "../support/list-open-entries.ts";
@@ -60,7 +60,8 @@ describe("the data directory", () => {
     const folder = makeDir();
     const umask = process.umask(0);
     try {
-      for (const lock of [lockDataDir, lockRotation, lockRefresh]) lock(folder).release();
+      lockDataDir(folder).release();
+      for (const name of ["rotation", "refresh"]) lockFile(join(folder, `${name}-lock.db`))?.release();
       writeFileAtomically(join(folder, "catalog.json"), "{}");
     } finally {
       process.umask(umask);

@@ -13,6 +13,7 @@ import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
@@ -71,6 +72,7 @@ export function openPlainStores({
     audit: createSqliteAuditStore(database),
     // The simulation brings its own catalog.
     catalog: createFileCatalogStore("/nonexistent"),
+    leases: new FileLeases("/nonexistent", clock),
     providerKeys: createSqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),
     promptLog: createSqlitePromptLogStore(database),
@@ -80,6 +82,8 @@ export function openPlainStores({
     random,
     ids: createIdSource(clock, random),
     listDamagedLines: () => [],
+    isGatewayRunning: async () => false,
+    location: "memory",
     close() {},
   };
 }
@@ -120,6 +124,7 @@ export function startService(place: Place): { life: Life; started: Promise<Servi
       resources: {
         stores,
         journal,
+        gatewayId: "gateway_simulated",
         serving: { current: () => serving, notices: [], async refresh() {} },
         release() {},
       },

@@ -175,6 +175,7 @@ async function openGateway(
     resources: {
       stores,
       journal: NO_JOURNAL,
+      gatewayId: "gateway_a",
       serving: { current: () => serving, notices: [], async refresh() {} },
       release() {},
     },

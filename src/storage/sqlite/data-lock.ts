@@ -8,39 +8,37 @@ const GATEWAY_LOCK = "lock.db";
 /** How long to wait for a lock: as long as `isDataDirLocked` may read it. Milliseconds. */
 const PROBE_MS = 100;
 
-/** Exclusive access to a part of a data directory, until it is released or the process ends. */
-export interface DataLock {
+/** Exclusive access to a file, until it is released or the process ends. */
+export interface FileLock {
   release(): void;
 }
 
-/**
- * Locks a data directory for one gateway.
- * @throws LockTakenError if another process holds the lock.
- */
-export function lockDataDir(dataDir: string): DataLock {
-  return lock(
-    join(dataDir, GATEWAY_LOCK),
-    `another gateway is running on ${dataDir}; stop it, or set GATEWAY_DATA_DIR to another directory`,
-  );
+/** Exclusive access of one gateway to a data directory. */
+export interface DataDirLock extends FileLock {
+  /** Returns the id of the gateway that the data directory belongs to: `initialId` at its first start. */
+  gatewayId(initialId: string): string;
 }
 
 /**
- * Locks the master keys of a data directory for one rotation.
- * @throws LockTakenError while another rotation runs.
+ * Locks a data directory for one gateway. The id of the gateway is kept in the lock, so that no two processes have the same id at
+ * a time, whichever stores they share.
+ * @throws Error if another process holds the lock.
  */
-export function lockRotation(dataDir: string): DataLock {
-  return lock(
-    join(dataDir, "rotation-lock.db"),
-    `another rotation is running on ${dataDir}; wait for its end`,
-  );
-}
-
-/**
- * Locks the catalog of a data directory for one refresh.
- * @throws LockTakenError while another refresh runs.
- */
-export function lockRefresh(dataDir: string): DataLock {
-  return lock(join(dataDir, "refresh-lock.db"), `another refresh is running on ${dataDir}; wait for its end`);
+export function lockDataDir(dataDir: string): DataDirLock {
+  const lock = lockDatabase(join(dataDir, GATEWAY_LOCK));
+  if (lock === null)
+    throw new Error(
+      `another gateway is running on ${dataDir}; stop it, or set GATEWAY_DATA_DIR to another directory`,
+    );
+  return {
+    release: () => lock.close(),
+    gatewayId(initialId) {
+      lock.exec("CREATE TABLE IF NOT EXISTS gateway (id TEXT NOT NULL)");
+      const find = lock.query<{ id: string }, []>("SELECT id FROM gateway");
+      if (find.get() === null) lock.query("INSERT INTO gateway (id) VALUES (?)").run(initialId);
+      return find.get()?.id ?? initialId;
+    },
+  };
 }
 
 /** Returns whether a gateway runs on a data directory. */
@@ -59,24 +57,25 @@ export function isDataDirLocked(dataDir: string): boolean {
   }
 }
 
-/** Thrown when another process holds a lock. */
-export class LockTakenError extends Error {}
+/** Locks a file. Returns null if another process holds it. @throws the system's error if the file cannot be used. */
+export function lockFile(file: string): FileLock | null {
+  const lock = lockDatabase(file);
+  return lock === null ? null : { release: () => lock.close() };
+}
 
-/**
- * Locks a file. The operating system releases the lock when the process ends, however it ends.
- * @throws LockTakenError with `problem` if another process holds it; the system's error if the file cannot be used.
- */
-function lock(file: string, problem: string): DataLock {
+/** Opens a database exclusively. The operating system releases the lock when the process ends, however it ends. */
+function lockDatabase(file: string): Database | null {
   makePrivateFile(file);
   const held = new Database(file, { create: true });
   try {
     held.exec(`PRAGMA busy_timeout = ${PROBE_MS}`);
     held.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT");
+    return held;
   } catch (error) {
     held.close();
-    throw isTaken(error) ? new LockTakenError(problem) : error;
+    if (isTaken(error)) return null;
+    throw error;
   }
-  return { release: () => held.close() };
 }
 
 function isTaken(error: unknown): boolean {

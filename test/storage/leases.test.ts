@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LeaseTakenError, withLease } from "../../src/base/lease.ts";
+import { lockDataDir } from "../../src/storage/sqlite/data-lock.ts";
+import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
+import { createTestClock } from "../support/test-clock.ts";
+import { testLeases } from "./contracts/leases.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-leases-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe("locked files", () => {
+  testLeases((clock) => new FileLeases(dir, clock));
+});
+
+describe("work under a lease", () => {
+  const request = { name: "refresh", owner: "gateway_a", durationMs: 3_000 };
+
+  test("keeps the lease for as long as it takes, and gives it back at its end", async () => {
+    const clock = createTestClock();
+    const leases = new FileLeases(dir, clock);
+    const taken: boolean[] = [];
+    const result = await withLease({
+      leases,
+      clock,
+      request,
+      async work() {
+        for (let seconds = 0; seconds < 10; seconds++) {
+          clock.advance(1_000);
+          taken.push((await leases.acquire({ ...request, owner: "gateway_b" })) === null);
+        }
+        return "done";
+      },
+    });
+    expect(result).toBe("done");
+    expect(taken).toEqual(Array(10).fill(true));
+    const lease = await leases.acquire(request);
+    expect(lease).not.toBeNull();
+    await lease?.release();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("is not done while another process has the lease", async () => {
+    const clock = createTestClock();
+    const leases = new FileLeases(dir, clock);
+    const lease = await leases.acquire(request);
+    let isDone = false;
+    const work = async () => {
+      isDone = true;
+    };
+    await expect(withLease({ leases, clock, request, work })).rejects.toThrow(LeaseTakenError);
+    expect(isDone).toBe(false);
+    await lease?.release();
+  });
+
+  test("gives the lease back when it fails", async () => {
+    const clock = createTestClock();
+    const leases = new FileLeases(dir, clock);
+    const work = () => Promise.reject(new Error("broken"));
+    await expect(withLease({ leases, clock, request, work })).rejects.toThrow("broken");
+    const lease = await leases.acquire(request);
+    expect(lease).not.toBeNull();
+    await lease?.release();
+  });
+});
+
+describe("the id of a gateway", () => {
+  const open = (folder: string, initialId: string): string => {
+    const lock = lockDataDir(folder);
+    const id = lock.gatewayId(initialId);
+    lock.release();
+    return id;
+  };
+
+  test("stays the same for a data directory, and differs from that of another", () => {
+    const other = mkdtempSync(join(tmpdir(), "gateway-leases-"));
+    expect(open(dir, "gateway_a")).toBe("gateway_a");
+    expect(open(dir, "gateway_b")).toBe("gateway_a");
+    expect(open(other, "gateway_b")).toBe("gateway_b");
+    rmSync(other, { recursive: true });
+  });
+
+  test("belongs to one process at a time", () => {
+    const lock = lockDataDir(dir);
+    lock.gatewayId("gateway_a");
+    expect(() => lockDataDir(dir)).toThrow("another gateway is running");
+    lock.release();
+  });
+});
