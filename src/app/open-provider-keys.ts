@@ -36,7 +36,7 @@ export async function openProviderKeys(
   clock: Clock,
   random: Random,
 ): Promise<ProviderKeyServices> {
-  const stores = openStores(config.data_dir, clock, random);
+  const stores = openStores(config, clock, random);
   const transport = createTransport(config, environment, clock, SILENT);
   const sandboxTransport = createSandboxTransport({ clock });
   const sources = { config, environment, clock, transport, sandboxTransport };

@@ -49,7 +49,6 @@ import type { HttpDeps } from "../http/context/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
 import { createHttp1Transport } from "../providers/http1/transport.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
-import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
@@ -72,6 +71,7 @@ import { createCatalogManager } from "./catalog-manager.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { ConfigError } from "./load-config.ts";
+import { openCatalogStore, type StoreConfig } from "./open-catalog-store.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
@@ -153,8 +153,12 @@ export interface Parts {
   readonly state: { isDraining: boolean };
 }
 
-/** Opens the stores of a data directory; also what `gateway keys` works on. Another process may have them open. */
-export function openStores(dataDir: string, clock: Clock, random: Random): Stores {
+/**
+ * Opens the configured stores, and creates them if they do not exist. Gateway and commands open them here and nowhere else. Other
+ * processes may have them open.
+ */
+export function openStores(config: StoreConfig, clock: Clock, random: Random): Stores {
+  const dataDir = config.data_dir;
   makePrivateFolder(dataDir);
   const database = openDatabase(dataDir);
   return {
@@ -162,7 +166,7 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
     accounts: guardStore(new SqliteAccountStore(database)),
     answers: guardStore(createSqliteStoredResponseStore(database)),
     audit: guardStore(createSqliteAuditStore(database)),
-    catalog: createFileCatalogStore(dataDir),
+    catalog: openCatalogStore(config),
     leases: guardStore(new FileLeases(dataDir, clock)),
     ledger: guardStore(new SqliteLedgerStore(database)),
     promptLog: guardStore(createSqlitePromptLogStore(database)),
@@ -249,7 +253,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
       leases: stores.leases,
       owner: gatewayId,
       onChanged: () => serving.refresh(),
-      runRefresh: (job) => refreshInThread({ dataDirectory: config.data_dir, job }, clock),
+      runRefresh: (job) => refreshInThread({ config: { data_dir: config.data_dir }, job }, clock),
     }),
     providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids: stores.ids },
     generation,
@@ -293,7 +297,7 @@ async function openResources(
 ): Promise<Resources> {
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
-  const stores = openStores(config.data_dir, clock, random);
+  const stores = openStores(config, clock, random);
   return {
     stores,
     gatewayId: lock.gatewayId(await chooseGatewayId(stores)),

@@ -24,7 +24,7 @@ export function addPromptLogCommand(program: Command): void {
 async function show(id: string, { json }: JsonOption): Promise<void> {
   const config = loadConfig(process.env);
   const random = createSystemRandom();
-  const stores = openStores(config.data_dir, systemClock, random);
+  const stores = openStores(config, systemClock, random);
   try {
     const vault = createVault(openMasterKeys(config, random), random);
     const entry = await findPromptLogEntry({ store: stores.promptLog, vault, clock: systemClock }, id);

@@ -19,7 +19,7 @@ export function addSecretsCommands(program: Command): void {
 async function rotate(): Promise<void> {
   const config = loadConfig(process.env);
   const random = createSystemRandom();
-  const stores = openStores(config.data_dir, systemClock, random);
+  const stores = openStores(config, systemClock, random);
   try {
     const rotation = await rotateMasterKey(config, stores, random);
     console.log(describe(rotation));

@@ -38,7 +38,7 @@ const MONTHLY_LIMIT = 700_000_001;
 
 /** Creates accounts and keys with every kind of limit; with `meetsHostility` the poor account cannot pay a long answer. */
 export async function makePayers(dataDir: string, meetsHostility: boolean): Promise<Payers> {
-  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
   let grants = 0;
   const grant = async (accountId: string, amount: number): Promise<void> => {
     grants += 1;

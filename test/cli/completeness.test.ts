@@ -157,7 +157,7 @@ const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 
 /** What no command makes: a generation that was paid for, its bodies, and a key at a provider. */
 async function seed(accountId: string, keyId: string): Promise<void> {
-  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
   const record = { ...PAID, accountId, keyId };
   await stores.usage.saveUsage([
     { record, json: JSON.stringify(record) },

@@ -38,7 +38,7 @@ const LET_IN = 404;
 
 /** Kinds of the keys that are valid. */
 async function listLive(): Promise<string[]> {
-  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
   const keys = await stores.keys.listKeys();
   stores.close();
   return keys.flatMap(({ kind, revokedAt }) => (revokedAt === null ? kind : [])).sort();
@@ -46,7 +46,7 @@ async function listLive(): Promise<string[]> {
 
 /** Makes the database refuse inference keys, as it would a full disk, or lets it take them again. */
 function refuseInferenceKeys(refuses: boolean): void {
-  openStores(dataDir, systemClock, createSystemRandom()).close();
+  openStores({ data_dir: dataDir }, systemClock, createSystemRandom()).close();
   const database = new Database(join(dataDir, "gateway.db"));
   database.exec(
     refuses
@@ -82,7 +82,7 @@ describe("a first start that dies", () => {
 
   test("revokes nothing that the operator made meanwhile", async () => {
     await (await start()).stop();
-    const stores = openStores(dataDir, systemClock, createSystemRandom());
+    const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
     const { secret } = await createKey(stores, { kind: "inference", name: "mine", expiresAt: null });
     stores.close();
     const second = await start();

@@ -87,7 +87,7 @@ afterAll(async () => {
 
 /** A prepaid user without a nanodollar. */
 async function makeEmptyAccount(dataDir: string): Promise<string> {
-  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
   await stores.accounts.insertAccount({
     id: "user_empty",
     kind: "user",

@@ -199,7 +199,7 @@ describe("a key's own limit", () => {
   test("set by another process holds within a second", async () => {
     const { keyId, secret } = await makeUser();
     expect(await limitOf(secret)).toBe(5);
-    const stores = openStores(gateway.dataDir, systemClock, createSystemRandom());
+    const stores = openStores({ data_dir: gateway.dataDir }, systemClock, createSystemRandom());
     const key = (await stores.keys.findKey(keyId)) as KeyRecord;
     const known = () => {
       throw new Error("no model is named");

@@ -16,7 +16,7 @@ let stores: Stores;
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "gateway-byok-crash-"));
-  stores = openStores(dir, systemClock, createSystemRandom());
+  stores = openStores({ data_dir: dir }, systemClock, createSystemRandom());
 });
 afterEach(() => {
   stores.close();

@@ -18,7 +18,7 @@ let stores: Stores;
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "gateway-rotation-"));
-  stores = openStores(dir, systemClock, random);
+  stores = openStores({ data_dir: dir }, systemClock, random);
 });
 afterEach(() => {
   stores.close();

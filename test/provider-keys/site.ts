@@ -55,7 +55,7 @@ providers:
   openai: {base_url: "${openai.baseUrl}"}
 ${providers}`,
   });
-  const stores = openStores(gateway.dataDir, systemClock, createSystemRandom());
+  const stores = openStores({ data_dir: gateway.dataDir }, systemClock, createSystemRandom());
 
   const manage: Site["manage"] = async (path, { method = "GET", body, key = gateway.adminKey } = {}) => {
     const response = await fetch(`${gateway.url}/api/admin${path}`, {

@@ -10,7 +10,7 @@ export async function withStoresOf<T>(
   gateway: Pick<TestGateway, "dataDir">,
   work: (stores: ReturnType<typeof openStores>) => Promise<T>,
 ): Promise<T> {
-  const stores = openStores(gateway.dataDir, systemClock, createSystemRandom());
+  const stores = openStores({ data_dir: gateway.dataDir }, systemClock, createSystemRandom());
   try {
     return await work(stores);
   } finally {

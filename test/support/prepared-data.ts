@@ -23,7 +23,7 @@ export async function prepareData(
   accounts: readonly PreparedAccount[],
 ): Promise<{ readonly dataDir: string; readonly keys: readonly (readonly string[])[] }> {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
-  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
   const keys: string[][] = [];
   for (const [index, { policy, keyModels, overdraft, moreKeys = 0 }] of accounts.entries()) {
     const id = `user_${index}`;
