@@ -245,7 +245,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
     accountCache: createAccountCache(stores.accounts),
     keyStores: stores,
     audit: stores.audit,
-    answers: stores.answers,
+    storedResponses: stores.answers,
     catalogManager: createCatalogManager({
       config,
       clock,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { z } from "zod";
 import { writeCurlExample } from "../../src/http/docs-page/curl-example.ts";
 import { describeApi } from "../../src/http/openapi/describe-api.ts";
-import { ErrorAnswer, MessagesErrorAnswer, ResponsesErrorAnswer } from "../../src/http/openapi/errors.ts";
+import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "../../src/http/openapi/errors.ts";
 import { ChatChunk } from "../../src/http/openapi/inference-schemas.ts";
 import { Model, ModelEndpoints } from "../../src/http/openapi/list-schemas.ts";
 import type { Operation } from "../../src/http/openapi/operation.ts";
@@ -118,9 +118,9 @@ describe("the examples of the document", () => {
     "%s %s works as it is printed, and its answer is as described",
     async (_method, _path, operation) => {
       const { status, body } = await runExample(operation);
-      const answer = operation.answers.find((one) => one.status === status);
+      const answer = operation.responses.find((one) => one.status === status);
       expect([status, answer === undefined ? body : ""]).toEqual([
-        operation.answers[0]?.status as number,
+        operation.responses[0]?.status as number,
         "",
       ]);
       if (answer?.schema) expectToFit(answer.schema, JSON.parse(body));
@@ -203,11 +203,11 @@ describe("lists and answers with more in them", () => {
   test("errors are as described, in each API's own shape", async () => {
     const wrong = { method: "POST", body: "{}", headers: { authorization: `Bearer ${gateway.key}` } };
     for (const [path, schema] of [
-      ["/chat/completions", ErrorAnswer],
-      ["/embeddings", ErrorAnswer],
-      ["/messages", MessagesErrorAnswer],
-      ["/messages/count_tokens", MessagesErrorAnswer],
-      ["/responses", ResponsesErrorAnswer],
+      ["/chat/completions", ErrorBody],
+      ["/embeddings", ErrorBody],
+      ["/messages", MessagesErrorBody],
+      ["/messages/count_tokens", MessagesErrorBody],
+      ["/responses", ResponsesErrorBody],
     ] as const) {
       const answer = await fetch(gateway.base + path, wrong);
       expect([path, answer.status]).toEqual([path, 400]);
@@ -221,7 +221,7 @@ describe("lists and answers with more in them", () => {
     ] as const) {
       const answer = await callAdmin(gateway, key, "GET", path);
       expect([path, answer.status]).toEqual([path, status]);
-      expectToFit(ErrorAnswer, answer.body);
+      expectToFit(ErrorBody, answer.body);
     }
   });
 });

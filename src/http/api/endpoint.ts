@@ -6,8 +6,8 @@ import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import type { Access, PrincipalFor } from "../middleware/authorize.ts";
+import { type AuditDetails, type AuditedPrincipal, commitChange, makeChange } from "./audit-change.ts";
 import { respondOnce } from "./respond-once.ts";
-import { type AuditedPrincipal, announceAndMake, type ChangeNote, writeAudit } from "./write-audit.ts";
 
 type Schema = z.ZodType;
 
@@ -20,8 +20,8 @@ export interface ApiInput<Principal, Params, Query, Body> {
   readonly headers: Headers;
   readonly deps: HttpDeps;
   readonly requestId: string;
-  /** Records a change for the audit log. Without a call the entry has the ids of the path and the names of the body's fields. */
-  note(change: ChangeNote): void;
+  /** Sets the audit entry of a change. Without a call the entry has the ids of the path and the names of the body's fields. */
+  audit(details: AuditDetails): void;
 }
 
 /** An endpoint of the management or self-service API. Routing, validation and the OpenAPI document derive from it. */
@@ -49,7 +49,7 @@ export interface Endpoint<
   /** Status of a successful response. Default: 200. */
   readonly status?: 201;
   /** Status returned instead of `status` when the resource already exists. */
-  readonly known?: 200;
+  readonly existingStatus?: 200;
   /** Error codes besides those of every endpoint of its kind. */
   readonly errors?: readonly ErrorCode[];
   /** The response is also available as CSV. */
@@ -57,7 +57,7 @@ export interface Endpoint<
   /** A read of sensitive data: like a change, it has an entry in the audit log before the response is sent. */
   readonly audited?: true;
   /** The response contains a secret, so it is not stored for a repeated request with the same Idempotency-Key. */
-  readonly answersSecret?: true;
+  readonly respondsWithSecret?: true;
   handle(
     input: ApiInput<PrincipalFor<A>, z.infer<Params>, z.infer<Query>, z.infer<Body>>,
   ): Promise<unknown> | unknown;
@@ -84,12 +84,12 @@ export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
     const { principal, body } = await admit(request, context, endpoint.access);
     if (principal.kind === "anonymous") throw new Error(`${endpoint.path} admits anonymous callers`);
-    const notes: ChangeNote[] = [];
-    const input = readInput(endpoint, { request, context, principal, body, notes });
+    const details: AuditDetails[] = [];
+    const input = readInput(endpoint, { request, context, principal, body, details });
     if (endpoint.method === "GET" && !endpoint.audited)
       return respond(endpoint, await endpoint.handle(input as HandlerInput));
     const name = endpoint.method === "POST" ? request.headers.get("idempotency-key") : null;
-    return name === null ? change(endpoint, input, notes) : changeOnce(endpoint, input, { name, notes });
+    return name === null ? change(endpoint, input, details) : changeOnce(endpoint, input, { name, details });
   };
 }
 
@@ -101,12 +101,12 @@ interface AdmittedRequest {
   readonly context: RequestContext;
   readonly principal: AuditedPrincipal;
   readonly body: Buffer;
-  readonly notes: ChangeNote[];
+  readonly details: AuditDetails[];
 }
 
 function readInput(
   endpoint: Endpoint,
-  { request, context, principal, body, notes }: AdmittedRequest,
+  { request, context, principal, body, details }: AdmittedRequest,
 ): AnyInput {
   const url = urlOf(request);
   return {
@@ -118,47 +118,51 @@ function readInput(
     deps: context.deps,
     requestId: context.requestId,
     url,
-    note: (change) => void notes.push(change),
+    audit: (one) => void details.push(one),
   };
 }
 
-function respond(endpoint: Endpoint, answer: unknown): Response {
-  return answer instanceof Response ? answer : Response.json(answer, { status: endpoint.status ?? 200 });
+function respond(endpoint: Endpoint, result: unknown): Response {
+  return result instanceof Response ? result : Response.json(result, { status: endpoint.status ?? 200 });
 }
 
-async function change(endpoint: Endpoint, input: AnyInput, notes: readonly ChangeNote[]): Promise<Response> {
+async function change(
+  endpoint: Endpoint,
+  input: AnyInput,
+  details: readonly AuditDetails[],
+): Promise<Response> {
   const make = () => endpoint.handle(input as HandlerInput);
-  const { made, announced } = await announceAndMake(endpoint, input, make);
-  await writeAudit(endpoint, input, { announced, notes });
-  return respond(endpoint, made);
+  const { result, entryId } = await makeChange(endpoint, input, make);
+  await commitChange(endpoint, input, { entryId, details });
+  return respond(endpoint, result);
 }
 
 async function changeOnce(
   endpoint: Endpoint,
   input: AnyInput,
-  { name, notes }: { readonly name: string; readonly notes: readonly ChangeNote[] },
+  { name, details }: { readonly name: string; readonly details: readonly AuditDetails[] },
 ): Promise<Response> {
   const { deps, principal, body, url } = input;
-  const keeper = { answers: deps.answers, now: deps.clock.now };
-  const repeatable = {
+  const storage = { responses: deps.storedResponses, now: deps.clock.now };
+  const idempotent = {
     name,
     keyId: credentialIdOf(principal),
     content: JSON.stringify([endpoint.method, url.pathname + url.search, body]),
-    answersSecret: endpoint.answersSecret === true,
+    respondsWithSecret: endpoint.respondsWithSecret === true,
   };
-  let announced: number | null = null;
-  const answer = await respondOnce(keeper, repeatable, async () => {
+  let entryId: number | null = null;
+  const response = await respondOnce(storage, idempotent, async () => {
     const make = () => endpoint.handle(input as HandlerInput);
-    const change = await announceAndMake(endpoint, input, make);
-    announced = change.announced;
-    return { status: endpoint.status ?? 200, body: change.made };
+    const change = await makeChange(endpoint, input, make);
+    entryId = change.entryId;
+    return { status: endpoint.status ?? 200, body: change.result };
   });
-  if (announced !== null) await writeAudit(endpoint, input, { announced, notes });
-  return new Response(answer.body, {
-    status: answer.status,
+  if (entryId !== null) await commitChange(endpoint, input, { entryId, details });
+  return new Response(response.body, {
+    status: response.status,
     headers: {
       "content-type": "application/json",
-      ...(answer.isRepeated ? { "idempotent-replayed": "true" } : {}),
+      ...(response.isRepeated ? { "idempotent-replayed": "true" } : {}),
     },
   });
 }

@@ -31,13 +31,13 @@ type Kind = AccountRecord["kind"];
 type NewBody = z.infer<typeof NewOrganizationBody> & { readonly owner?: string | undefined };
 type Input<Params, Body> = Pick<
   ApiInput<ManagementPrincipal, Params, unknown, Body>,
-  "principal" | "params" | "body" | "deps" | "note"
+  "principal" | "params" | "body" | "deps" | "audit"
 >;
 
 /** Creates an account; an organization together with its first owner, if one is given. */
 export async function postAccount(
   kind: Kind,
-  { body, deps, note }: Pick<Input<unknown, NewBody>, "body" | "deps" | "note">,
+  { body, deps, audit }: Pick<Input<unknown, NewBody>, "body" | "deps" | "audit">,
 ) {
   const settings = { ...readFields(ORGANIZATION_SETTINGS, body), name: body.name };
   const account = await createAccount(deps.keyStores, deps.generation.serving, {
@@ -46,7 +46,7 @@ export async function postAccount(
     ownerId: body.owner,
   });
   deps.accountCache.clear();
-  note({ accountId: account.id, target: account.id, changes: body });
+  audit({ accountId: account.id, target: account.id, changes: body });
   return { data: presentAccount(account) };
 }
 
@@ -58,7 +58,7 @@ export function listAccounts(
   return makePage({
     limit: query.limit,
     load: (limit) => deps.keyStores.accounts.listAccounts(kind, query.after ?? null, limit),
-    describe: presentAccount,
+    present: presentAccount,
     cursorOf: ({ id }) => id,
   });
 }
@@ -71,7 +71,7 @@ export async function patchAccount(
     params,
     body,
     deps,
-    note,
+    audit,
   }: Input<{ readonly id: string }, z.infer<typeof OrganizationChangeBody>>,
 ) {
   requireOwnAccount(principal, params.id);
@@ -82,6 +82,6 @@ export async function patchAccount(
     change: { ...readFields(ORGANIZATION_SETTINGS, body), isClosed: body.closed },
   });
   deps.accountCache.clear();
-  note({ accountId: account.id, target: account.id, changes: body });
+  audit({ accountId: account.id, target: account.id, changes: body });
   return { data: presentAccount(account) };
 }

@@ -34,15 +34,16 @@ interface PageSource<Row> {
   readonly limit: number;
   /** Loads up to `limit` rows. */
   load(limit: number): Promise<readonly Row[]>;
-  describe(row: Row): unknown;
+  /** Returns the API's view of a row. */
+  present(row: Row): unknown;
   /** Returns the cursor of the page after a row. */
   cursorOf(row: Row): string;
 }
 
 /** Returns a page of a list. Loads one row more than the page has, to know whether there is a next page. */
-export async function makePage<Row>({ limit, load, describe, cursorOf }: PageSource<Row>) {
+export async function makePage<Row>({ limit, load, present, cursorOf }: PageSource<Row>) {
   const rows = await load(limit + 1);
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { data: shown.map(describe), next: last === undefined ? null : cursorOf(last) };
+  return { data: shown.map(present), next: last === undefined ? null : cursorOf(last) };
 }

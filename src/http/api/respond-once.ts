@@ -15,15 +15,15 @@ export interface IdempotentRequest {
   readonly name: string;
   /** The id of the credentials that sent the request. */
   readonly keyId: string;
-  /** Everything in which two requests can differ: method, address and body. */
+  /** Everything in which two requests can differ: method, path and body. */
   readonly content: string;
   /** The response contains a secret, which is not stored. */
-  readonly answersSecret: boolean;
+  readonly respondsWithSecret: boolean;
 }
 
 /** What `respondOnce` needs. */
-export interface ResponseKeeper {
-  readonly answers: StoredResponseStore;
+export interface ResponseStorage {
+  readonly responses: StoredResponseStore;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -43,7 +43,7 @@ export interface IdempotentResponse {
  * was not stored; `invalid_request` for a malformed key; `rate_limit_exceeded` for too many keys.
  */
 export async function respondOnce(
-  { answers, now }: ResponseKeeper,
+  { responses, now }: ResponseStorage,
   request: IdempotentRequest,
   work: () => Promise<{ readonly status: number; readonly body: unknown }>,
 ): Promise<IdempotentResponse> {
@@ -56,7 +56,7 @@ export async function respondOnce(
   const fingerprint = Bun.SHA256.hash(request.content, "hex");
   const at = now();
   const expiredAt = at - RETENTION_MS;
-  const claim = await answers.claimKey(key, { fingerprint, at, expiredAt, maxNames: MAX_NAMES });
+  const claim = await responses.claimKey(key, { fingerprint, at, expiredAt, maxNames: MAX_NAMES });
   if (claim.kind === "full") return rejectTooManyKeys();
   if (claim.kind === "repeated") {
     if (claim.fingerprint !== fingerprint) return fail("conflict", OTHER_REQUEST);
@@ -64,13 +64,13 @@ export async function respondOnce(
     return { status, body: body ?? fail("conflict", NOT_STORED), isRepeated: true };
   }
   const done = await work().catch(async (error) => {
-    await answers.releaseKey(key);
+    await responses.releaseKey(key);
     throw error;
   });
   const { status } = done;
   const body = JSON.stringify(done.body);
-  const mayStore = !request.answersSecret && body.length <= MAX_BODY_CHARS;
-  await answers.storeResponse(key, { status, body: mayStore ? body : null });
+  const mayStore = !request.respondsWithSecret && body.length <= MAX_BODY_CHARS;
+  await responses.storeResponse(key, { status, body: mayStore ? body : null });
   return { status, body, isRepeated: false };
 }
 

@@ -29,7 +29,7 @@ export interface HttpDeps {
   readonly accountCache: AccountCache;
   readonly keyStores: KeyStores;
   readonly audit: AuditStore;
-  readonly answers: StoredResponseStore;
+  readonly storedResponses: StoredResponseStore;
   readonly catalogManager: CatalogManager;
   readonly providerKeyStores: ProviderKeyStores;
   readonly generation: GenerationDeps;
@@ -86,9 +86,9 @@ export interface RequestContext {
   /** Set by a handler that returns before its response has ended. It writes the log line and releases `bodyShare` itself. */
   endsItself: boolean;
   /** Disables the idle timeout of the connection, while the generation's own timers apply. */
-  waitWithoutLimit(): void;
+  disableIdleTimeout(): void;
   /** Enables the idle timeout again, so that a client that does not read its response loses the connection. */
-  waitWithLimit(): void;
+  enableIdleTimeout(): void;
 }
 
 /** Renders a failure as a response in the format of a client API. */

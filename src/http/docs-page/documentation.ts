@@ -1,4 +1,4 @@
-import { prepareText, sendPrepared } from "../context/prepared-list.ts";
+import { prepareText, sendPrepared } from "../context/prepared-response.ts";
 import { describeApi } from "../openapi/describe-api.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
 import { renderDocs } from "./render-docs.ts";

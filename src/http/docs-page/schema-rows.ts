@@ -14,12 +14,22 @@ type Schemas = OpenApiDocument["components"]["schemas"];
 /** The deepest level of nested fields that is shown. */
 const MAX_DEPTH = 4;
 
+/** The field whose fields are listed. */
+interface Parent {
+  readonly name: string;
+  readonly depth: number;
+}
+
+const ROOT: Parent = { name: "", depth: 0 };
+
 /** Returns the fields of a schema, each followed by the fields inside of it. */
-export function listFieldRows(schema: JsonSchema, schemas: Schemas, within = "", depth = 0): FieldRow[] {
+export function listFieldRows(schema: JsonSchema, schemas: Schemas, parent = ROOT): FieldRow[] {
   const { schema: plain, suffix } = peel(schema, schemas);
   const properties = (plain["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
   const required = (plain["required"] ?? []) as readonly string[];
-  const prefix = within === "" && suffix === "" ? "" : `${within}${suffix}.`;
+  const path = parent.name + suffix;
+  const prefix = path === "" ? "" : `${path}.`;
+  const depth = parent.depth + 1;
   return Object.entries(properties).flatMap(([name, field]) => {
     const row = {
       name: prefix + name,
@@ -27,7 +37,7 @@ export function listFieldRows(schema: JsonSchema, schemas: Schemas, within = "",
       required: required.includes(name),
       description: describeField(field, schemas),
     };
-    return depth >= MAX_DEPTH ? [row] : [row, ...listFieldRows(field, schemas, row.name, depth + 1)];
+    return depth > MAX_DEPTH ? [row] : [row, ...listFieldRows(field, schemas, { name: row.name, depth })];
   });
 }
 
@@ -84,12 +94,12 @@ export function describeField(schema: JsonSchema, schemas: Schemas): string {
   const found = resolve(schema, schemas);
   const inner = optionsOf(found).find((option) => option["type"] !== "null") ?? {};
   const bounds = { ...resolve(inner, schemas), ...found };
-  const said = schema["description"] ?? found["description"] ?? bounds["description"];
+  const text = schema["description"] ?? found["description"] ?? bounds["description"];
   const sentences = [
-    typeof said === "string" ? said : "",
-    describeRange(bounds, "minimum", "maximum", ""),
-    describeRange(bounds, "minLength", "maxLength", " characters"),
-    describeRange(bounds, "minItems", "maxItems", " items"),
+    typeof text === "string" ? text : "",
+    describeRange(bounds["minimum"], bounds["maximum"], ""),
+    describeRange(bounds["minLength"], bounds["maxLength"], " characters"),
+    describeRange(bounds["minItems"], bounds["maxItems"], " items"),
     found["default"] === undefined ? "" : `Default: ${JSON.stringify(found["default"])}`,
   ];
   return joinSentences(sentences);
@@ -103,8 +113,7 @@ export function joinSentences(sentences: readonly string[]): string {
     .join(" ");
 }
 
-function describeRange(schema: JsonSchema, low: string, high: string, unit: string): string {
-  const [from, to] = [schema[low], schema[high]];
+function describeRange(from: unknown, to: unknown, unit: string): string {
   if (from !== undefined && to !== undefined) return `${from} to ${to}${unit}`;
   if (to !== undefined) return `At most ${to}${unit}`;
   return from === undefined ? "" : `At least ${from}${unit}`;

@@ -30,33 +30,33 @@ export function inferenceHandler({ parse, renderError, access, requestIdHeader }
       const { principal, body } = await admit(request, context, access);
       const isLarge = body.length > LARGE_BYTES;
       if (isLarge) await deps.ownTurn();
-      const asked = parse(body, renameModels(deps), request.headers);
+      const parsed = parse(body, renameModels(deps), request.headers);
       if (isLarge) await deps.ownTurn();
-      holdExtra(context, principal, asked.heldBytes);
-      context.waitWithoutLimit();
+      reserveExtraMemory(context, principal, parsed.heldBytes);
+      context.disableIdleTimeout();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
         principal,
-        request: asked,
+        request: parsed,
         readHeader: (name) => request.headers.get(name),
         readClientSignal: () => request.signal,
         readBody: () => body,
         takeMemory: (bytes) => context.bodyShare?.takeExtra(bytes) ?? true,
         onEnded() {
           context.bodyShare?.release();
-          context.waitWithLimit();
+          context.enableIdleTimeout();
         },
         route: context.route,
         receivedAt: context.startedAt,
         logFields: context.logFields,
       });
       context.endsItself = true;
-      const response = render(result, context, asked.notice);
+      const response = render(result, context, parsed.notice);
       if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
       return response;
     } catch (error) {
-      context.waitWithLimit();
-      throw await withLimit(error, context);
+      context.enableIdleTimeout();
+      throw await withLimitHeaders(error, context);
     }
   };
 }
@@ -68,7 +68,11 @@ const LARGE_BYTES = 256 * 1024;
  * Counts memory that a request holds besides its body.
  * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
  */
-export function holdExtra({ bodyShare }: RequestContext, principal: InferencePrincipal, bytes: number): void {
+export function reserveExtraMemory(
+  { bodyShare }: RequestContext,
+  principal: InferencePrincipal,
+  bytes: number,
+): void {
   if (bodyShare === null || bodyShare.takeExtra(bytes)) return;
   rejectForMemory(bodyShare, holderOf(principal).source, bytes);
 }
@@ -112,7 +116,7 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
 }
 
 /** Adds the rate limit headers to an error, which every inference response has once its principal is known. */
-export async function withLimit(
+export async function withLimitHeaders(
   error: unknown,
   { inferencePrincipal, deps }: RequestContext,
 ): Promise<unknown> {

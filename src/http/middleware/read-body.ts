@@ -6,8 +6,8 @@ import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { RequestContext } from "../context/context.ts";
 
 /** The chunk size in which a body is decompressed and counted. Bytes. */
-const UNPACK_BYTES = 64 * 1024;
-const options = { chunkSize: UNPACK_BYTES };
+const DECOMPRESSION_CHUNK_BYTES = 64 * 1024;
+const options = { chunkSize: DECOMPRESSION_CHUNK_BYTES };
 const zstdOptions = { ...options, params: { [constants.ZSTD_d_windowLogMax]: BOUNDS.zstdWindowLog } };
 
 const DECODERS = {
@@ -19,7 +19,7 @@ const DECODERS = {
 
 /**
  * Up to this `content-length` the memory of a body is reserved at once, which is cheaper. A larger body is counted as it arrives,
- * so that a client that announces a large body and sends nothing does not hold memory. Bytes.
+ * so that a client that declares a large body and sends nothing does not hold memory. Bytes.
  */
 const AT_ONCE_BYTES = 256 * 1024;
 /** The part of a larger body that must arrive within the time that a client may be silent. Bytes. */
@@ -63,11 +63,11 @@ export async function readRequestBody(
   const body = await readSent(request, bounds);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return body;
-  const create = findDecoder(encoding);
+  const createDecoder = findDecoder(encoding);
   // Bounds the memory of a burst of decompression bombs, which are only recognized when they are decompressed.
   const leave = await context.deps.unpackGate.enter(holder.id);
   try {
-    return await decompress(body, create(), encoding, bounds);
+    return await decompress(body, { encoding, decoder: createDecoder() }, bounds);
   } finally {
     leave();
   }
@@ -87,25 +87,25 @@ function requireJson(contentType: string | null): void {
 
 /** Returns the body as it was sent, not decompressed. */
 async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
-  const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (announced > bounds.maxBytes) rejectSize(bounds.maxBytes);
-  if (announced > AT_ONCE_BYTES && bounds.share.shortageFor(announced) !== null)
-    rejectForMemory(bounds.share, bounds.source, announced);
-  if (!(announced <= AT_ONCE_BYTES)) return readCounted(request, bounds);
-  if (!bounds.share.take(announced)) rejectForMemory(bounds.share, bounds.source, announced);
-  return Buffer.from(await orLate(orBrokenOff(request.arrayBuffer()), bounds.waits));
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > bounds.maxBytes) rejectSize(bounds.maxBytes);
+  if (declared > AT_ONCE_BYTES && bounds.share.shortageFor(declared) !== null)
+    rejectForMemory(bounds.share, bounds.source, declared);
+  if (!(declared <= AT_ONCE_BYTES)) return readCounted(request, bounds);
+  if (!bounds.share.take(declared)) rejectForMemory(bounds.share, bounds.source, declared);
+  return Buffer.from(await withTimeout(orEndedEarly(request.arrayBuffer()), bounds.waits));
 }
 
 /** Rejects if a body takes too long. The runtime discards the rest of the body when the response is sent. */
-function orLate<T>(reading: Promise<T>, waits: WaitList): Promise<T> {
+function withTimeout<T>(reading: Promise<T>, waits: WaitList): Promise<T> {
   return new Promise((resolve, reject) => {
-    const wait = waits.begin(() => reject(createLateError()));
+    const wait = waits.begin(() => reject(createTimeoutError()));
     reading.then(resolve, reject).finally(() => wait.end());
   });
 }
 
 /** Closes the connection after the response, because the rest of the body would be read as the next request. */
-function createLateError(): GatewayError {
+function createTimeoutError(): GatewayError {
   return new GatewayError({
     code: "client_timeout",
     message:
@@ -114,7 +114,7 @@ function createLateError(): GatewayError {
   });
 }
 
-async function orBrokenOff<T>(reading: Promise<T>): Promise<T> {
+async function orEndedEarly<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch {
@@ -126,7 +126,7 @@ async function orBrokenOff<T>(reading: Promise<T>): Promise<T> {
 async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
   if (request.body === null) return Buffer.alloc(0);
   const reader = request.body.getReader();
-  const pieces = createPieces(bounds);
+  const chunks = createChunks(bounds);
   let isLate = false;
   const wait = bounds.waits.begin(() => {
     isLate = true;
@@ -135,10 +135,10 @@ async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
   let awaitedBytes = PROGRESS_BYTES;
   try {
     for (;;) {
-      const { done, value } = await orBrokenOff(reader.read());
-      if (isLate) throw createLateError();
-      if (done) return pieces.join();
-      pieces.add(value);
+      const { done, value } = await orEndedEarly(reader.read());
+      if (isLate) throw createTimeoutError();
+      if (done) return chunks.join();
+      chunks.add(value);
       awaitedBytes -= value.length;
       if (awaitedBytes > 0) continue;
       awaitedBytes = PROGRESS_BYTES;
@@ -153,35 +153,40 @@ async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
 }
 
 /** Collects the chunks of a body. Each is counted before it is kept. */
-function createPieces(bounds: Bounds) {
-  const pieces: Uint8Array[] = [];
+function createChunks(bounds: Bounds) {
+  const chunks: Uint8Array[] = [];
   let size = 0;
   return {
-    add(piece: Uint8Array): void {
-      size += piece.length;
+    add(chunk: Uint8Array): void {
+      size += chunk.length;
       if (size > bounds.maxBytes) rejectSize(bounds.maxBytes);
-      if (!bounds.share.take(piece.length)) rejectForMemory(bounds.share, bounds.source, piece.length);
-      pieces.push(piece);
+      if (!bounds.share.take(chunk.length)) rejectForMemory(bounds.share, bounds.source, chunk.length);
+      chunks.push(chunk);
     },
-    join: (): Buffer => Buffer.concat(pieces),
+    join: (): Buffer => Buffer.concat(chunks),
     /**
      * Releases the memory of the chunks at once: until the garbage collector runs, a burst of bodies would accumulate. Skips chunks
      * that are part of a larger buffer, into which the decoder may still write.
      */
     free(): void {
-      for (const { buffer, byteLength } of pieces.splice(0)) {
+      for (const { buffer, byteLength } of chunks.splice(0)) {
         if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
       }
     },
   };
 }
 
-async function decompress(body: Buffer, decoder: Decoder, encoding: string, bounds: Bounds): Promise<Buffer> {
-  const pieces = createPieces(bounds);
+interface Encoded {
+  readonly encoding: string;
+  readonly decoder: Decoder;
+}
+
+async function decompress(body: Buffer, { encoding, decoder }: Encoded, bounds: Bounds): Promise<Buffer> {
+  const chunks = createChunks(bounds);
   decoder.end(body);
   try {
-    for await (const piece of decoder) pieces.add(piece as Buffer);
-    return pieces.join();
+    for await (const chunk of decoder) chunks.add(chunk as Buffer);
+    return chunks.join();
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     return fail(
@@ -189,7 +194,7 @@ async function decompress(body: Buffer, decoder: Decoder, encoding: string, boun
       `The request body is not valid ${encoding}, which its content-encoding declares.`,
     );
   } finally {
-    pieces.free();
+    chunks.free();
   }
 }
 

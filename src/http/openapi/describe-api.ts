@@ -1,10 +1,10 @@
 import packageJson from "../../../package.json" with { type: "json" };
 import { describeOperation } from "./describe-operation.ts";
 import type { OpenApiDocument, OperationObject } from "./document.ts";
-import { createErrorPrinter } from "./error-answers.ts";
+import { createErrorPrinter } from "./error-responses.ts";
 import { OPERATIONS } from "./operations.ts";
 import { createSchemaPrinter } from "./schema-printer.ts";
-import { ANSWER_HEADERS, IDEMPOTENCY_KEY, SECURITY_SCHEMES } from "./shared-parts.ts";
+import { IDEMPOTENCY_KEY, RESPONSE_HEADERS, SECURITY_SCHEMES } from "./shared-parts.ts";
 
 /**
  * Returns the OpenAPI 3.1 document of all endpoints. The schemas of management endpoints are those that validate their requests;
@@ -37,7 +37,7 @@ export function describeApi(): OpenApiDocument {
       schemas: printer.components,
       responses: errors.responses,
       parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
-      headers: ANSWER_HEADERS,
+      headers: RESPONSE_HEADERS,
       securitySchemes: SECURITY_SCHEMES,
     },
   };

@@ -7,8 +7,8 @@ import type {
   ReferenceObject,
   ResponseObject,
 } from "./document.ts";
-import { type ErrorPrinter, referToHeaders } from "./error-answers.ts";
-import type { Operation, SuccessAnswer } from "./operation.ts";
+import { type ErrorPrinter, referToHeaders } from "./error-responses.ts";
+import type { Operation, SuccessResponse } from "./operation.ts";
 import type { SchemaPrinter } from "./schema-printer.ts";
 import { describeCallers } from "./shared-parts.ts";
 
@@ -29,7 +29,7 @@ export function describeOperation(
     security,
     parameters: listParameters(operation, printer),
     ...(body === null ? {} : { requestBody: describeBody(body, printer) }),
-    responses: { ...describeAnswers(operation, printer), ...errors.print(operation) },
+    responses: { ...describeResponses(operation, printer), ...errors.print(operation) },
   };
 }
 
@@ -99,27 +99,27 @@ function describeBody(body: z.ZodType, printer: SchemaPrinter): NonNullable<Oper
 }
 
 /** Returns the responses by status. Responses of one status with several media types are merged. */
-function describeAnswers(
-  { answers, answerHeaders }: Operation,
+function describeResponses(
+  { responses, responseHeaders }: Operation,
   printer: SchemaPrinter,
 ): Readonly<Record<string, ResponseObject>> {
   const described: Record<string, ResponseObject> = {};
-  for (const answer of answers) {
-    const known = described[answer.status];
-    described[answer.status] = {
-      description: answer.description,
-      headers: referToHeaders(answerHeaders),
-      ...(hasBody(answer) ? { content: { ...known?.content, ...describeContent(answer, printer) } } : {}),
+  for (const response of responses) {
+    const known = described[response.status];
+    described[response.status] = {
+      description: response.description,
+      headers: referToHeaders(responseHeaders),
+      ...(hasBody(response) ? { content: { ...known?.content, ...describeContent(response, printer) } } : {}),
     };
   }
   return described;
 }
 
-function hasBody({ schema, mediaType }: SuccessAnswer): boolean {
+function hasBody({ schema, mediaType }: SuccessResponse): boolean {
   return schema !== null || mediaType !== undefined;
 }
 
-function describeContent({ schema, mediaType }: SuccessAnswer, printer: SchemaPrinter): ContentObject {
+function describeContent({ schema, mediaType }: SuccessResponse, printer: SchemaPrinter): ContentObject {
   const printed = schema === null ? { type: "string" } : printer.print(schema, "output");
   return { [mediaType ?? "application/json"]: { schema: printed } };
 }

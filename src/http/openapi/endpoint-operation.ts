@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
 import { type Endpoint, NOTHING } from "../api/endpoint.ts";
-import { ErrorAnswer } from "./errors.ts";
-import type { Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
+import { ErrorBody } from "./errors.ts";
+import type { Operation, RequestHeader, SuccessResponse } from "./operation.ts";
 import { GATEWAY_BASE, ORGANIZATION_HEADER } from "./shared-parts.ts";
 
 /** Returns the operation of a management or self-service endpoint. */
@@ -18,10 +18,10 @@ export function endpointOperation(endpoint: Endpoint): Operation {
     query: unlessNothing(endpoint.query),
     headers: headersOf(endpoint),
     body: unlessNothing(endpoint.body),
-    answers: answersOf(endpoint),
-    answerHeaders: method === "POST" ? ["idempotent-replayed"] : [],
+    responses: responsesOf(endpoint),
+    responseHeaders: method === "POST" ? ["idempotent-replayed"] : [],
     errors: errorsOf(endpoint),
-    errorSchema: ErrorAnswer,
+    errorSchema: ErrorBody,
     takesIdempotencyKey: method === "POST",
   };
 }
@@ -36,13 +36,15 @@ function headersOf({ access, csv }: Endpoint): readonly RequestHeader[] {
   return csv ? [{ name: "Accept", description: "`text/csv` for CSV instead of JSON." }] : [];
 }
 
-function answersOf({ response, known, csv, ...endpoint }: Endpoint): readonly SuccessAnswer[] {
+function responsesOf({ response, existingStatus, csv, ...endpoint }: Endpoint): readonly SuccessResponse[] {
   const status: number = endpoint.status ?? 200;
   const description = status === 201 ? "Created." : "Success.";
   return [
     { status, description, schema: response },
     ...(csv ? [{ status, description, schema: null, mediaType: "text/csv" }] : []),
-    ...(known ? [{ status: known, description: "The resource already exists.", schema: response }] : []),
+    ...(existingStatus
+      ? [{ status: existingStatus, description: "The resource already exists.", schema: response }]
+      : []),
   ];
 }
 

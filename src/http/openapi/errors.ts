@@ -7,7 +7,7 @@ const CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 export const ErrorType = z.enum(CODES).meta({ id: "ErrorType", description: "Type of the error." });
 
 /** The error body of every API without a format of its own (`renderError`). */
-export const ErrorAnswer = z
+export const ErrorBody = z
   .looseObject({
     error: z.looseObject({
       message: z.string().describe("Human-readable description of the problem and how to fix it."),
@@ -26,7 +26,7 @@ export const ErrorAnswer = z
   .meta({ id: "Error", description: "An error." });
 
 /** The error body of the Messages API. */
-export const MessagesErrorAnswer = z
+export const MessagesErrorBody = z
   .looseObject({
     type: z.literal("error"),
     error: z.looseObject({ type: z.string().describe("Anthropic's error type."), message: z.string() }),
@@ -35,7 +35,7 @@ export const MessagesErrorAnswer = z
   .meta({ id: "MessagesError", description: "An error of the Messages API." });
 
 /** The error body of the Responses API. */
-export const ResponsesErrorAnswer = z
+export const ResponsesErrorBody = z
   .looseObject({
     error: z.looseObject({
       message: z.string(),

@@ -1,21 +1,21 @@
 import { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
-import { ErrorAnswer, MessagesErrorAnswer, ResponsesErrorAnswer } from "./errors.ts";
+import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "./errors.ts";
 import {
   ChatChunk,
   ChatCompletion,
   ChatRequest,
-  CountAnswer,
   CountRequest,
-  EmbeddingsAnswer,
+  CountResponse,
   EmbeddingsRequest,
+  EmbeddingsResponse,
   FimRequest,
-  MessagesAnswer,
   MessagesRequest,
-  ResponsesAnswer,
+  MessagesResponse,
   ResponsesRequest,
+  ResponsesResponse,
 } from "./inference-schemas.ts";
-import type { Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
+import type { Operation, RequestHeader, SuccessResponse } from "./operation.ts";
 import { ExplainBody, ExplainQuery, RouteExplanation } from "./route-schemas.ts";
 import { GATEWAY_BASE, MODE_HEADER, ORGANIZATION_HEADER, SESSION_HEADER } from "./shared-parts.ts";
 
@@ -46,7 +46,7 @@ const COUNT_ERRORS = ERRORS.filter((code) => code !== "insufficient_credits" && 
 const LIMIT_HEADERS = ["limit", "remaining", "reset"].flatMap((what) =>
   ["requests", "tokens"].map((unit) => `x-ratelimit-${what}-${unit}`),
 );
-const ANSWER_HEADERS = [
+const RESPONSE_HEADERS = [
   "x-gateway-generation-id",
   "x-gateway-attempts",
   "x-gateway-route",
@@ -73,13 +73,17 @@ const COMMON = {
   params: null,
   query: null,
   headers: CALLING_HEADERS,
-  answerHeaders: ANSWER_HEADERS,
+  responseHeaders: RESPONSE_HEADERS,
   errors: ERRORS,
-  errorSchema: ErrorAnswer,
+  errorSchema: ErrorBody,
   takesIdempotencyKey: false,
 } as const;
 
-function answerWith(schema: z.ZodType, event: z.ZodType | null, events: string): readonly SuccessAnswer[] {
+function streamableResponses(
+  schema: z.ZodType,
+  event: z.ZodType | null,
+  events: string,
+): readonly SuccessResponse[] {
   const description = "The response; with `stream: true` a stream of server-sent events.";
   return [
     { status: 200, description, schema },
@@ -87,7 +91,7 @@ function answerWith(schema: z.ZodType, event: z.ZodType | null, events: string):
   ];
 }
 
-const CHAT_ANSWERS = answerWith(
+const CHAT_RESPONSES = streamableResponses(
   ChatCompletion,
   ChatChunk,
   'The data of each event is a chunk; the last event is `[DONE]`. A stream that fails after its first token ends with an event `{"error": {…}}` without `choices`, and without `[DONE]`.',
@@ -100,19 +104,19 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     path: `${GATEWAY_BASE}/chat/completions`,
     summary: "Create a chat completion (OpenAI Chat Completions API)",
     body: ChatRequest,
-    answers: CHAT_ANSWERS,
+    responses: CHAT_RESPONSES,
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/responses`,
     summary: "Create a response (OpenAI Responses API). Responses are not stored",
     body: ResponsesRequest,
-    answers: answerWith(
-      ResponsesAnswer,
+    responses: streamableResponses(
+      ResponsesResponse,
       null,
       "Events are those of OpenAI's Responses API; the last one is `response.completed`, `response.incomplete` or `response.failed`.",
     ),
-    errorSchema: ResponsesErrorAnswer,
+    errorSchema: ResponsesErrorBody,
   },
   {
     ...COMMON,
@@ -120,13 +124,13 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: "Create a message (Anthropic Messages API)",
     headers: [...CALLING_HEADERS, ...ANTHROPIC_HEADERS],
     body: MessagesRequest,
-    answers: answerWith(
-      MessagesAnswer,
+    responses: streamableResponses(
+      MessagesResponse,
       null,
       "Events are those of Anthropic's Messages API; the last one is `message_stop` or `error`.",
     ),
-    answerHeaders: ["request-id", ...ANSWER_HEADERS],
-    errorSchema: MessagesErrorAnswer,
+    responseHeaders: ["request-id", ...RESPONSE_HEADERS],
+    errorSchema: MessagesErrorBody,
   },
   {
     ...COMMON,
@@ -134,10 +138,10 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: "Count the input tokens of a message (Anthropic Messages API), free of charge",
     headers: [ORGANIZATION_HEADER, MODE_HEADER, ...ANTHROPIC_HEADERS],
     body: CountRequest,
-    answers: [{ status: 200, description: "The number of tokens.", schema: CountAnswer }],
-    answerHeaders: LIMIT_HEADERS,
+    responses: [{ status: 200, description: "The number of tokens.", schema: CountResponse }],
+    responseHeaders: LIMIT_HEADERS,
     errors: COUNT_ERRORS,
-    errorSchema: MessagesErrorAnswer,
+    errorSchema: MessagesErrorBody,
   },
   {
     ...COMMON,
@@ -145,19 +149,19 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: "Create a fill-in-the-middle completion between a prompt and a suffix",
     callers: { kind: "inference" },
     body: FimRequest,
-    answers: CHAT_ANSWERS,
-    answerHeaders: [...ANSWER_HEADERS, "x-gateway-warning"],
+    responses: CHAT_RESPONSES,
+    responseHeaders: [...RESPONSE_HEADERS, "x-gateway-warning"],
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/embeddings`,
     summary: "Create embeddings (OpenAI Embeddings API)",
     body: EmbeddingsRequest,
-    answers: [
+    responses: [
       {
         status: 200,
         description: "One vector for each input, in the order of the inputs.",
-        schema: EmbeddingsAnswer,
+        schema: EmbeddingsResponse,
       },
     ],
   },
@@ -168,14 +172,14 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     callers: { kind: "inference" },
     query: ExplainQuery,
     body: ExplainBody,
-    answers: [
+    responses: [
       {
         status: 200,
         description: "The current routing plan for the request.",
         schema: z.object({ data: RouteExplanation }),
       },
     ],
-    answerHeaders: [],
+    responseHeaders: [],
     errors: EXPLAIN_ERRORS,
   },
 ];

@@ -219,7 +219,7 @@ export const ResponsesRequest = z
   })
   .meta({ id: "ResponsesRequest" });
 
-export const ResponsesAnswer = z
+export const ResponsesResponse = z
   .looseObject({
     id: z.string(),
     object: z.literal("response"),
@@ -271,7 +271,7 @@ export const MessagesRequest = z
   })
   .meta({ id: "MessagesRequest" });
 
-export const MessagesAnswer = z
+export const MessagesResponse = z
   .looseObject({
     id: z.string(),
     type: z.literal("message"),
@@ -288,7 +288,7 @@ export const MessagesAnswer = z
   .meta({ id: "MessagesResponse" });
 
 export const CountRequest = z.looseObject(conversation).meta({ id: "CountTokensRequest" });
-export const CountAnswer = z
+export const CountResponse = z
   .object({
     input_tokens: z
       .int()
@@ -349,7 +349,7 @@ export const EmbeddingsRequest = z
   })
   .meta({ id: "EmbeddingsRequest" });
 
-export const EmbeddingsAnswer = z
+export const EmbeddingsResponse = z
   .looseObject({
     object: z.literal("list"),
     data: z.array(

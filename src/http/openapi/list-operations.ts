@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ErrorAnswer } from "./errors.ts";
+import { ErrorBody } from "./errors.ts";
 import { Generation, LIST_QUERY, listOf, Model, ModelEndpoints, Provider } from "./list-schemas.ts";
 import type { Operation } from "./operation.ts";
 import { GATEWAY_BASE } from "./shared-parts.ts";
@@ -12,9 +12,9 @@ const COMMON = {
   query: null,
   headers: [],
   body: null,
-  answerHeaders: [],
+  responseHeaders: [],
   errors: ["internal"],
-  errorSchema: ErrorAnswer,
+  errorSchema: ErrorBody,
   takesIdempotencyKey: false,
 } as const;
 
@@ -25,7 +25,7 @@ const CACHED = {
       description: "The `etag` of an earlier response. If it is still current, the response is 304.",
     },
   ],
-  answerHeaders: ["etag"],
+  responseHeaders: ["etag"],
 } as const;
 
 const NOT_MODIFIED = {
@@ -51,7 +51,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     summary: "List the models and auto tiers that this gateway serves, with prices",
     callers: { kind: "optional_key" },
     query: LIST_QUERY,
-    answers: [{ status: 200, description: "The models.", schema: listOf(Model) }, NOT_MODIFIED],
+    responses: [{ status: 200, description: "The models.", schema: listOf(Model) }, NOT_MODIFIED],
   },
   {
     ...COMMON,
@@ -60,7 +60,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     params: z.object({
       id: z.string().meta({ description: "Id of the model.", examples: ["sandbox%2Fecho"] }),
     }),
-    answers: [{ status: 200, description: "The model.", schema: Model }],
+    responses: [{ status: 200, description: "The model.", schema: Model }],
     errors: ["not_found", "internal"],
   },
   {
@@ -68,7 +68,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     path: `${GATEWAY_BASE}/models/:author/:model`,
     summary: "Retrieve a model or auto tier of the catalog, also one that this gateway does not serve",
     params: ofModel,
-    answers: [{ status: 200, description: "The model.", schema: Model }],
+    responses: [{ status: 200, description: "The model.", schema: Model }],
     errors: ["not_found", "internal"],
   },
   {
@@ -76,7 +76,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     path: `${GATEWAY_BASE}/models/:author/:model/endpoints`,
     summary: "List the endpoints of a model, or of the models of an auto tier, with prices and recent health",
     params: ofModel,
-    answers: [{ status: 200, description: "The endpoints.", schema: ModelEndpoints }],
+    responses: [{ status: 200, description: "The endpoints.", schema: ModelEndpoints }],
     errors: ["not_found", "internal"],
   },
   {
@@ -85,7 +85,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     path: `${GATEWAY_BASE}/providers`,
     summary: "List the providers that this gateway can call",
     query: LIST_QUERY,
-    answers: [{ status: 200, description: "The providers.", schema: listOf(Provider) }, NOT_MODIFIED],
+    responses: [{ status: 200, description: "The providers.", schema: listOf(Provider) }, NOT_MODIFIED],
   },
   {
     ...COMMON,
@@ -96,7 +96,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     query: z.object({
       id: z.string().meta({ description: "Id of the generation, `gen_…`.", examples: ["$GENERATION_ID"] }),
     }),
-    answers: [{ status: 200, description: "The generation.", schema: z.looseObject({ data: Generation }) }],
+    responses: [{ status: 200, description: "The generation.", schema: z.looseObject({ data: Generation }) }],
     errors: [
       "invalid_request",
       "authentication",
@@ -118,7 +118,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag: "Service",
     path: GATEWAY_BASE,
     summary: "Check that a gateway answers at this address",
-    answers: [
+    responses: [
       {
         status: 200,
         description: "A gateway answers.",
@@ -131,7 +131,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag: "Service",
     path: "/healthz",
     summary: "Liveness check: the process runs",
-    answers: [
+    responses: [
       { status: 200, description: "The process runs.", schema: z.looseObject({ status: z.literal("ok") }) },
     ],
   },
@@ -140,7 +140,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag: "Service",
     path: "/readyz",
     summary: "Readiness check: 503 while the gateway drains or cannot write its records",
-    answers: [
+    responses: [
       {
         status: 200,
         description: "The gateway is ready.",
@@ -155,7 +155,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag: "Service",
     path: "/openapi.json",
     summary: "Retrieve this document, OpenAPI 3.1",
-    answers: [
+    responses: [
       { status: 200, description: "The document.", schema: z.looseObject({ openapi: z.string() }) },
       NOT_MODIFIED,
     ],
@@ -166,6 +166,6 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag: "Service",
     path: "/docs",
     summary: "Retrieve this document as an HTML page",
-    answers: text("text/html", "The page."),
+    responses: text("text/html", "The page."),
   },
 ];

@@ -12,7 +12,7 @@ export interface RequestHeader {
 }
 
 /** A successful response. */
-export interface SuccessAnswer {
+export interface SuccessResponse {
   readonly status: number;
   readonly description: string;
   /** Null for text of the media type. */
@@ -36,9 +36,9 @@ export interface Operation {
   readonly headers: readonly RequestHeader[];
   /** Null if the operation has no body. */
   readonly body: z.ZodType | null;
-  readonly answers: readonly SuccessAnswer[];
+  readonly responses: readonly SuccessResponse[];
   /** Names of `components.headers` that responses have besides the request id. */
-  readonly answerHeaders: readonly string[];
+  readonly responseHeaders: readonly string[];
   readonly errors: readonly ErrorCode[];
   /** The schema of error responses. */
   readonly errorSchema: z.ZodType;

@@ -37,7 +37,7 @@ const TEXT = { type: "string" } as const;
 const COUNT = { type: "string", pattern: "^\\d+$" } as const;
 
 /** Response headers by name. */
-export const ANSWER_HEADERS: OpenApiDocument["components"]["headers"] = {
+export const RESPONSE_HEADERS: OpenApiDocument["components"]["headers"] = {
   "x-request-id": { description: "Id of the request, as in the gateway's log.", schema: TEXT },
   "request-id": { description: "Same as x-request-id, for clients of the Messages API.", schema: TEXT },
   "x-gateway-generation-id": {

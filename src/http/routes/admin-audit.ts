@@ -6,7 +6,7 @@ import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
-const EntryView = z
+const AuditEntryView = z
   .object({
     place: z.number().int().describe("Position of the entry in the log, from 1."),
     at: z.iso.datetime(),
@@ -49,13 +49,13 @@ export const listAudit = defineEndpoint({
     account_id: IdInput.optional().describe("Only entries about this account."),
   }),
   body: NOTHING,
-  response: pageView(EntryView),
+  response: pageView(AuditEntryView),
   handle({ principal, query, deps }) {
     const accountId = listedAccountOf(principal, query.account_id);
     return makePage({
       limit: query.limit,
       load: (limit) => deps.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),
-      describe: presentEntry,
+      present: presentEntry,
       cursorOf: ({ place }) => String(place),
     });
   },

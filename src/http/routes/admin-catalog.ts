@@ -5,9 +5,7 @@ import type { HeldChange } from "../../core/catalog/merge-refresh.ts";
 import { presentHeldChange } from "../../core/catalog/present-held-change.ts";
 import { presentStatus } from "../../core/catalog/present-status.ts";
 import { OPERATOR } from "../api/access.ts";
-import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import type { ChangeNote } from "../api/write-audit.ts";
-import type { HttpDeps } from "../context/context.ts";
+import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
 
 const TAG = "Catalog";
 const PATH = "/api/admin/catalog";
@@ -125,11 +123,11 @@ export const postCatalogRefresh = defineEndpoint({
     }),
   }),
   errors: ["upstream_error"],
-  async handle({ body, deps, note }) {
+  async handle({ body, deps, audit }) {
     const report = await deps.catalogManager.refresh({ dryRun: body.dry_run });
     if (!report.ok) return fail("upstream_error", `The catalog was not refreshed: ${report.problem}.`);
     const { written, added, changed, lines: difference } = report;
-    note({ target: "catalog", changes: { dry_run: body.dry_run, added, changed } });
+    audit({ target: "catalog", changes: { dry_run: body.dry_run, added, changed } });
     return { data: { written, added, changed, difference, waiting: report.waiting.map(presentHeldChange) } };
   },
 });
@@ -164,7 +162,7 @@ export const approveCatalogChange = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
-  handle: ({ params, deps, note }) => decide(params.id, "approve", deps, note),
+  handle: (input) => decide(input, "approve"),
 });
 
 /** `POST /api/admin/catalog/changes/{id}/reject`: keeps the prices in force until the source has different ones. */
@@ -179,12 +177,17 @@ export const rejectCatalogChange = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
-  handle: ({ params, deps, note }) => decide(params.id, "reject", deps, note),
+  handle: (input) => decide(input, "reject"),
 });
 
-async function decide(id: string, verdict: Verdict, deps: HttpDeps, note: (change: ChangeNote) => void) {
-  const decided = await deps.catalogManager.decide(id, verdict);
-  for (const change of decided) note({ target: change.id, changes: summarize(change) });
+type DecisionInput = Pick<
+  ApiInput<unknown, z.infer<typeof OfChange>, unknown, unknown>,
+  "params" | "deps" | "audit"
+>;
+
+async function decide({ params, deps, audit }: DecisionInput, verdict: Verdict) {
+  const decided = await deps.catalogManager.decide(params.id, verdict);
+  for (const change of decided) audit({ target: change.id, changes: summarize(change) });
   return { data: decided.map(presentHeldChange) };
 }
 

@@ -4,11 +4,11 @@ import { correctBalance, grantCredits, type Moved, refundGeneration } from "../.
 import { presentEntry } from "../../core/ledger/present-entry.ts";
 import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { EntryView } from "../api/entry-view.ts";
 import { amountField, idField, noteField, positiveAmountField, requireAccount } from "../api/fields.ts";
+import { LedgerEntryView } from "../api/ledger-entry-view.ts";
 
 /** Returns a response with a transfer from the view of an account: 201, or 200 if the transfer already existed. */
-export function answerMoved({ transfer, isNew }: Moved, accountId: string): Response {
+export function respondWithTransfer({ transfer, isNew }: Moved, accountId: string): Response {
   return Response.json({ data: presentEntry(transfer, accountId) }, { status: isNew ? 201 : 200 });
 }
 
@@ -30,16 +30,16 @@ export const postCredits = defineEndpoint({
       .describe("Time at which the unused part of the grant expires (RFC 3339). Default: never."),
     id: idField.nullish(),
   }),
-  response: z.object({ data: EntryView }),
+  response: z.object({ data: LedgerEntryView }),
   status: 201,
-  known: 200,
+  existingStatus: 200,
   async handle({ params, body, deps }) {
     const { id: accountId } = await requireAccount(deps, params.id);
     const expiresAt = body.expires_at ? Date.parse(body.expires_at) : null;
     if (expiresAt !== null && expiresAt <= deps.clock.now())
       fail("invalid_request", "expires_at must be in the future.", { metadata: { field: "expires_at" } });
     const { amount, note = null, id = null } = body;
-    return answerMoved(
+    return respondWithTransfer(
       await grantCredits(deps.credits, { accountId, amount, note, id, expiresAt }),
       accountId,
     );
@@ -60,13 +60,16 @@ export const postCorrection = defineEndpoint({
     note: noteField,
     id: idField.nullish(),
   }),
-  response: z.object({ data: EntryView }),
+  response: z.object({ data: LedgerEntryView }),
   status: 201,
-  known: 200,
+  existingStatus: 200,
   async handle({ params, body, deps }) {
     const { id: accountId } = await requireAccount(deps, params.id);
     const { amount, note, id = null } = body;
-    return answerMoved(await correctBalance(deps.credits, { accountId, amount, note, id }), accountId);
+    return respondWithTransfer(
+      await correctBalance(deps.credits, { accountId, amount, note, id }),
+      accountId,
+    );
   },
 });
 
@@ -86,12 +89,12 @@ export const postRefund = defineEndpoint({
     note: noteField.nullish(),
     id: idField.nullish(),
   }),
-  response: z.object({ data: EntryView }),
+  response: z.object({ data: LedgerEntryView }),
   status: 201,
-  known: 200,
+  existingStatus: 200,
   async handle({ params, body, deps }) {
     const { amount = null, note = null, id = null } = body;
     const moved = await refundGeneration(deps.credits, { generationId: params.id, amount, note, id });
-    return answerMoved(moved, moved.transfer.to);
+    return respondWithTransfer(moved, moved.transfer.to);
   },
 });

@@ -48,8 +48,8 @@ export const postKey = defineEndpoint({
     data: KeyView,
   }),
   status: 201,
-  answersSecret: true,
-  async handle({ principal, body, deps, note }) {
+  respondsWithSecret: true,
+  async handle({ principal, body, deps, audit }) {
     const own = managedAccountOf(principal) ?? DEFAULT_ACCOUNT_ID;
     const accountId = requireOwnAccount(principal, body.account_id ?? own);
     const { name, kind, user_id: userId = null } = body;
@@ -57,7 +57,7 @@ export const postKey = defineEndpoint({
     const wanted = { ...readChange(principal, body), name, kind, accountId, userId };
     const { secret, key } = await issueKey(deps.keyStores, deps.generation.serving, wanted);
     deps.keyCache.clear();
-    note({ accountId, target: key.id, changes: { ...body, account_id: accountId } });
+    audit({ accountId, target: key.id, changes: { ...body, account_id: accountId } });
     return { key: secret, data: presentKey(key) };
   },
 });
@@ -95,7 +95,7 @@ export const listKeys = defineEndpoint({
           ...(accountId === null ? {} : { accountId }),
           ...(query.after === undefined ? {} : { afterId: query.after }),
         }),
-      describe: presentKey,
+      present: presentKey,
       cursorOf: ({ id }) => id,
     });
   },
@@ -112,12 +112,12 @@ export const patchKey = defineEndpoint({
   query: NOTHING,
   body: ChangeBody,
   response: z.object({ data: KeyView }),
-  async handle({ principal, params, body, deps, note }) {
+  async handle({ principal, params, body, deps, audit }) {
     const found = await findOwnKey(deps, principal, params.id);
     const change = readChange(principal, body);
     const key = await changeKey(deps.keyStores, deps.generation.serving, { key: found, change });
     deps.keyCache.clear();
-    note({ accountId: key.accountId, target: key.id, changes: body });
+    audit({ accountId: key.accountId, target: key.id, changes: body });
     return { data: presentKey(key) };
   },
 });
@@ -133,11 +133,11 @@ export const deleteKey = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: KeyView }),
-  async handle({ principal, params, deps, note }) {
+  async handle({ principal, params, deps, audit }) {
     const found = await findOwnKey(deps, principal, params.id);
     const key = (await deps.keyStores.keys.revokeKey(found.id, deps.clock.now())) ?? rejectUnknownKey();
     deps.keyCache.clear();
-    note({ accountId: key.accountId, target: key.id, changes: { revoked: true } });
+    audit({ accountId: key.accountId, target: key.id, changes: { revoked: true } });
     return { data: presentKey(key) };
   },
 });

@@ -6,8 +6,8 @@ import { presentGrantLeft } from "../../core/ledger/present-sums.ts";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
 import { ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { EntryView } from "../api/entry-view.ts";
 import { requireAccount } from "../api/fields.ts";
+import { LedgerEntryView } from "../api/ledger-entry-view.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
 /** `GET /api/admin/accounts/{id}/balance`: an account's balance. */
@@ -86,7 +86,7 @@ export const listLedger = defineEndpoint({
       .describe("The `next` of the previous page."),
   }),
   body: NOTHING,
-  response: pageView(EntryView),
+  response: pageView(LedgerEntryView),
   async handle({ params, query, principal, deps }) {
     const { id } = await requireAccount(deps, requireOwnAccount(principal, params.id));
     await deps.generation.recorder.drain();

@@ -29,7 +29,7 @@ export const listMembers = defineEndpoint({
     return makePage({
       limit: query.limit,
       load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
-      describe: presentMember,
+      present: presentMember,
       cursorOf: ({ userId }) => userId,
     });
   },
@@ -46,7 +46,7 @@ export const putOrganizationMember = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({ role: role.input, daily_limit: daily_limit.input.default(null) }),
   response: z.object({ data: MemberView }),
-  async handle({ principal, params, body, deps, note }) {
+  async handle({ principal, params, body, deps, audit }) {
     const { id, user_id } = params;
     requireOwnAccount(principal, id);
     requireRank(principal, body.role);
@@ -58,7 +58,7 @@ export const putOrganizationMember = defineEndpoint({
       dailyLimit: daily_limit.read(body.daily_limit),
     });
     deps.accountCache.clear();
-    note({ accountId: id, target: `${id}/${user_id}`, changes: body });
+    audit({ accountId: id, target: `${id}/${user_id}`, changes: body });
     return { data: presentMember(member) };
   },
 });
@@ -74,13 +74,13 @@ export const deleteMember = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.object({ organization_id: z.string(), user_id: z.string() }) }),
-  async handle({ principal, params, deps, note }) {
+  async handle({ principal, params, deps, audit }) {
     const { id, user_id } = params;
     requireOwnAccount(principal, id);
     await requireRankOver(deps.keyStores.accounts, principal, params);
     await removeMember(deps.keyStores, id, user_id);
     deps.accountCache.clear();
-    note({ accountId: id, target: `${id}/${user_id}`, changes: {} });
+    audit({ accountId: id, target: `${id}/${user_id}`, changes: {} });
     return { data: { organization_id: id, user_id } };
   },
 });

@@ -13,33 +13,33 @@ export const getPromptLogEntry = defineEndpoint({
   summary: "Retrieve the stored request and response bodies of a generation",
   access: ACCOUNT_MANAGERS,
   audited: true,
-  params: z.object({ id: IdInput.describe("The id of the generation") }),
+  params: z.object({ id: IdInput.describe("Id of the generation.") }),
   query: NOTHING,
   body: NOTHING,
   response: z.object({
     data: z.object({
-      id: z.string().describe("The id of the generation"),
-      account_id: z.string().describe("The account that paid for the generation"),
-      key_id: z.string().describe("The API key that made the request"),
+      id: z.string().describe("Id of the generation."),
+      account_id: z.string().describe("Id of the account that paid for the generation."),
+      key_id: z.string().describe("Id of the API key that made the request."),
       created_at: z.iso.datetime(),
-      expires_at: z.iso.datetime().describe("When the bodies are deleted"),
-      request: z.string().describe("The request body, as it was received"),
-      request_truncated: z.boolean().describe("Whether only the beginning of the request was stored"),
+      expires_at: z.iso.datetime().describe("Time at which the bodies are deleted (RFC 3339)."),
+      request: z.string().describe("The request body as it was received."),
+      request_truncated: z.boolean().describe("Whether only the beginning of the request is stored."),
       response: z
         .string()
         .nullable()
         .describe(
-          "The response body, as it was sent: JSON, or server-sent events for a stream. `null` if the generation ended without an answer",
+          "The response body as it was sent: JSON, or server-sent events for a stream. `null` means the generation ended without a response.",
         ),
-      response_truncated: z.boolean().describe("Whether only the beginning of the response was stored"),
+      response_truncated: z.boolean().describe("Whether only the beginning of the response is stored."),
     }),
   }),
-  async handle({ principal, params, deps, note }) {
+  async handle({ principal, params, deps, audit }) {
     const entry = await deps.promptLog.find(params.id);
     const managed = managedAccountOf(principal);
     if (entry === null || (managed !== null && managed !== entry.accountId))
       return fail("not_found", "There is no prompt log entry for that generation, or it has expired.");
-    note({ accountId: entry.accountId });
+    audit({ accountId: entry.accountId });
     return { data: presentPromptLogEntry(entry) };
   },
 });

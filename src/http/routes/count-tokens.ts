@@ -3,7 +3,7 @@ import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { parseCountRequest } from "../../wire/client-apis/count-request.ts";
 import type { Handler } from "../context/context.ts";
 import { renderMessagesError } from "../errors/client-api-errors.ts";
-import { holdExtra, renameModels, withLimit } from "../inference/inference-handler.ts";
+import { renameModels, reserveExtraMemory, withLimitHeaders } from "../inference/inference-handler.ts";
 import { admit } from "../middleware/admit.ts";
 
 /** `POST messages/count_tokens`: counts the tokens of a Messages request for any model (docs/api/messages.md, "Token count"). */
@@ -13,13 +13,13 @@ export const postCountTokens: Handler = async (request, context) => {
   try {
     const { principal, body } = await admit(request, context, { kind: "open_inference" });
     const counted = parseCountRequest(body, renameModels(deps));
-    holdExtra(context, principal, counted.heldBytes);
+    reserveExtraMemory(context, principal, counted.heldBytes);
     const readHeader = (name: string) => request.headers.get(name);
     const call = { principal, request: counted, readHeader };
     const { tokens, estimated, limit } = await countTokens(deps.generation, call);
     const answer = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };
     return Response.json(answer, { headers: limit === null ? {} : limitHeaders(limit) });
   } catch (error) {
-    throw await withLimit(error, context);
+    throw await withLimitHeaders(error, context);
   }
 };

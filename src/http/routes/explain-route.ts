@@ -8,7 +8,7 @@ import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts
 import { parseResponsesRequest } from "../../wire/client-apis/responses-request.ts";
 import type { Handler } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { type ClientApiOptions, holdExtra, renameModels } from "../inference/inference-handler.ts";
+import { type ClientApiOptions, renameModels, reserveExtraMemory } from "../inference/inference-handler.ts";
 import { admit } from "../middleware/admit.ts";
 
 const PARSERS: Readonly<Record<ClientApi, ClientApiOptions["parse"]>> = {
@@ -29,10 +29,10 @@ export const postExplainRoute: Handler = async (request, context) => {
       metadata: { field: "api" },
     });
   }
-  const asked = PARSERS[api as ClientApi](body, renameModels(deps), request.headers);
-  holdExtra(context, principal, asked.heldBytes);
+  const parsed = PARSERS[api as ClientApi](body, renameModels(deps), request.headers);
+  reserveExtraMemory(context, principal, parsed.heldBytes);
   const readHeader = (name: string) => request.headers.get(name);
   return Response.json({
-    data: await explainRoute(deps.generation, { principal, request: asked, readHeader }),
+    data: await explainRoute(deps.generation, { principal, request: parsed, readHeader }),
   });
 };

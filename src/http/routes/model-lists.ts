@@ -7,15 +7,15 @@ import type { Deployment } from "../../core/deployments/served-models.ts";
 import type { Serving } from "../../core/generation/call.ts";
 import { findForbidding } from "../../core/generation/find-tier-deployments.ts";
 import { createPolicyFilter } from "../../core/routing/select-deployments.ts";
-import { type PreparedList, prepareTexts } from "../context/prepared-list.ts";
+import { type PreparedResponse, prepareTexts } from "../context/prepared-response.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
 
 /** The responses of `GET models`. Each is rendered once per day for the served models, because prices may change with the day. */
 export interface ModelLists {
   /** The whole catalog. */
-  all(): Promise<PreparedList>;
+  all(): Promise<PreparedResponse>;
   /** The served models that a policy allows. */
-  allowed(policy: EffectivePolicy): Promise<PreparedList>;
+  allowed(policy: EffectivePolicy): Promise<PreparedResponse>;
   /** Renders the whole catalog and the list for a policy before the first request. */
   prepare(policy: EffectivePolicy): Promise<void>;
 }
@@ -46,7 +46,7 @@ function createLists(serving: Serving, now: number): ModelLists {
   const { catalog, servedModels, tiers } = serving;
   const servedTexts = new Map<ModelRecord, string | null>();
   const policies = createListCache();
-  let whole: Promise<PreparedList> | null = null;
+  let whole: Promise<PreparedResponse> | null = null;
   let prepared: Promise<void> | null = null;
 
   const textFor = (isAllowed: (deployment: Deployment) => boolean) => (model: ModelRecord) => {
@@ -78,11 +78,11 @@ function createLists(serving: Serving, now: number): ModelLists {
 }
 
 interface ListCache {
-  find(key: string, make: () => Promise<PreparedList>): Promise<PreparedList>;
+  find(key: string, make: () => Promise<PreparedResponse>): Promise<PreparedResponse>;
 }
 
 function createListCache(): ListCache {
-  const lists = new Map<string, { readonly list: Promise<PreparedList>; bytes: number }>();
+  const lists = new Map<string, { readonly list: Promise<PreparedResponse>; bytes: number }>();
   let total = 0;
   const dropOldest = (): void => {
     for (const [key, { bytes }] of lists) {
@@ -122,7 +122,7 @@ async function makeList(
   first: readonly string[],
   models: readonly ModelRecord[],
   textOf: (model: ModelRecord) => string | null,
-): Promise<PreparedList> {
+): Promise<PreparedResponse> {
   const texts = [...first];
   for (let at = 0; at < models.length; at += SLICE) {
     if (at > 0) await new Promise((resolve) => setImmediate(resolve));

@@ -7,7 +7,7 @@ import type { ModelRecord } from "../../core/catalog/records.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
-import { jsonList } from "../context/prepared-list.ts";
+import { jsonList } from "../context/prepared-response.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import { modelListsOf } from "./model-lists.ts";

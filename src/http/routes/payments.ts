@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { addPurchase } from "../../core/ledger/credits.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { EntryView } from "../api/entry-view.ts";
 import { idField, noteField, positiveAmountField, requireAccount } from "../api/fields.ts";
-import { answerMoved } from "./admin-credits.ts";
+import { LedgerEntryView } from "../api/ledger-entry-view.ts";
+import { respondWithTransfer } from "./admin-credits.ts";
 
 /** `POST /api/payments/webhook`: a payment system reports a purchase of credits. Each payment id counts once. */
 export const postPayment = defineEndpoint({
@@ -21,12 +21,12 @@ export const postPayment = defineEndpoint({
     currency: z.literal("usd"),
     note: noteField.nullish(),
   }),
-  response: z.object({ data: EntryView }),
+  response: z.object({ data: LedgerEntryView }),
   status: 201,
-  known: 200,
+  existingStatus: 200,
   async handle({ body, deps }) {
     const { id: accountId } = await requireAccount(deps, body.account_id);
     const { id, amount, note = null } = body;
-    return answerMoved(await addPurchase(deps.credits, { accountId, amount, note, id }), accountId);
+    return respondWithTransfer(await addPurchase(deps.credits, { accountId, amount, note, id }), accountId);
   },
 });

@@ -2,11 +2,11 @@ import { presentProvider } from "../../core/catalog/present-provider.ts";
 import type { ModelRecord, ProviderRecord } from "../../core/catalog/records.ts";
 import type { Serving } from "../../core/generation/call.ts";
 import type { RequestContext } from "../context/context.ts";
-import { jsonList, type PreparedList, prepareList } from "../context/prepared-list.ts";
+import { jsonList, type PreparedResponse, prepareList } from "../context/prepared-response.ts";
 import { urlOf } from "../context/url-of.ts";
 
-const served = new WeakMap<Serving, PreparedList>();
-const all = new WeakMap<Serving, PreparedList>();
+const served = new WeakMap<Serving, PreparedResponse>();
+const all = new WeakMap<Serving, PreparedResponse>();
 
 /** `GET providers`: the providers that this gateway can call; with `?all=true` all providers of the catalog. */
 export function listProviders(request: Request, { deps }: RequestContext): Response {

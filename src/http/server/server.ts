@@ -116,8 +116,8 @@ function createContext({ deps, route }: Route, request: Request, server: Connect
     renderError,
     bodyShare: null,
     endsItself: false,
-    waitWithoutLimit: () => server.timeout(request, 0),
-    waitWithLimit: () => server.timeout(request, IDLE_S),
+    disableIdleTimeout: () => server.timeout(request, 0),
+    enableIdleTimeout: () => server.timeout(request, IDLE_S),
   };
 }
 

@@ -1,26 +1,23 @@
 /** A response body that is ready to be sent, with its entity tag. */
-export interface PreparedAnswer {
+export interface PreparedResponse {
   /** A blob, which the runtime sends without copying it. */
   readonly body: Blob;
   readonly bytes: number;
   readonly etag: string;
 }
 
-/** A list that is ready to be sent. */
-export type PreparedList = PreparedAnswer;
-
 /** Prepares a list. Leaves out nulls. */
-export function prepareList(items: readonly unknown[]): PreparedList {
+export function prepareList(items: readonly unknown[]): PreparedResponse {
   return prepareTexts(items.filter((item) => item !== null).map((item) => JSON.stringify(item)));
 }
 
 /** Prepares a list of items that are JSON texts. */
-export function prepareTexts(items: readonly string[]): PreparedList {
+export function prepareTexts(items: readonly string[]): PreparedResponse {
   return prepareText(`{"object":"list","data":[${items.join(",")}]}`);
 }
 
 /** Prepares a text. */
-export function prepareText(text: string): PreparedAnswer {
+export function prepareText(text: string): PreparedResponse {
   const bytes = Buffer.from(text);
   return { body: new Blob([bytes]), bytes: bytes.length, etag: `"${Bun.hash(bytes).toString(36)}"` };
 }
@@ -28,7 +25,7 @@ export function prepareText(text: string): PreparedAnswer {
 /** Returns a response with a prepared body, or 304 if the client has the same version. */
 export function sendPrepared(
   request: Request,
-  { body, etag }: PreparedAnswer,
+  { body, etag }: PreparedResponse,
   more: Readonly<Record<string, string>>,
 ): Response {
   const headers = { etag, "cache-control": "no-cache" };
@@ -39,6 +36,6 @@ export function sendPrepared(
 }
 
 /** Returns a response with a list, or 304 if the client has the same version. */
-export function jsonList(request: Request, list: PreparedList): Response {
+export function jsonList(request: Request, list: PreparedResponse): Response {
   return sendPrepared(request, list, { "content-type": "application/json" });
 }

@@ -1,5 +1,5 @@
 import type { OpenApiDocument, OperationObject, ResponseObject } from "./document.ts";
-import { describeErrors, ErrorAnswer } from "./errors.ts";
+import { describeErrors, ErrorBody } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { SchemaPrinter } from "./schema-printer.ts";
 
@@ -20,18 +20,18 @@ export function createErrorPrinter(schemas: SchemaPrinter): ErrorPrinter {
   const responses: Record<string, ResponseObject> = {};
   return {
     responses,
-    print({ errors, errorSchema, answerHeaders }) {
-      const limits = answerHeaders.filter((name) => name.startsWith("x-ratelimit-"));
+    print({ errors, errorSchema, responseHeaders }) {
+      const limits = responseHeaders.filter((name) => name.startsWith("x-ratelimit-"));
       const content = { "application/json": { schema: schemas.print(errorSchema, "output") } };
-      const answers = describeErrors(errors).map(({ status, codes, description }) => {
+      const byStatus = describeErrors(errors).map(({ status, codes, description }) => {
         const headers = referToHeaders([...(ERROR_HEADERS[status] ?? []), ...limits]);
-        const answer = { description, headers, content };
-        if (errorSchema !== ErrorAnswer || limits.length > 0) return [status, answer] as const;
+        const response = { description, headers, content };
+        if (errorSchema !== ErrorBody || limits.length > 0) return [status, response] as const;
         const name = codes.map(nameInPascal).join("Or");
-        responses[name] = answer;
+        responses[name] = response;
         return [status, { $ref: `#/components/responses/${name}` }] as const;
       });
-      return Object.fromEntries(answers);
+      return Object.fromEntries(byStatus);
     },
   };
 }

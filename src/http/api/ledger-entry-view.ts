@@ -2,7 +2,7 @@ import { z } from "zod";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
 
 /** A transfer from the view of one of its two accounts (`presentEntry`). */
-export const EntryView = z
+export const LedgerEntryView = z
   .object({
     id: z.string(),
     number: z.int().describe("Position in the ledger of all accounts, ascending."),

@@ -6,8 +6,8 @@ import type { HttpDeps } from "../context/context.ts";
 /** The principals that can make changes. */
 export type AuditedPrincipal = Exclude<Principal, AnonymousPrincipal>;
 
-/** What a request has changed. */
-export interface ChangeNote {
+/** A change that a request has made, as the audit log records it. */
+export interface AuditDetails {
   /** The account that the change is about. Default: the account of the principal's key. */
   readonly accountId?: string | null;
   /** The id of what was changed. Default: the ids of the path. */
@@ -34,23 +34,22 @@ interface Action {
 }
 
 /**
- * Makes a change whose audit entry survives a crash: it is announced before it is made, and an announcement that is neither
- * committed nor aborted becomes an entry at the next start. Returns the result of `make`, and the id of the announcement for
- * `writeAudit`.
+ * Makes a change whose audit entry survives a crash: the entry is begun before the change is made, and one that is neither
+ * committed nor aborted is completed at the next start. Returns the result of `make`, and the id of the begun entry for
+ * `commitChange`.
  */
-export async function announceAndMake<T>(
+export async function makeChange<T>(
   action: Action,
   request: ChangingRequest,
   make: () => Promise<T> | T,
-): Promise<{ readonly made: T; readonly announced: number }> {
+): Promise<{ readonly result: T; readonly entryId: number }> {
   const { audit } = request.deps;
-  const announced = await audit.beginChange(draftEntry(action, request, {}));
+  const entryId = await audit.beginChange(draftEntry(action, request, {}));
   try {
-    return { made: await make(), announced };
+    return { result: await make(), entryId };
   } catch (error) {
-    // A rejected request has changed nothing. After any other error the outcome is unknown: keep the announcement.
-    if (error instanceof GatewayError && statusOf(error.failure) < INTERNAL)
-      await audit.abortChange(announced);
+    // A rejected request has changed nothing. After any other error the outcome is unknown, so the entry stays begun.
+    if (error instanceof GatewayError && statusOf(error.failure) < INTERNAL) await audit.abortChange(entryId);
     throw error;
   }
 }
@@ -58,18 +57,18 @@ export async function announceAndMake<T>(
 const INTERNAL = 500;
 
 /**
- * Replaces the announcement of a change with its audit entries. If the audit log cannot be written, the request fails and the
+ * Completes the begun entry of a change with its details, one entry for each. If the audit log cannot be written, the request fails and the
  * entries go to the process log.
  */
-export async function writeAudit(
+export async function commitChange(
   action: Action,
   request: ChangingRequest,
-  { announced, notes }: { readonly announced: number; readonly notes: readonly ChangeNote[] },
+  { entryId, details }: { readonly entryId: number; readonly details: readonly AuditDetails[] },
 ): Promise<void> {
   const { audit, log } = request.deps;
-  const drafts = (notes.length > 0 ? notes : [{}]).map((note) => draftEntry(action, request, note));
+  const drafts = (details.length > 0 ? details : [{}]).map((one) => draftEntry(action, request, one));
   try {
-    await audit.commitChange(announced, drafts);
+    await audit.commitChange(entryId, drafts);
   } catch (error) {
     for (const draft of drafts) {
       log.error("a change has no entry in the audit log", { ...draft, detail: String(error) });
@@ -81,7 +80,7 @@ export async function writeAudit(
 function draftEntry(
   { method, path }: Action,
   { principal, params, body, deps, requestId }: ChangingRequest,
-  note: ChangeNote,
+  details: AuditDetails,
 ): AuditDraft {
   const key = principal.kind === "key" ? principal.key : null;
   return {
@@ -89,10 +88,10 @@ function draftEntry(
     keyId: credentialIdOf(principal),
     userId: key?.userId ?? null,
     action: `${method} ${path}`,
-    accountId: note.accountId ?? key?.accountId ?? null,
-    target: note.target ?? (Object.values(params as Record<string, string>).join("/") || null),
+    accountId: details.accountId ?? key?.accountId ?? null,
+    target: details.target ?? (Object.values(params as Record<string, string>).join("/") || null),
     requestId,
-    changes: note.changes ?? withoutValues(body),
+    changes: details.changes ?? withoutValues(body),
   };
 }
 
