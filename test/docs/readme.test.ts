@@ -115,6 +115,26 @@ describe("the documents", () => {
   });
 });
 
+describe("the documents about the code", () => {
+  /** The layers of `src`, whose files the documents name without `src/`. */
+  const layers = readdirSync(join(ROOT, "src"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+  test.each(["ARCHITECTURE.md", "docs/adr", "docs/glossary.md", "docs/dependencies.md"])(
+    "every file and folder of src that %s names exists",
+    (document) => {
+      const path = join(ROOT, document);
+      const files = document.endsWith(".md") ? [path] : readdirSync(path).map((name) => join(path, name));
+      const text = files.map((file) => readFileSync(file, "utf8")).join("\n");
+      const named = findAll(text, new RegExp(`\`((?:${layers.join("|")})/[\\w./-]+)\``, "g"));
+      const isThere = (name: string) =>
+        existsSync(join(ROOT, "src", name)) || existsSync(join(ROOT, "src", `${name}.ts`));
+      expect(named.filter((name) => !isThere(name))).toEqual([]);
+    },
+  );
+});
+
 describe("the commands of the README", () => {
   const workplace = createWorkplace();
   let gateway: TestGateway;
