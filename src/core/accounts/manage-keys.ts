@@ -58,8 +58,8 @@ export async function createKey(stores: KeyStores, wanted: NewKey): Promise<Crea
 }
 
 /**
- * Creates a key for an account: for a user their own key; for an organization a member's key or, without a user, a service
- * key.
+ * Creates a key for an account. A user's key belongs to that user. An organization's key belongs to a member, or is a service
+ * key if no user is given.
  * @throws GatewayError `invalid_request` for fields that contradict each other, and for a model that `known` does not have.
  */
 export async function issueKey(

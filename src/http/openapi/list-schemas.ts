@@ -120,7 +120,7 @@ export const Provider = z
     status_page_url: z.string().nullable(),
     headquarters: z.string().nullable(),
     datacenters: z.array(z.string()).nullable(),
-    byokEnabled: z.boolean().describe("Whether the provider accepts the accounts' own keys (BYOK)."),
+    byokEnabled: z.boolean().describe("Whether the provider accepts BYOK keys."),
     models: z.int().describe("Number of models that the provider serves."),
   })
   .meta({ id: "Provider" });

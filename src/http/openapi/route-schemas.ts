@@ -35,7 +35,7 @@ const EXCLUSIONS: Readonly<Record<SkipReason | FilterName, string>> = {
   lacks_parameter: "not known to support a parameter, and `require_parameters` is set",
   max_price: "costs more than `max_price`",
   window: "the prompt exceeds its context window",
-  own_key_unusable: "the account's own key (BYOK) cannot be used, and platform keys do not replace it",
+  own_key_unusable: "a BYOK key of the account cannot be used, and platform keys do not replace it",
   circuit_open: "its circuit breaker is open after recent failures",
   key_refused: "the provider rejected the key",
   out_of_credit: "the key has no credit left at the provider",
