@@ -4,16 +4,16 @@ import { createCatalog } from "../../src/core/catalog/catalog.ts";
 
 const catalog = createCatalog(loadShippedCatalog());
 
-describe("find", () => {
+describe("a catalog", () => {
   for (const id of ["openai/gpt-4o", "OpenAI/GPT-4o"]) {
-    test(id, () => expect(catalog.find(id)?.id).toBe("openai/gpt-4o"));
+    test(`finds openai/gpt-4o as ${id}`, () => expect(catalog.find(id)?.id).toBe("openai/gpt-4o"));
   }
   for (const id of ["gpt-4o", "openai/gpt-4o ", "openai/gpt-nine", "", "__proto__", "constructor"]) {
-    test(`nothing for ${JSON.stringify(id)}`, () => expect(catalog.find(id)).toBeUndefined());
+    test(`finds nothing as ${JSON.stringify(id)}`, () => expect(catalog.find(id)).toBeUndefined());
   }
 });
 
-describe("suggest", () => {
+describe("the suggestions of a catalog", () => {
   for (const [typed, first] of [
     ["gpt-4o", "openai/gpt-4o"],
     ["openai/gpt4o-mini", "openai/gpt-4o-mini"],
@@ -22,10 +22,10 @@ describe("suggest", () => {
     ["google/gemini-2.5-por", "google/gemini-2.5-pro"],
     ["mistral/codestral-latest", "mistralai/codestral-latest"],
   ] as const) {
-    test(`${typed} meant ${first}`, () => expect(catalog.suggest(typed, 3)[0]).toBe(first));
+    test(`begin with ${first} for ${typed}`, () => expect(catalog.suggest(typed, 3)[0]).toBe(first));
   }
 
-  test("keeps to its limit and has nothing for nonsense", () => {
+  test("are at most as many as asked for, and none for a name that resembles no model", () => {
     expect(catalog.suggest("gpt", 2).length).toBeLessThanOrEqual(2);
     expect(catalog.suggest("zzzz-xxxx", 3)).toEqual([]);
     expect(catalog.suggest("", 3)).toEqual([]);
@@ -33,7 +33,7 @@ describe("suggest", () => {
   });
 });
 
-test("provider finds by slug", () => {
+test("a catalog finds a provider by its slug", () => {
   expect(catalog.provider("mistral")?.toolCallIds).toBe("mistral");
-  expect(catalog.provider("nobody")).toBeUndefined();
+  expect(catalog.provider("unknown")).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compareDecimals, greatestDecimal, isZero, perToken } from "../../src/core/catalog/decimal-price.ts";
 
-describe("perToken shifts the source's digits by six places", () => {
+describe("the price per token", () => {
   for (const [perMillion, expected] of [
     ["0", "0"],
     ["0.0", "0"],
@@ -19,14 +19,16 @@ describe("perToken shifts the source's digits by six places", () => {
     ["0.09999999999999999", "0.0000001"],
     ["0.0000000000004", "0"],
   ] as const) {
-    test(`${perMillion} becomes ${expected}`, () => expect(perToken(perMillion)).toBe(expected));
+    test(`is ${expected} for ${perMillion} per million tokens`, () =>
+      expect(perToken(perMillion)).toBe(expected));
   }
 
   for (const wrong of ["", "-1", "1,5", "NaN", "1.", ".5", "0x10", " 1", "1e9999"]) {
-    test(`${JSON.stringify(wrong)} is no price`, () => expect(perToken(wrong)).toBeNull());
+    test(`is null for ${JSON.stringify(wrong)}, which is not a price`, () =>
+      expect(perToken(wrong)).toBeNull());
   }
 
-  test("a million tokens cost exactly what the source says", () => {
+  test("times a million is exactly the price of the source", () => {
     const parts = fc.tuple(
       fc.bigInt({ min: 0n, max: 999_999n }),
       fc.bigInt({ min: 0n, max: 999_999_999_999n }),
@@ -43,8 +45,8 @@ describe("perToken shifts the source's digits by six places", () => {
   });
 });
 
-describe("decimals compare by value", () => {
-  test("like the integers they are shifted from", () => {
+describe("decimal prices", () => {
+  test("compare like the integers from which they are shifted", () => {
     const amount = fc.bigInt({ min: 0n, max: 10n ** 20n });
     fc.assert(
       fc.property(amount, amount, (a, b) => {
@@ -55,7 +57,7 @@ describe("decimals compare by value", () => {
     );
   });
 
-  test("the greatest of none is null, and only 0 is zero", () => {
+  test("have no greatest one if there are none, and only 0 is zero", () => {
     expect(greatestDecimal([])).toBeNull();
     expect(isZero("0")).toBe(true);
     expect(isZero("0.000001")).toBe(false);

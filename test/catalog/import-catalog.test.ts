@@ -11,7 +11,7 @@ import { sourceModel, sourceText } from "./source-fixture.ts";
 
 const clock = { now: () => Date.parse("2026-07-03T12:00:00Z"), after: () => never(), every: () => never() };
 
-/** As many models as the shipped catalog has, so that an import of them is no shrinking. */
+/** About as many models as the shipped catalog has, because an import rejects a source with far fewer models. */
 const plenty = Array.from({ length: 600 }, (_, index) => sourceModel(`gpt-${index}-test`));
 const sound = sourceText({ openai: plenty }, "object");
 const few = sourceText({ openai: plenty.slice(0, 3) });
@@ -90,7 +90,7 @@ function importInto(
   return importCatalog({ source: at("/api.json"), target, clock, catalogDirectory: directory, ...rest });
 }
 
-describe("a bad source changes nothing and says why", () => {
+describe("an import that fails changes nothing and reports the reason", () => {
   for (const [path, reason] of [
     ["/gone", "answers 404"],
     ["/broken", "answers 500"],
@@ -103,7 +103,7 @@ describe("a bad source changes nothing and says why", () => {
     ["/few", "broken list"],
   ] as const) {
     for (const into of ["catalog", "data"] as const) {
-      test(`${path} into the ${into} directory: ${reason}`, async () => {
+      test(`for the source ${path} and the ${into} directory: ${reason}`, async () => {
         const before = snapshot();
         const outcome = await importInto(into === "catalog" ? directory : override, { source: at(path) });
         expect(outcome).toMatchObject({ ok: false, written: false });
@@ -121,7 +121,7 @@ describe("a bad source changes nothing and says why", () => {
     ["ftp://127.0.0.1/api.json", "not an https address"],
     ["https://", "not an address"],
   ] as const) {
-    test(`${source}: ${reason}`, async () => {
+    test(`for the source ${source}: ${reason}`, async () => {
       const outcome = await importInto(override, { source });
       expect(outcome.ok).toBe(false);
       expect(outcome.lines.join("\n")).toContain(reason);
@@ -129,7 +129,7 @@ describe("a bad source changes nothing and says why", () => {
     });
   }
 
-  test("one larger than the bound", async () => {
+  test("for a source that is larger than the bound", async () => {
     const outcome = await importInto(override, {
       source: at("/huge"),
       fetchSource: createFetchSource({ bytes: 1024 }),
@@ -137,7 +137,7 @@ describe("a bad source changes nothing and says why", () => {
     expect(outcome.lines[0]).toContain("larger than 1024 bytes");
   });
 
-  test("one that does not answer in time", async () => {
+  test("for a source that does not answer in time", async () => {
     const outcome = await importInto(override, {
       source: at("/slow"),
       fetchSource: createFetchSource({ timeoutMs: 20 }),
@@ -145,7 +145,7 @@ describe("a bad source changes nothing and says why", () => {
     expect(outcome.lines[0]).toContain("does not answer within 20 ms");
   });
 
-  test("a target that cannot be written", async () => {
+  test("for a directory that cannot be written", async () => {
     const blocker = write("blocker", "a file where a directory should be");
     const outcome = await importInto(join(blocker, "catalog.json"));
     expect(outcome).toMatchObject({ ok: false, written: false });
@@ -153,7 +153,7 @@ describe("a bad source changes nothing and says why", () => {
 });
 
 describe("an import into the data directory", () => {
-  test("is loaded from there, with the providers as shipped", async () => {
+  test("is loaded from there, together with the shipped providers", async () => {
     const outcome = await importInto(override);
     expect(outcome).toMatchObject({ ok: true, written: true });
     expect(outcome.lines[0]).toBe("600 models, 600 with a price");
@@ -164,14 +164,14 @@ describe("an import into the data directory", () => {
     expect(loaded.data.providers).toEqual(loadShippedCatalog(directory).providers);
   });
 
-  test("again with the same source changes nothing", async () => {
+  test("changes nothing if it is repeated with the same source", async () => {
     await importInto(override);
     const outcome = await importInto(override, { clock: { ...clock, now: () => 0 } });
     expect(outcome).toMatchObject({ ok: true, written: false });
     expect(outcome.lines.slice(-2)).toEqual(["no difference", "nothing to change"]);
   });
 
-  test("names a price that jumped", async () => {
+  test("reports a price that changed by a large factor", async () => {
     await importInto(override);
     const dearer = [sourceModel("gpt-0-test", { cost: { input: 10, output: 2 } }), ...plenty.slice(1)];
     const outcome = await importInto(override, {
@@ -182,7 +182,7 @@ describe("an import into the data directory", () => {
     );
   });
 
-  test("rehearsed writes nothing", async () => {
+  test("writes nothing as a dry run", async () => {
     const before = snapshot();
     const outcome = await importInto(override, { dryRun: true });
     expect(outcome).toMatchObject({ ok: true, written: false });
@@ -190,39 +190,39 @@ describe("an import into the data directory", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  test("leaves no temporary file behind", async () => {
+  test("leaves no temporary file", async () => {
     await importInto(override);
     expect(readdirSync(join(home, "data"))).toEqual([CATALOG_FILE]);
   });
 });
 
-describe("a catalog in the data directory that is not sound", () => {
+describe("an invalid catalog in the data directory", () => {
   for (const [what, damage, reason] of [
-    ["cut off", (text: string) => text.slice(0, -100), "not JSON"],
-    ["of another shape", () => '{"models":[]}', "source"],
+    ["is truncated", (text: string) => text.slice(0, -100), "not JSON"],
+    ["has no source", () => '{"models":[]}', "source"],
     [
-      "with a price as a number",
+      "has a price as a number",
       (text: string) => text.replace('"prompt": "0.000001"', '"prompt": 1'),
       "prices.prompt",
     ],
     [
-      "with an unknown provider",
-      (text: string) => text.replace('"provider": "openai"', '"provider": "nobody"'),
+      "has an unknown provider",
+      (text: string) => text.replace('"provider": "openai"', '"provider": "unknown"'),
       "no such provider",
     ],
     [
-      "with a model twice",
+      "has a model twice",
       (text: string) => text.replace("openai/gpt-1-test", "openai/gpt-0-test"),
       "is listed twice",
     ],
     [
-      "with a paid model for nothing",
+      "has a price of zero for a model without :free",
       (text: string) =>
         text.replace('"prompt": "0.000001", "completion": "0.000002"', '"prompt": "0", "completion": "0"'),
       "belong together",
     ],
   ] as const) {
-    test(`${what}, is not used, and why is said`, async () => {
+    test(`that ${what} is not used, and the reason is reported`, async () => {
       await importInto(override);
       writeFileSync(override, damage(readFileSync(override, "utf8")));
       const loaded = await loadCatalog(createFileCatalogStore(join(home, "data")), directory);
@@ -241,7 +241,7 @@ describe("a catalog in the data directory that is not sound", () => {
 });
 
 describe("an import into the catalog directory", () => {
-  test("replaces the models and leaves what people wrote", async () => {
+  test("replaces the models and keeps the files that are written by hand", async () => {
     const reviewed = ["providers.json", "import-rules.json", "README.md"].map((name) =>
       join(directory, name),
     );
@@ -255,7 +255,7 @@ describe("an import into the catalog directory", () => {
   });
 });
 
-test("a damaged shipped catalog is named by file and place", () => {
+test("a damaged shipped catalog is reported with file and position", () => {
   const file = join(directory, "models", "openai.json");
   writeFileSync(
     file,

@@ -18,7 +18,7 @@ function idOf(provider: string, id: string, rest: Record<string, unknown> = {}):
   return models.find((model) => model.endpoints.some((endpoint) => endpoint.name === id))?.id;
 }
 
-describe("ids", () => {
+describe("the id of an imported model", () => {
   for (const [provider, name, id] of [
     ["openai", "gpt-4o", "openai/gpt-4o"],
     ["openai", "gpt-5.1-chat-latest", "openai/gpt-5.1-chat"],
@@ -45,10 +45,10 @@ describe("ids", () => {
     ["openrouter", "qwen/qwen3-coder", "qwen/qwen3-coder"],
     ["novita-ai", "qwen/qwen3-coder-480b-a35b-instruct", "qwen/qwen3-coder"],
   ] as const) {
-    test(`${provider}'s ${name} is ${id}`, () => expect(idOf(provider, name)).toBe(id));
+    test(`is ${id} for ${name} at ${provider}`, () => expect(idOf(provider, name)).toBe(id));
   }
 
-  test("a free model is one of its own", () => {
+  test("ends in :free for a free variant, which is a separate model", () => {
     const { models } = importProviders({
       openrouter: [
         sourceModel("z-ai/glm-5"),
@@ -60,8 +60,8 @@ describe("ids", () => {
   });
 });
 
-describe("one model at several providers", () => {
-  test("is one record when its names differ in spelling only, spelled as clients know it", () => {
+describe("a model of several providers", () => {
+  test("is one record in the spelling that clients know if its names differ only in spelling", () => {
     const { models } = importProviders({
       anthropic: [sourceModel("claude-sonnet-4-6")],
       openrouter: [sourceModel("anthropic/claude-sonnet-4.6")],
@@ -84,14 +84,14 @@ describe("one model at several providers", () => {
     ["openai/gpt-4o-2024-05-13", "openai/gpt-4o-2024-08-06"],
     ["anthropic/claude-opus-4.8", "anthropic/claude-opus-4.8-fast"],
   ] as const) {
-    test(`${one} and ${other} stay apart`, () => {
+    test(`is not assumed for ${one} and ${other}`, () => {
       expect(
         importProviders({ openrouter: [sourceModel(one)], "novita-ai": [sourceModel(other)] }).models,
       ).toHaveLength(2);
     });
   }
 
-  test("has one name at Bedrock, the one that works from most regions", () => {
+  test("has only the name at Bedrock that works from most regions", () => {
     const names = ["", "eu.", "us.", "global."].map((region) =>
       sourceModel(`${region}anthropic.claude-opus-4-8`),
     );
@@ -101,7 +101,7 @@ describe("one model at several providers", () => {
     ]);
   });
 
-  test("takes its facts from its author, and names what an deployment lacks", () => {
+  test("has the facts of its author, and names what an endpoint lacks", () => {
     const { models } = importProviders({
       "novita-ai": [sourceModel("moonshotai/kimi-k2.5", { tool_call: false, name: "Kimi (novita)" })],
       moonshotai: [
@@ -119,7 +119,7 @@ describe("one model at several providers", () => {
   });
 });
 
-describe("an embedding model", () => {
+describe("an imported embedding model", () => {
   const EMBEDDING = { cost: { input: 0.02, output: 0 }, limit: { context: 8191, output: 1536 } };
 
   function importOne(rest: Record<string, unknown> = {}): ModelRecord | undefined {
@@ -127,7 +127,7 @@ describe("an embedding model", () => {
     return importProviders({ openai: [source] }).models[0];
   }
 
-  test("makes vectors of text, takes no parameter of a chat, and has its input's limit for its context", () => {
+  test("has embeddings as output, no parameters of chats, and the limit of its input as context length", () => {
     expect(importOne()).toMatchObject({
       id: "openai/text-embedding-3-small",
       inputModalities: ["text"],
@@ -145,11 +145,11 @@ describe("an embedding model", () => {
   });
 
   for (const [what, cost, prices] of [
-    ["costs nothing for its answer, whatever the source says", { input: 1, output: 1 }, "0.000001"],
-    ["needs no price for its answer", { input: 1 }, "0.000001"],
-    ["is not offered for nothing", { input: 0, output: 0 }, null],
-    ["is not offered without a price", undefined, null],
-    ["is not offered where it charges for what is not known", { input: 1, image: 1 }, null],
+    ["has no price for its answer even if the source has one", { input: 1, output: 1 }, "0.000001"],
+    ["needs no price for its answer in the source", { input: 1 }, "0.000001"],
+    ["is not served if its price is zero", { input: 0, output: 0 }, null],
+    ["is not served without a price", undefined, null],
+    ["is not served if it has an unknown charge", { input: 1, image: 1 }, null],
   ] as const) {
     test(what, () => {
       const found = importOne({ cost })?.endpoints[0]?.prices;
@@ -158,7 +158,7 @@ describe("an embedding model", () => {
     });
   }
 
-  test("that the source lacks comes from the rules, until the source has it", () => {
+  test("comes from the rules until the source lists it", () => {
     const idsAndPrices = (models: readonly ModelRecord[]) =>
       models
         .filter(({ id }) => id.includes("embed"))
@@ -172,28 +172,28 @@ describe("an embedding model", () => {
   });
 });
 
-describe("what is left out", () => {
+describe("the import omits", () => {
   for (const [why, rest] of [
-    ["deprecated", { status: "deprecated" }],
-    ["without text in the answer", { modalities: { input: ["text"], output: ["image"] } }],
-    ["without text in the question", { modalities: { input: ["audio"], output: ["text"] } }],
-    ["of unknown context", { limit: { context: 0, output: 0 } }],
-    ["of a format we have no provider row for", { provider: { npm: "@ai-sdk/unheard-of" } }],
+    ["a deprecated model", { status: "deprecated" }],
+    ["a model without text as output", { modalities: { input: ["text"], output: ["image"] } }],
+    ["a model without text as input", { modalities: { input: ["audio"], output: ["text"] } }],
+    ["a model of unknown context length", { limit: { context: 0, output: 0 } }],
+    ["a model in a format for which the provider has no row", { provider: { npm: "@ai-sdk/unheard-of" } }],
   ] as const) {
     test(why, () => expect(idOf("openai", "gpt-9", rest)).toBeUndefined());
   }
 
-  test("embeddings of a provider that nobody knows how to ask for them", () =>
+  test("embedding models of a provider without a known embeddings endpoint", () =>
     expect(idOf("huggingface", "Qwen/Qwen3-Embedding-8B")).toBeUndefined());
 
   for (const id of ["../../etc/passwd", "..", "a/b c", "a/ü", "a/", "/b", `a/${"b".repeat(300)}`]) {
-    test(`a name that makes no id, ${id.slice(0, 20)}`, () => {
+    test(`a name that is not a valid id, ${id.slice(0, 20)}`, () => {
       const { models } = importProviders({ openrouter: [sourceModel(id)], openai: [sourceModel("gpt-9")] });
       for (const model of models) expect(model.id).toMatch(/^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/);
     });
   }
 
-  test("an unknown provider, which is reported", () => {
+  test("an unknown provider, and reports it", () => {
     const { models, problems } = importProviders({
       openai: [sourceModel("gpt-9")],
       newcomer: [sourceModel("m")],
@@ -202,46 +202,46 @@ describe("what is left out", () => {
     expect(problems.join()).toContain("newcomer: unknown provider with 1 models");
   });
 
-  test("an entry that cannot be read, which is reported", () => {
+  test("an entry that cannot be read, and reports it", () => {
     const { models, problems } = importProviders({ openai: [sourceModel("gpt-9"), { id: "gpt-10" }] });
     expect(models.map((model) => model.id)).toEqual(["openai/gpt-9"]);
     expect(problems.join()).toContain("openai/gpt-10: not read");
   });
 });
 
-describe("prices", () => {
+describe("imported prices", () => {
   for (const [what, cost, expected] of [
     [
-      "all parts",
+      "include prompt, completion and cache",
       { input: 2, output: 10, cache_read: 0.2, cache_write: 2.5 },
       { prompt: "0.000002", completion: "0.00001", cacheRead: "0.0000002", cacheWrite: "0.0000025" },
     ],
     [
-      "other spellings of cache prices",
+      "include cache prices in other spellings",
       { input: 1, output: 2, cached_input: 0.5 },
       { prompt: "0.000001", completion: "0.000002", cacheRead: "0.0000005" },
     ],
     [
-      "audio",
+      "include audio",
       { input: 1, output: 2, input_audio: 4, output_audio: 8 },
       { prompt: "0.000001", completion: "0.000002", audioIn: "0.000004", audioOut: "0.000008" },
     ],
     [
-      "a zero beside real prices is no price of its own",
+      "do not include a zero besides other prices",
       { input: 1, output: 2, cache_write: 0 },
       { prompt: "0.000001", completion: "0.000002" },
     ],
     [
-      "reasoning priced as all output is no price of its own",
+      "do not include a price of reasoning that equals the completion's",
       { input: 1, output: 2, reasoning: 2 },
       { prompt: "0.000001", completion: "0.000002" },
     ],
-    ["none", undefined, null],
-    ["zero without :free is a preview, not a gift", { input: 0, output: 0 }, null],
-    ["half a price", { input: 1, output: 0 }, null],
-    ["a charge we cannot bill", { input: 1, output: 2, citation: 3 }, null],
-    ["a negative price", { input: -1, output: 2 }, null],
-    ["no number", { input: "free", output: 2 }, null],
+    ["are absent if the source has none", undefined, null],
+    ["are absent if they are zero without :free, as for a preview", { input: 0, output: 0 }, null],
+    ["are absent if only one of prompt and completion is not zero", { input: 1, output: 0 }, null],
+    ["are absent if there is an unknown charge", { input: 1, output: 2, citation: 3 }, null],
+    ["are absent if one is negative", { input: -1, output: 2 }, null],
+    ["are absent if one is not a number", { input: "free", output: 2 }, null],
   ] as const) {
     test(what, () => {
       const { models } = importProviders({ openai: [sourceModel("gpt-9", { cost })] });
@@ -249,7 +249,7 @@ describe("prices", () => {
     });
   }
 
-  test("tiers hold above the size the source names, in both of its spellings", () => {
+  test("have tiers for prompts above the size that the source names, in both of its notations", () => {
     const tier = { input: 4, output: 18 };
     for (const cost of [
       {
@@ -273,7 +273,7 @@ describe("prices", () => {
     }
   });
 
-  test("what a vendor charges beside tokens is put over the source's, for it alone, in tiers and changes too", () => {
+  test("include the charges of the rules that are not per token, only for the rule's provider, also in tiers and changes", () => {
     const cost = { input: 2, output: 30 };
     const over = { input: 4, output: 60 };
     const source = sourceText({
@@ -304,7 +304,7 @@ describe("prices", () => {
     expect(find("google/gemini-2.5-pro")?.prices).toEqual({ prompt: "0.000002", completion: "0.00003" });
   });
 
-  test("the cache that Anthropic keeps for an hour costs twice the prompt, wherever five minutes cost what they do there", () => {
+  test("of Anthropic's one-hour cache are twice the prompt's at every host with Anthropic's price for five minutes", () => {
     const cost = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
     const over = { input: 6, output: 22.5, cache_read: 0.6, cache_write: 7.5 };
     const { models } = importProviders({
@@ -322,7 +322,7 @@ describe("prices", () => {
     expect(tiers?.[0]?.cacheWrite1h).toBe("0.000012");
   });
 
-  test("prices that a vendor has announced come from the rules", () => {
+  test("include announced price changes from the rules", () => {
     const change = { from: "2027-01-01", prices: { prompt: "0.000009", completion: "0.00001" } };
     const rules = { ...shippedRules, priceChanges: { openai: { "gpt-9": [change] } } };
     const imported = importModelsDev(sourceText({ openai: [sourceModel("gpt-9")] }), rules);
@@ -333,13 +333,13 @@ describe("prices", () => {
     });
   });
 
-  test("a free model with a price is not offered", () => {
+  test("are absent for a :free model that has a price, so that it is not served", () => {
     const { models, problems } = importProviders({ openrouter: [sourceModel("a/b:free")] });
     expect(models[0]?.endpoints[0]?.prices).toBeNull();
     expect(problems.join()).toContain("free by name and not by price");
   });
 
-  test("a host at the author's price has the author's tiers and audio price", () => {
+  test("of a host with the author's price for text include the author's tiers and audio price", () => {
     const { models } = importProviders({
       google: [
         sourceModel("gemini-9", {
@@ -355,7 +355,7 @@ describe("prices", () => {
     });
   });
 
-  test("a reseller of pictures whose price for them is unknown is not offered", () => {
+  test("are absent for a reseller whose price for images is unknown, so that it is not served", () => {
     const { models } = importProviders({
       openrouter: [
         sourceModel("google/gemini-9-image", { modalities: { input: ["text"], output: ["text", "image"] } }),
@@ -365,8 +365,8 @@ describe("prices", () => {
   });
 });
 
-describe("limits and dates", () => {
-  test("a prompt limit below the context is kept, one above it is a mistake", () => {
+describe("imported limits and dates", () => {
+  test("include a prompt limit below the context length, and ignore one above it", () => {
     for (const [input, expected] of [
       [600, 600],
       [5000, undefined],
@@ -386,19 +386,19 @@ describe("limits and dates", () => {
     ["soon", null],
     [undefined, null],
   ] as const) {
-    test(`released ${written} is ${expected}`, () => {
+    test(`have the release day ${expected} for ${written}`, () => {
       const { models } = importProviders({ openai: [sourceModel("gpt-9", { release_date: written })] });
       expect(models[0]?.released as string | null).toBe(expected);
     });
   }
 });
 
-test("models as an object by id are read like an array", () => {
+test("an import reads models in an object by id like models in an array", () => {
   const providers = { openai: [sourceModel("gpt-9"), sourceModel("gpt-8")], xai: [sourceModel("grok-9")] };
   expect(importText(sourceText(providers, "object"))).toEqual(importText(sourceText(providers, "array")));
 });
 
-describe("no source at all", () => {
+describe("an import rejects a text that is not a source", () => {
   for (const [what, text, reason] of [
     ["nothing", "", "is empty"],
     ["a web page", "<!doctype html><html></html>", "is a web page"],

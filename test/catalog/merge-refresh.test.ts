@@ -32,85 +32,105 @@ function model(id: string, ...endpoints: ModelEndpoint[]): ModelRecord {
   };
 }
 
-describe("a change of prices beyond the factor", () => {
+describe("the price changes beyond the factor", () => {
   const tier = (minPromptTokens: number, prompt: string) => ({ minPromptTokens, ...prices(prompt) });
   const change = (from: string, prompt: string) => ({ from, prices: prices(prompt) });
   const cases: [string, PriceTerms, PriceTerms, string[]][] = [
-    ["the factor itself is within", { prices: prices("4") }, { prices: prices("8", "4") }, []],
-    ["up", { prices: prices("4") }, { prices: prices("8.1") }, ["prompt 4 8.1"]],
-    ["down", { prices: prices("4") }, { prices: prices("1.9") }, ["prompt 4 1.9"]],
-    ["for nothing", { prices: prices("4") }, { prices: prices("0") }, ["prompt 4 0"]],
-    ["no more for nothing", { prices: prices("0") }, { prices: prices("0.001") }, ["prompt 0 0.001"]],
-    ["a price that goes", { prices: prices("4") }, { prices: null }, ["prompt 4 null"]],
-    ["one that comes has nothing to be held against", { prices: null }, { prices: prices("4") }, []],
     [
-      "each kind",
+      "do not include a change by exactly the factor",
+      { prices: prices("4") },
+      { prices: prices("8", "4") },
+      [],
+    ],
+    [
+      "include a rise by more than the factor",
+      { prices: prices("4") },
+      { prices: prices("8.1") },
+      ["prompt 4 8.1"],
+    ],
+    [
+      "include a fall by more than the factor",
+      { prices: prices("4") },
+      { prices: prices("1.9") },
+      ["prompt 4 1.9"],
+    ],
+    ["include a price that becomes zero", { prices: prices("4") }, { prices: prices("0") }, ["prompt 4 0"]],
+    [
+      "include a price that was zero",
+      { prices: prices("0") },
+      { prices: prices("0.001") },
+      ["prompt 0 0.001"],
+    ],
+    ["include a price that becomes unknown", { prices: prices("4") }, { prices: null }, ["prompt 4 null"]],
+    ["do not include a price that was unknown", { prices: null }, { prices: prices("4") }, []],
+    [
+      "include each kind of price that changes",
       { prices: prices("4", "8", { audioIn: "4" }) },
       { prices: prices("4", "80", { audioIn: "9" }) },
       ["completion 8 80", "audioIn 4 9"],
     ],
     [
-      "a kind that had the prompt's price",
+      "include a new price for a kind that had the prompt's price",
       { prices: prices("4") },
       { prices: prices("4", "8", { cacheRead: "1" }) },
       ["cacheRead 4 1"],
     ],
     [
-      "a kind that gets the prompt's price",
+      "do not include a removed price if the prompt's price is within the factor",
       { prices: prices("4", "8", { cacheRead: "3" }) },
       { prices: prices("4") },
       [],
     ],
     [
-      "an hour's cache that follows five minutes'",
+      "compare a new price of the one-hour cache with that of the five-minute cache",
       { prices: prices("4", "8", { cacheWrite: "5" }) },
       { prices: prices("4", "8", { cacheWrite: "5", cacheWrite1h: "11" }) },
       ["cacheWrite1h 5 11"],
     ],
     [
-      "a charge for each request",
+      "include a new charge per request",
       { prices: prices("4") },
       { prices: prices("4", "8", { request: "1" }) },
       ["request 0 1"],
     ],
     [
-      "a tier that comes, within",
+      "do not include a new tier within the factor",
       { prices: prices("4") },
       { prices: prices("4"), priceTiers: [tier(100, "8")] },
       [],
     ],
     [
-      "a tier that comes, beyond",
+      "include a new tier beyond the factor",
       { prices: prices("4") },
       { prices: prices("4"), priceTiers: [tier(100, "9")] },
       ["prompt 4 9 at 100"],
     ],
     [
-      "a tier that goes",
+      "include a removed tier",
       { prices: prices("4"), priceTiers: [tier(100, "9")] },
       { prices: prices("4") },
       ["prompt 9 4 at 100"],
     ],
     [
-      "a tier that begins earlier",
+      "include a tier that begins at a smaller prompt",
       { prices: prices("4"), priceTiers: [tier(100, "9")] },
       { prices: prices("4"), priceTiers: [tier(50, "9")] },
       ["prompt 4 9 at 50"],
     ],
     [
-      "an announcement",
+      "include an announced price",
       { prices: prices("4") },
       { prices: prices("4"), priceChanges: [change("2026-09-01", "9")] },
       ["prompt 4 9 from 2026-09-01"],
     ],
     [
-      "an announcement that was known",
+      "do not include a price that was announced before",
       { prices: prices("4"), priceChanges: [change("2026-07-03", "9")] },
       { prices: prices("9") },
       [],
     ],
     [
-      "an announcement that goes",
+      "include the withdrawal of an announced price",
       { prices: prices("4"), priceChanges: [change("2026-07-04", "9")] },
       { prices: prices("4") },
       ["prompt 9 4 from 2026-07-04"],
@@ -127,8 +147,8 @@ describe("a change of prices beyond the factor", () => {
   }
 });
 
-describe("joining a source with the catalog", () => {
-  test("marks a provider that does not serve a model any more, and takes the mark away when it does again", () => {
+describe("merging a source into the catalog", () => {
+  test("marks an endpoint that the source no longer lists as missing, until the source lists it again", () => {
     const both = model("a/x", endpoint("groq"), endpoint("openai"));
     const one = model("a/x", endpoint("openai"));
     const gone = mergeRefresh([both], [one], TERMS).models;
@@ -146,7 +166,7 @@ describe("joining a source with the catalog", () => {
     expect(findNextChange([ended!], "2026-07-10")).toBeNull();
   });
 
-  test("holds the price of an deployment that only got another name", () => {
+  test("holds the price change of an endpoint that also got another name", () => {
     const before = model("a/x", endpoint("openai", { prices: prices("4") }, "x-1"));
     const after = model("a/x", endpoint("openai", { prices: prices("40") }, "x-2"));
     const { models, waiting } = mergeRefresh([before], [after], TERMS);
@@ -154,7 +174,7 @@ describe("joining a source with the catalog", () => {
     expect(models[0]?.endpoints.find(({ name }) => name === "x-2")?.prices?.prompt).toBe("4");
   });
 
-  test("remembers a rejected price while its deployment is missing", () => {
+  test("keeps a rejected price change while its endpoint is missing", () => {
     const before = model("a/x", endpoint("openai"));
     const after = model("a/x", endpoint("openai", { prices: prices("40") }));
     const { waiting } = mergeRefresh([before], [after], TERMS);
@@ -164,7 +184,7 @@ describe("joining a source with the catalog", () => {
     expect([back.waiting, back.rejected]).toEqual([[], waiting]);
   });
 
-  test("loses no model and no provider, whatever comes; what is in force moves within the factor or is held", () => {
+  test("never loses a model or an endpoint, and applies price changes within the factor and holds all others", () => {
     const price = fc.integer({ min: 0, max: 12 }).map(String);
     const deployments = fc.uniqueArray(fc.constantFrom("groq", "mistral", "openai"), { minLength: 1 });
     const list = fc
@@ -190,7 +210,7 @@ describe("joining a source with the catalog", () => {
             expect(findPriceJumps(old, fresh!, { factor: "2", now: NOW })).toEqual([]);
             if (held.has(`${before.id} ${old.provider}`)) expect(fresh?.prices).toEqual(old.prices);
           }
-        // The same again changes nothing and asks the same.
+        // Merging the same source again changes nothing and holds the same changes.
         expect(mergeRefresh(models, fetched, { ...TERMS, waiting })).toEqual({
           models,
           waiting,

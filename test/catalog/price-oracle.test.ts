@@ -10,10 +10,10 @@ import { asFields } from "../../src/wire/json/fields.ts";
 import { priceUsage } from "../support/price-usage.ts";
 import { hasRecordings, readAnswers } from "../support/recordings.ts";
 
-/** The day of the catalog's facts. */
+/** The day of the catalog's data. */
 const NOW = Date.parse("2026-07-02T12:00:00Z");
 
-/** Folders of recordings: whose they are here and there, and what they speak. */
+/** Folders of recordings, with the provider here and in the other list, and the format. */
 const SOURCES: readonly (readonly [folder: string, slug: string, theirs: string, format: FormatName])[] = [
   ["anthropic", "anthropic", "anthropic", "anthropic-messages"],
   ["google", "google", "google", "gemini"],
@@ -38,7 +38,7 @@ interface Case {
 
 const endpoints = loadShippedCatalog().models.flatMap((model) => model.endpoints);
 
-/** The deployment under that name, or the one that a dated name is a snapshot of. */
+/** Returns the endpoint with this name, or the one of which a dated name is a snapshot. */
 function findEndpoint(slug: string, name: string): ModelEndpoint | undefined {
   const plain = name.replace(/-\d{4}-\d\d-\d\d$/, "");
   const own = endpoints.filter((endpoint) => endpoint.provider === slug && endpoint.prices !== null);
@@ -76,32 +76,32 @@ function theirUsage(usage: TokenUsage): Record<string, number> {
 
 interface Difference {
   readonly why: string;
-  /** The prices by which they come to their sum. */
+  /** The prices from which the other list computes its cost. */
   readonly theirs: Prices;
 }
 
-/** Where the two lists differ, and why; everything else is equal to the nanodollar. */
+/** The models for which the two lists differ, and why. All other costs are equal to the nanodollar. */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "mistral/mistral-small-latest": {
-    why: "The name moves from version to version: our list has the newest one's price, theirs an earlier one's.",
+    why: "The name stands for the newest version: this catalog has the newest version's price, the other list an earlier one's.",
     theirs: { prompt: "0.0000001", completion: "0.0000003" },
   },
   "deepseek/deepseek-reasoner": {
-    why: "DeepSeek has lowered its price since; theirs is that of the model's first months.",
+    why: "DeepSeek has lowered its price; the other list has the price of the model's first months.",
     theirs: { prompt: "0.00000055", completion: "0.00000219", cacheRead: "0.00000014" },
   },
   "deepseek/deepseek-chat": {
-    why: "The same.",
+    why: "DeepSeek has lowered its price here too.",
     theirs: { prompt: "0.00000027", completion: "0.0000011", cacheRead: "0.00000007" },
   },
   "perplexity/sonar": {
-    why: "Perplexity charges for the search too, by how much it reads: theirs is the dearest, ours the one that was asked for.",
+    why: "Perplexity also charges for searches by context size: the other list has the highest price, this catalog the one that was requested.",
     theirs: { prompt: "0.000001", completion: "0.000001", request: "0.012" },
   },
 };
 
 test.skipIf(!hasRecordings)(
-  "recorded usages cost what another list of prices says, and every difference is explained",
+  "recorded token usage costs the same as by another price list, except for explained differences",
   () => {
     const cases = listCases();
     expect(cases.length).toBeGreaterThan(50);
@@ -113,12 +113,12 @@ test.skipIf(!hasRecordings)(
     }
     const searching = cases.filter(({ usage }) => usage.searches > 0).map(({ model }) => model);
     expect(searching).toEqual(["anthropic/claude-sonnet-4-20250514", "openai/gpt-5-mini-2025-08-07"]);
-    // An explanation of what is no longer different goes.
+    // An explanation without a difference must be removed.
     expect([...different].sort()).toEqual(Object.keys(DIFFERENCES).sort());
   },
 );
 
-test("the images of an answer, and every search of those who charge by the search, cost the same there", () => {
+test("images in answers, and searches of providers that charge per search, cost the same as by another price list", () => {
   const timestamp = new Date(NOW);
   const searches = endpoints.filter(({ provider, prices }) => {
     return (provider === "anthropic" || provider === "openai") && prices?.search !== undefined;
@@ -126,7 +126,7 @@ test("the images of an answer, and every search of those who charge by the searc
   let told = 0;
   for (const { provider, name, prices } of searches) {
     const one = calcPrice({ web_searches: 1_000 }, name, { providerId: provider, timestamp });
-    // Some models there have no price for it, which says nothing.
+    // The other list has no price for some models.
     if (!one?.total_price) continue;
     told += 1;
     expect([name, Number(prices?.search) * 1_000]).toEqual([name, one.total_price]);
@@ -143,7 +143,7 @@ test("the images of an answer, and every search of those who charge by the searc
   }
 });
 
-test("a cache that is read, and written for five minutes and for an hour, costs the same there", () => {
+test("reading a cache, and writing it for five minutes or an hour, cost the same as by another price list", () => {
   const usage = {
     ...NO_TOKENS,
     promptTokens: 100_000,

@@ -25,7 +25,7 @@ const SET: Readonly<Record<SamplingParameter, Readonly<Record<string, unknown>>>
   top_logprobs: { logprobs: true, top_logprobs: 3 },
 };
 
-/** Whether a request's fields reach an upstream of a format: nothing is rejected, and nothing left out. */
+/** Whether a request's fields reach an upstream in a format: none is rejected or omitted. */
 function reaches(format: FormatName, fields: Readonly<Record<string, unknown>>): boolean {
   const messages = [{ role: "user", content: "Hello" }];
   const request = openRequest("chat", { model: "acme/model", max_tokens: 50, messages, ...fields });
@@ -57,15 +57,18 @@ describe("the sampling parameters of a format", () => {
   const pairs = FORMAT_NAMES.flatMap((format) =>
     SAMPLING_PARAMETERS.map((parameter) => [parameter, format] as const),
   );
-  test.each(pairs)("say of %s what really reaches an upstream of %s", (parameter, format) => {
-    expect(EXPRESSIBLE[format].includes(parameter)).toBe(reaches(format, SET[parameter]));
-  });
+  test.each(pairs)(
+    "include %s exactly if a request with it reaches an upstream in %s",
+    (parameter, format) => {
+      expect(EXPRESSIBLE[format].includes(parameter)).toBe(reaches(format, SET[parameter]));
+    },
+  );
 });
 
-describe("the sampling parameters of an offer", () => {
+describe("the sampling parameters of a model endpoint", () => {
   const CHAT = { slug: "acme", format: "openai-chat" } as const;
 
-  test("are stop alone where the provider's row does not say", () => {
+  test("are only stop if the provider's row lists none", () => {
     expect(describeEndpoint(CHAT)).toEqual(["stop"]);
   });
 
@@ -78,7 +81,7 @@ describe("the sampling parameters of an offer", () => {
     ]);
   });
 
-  test("are without those that go with a temperature where the model takes none, and without stop at OpenAI", () => {
+  test("do not include those that depend on a temperature, and in OpenAI's format stop, if the model accepts no temperature", () => {
     const parameters = SAMPLING_PARAMETERS;
     const fixed = describeEndpoint({ ...CHAT, parameters }, {}, ["max_tokens"]);
     expect(fixed).toEqual(["n", "seed"]);
@@ -87,14 +90,14 @@ describe("the sampling parameters of an offer", () => {
     expect(describeEndpoint(claude, {}, ["max_tokens"])).toEqual(["stop"]);
   });
 
-  test("are none for a model that makes embeddings", () => {
+  test("are none for an embedding model", () => {
     const model = { outputModalities: ["embedding"], endpoints: [{}] } as unknown as ModelRecord;
     expect(addSamplingParameters([model], [])[0]?.endpoints[0]?.takes).toBeUndefined();
   });
 });
 
 describe("the shipped catalog", () => {
-  test("says of no provider that it takes a parameter that its row has the gateway leave out", () => {
+  test("has no provider whose row lists a parameter that its quirks remove", () => {
     for (const { slug, parameters = [], quirks } of data.providers) {
       const { knownFields, refusedFields = [], randomSeed } = quirks;
       for (const parameter of parameters) {

@@ -7,10 +7,10 @@ import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
 import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
 import { shippedRules, sourceText } from "./source-fixture.ts";
 
-/** Models of a source, by its provider. */
+/** Models of a source by provider. */
 export type SourceModels = Record<string, Record<string, unknown>[]>;
 
-/** A data directory with a catalog that was imported from such a source. */
+/** Creates a data directory with a catalog that was imported from a source with these models. Returns its path. */
 export function seedCatalog(models: SourceModels): string {
   const imported = importModelsDev(sourceText(models), shippedRules);
   if ("rejected" in imported) throw new Error(imported.rejected);
@@ -19,17 +19,17 @@ export function seedCatalog(models: SourceModels): string {
   return dataDir;
 }
 
-/** A list of models at an address on this machine, which a test changes. */
+/** A local server with a list of models that a test can change. */
 export interface TestSource {
   readonly url: string;
-  /** How often it was asked. */
+  /** The number of requests. */
   readonly asked: number;
-  /** Answers from now on with these models, or as it is said. */
+  /** Sets the models, or the response, of further requests. */
   serve(what: SourceModels | (() => Response | Promise<Response>)): void;
   stop(): void;
 }
 
-/** Starts a source. */
+/** Starts the server of a source. */
 export function startSource(first: SourceModels): TestSource {
   let answer: () => Response | Promise<Response>;
   let asked = 0;

@@ -10,7 +10,7 @@ const data = loadShippedCatalog();
 const models = new Map(data.models.map((model) => [model.id, model]));
 const SOURCE = join(import.meta.dir, "..", "..", "..", "shared", "catalog", "models-dev.json");
 
-/** Prices per million tokens as their vendors publish them. */
+/** Prices per million tokens that the vendors publish. */
 const WELL_KNOWN: readonly (readonly [id: string, provider: string, prompt: string, completion: string])[] = [
   ["openai/gpt-4o", "openai", "2.5", "10"],
   ["openai/gpt-4o-mini", "openai", "0.15", "0.6"],
@@ -69,7 +69,7 @@ describe("the shipped catalog", () => {
       expect(id).toMatch(/^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(:[a-z0-9-]+)?$/);
   });
 
-  test("has endpoints of known providers only, each name once, and no provider without one", () => {
+  test("has only endpoints of known providers, each name once, and no provider without an endpoint", () => {
     const slugs = new Set(data.providers.map((provider) => provider.slug));
     const used = new Set<string>();
     for (const model of data.models) {
@@ -80,7 +80,7 @@ describe("the shipped catalog", () => {
     expect([...used].sort()).toEqual([...slugs].sort());
   });
 
-  test("names no key that machines have set for something else", () => {
+  test("has no variable for a key that machines may have set for another purpose", () => {
     const keys = new Set(data.providers.flatMap((provider) => provider.env.apiKey));
     for (const hazard of [
       "GITHUB_TOKEN",
@@ -94,20 +94,20 @@ describe("the shipped catalog", () => {
     }
   });
 
-  test("points each provider elsewhere by a variable of its own", () => {
+  test("has a separate variable for the base URL of each provider", () => {
     const variables = data.providers.map((provider) => provider.env.baseUrl);
     expect(new Set(variables).size).toBe(variables.length);
   });
 
   for (const [id, provider, prompt, completion] of WELL_KNOWN) {
-    test(`${id} costs ${prompt} and ${completion} a million at ${provider}`, () => {
+    test(`has the price ${prompt} and ${completion} per million tokens for ${id} at ${provider}`, () => {
       const endpoint = models.get(id)?.endpoints.find((candidate) => candidate.provider === provider);
       expect(Number(endpoint?.prices?.prompt) * 1e6).toBeCloseTo(Number(prompt), 9);
       expect(Number(endpoint?.prices?.completion) * 1e6).toBeCloseTo(Number(completion), 9);
     });
   }
 
-  test("is in the form the formatter writes", () => {
+  test("is formatted as the formatter writes it", () => {
     for (const [file, text] of Object.entries(readShipped()))
       expect([file, text]).toEqual([file, formatShipped(file)]);
   });
@@ -116,7 +116,7 @@ describe("the shipped catalog", () => {
 const there = existsSync(SOURCE);
 if (!there) console.warn(`skipped: the comparison of the catalog with its source, which is not at ${SOURCE}`);
 
-test.skipIf(!there)("importing the source again gives the shipped files", () => {
+test.skipIf(!there)("an import of the stored source gives the shipped files", () => {
   const imported = importModelsDev(readFileSync(SOURCE, "utf8"), shippedRules);
   if ("rejected" in imported) throw new Error(imported.rejected);
   const again = [...groupByAuthor(imported.models)].map(

@@ -1,6 +1,6 @@
 import { parseImportRules } from "../../src/core/catalog/import-rules.ts";
 
-/** A model as the source writes it, with what a test does not care about filled in. */
+/** Returns a model in the source's format, with defaults for absent fields. */
 export function sourceModel(id: string, rest: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id,
@@ -18,7 +18,7 @@ export function sourceModel(id: string, rest: Record<string, unknown> = {}): Rec
   };
 }
 
-/** The text of a source: models by provider, as an array or, as the public list has them, as an object by id. */
+/** Returns the text of a source: models by provider, as an array or, as in the public list, as an object by id. */
 export function sourceText(
   providers: Record<string, Record<string, unknown>[]>,
   shape: "array" | "object" = "array",
@@ -35,7 +35,7 @@ export function sourceText(
   return JSON.stringify(Object.fromEntries(list));
 }
 
-/** The rules that ship. */
+/** The shipped import rules. */
 export const shippedRules = parseImportRules(
   await Bun.file(new URL("../../catalog/import-rules.json", import.meta.url)).text(),
 );

@@ -21,7 +21,7 @@ function ruleOf<By extends TierRule["by"]>(id: string, by: By): Extract<TierRule
 }
 
 describe("the shipped tiers", () => {
-  test("are the four of the specification", () => {
+  test("are frontier, balanced, free and small", () => {
     expect(data.tiers.map(({ id }) => id)).toEqual([
       "gateway-auto/frontier",
       "gateway-auto/balanced",
@@ -30,7 +30,7 @@ describe("the shipped tiers", () => {
     ]);
   });
 
-  test("name models that the catalog has, at a price, each once in a pick", () => {
+  test("contain only models with a price in the catalog, each once in a pick", () => {
     for (const { rule } of data.tiers) {
       for (const { pick } of listCases(rule)) {
         expect(new Set(pick.models).size).toBe(pick.models.length);
@@ -40,23 +40,23 @@ describe("the shipped tiers", () => {
     }
   });
 
-  test("name models as taking a verbosity that the catalog has", () => {
+  test("list only models of the catalog as accepting verbosity", () => {
     expect(data.verbosity.filter((id) => !known.has(id))).toEqual([]);
   });
 
-  test("lead where the specification says: provider A, B and C", () => {
+  test("have the specified providers in the first place of their picks", () => {
     const leads = (rule: TierRule) => listCases(rule).map(({ pick }) => pick.models[0]?.split("/")[0]);
     expect(leads(ruleOf("gateway-auto/frontier", "header"))).toEqual(["anthropic", "anthropic"]);
     expect(leads(ruleOf("gateway-auto/balanced", "api"))).toEqual(["qwen", "openai", "anthropic"]);
   });
 
-  test("small is free for those without credits, and paid for the others", () => {
+  test("include small, which has free models for accounts without credits and paid models for others", () => {
     const small = ruleOf("gateway-auto/small", "balance");
     expect(small.else.models.every(isFreeId)).toBe(true);
     expect(small.paid.models.some(isFreeId)).toBe(false);
   });
 
-  test("have for every vendor with an API of its own a model in each pick of paid ones", () => {
+  test("contain a model of every vendor with its own API in each pick of paid models", () => {
     const vendors = [
       "anthropic",
       "openai",
@@ -79,13 +79,13 @@ describe("the shipped tiers", () => {
     }
   });
 
-  test("leave out of the free ones what does not converse", () => {
+  test("exclude free models that are not for conversations", () => {
     const rule = ruleOf("gateway-auto/free", "free");
     const choices = models.filter((model) => isFreeChoice(rule, model)).map(({ id }) => id);
     expect(choices.length).toBeGreaterThan(5);
     expect(choices.every(isFreeId)).toBe(true);
     expect(choices.join()).not.toContain("safety");
-    // One that meets nothing any more is forgotten.
+    // A pattern that matches no model must be removed.
     const met = rule.except.filter((pattern) =>
       models.some(({ id }) => isFreeId(id) && matchPattern(pattern, id)),
     );
@@ -93,7 +93,7 @@ describe("the shipped tiers", () => {
   });
 });
 
-describe("a damaged tiers.json is told by file and path", () => {
+describe("the check of tiers.json", () => {
   const TEXT = readFileSync(join(SHIPPED_CATALOG_DIRECTORY, "tiers.json"), "utf8");
   const damage = (change: (data: { tiers: Record<string, unknown>[] } & Record<string, unknown>) => void) => {
     const copy = JSON.parse(TEXT);
@@ -101,18 +101,18 @@ describe("a damaged tiers.json is told by file and path", () => {
     return parseTiers("tiers.json", JSON.stringify(copy)).problems;
   };
 
-  test("and a sound one is not", () => {
+  test("accepts a valid file", () => {
     expect(damage(() => {})).toEqual([]);
     expect(parseTiers("tiers.json", "{").problems[0]).toStartWith("tiers.json: not JSON");
   });
 
   test.each<[string, Parameters<typeof damage>[0], string]>([
     [
-      "an id of another form",
+      "an id that does not begin with gateway-auto/",
       ({ tiers: [first] }) => Object.assign(first as object, { id: "auto/x" }),
       "id: must be gateway-auto/",
     ],
-    ["an id twice", ({ tiers }) => tiers.push(tiers[0] as Record<string, unknown>), "is listed twice"],
+    ["a repeated id", ({ tiers }) => tiers.push(tiers[0] as Record<string, unknown>), "is listed twice"],
     [
       "an unknown rule",
       ({ tiers: [first] }) => Object.assign(first as object, { rule: { by: "moon" } }),
@@ -135,12 +135,12 @@ describe("a damaged tiers.json is told by file and path", () => {
       "ends in :free",
     ],
     ["an unknown field", (all) => Object.assign(all, { surprise: 1 }), "Unrecognized key"],
-  ])("%s", (_, change, words) => {
+  ])("reports %s with file and path", (_, change, words) => {
     expect(damage(change).join("\n")).toContain(words);
   });
 });
 
-test("of several tiers with one id the last counts, in the place of the first", () => {
+test("the last of several tiers with the same id replaces the first", () => {
   const [first] = data.tiers;
   if (first === undefined) throw new Error("no tiers");
   const mine = { ...first, name: "Mine" };

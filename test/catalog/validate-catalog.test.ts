@@ -14,7 +14,7 @@ import {
 
 const data = loadShippedCatalog();
 
-/** A model with every member that only some have. */
+/** A model with every optional member. */
 const CHANGING: ModelRecord = {
   ...(data.models[0] as ModelRecord),
   endpoints: [
@@ -33,7 +33,7 @@ const CHANGING: ModelRecord = {
   ],
 };
 
-/** Values that are right somewhere and wrong elsewhere. */
+/** Values that are valid for some members and invalid for others. */
 const anything = fc.oneof(
   fc.constantFrom(
     null,
@@ -68,7 +68,7 @@ const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** A copy with one place, found by walking down as the numbers say, put in the place of another value or away. */
+/** Returns a copy of a model in which one value, chosen by the numbers of `walk`, is replaced or removed. */
 function damage(model: ModelRecord, walk: readonly number[], value: unknown, extra: boolean): unknown {
   const copy = structuredClone(model) as unknown as Record<string, unknown>;
   let at: Record<string, unknown> = copy;
@@ -89,13 +89,13 @@ function damage(model: ModelRecord, walk: readonly number[], value: unknown, ext
   return JSON.parse(JSON.stringify(copy));
 }
 
-describe("the quick check", () => {
-  test("takes every shipped model, and so does the schema", () => {
+describe("the fast check of models", () => {
+  test("accepts every shipped model, like the schema", () => {
     for (const model of [...data.models, CHANGING])
       expect([model.id, isSoundModel(model), isModelBySchema(model)]).toEqual([model.id, true, true]);
   });
 
-  test("never takes what the schema rejects", () => {
+  test("never accepts a model that the schema rejects", () => {
     const walk = fc.array(fc.nat(40), { minLength: 1, maxLength: 5 });
     const value = fc.option(anything, { nil: undefined });
     fc.assert(
@@ -114,7 +114,7 @@ describe("the quick check", () => {
   });
 });
 
-test("vectors are all that a model makes which makes any", () => {
+test("a model with embeddings as output must have no other output", () => {
   const [model] = data.models;
   for (const [outputModalities, isSound] of [
     [["embedding"], true],
@@ -127,14 +127,14 @@ test("vectors are all that a model makes which makes any", () => {
   }
 });
 
-describe("a faulty file is named with the place of the fault", () => {
+describe("the check of a catalog file reports the position of", () => {
   const [model] = data.models;
   for (const [what, change, place] of [
     ["an id without author", { id: "name" }, "[0] (name).id: not of the form author/name"],
     ["an upper-case id", { id: "A/b" }, "[0] (A/b).id"],
-    ["no endpoints", { endpoints: [] }, ".endpoints"],
+    ["a model without endpoints", { endpoints: [] }, ".endpoints"],
     ["an unknown field", { color: "red" }, "Unrecognized key"],
-    ["a day that is none", { released: "2025-13-01" }, ".released"],
+    ["an invalid day", { released: "2025-13-01" }, ".released"],
   ] as const) {
     test(what, () => {
       const { value, problems } = parseModels("models/x.json", JSON.stringify([{ ...model, ...change }]));
@@ -145,30 +145,30 @@ describe("a faulty file is named with the place of the fault", () => {
   }
 
   for (const [what, text, place] of [
-    ["not JSON", "{", "providers.json: not JSON"],
-    ["no rows", "[]", "providers.json: the file"],
+    ["text that is not JSON", "{", "providers.json: not JSON"],
+    ["a file without rows", "[]", "providers.json: the file"],
     [
-      "an address ending in a slash",
+      "a base URL that ends in a slash",
       JSON.stringify([{ ...data.providers[0], baseUrl: "https://a.example/" }]),
       "ends in a slash",
     ],
     [
-      "an address that is not https",
+      "a base URL that is not https",
       JSON.stringify([{ ...data.providers[0], baseUrl: "http://a.example" }]),
       ".baseUrl",
     ],
     [
-      "neither address nor template",
+      "a provider with neither base URL nor template",
       JSON.stringify([{ ...data.providers[0], baseUrl: null }]),
       "needs one of",
     ],
-    ["a row twice", JSON.stringify([data.providers[0], data.providers[0]]), "is listed twice"],
+    ["a repeated row", JSON.stringify([data.providers[0], data.providers[0]]), "is listed twice"],
   ] as const) {
     test(what, () => expect(parseProviders("providers.json", text).problems.join("\n")).toContain(place));
   }
 });
 
-test("price tiers must rise and have prices", () => {
+test("price tiers must be in ascending order and require prices", () => {
   const [model] = data.models as [ModelRecord];
   const tier = { minPromptTokens: 5, prompt: "0.1", completion: "0.1" };
   const endpoint = {
@@ -189,7 +189,7 @@ test("price tiers must rise and have prices", () => {
   ]);
 });
 
-test("price changes must rise, have prices to change, and be as sound as they", () => {
+test("price changes must be in ascending order, require prices, and pass the same checks as prices", () => {
   const [endpoint] = CHANGING.endpoints as [ModelEndpoint];
   const [first, second] = endpoint.priceChanges as [PriceChange, PriceChange];
   const faults = (change: Partial<ModelEndpoint>) =>

@@ -8,25 +8,25 @@ import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import type { ProviderTarget } from "../../src/wire/client-apis/inference-request.ts";
 
 /*
- * What goes out for a wish for reasoning, for every endpoint of the shipped catalog whose model reasons. `bun
- * test/catalog/reasoning-wishes.ts` writes the table anew.
+ * The fields that are sent for reasoning parameters, at every endpoint of the shipped catalog whose model reasons. `bun
+ * test/catalog/reasoning-parameters.ts` writes the table again.
  */
 
 /** The golden file of the table. */
-export const TABLE_FILE = join(import.meta.dir, "reasoning-wishes.txt");
+export const TABLE_FILE = join(import.meta.dir, "reasoning-parameters.txt");
 
-const WISHES = {
+const REASONING = {
   on: { reasoning: { enabled: true } },
   off: { reasoning: { enabled: false } },
   low: { reasoning: { effort: "low" } },
 } as const;
-export type WishName = keyof typeof WISHES;
-export const WISH_NAMES = Object.keys(WISHES) as WishName[];
+export type ReasoningName = keyof typeof REASONING;
+export const REASONING_NAMES = Object.keys(REASONING) as ReasoningName[];
 
-/** What a vendor is told for a wish: the fields, and the warnings that the client gets. */
-export interface Told {
-  readonly said: string;
-  readonly warned: readonly string[];
+/** The effect of reasoning parameters: the fields that are sent, and the warnings for the client. */
+export interface Outcome {
+  readonly sent: string;
+  readonly warnings: readonly string[];
 }
 
 /** One endpoint in one of its formats. */
@@ -34,12 +34,12 @@ export interface Row {
   readonly model: string;
   readonly provider: string;
   readonly format: string;
-  /** How the model is steered, as the catalog says it. */
+  /** How the model's reasoning can be controlled according to the catalog. */
   readonly control: string;
-  readonly told: Readonly<Record<WishName, Told>>;
+  readonly outcome: Readonly<Record<ReasoningName, Outcome>>;
 }
 
-/** Every endpoint of a model that reasons, in each of its formats. */
+/** Returns a row for every endpoint of a reasoning model in each of its formats. */
 export function listRows(): readonly Row[] {
   const catalog = loadShippedCatalog();
   const providers = new Map(catalog.providers.map((provider) => [provider.slug, provider]));
@@ -60,7 +60,7 @@ function listOfEndpoint(model: ModelRecord, endpoint: ModelEndpoint, record: Pro
     provider: record.slug,
     format: target.format,
     control: describeControl(model),
-    told: { on: tell(target, "on"), off: tell(target, "off"), low: tell(target, "low") },
+    outcome: { on: outcomeOf(target, "on"), off: outcomeOf(target, "off"), low: outcomeOf(target, "low") },
   }));
 }
 
@@ -78,21 +78,21 @@ function describeControl({ reasoning }: ModelRecord): string {
 
 const MESSAGES = [{ role: "user", content: "x" }];
 
-/** What the target is told beyond what it is told of a request that says nothing of reasoning. */
-function tell(target: ProviderTarget, name: WishName): Told {
+/** Returns the fields of a request with reasoning parameters that differ from those of a request without them. */
+function outcomeOf(target: ProviderTarget, name: ReasoningName): Outcome {
   const plain = encode(target, {});
-  const { body, warnings } = encode(target, WISHES[name]);
-  const said = Object.entries(body).filter(
+  const { body, warnings } = encode(target, REASONING[name]);
+  const sent = Object.entries(body).filter(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(plain.body[field]),
   );
   return {
-    said: said.length === 0 ? "-" : JSON.stringify(Object.fromEntries(said)),
-    warned: warnings.filter(({ field }) => field.startsWith("reasoning")).map(({ message }) => message),
+    sent: sent.length === 0 ? "-" : JSON.stringify(Object.fromEntries(sent)),
+    warnings: warnings.filter(({ field }) => field.startsWith("reasoning")).map(({ message }) => message),
   };
 }
 
-function encode(target: ProviderTarget, said: object) {
-  const body = { model: "m", messages: MESSAGES, max_tokens: 10_000, ...said };
+function encode(target: ProviderTarget, sent: object) {
+  const body = { model: "m", messages: MESSAGES, max_tokens: 10_000, ...sent };
   const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
   const encoded = request.encode({
     ...target,
@@ -107,11 +107,11 @@ function encode(target: ProviderTarget, said: object) {
   };
 }
 
-/** The table as text: an entry for all providers that are told the same of models that are steered alike. */
+/** Formats the table: one entry for all providers with the same fields for models with the same control. */
 export function renderTable(rows: readonly Row[]): string {
   const providers = new Map<string, Set<string>>();
-  for (const { provider, format, control, told } of rows) {
-    const cells = WISH_NAMES.map((name) => `  ${name}: ${render(told[name])}`).join("\n");
+  for (const { provider, format, control, outcome } of rows) {
+    const cells = REASONING_NAMES.map((name) => `  ${name}: ${render(outcome[name])}`).join("\n");
     const entry = `${format}, ${control}:\n${cells}`;
     providers.set(entry, (providers.get(entry) ?? new Set()).add(provider));
   }
@@ -119,8 +119,8 @@ export function renderTable(rows: readonly Row[]): string {
   return `${entries.sort().join("\n\n")}\n`;
 }
 
-function render({ said, warned }: Told): string {
-  return warned.length === 0 ? said : `${said}  [${warned.join(" ")}]`;
+function render({ sent, warnings }: Outcome): string {
+  return warnings.length === 0 ? sent : `${sent}  [${warnings.join(" ")}]`;
 }
 
 if (import.meta.main) await Bun.write(TABLE_FILE, renderTable(listRows()));

@@ -33,8 +33,8 @@ function model(rest: Partial<ModelRecord> = {}): ModelRecord {
   };
 }
 
-describe("a model record", () => {
-  test("has every field of the contract", () => {
+describe("a presented model", () => {
+  test("has every field of the API", () => {
     expect(presentModel(model(), [endpoint()], NOW)).toEqual({
       id: "author/name",
       object: "model",
@@ -53,7 +53,7 @@ describe("a model record", () => {
     });
   });
 
-  test("promises the smallest context and the highest of each price", () => {
+  test("has the smallest context window and the highest of each price of its endpoints", () => {
     const cheap = endpoint({
       contextLength: 4000,
       maxOutputTokens: 400,
@@ -67,7 +67,7 @@ describe("a model record", () => {
     });
   });
 
-  test("lists the highest price at each threshold of any endpoint", () => {
+  test("has the highest price for each prompt size at which a price of an endpoint changes", () => {
     const tiered = endpoint({
       priceTiers: [{ minPromptTokens: 501, prompt: "0.000006", completion: "0.000008" }],
     });
@@ -79,7 +79,7 @@ describe("a model record", () => {
     });
   });
 
-  test("leaves out what no endpoint takes", () => {
+  test("omits modalities and parameters that no endpoint accepts", () => {
     const described = presentModel(model(), [endpoint({ lacks: ["image", "tools"] })], NOW);
     expect(described).toMatchObject({
       architecture: { input_modalities: ["text"] },
@@ -90,7 +90,7 @@ describe("a model record", () => {
     ).toContain("tools");
   });
 
-  test("is free by its id alone", () => {
+  test("is free if its id ends in :free, and only then", () => {
     expect(
       presentModel(
         model({ id: "author/name:free" }),
@@ -100,12 +100,12 @@ describe("a model record", () => {
     ).toBe(true);
   });
 
-  test("is not there without a priced endpoint", () => {
+  test("does not exist without an endpoint that has a price", () => {
     expect(presentModel(model(), [], NOW)).toBeNull();
     expect(presentModel(model(), [endpoint({ prices: null })], NOW)).toBeNull();
   });
 
-  test("of every shipped model has a context and prices", () => {
+  test("of the shipped catalog always has a context window and prices", () => {
     for (const shipped of loadShippedCatalog().models) {
       const described = presentModel(shipped, shipped.endpoints, NOW);
       if (described === null) continue;
@@ -117,7 +117,7 @@ describe("a model record", () => {
   });
 });
 
-test("a provider record has every field of the contract, unknown as null", () => {
+test("a presented provider has every field of the API, and null for unknown facts", () => {
   const llama = loadShippedCatalog().providers.find((provider) => provider.slug === "llama");
   if (llama === undefined) throw new Error("the catalog has no such provider");
   expect(presentProvider(llama, 7, true)).toEqual({
