@@ -14,10 +14,10 @@ const AT: HealthTarget = { provider: "acme", model: "acme/one", keyLabel: "acme#
 const WELL: AttemptReport = { kind: "succeeded", tokensPerS: null };
 const BADLY: AttemptReport = { kind: "failed" };
 
-/** The first attempt of a request that came at that time. */
+/** Returns the times of the first attempt of a request that arrived at a time. */
 const from = (at: number): AttemptTimes => ({ beganAt: at, requestedAt: at });
 
-/** A health memory with a clock, at one target unless told. */
+/** Health statistics with a clock. Methods use the target `AT` by default. */
 class Scene {
   readonly health: Health;
   now = START;
@@ -26,11 +26,11 @@ class Scene {
     this.health = createHealth(maxTargets);
   }
 
-  /** An attempt that takes no time. */
-  go(note: AttemptReport, times = 1, target: HealthTarget = AT): this {
+  /** Records attempts that take no time. */
+  go(report: AttemptReport, times = 1, target: HealthTarget = AT): this {
     for (let time = 0; time < times; time++) {
       this.health.begin(target, this.now);
-      this.health.record(target, note, { ...from(this.now), now: this.now });
+      this.health.record(target, report, { ...from(this.now), now: this.now });
       this.now += 1;
     }
     return this;
@@ -59,26 +59,30 @@ class Scene {
 
 describe("a circuit", () => {
   const cases: readonly (readonly [string, (scene: Scene) => unknown, string])[] = [
-    ["nothing known", () => {}, "closed"],
-    ["four failures", (s) => s.go(BADLY, 4), "closed"],
-    ["five failures in a row", (s) => s.go(BADLY, 5), "open"],
-    ["five in a row after a thousand successes", (s) => s.go(WELL, 1_000).go(BADLY, 5), "open"],
+    ["is closed without attempts", () => {}, "closed"],
+    ["is closed after four failures", (s) => s.go(BADLY, 4), "closed"],
+    ["is open after five consecutive failures", (s) => s.go(BADLY, 5), "open"],
     [
-      "half of ten, never five in a row",
+      "is open after a thousand successes and five consecutive failures",
+      (s) => s.go(WELL, 1_000).go(BADLY, 5),
+      "open",
+    ],
+    [
+      "is open after failures of half of ten attempts, never five consecutive ones",
       (s) => {
         for (let i = 0; i < 5; i++) s.go(WELL).go(BADLY);
       },
       "open",
     ],
     [
-      "a third, never five in a row",
+      "is closed after failures of a third of the attempts, never five consecutive ones",
       (s) => {
         for (let i = 0; i < 50; i++) s.go(WELL, 2).go(BADLY);
       },
       "closed",
     ],
     [
-      "failures spread over minutes with successes between",
+      "is closed after failures over several minutes with successes between them",
       (s) => {
         for (let i = 0; i < 50; i++)
           s.go(BADLY)
@@ -89,58 +93,74 @@ describe("a circuit", () => {
       "closed",
     ],
     [
-      "one failure a minute, five times",
+      "opens after five failures with one minute between them",
       (s) => {
         for (let i = 0; i < 5; i++) s.go(BADLY).pass(60 * S);
       },
       "half_open",
     ],
     [
-      "one failure in a quarter of an hour, ten times",
+      "is closed after ten failures with a quarter of an hour between them",
       (s) => {
         for (let i = 0; i < 10; i++) s.go(BADLY).pass(900 * S);
       },
       "closed",
     ],
-    ["the caller's own errors, a hundred times", (s) => s.go({ kind: "neutral" }, 100), "closed"],
-    ["limits, a hundred times", (s) => s.go({ kind: "rate_limited", retryAfterMs: null }, 100), "closed"],
-    ["refused keys, a hundred times", (s) => s.go({ kind: "key_refused", scope: "key" }, 100), "closed"],
-    ["keys without credit, a hundred times", (s) => s.go({ kind: "out_of_credit" }, 100), "closed"],
-    ["overload, five times", (s) => s.go({ kind: "overloaded", retryAfterMs: null }, 5), "open"],
+    ["is closed after a hundred errors of callers", (s) => s.go({ kind: "neutral" }, 100), "closed"],
     [
-      "the caller's own errors between five failures",
+      "is closed after a hundred rate limits",
+      (s) => s.go({ kind: "rate_limited", retryAfterMs: null }, 100),
+      "closed",
+    ],
+    [
+      "is closed after a hundred rejected keys",
+      (s) => s.go({ kind: "key_refused", scope: "key" }, 100),
+      "closed",
+    ],
+    ["is closed after a hundred keys without credit", (s) => s.go({ kind: "out_of_credit" }, 100), "closed"],
+    ["is open after five overloads", (s) => s.go({ kind: "overloaded", retryAfterMs: null }, 5), "open"],
+    [
+      "is open after five failures with errors of callers between them",
       (s) => s.go(BADLY, 4).go({ kind: "neutral" }, 10).go(BADLY),
       "open",
     ],
     [
-      "streams that begin and then break off",
+      "is open after streams that began and were truncated",
       (s) => {
         for (let i = 0; i < 5; i++) s.go({ kind: "begun", ttftMs: 100 }).go(BADLY);
       },
       "open",
     ],
-    ["open, after five seconds", (s) => s.go(BADLY, 5).pass(5 * S), "half_open"],
-    ["half open, while the probe runs", (s) => s.toHalfOpen().health.begin(AT, s.now), "open"],
+    ["is half open five seconds after it opened", (s) => s.go(BADLY, 5).pass(5 * S), "half_open"],
+    ["is open for others while the probe runs", (s) => s.toHalfOpen().health.begin(AT, s.now), "open"],
     [
-      "half open, a probe that was never heard of again",
+      "is half open again if the probe never has an outcome",
       (s) => {
         s.toHalfOpen().health.begin(AT, s.now);
         s.pass(15 * S);
       },
       "half_open",
     ],
-    ["half open, a probe whose client left", (s) => s.toHalfOpen().go({ kind: "neutral" }), "half_open"],
     [
-      "half open, a probe that met a limit",
+      "is half open again if the client of the probe left",
+      (s) => s.toHalfOpen().go({ kind: "neutral" }),
+      "half_open",
+    ],
+    [
+      "is half open again if the probe was rate limited",
       (s) => s.toHalfOpen().go({ kind: "rate_limited", retryAfterMs: null }),
       "half_open",
     ],
-    ["half open, one success", (s) => s.toHalfOpen().go(WELL), "half_open"],
-    ["half open, two successes", (s) => s.toHalfOpen().go(WELL, 2), "closed"],
-    ["half open, a success and a failure", (s) => s.toHalfOpen().go(WELL).go(BADLY), "open"],
-    ["half open, two first tokens", (s) => s.toHalfOpen().go({ kind: "begun", ttftMs: 50 }, 2), "closed"],
+    ["is half open after one successful probe", (s) => s.toHalfOpen().go(WELL), "half_open"],
+    ["is closed after two successful probes", (s) => s.toHalfOpen().go(WELL, 2), "closed"],
+    ["is open after a successful and a failed probe", (s) => s.toHalfOpen().go(WELL).go(BADLY), "open"],
     [
-      "half open, a failure, five seconds later",
+      "is closed after the first tokens of two probes",
+      (s) => s.toHalfOpen().go({ kind: "begun", ttftMs: 50 }, 2),
+      "closed",
+    ],
+    [
+      "is open five seconds after a failed probe",
       (s) =>
         s
           .toHalfOpen()
@@ -149,7 +169,7 @@ describe("a circuit", () => {
       "open",
     ],
     [
-      "half open, a failure, ten seconds later",
+      "is half open ten seconds after a failed probe",
       (s) =>
         s
           .toHalfOpen()
@@ -157,8 +177,12 @@ describe("a circuit", () => {
           .pass(10 * S),
       "half_open",
     ],
-    ["closed again, four failures", (s) => s.toHalfOpen().go(WELL, 2).go(BADLY, 4), "closed"],
-    ["forgotten by everybody for ten minutes", (s) => s.toHalfOpen().pass(600 * S), "closed"],
+    [
+      "that was closed by probes stays closed after four failures",
+      (s) => s.toHalfOpen().go(WELL, 2).go(BADLY, 4),
+      "closed",
+    ],
+    ["is closed after ten minutes without a probe", (s) => s.toHalfOpen().pass(600 * S), "closed"],
   ];
   test.each(cases)("%s", (_, play, state) => {
     const scene = new Scene();
@@ -166,7 +190,7 @@ describe("a circuit", () => {
     expect(scene.state()).toBe(state as "open");
   });
 
-  test("a stream that is told at its first token and at its end is one probe", () => {
+  test("counts a stream, whose first token and end are reported, as one probe", () => {
     const scene = new Scene().toHalfOpen();
     scene.health.begin(AT, scene.now);
     scene.health.record(AT, { kind: "begun", ttftMs: 10 }, { ...from(scene.now), now: scene.now + 10 });
@@ -174,7 +198,7 @@ describe("a circuit", () => {
     expect(scene.pass(30).state()).toBe("half_open");
   });
 
-  test("is open for longer each time a probe fails, and for half a minute at most", () => {
+  test("is open for longer after each failed probe, up to half a minute", () => {
     const scene = new Scene().go(BADLY, 5);
     const waits = [];
     for (let round = 0; round < 8; round++) {
@@ -190,7 +214,7 @@ describe("a circuit", () => {
     });
   });
 
-  test("not all targets are probed at the same moment", () => {
+  test("becomes half open at a time that differs from target to target", () => {
     const scene = new Scene();
     const targets = Array.from({ length: 20 }, (_, at) => ({
       ...AT,
@@ -208,7 +232,7 @@ describe("a circuit", () => {
     expect(halfOpen(START + 5_000)).toBe(20);
   });
 
-  test("attempts from before it opened say nothing, however late they end", () => {
+  test("ignores attempts that began before it opened", () => {
     const scene = new Scene();
     const before = scene.now;
     scene
@@ -225,17 +249,17 @@ describe("a circuit", () => {
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).success).toBe(1);
   });
 
-  test("who had nobody else to ask does not put the probe off", () => {
+  test("does not postpone its probe because of a last resort that failed", () => {
     const scene = new Scene().go(BADLY, 5);
     for (let i = 0; i < 30; i++) scene.go(BADLY).pass(99);
     expect(scene.pass(2 * S).state()).toBe("half_open");
   });
 
-  test("closes when those who had nobody else to ask were answered", () => {
+  test("closes after successes of requests that used it as a last resort", () => {
     expect(new Scene().go(BADLY, 5).go(WELL, 2).state()).toBe("closed");
   });
 
-  test("one model that fails leaves the provider's others alone", () => {
+  test("of a provider does not open because one model fails", () => {
     const scene = new Scene();
     const other = { ...AT, model: "acme/two" };
     for (let i = 0; i < 20; i++) scene.go(BADLY, 5).go(WELL, 1, other);
@@ -243,13 +267,13 @@ describe("a circuit", () => {
     expect(scene.state(other)).toBe("closed");
   });
 
-  test("a hundred that fail at one model at once do not bring its provider down", () => {
+  test("of a provider does not open because a hundred concurrent requests to one model fail", () => {
     const scene = new Scene();
     for (let i = 0; i < 100; i++) scene.health.record(AT, BADLY, { ...from(START), now: START + 10 * S });
     expect(scene.pass(10 * S).state({ ...AT, model: "acme/two" })).toBe("closed");
   });
 
-  test("a provider that is down is down for models that nobody asked for", () => {
+  test("of a provider that is open is open for models without any attempt", () => {
     const scene = new Scene();
     for (let model = 0; model < 4; model++) scene.go(BADLY, 3, { ...AT, model: `acme/${model}` });
     const unseen = { ...AT, model: "acme/unseen" };
@@ -259,7 +283,7 @@ describe("a circuit", () => {
     expect(scene.state(unseen)).toBe("closed");
   });
 
-  test("property: one probe at a time, whatever happens", () => {
+  test("never lets two probes through at a time", () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant("begin" as const) }),
       fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 0, max: 4_000 }) }),
@@ -282,16 +306,16 @@ describe("a circuit", () => {
   });
 });
 
-describe("success", () => {
+describe("the success rate", () => {
   const success = (scene: Scene) => scene.health.endpoint(AT.provider, AT.model, scene.now).success;
 
-  test("is 1 without attempts, and a single failure says little", () => {
+  test("is 1 without attempts, and close to 1 after a single failure", () => {
     expect(success(new Scene())).toBe(1);
     expect(success(new Scene().go(BADLY))).toBe(0.8);
     expect(success(new Scene().go(WELL, 96).go(BADLY, 4))).toBeCloseTo(0.96, 2);
   });
 
-  test("what is older than a minute does not count", () => {
+  test("ignores outcomes that are older than a minute", () => {
     const scene = new Scene()
       .go(BADLY, 4)
       .pass(30 * S)
@@ -303,7 +327,7 @@ describe("success", () => {
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).volume).toBe(0);
   });
 
-  test("property: volume counts what the last minute had, to a slice of five seconds", () => {
+  test("comes with a volume that counts the attempts of the last minute, within a slice of five seconds", () => {
     const attempts = fc.array(fc.record({ gapMs: fc.integer({ min: 0, max: 20_000 }), well: fc.boolean() }), {
       maxLength: 80,
     });
@@ -311,7 +335,7 @@ describe("success", () => {
       fc.property(attempts, (list) => {
         const scene = new Scene();
         const times: number[] = [];
-        // Four in a row at most, so that no circuit opens or clears anything.
+        // At most four consecutive failures, so that no circuit opens, which would clear the window.
         let inARow = 0;
         for (const { gapMs, well } of list) {
           scene.pass(gapMs);
@@ -328,7 +352,7 @@ describe("success", () => {
   });
 });
 
-describe("waiting", () => {
+describe("a cooldown", () => {
   const limited = (retryAfterMs: number | null): AttemptReport => ({ kind: "rate_limited", retryAfterMs });
   const overloaded = (retryAfterMs: number | null): AttemptReport => ({ kind: "overloaded", retryAfterMs });
   const refused: AttemptReport = { kind: "key_refused", scope: "key" };
@@ -336,75 +360,75 @@ describe("waiting", () => {
   const OTHER_MODEL = { ...AT, model: "acme/two" };
 
   const cases: readonly (readonly [string, AttemptReport, HealthTarget, number])[] = [
-    ["a limit sets the key aside for a second", limited(null), AT, 1_000],
-    ["a limit leaves the provider's other keys", limited(null), OTHER_KEY, 0],
-    ["a limit leaves the key's other models", limited(null), OTHER_MODEL, 0],
-    ["Retry-After of a limit is obeyed", limited(17_000), AT, 17_000],
-    ["Retry-After of an hour counts as a minute", limited(3_600_000), AT, 60_000],
-    ["Retry-After of an overload is obeyed", overloaded(3_000), AT, 3_000],
-    ["Retry-After of an overload is for all keys", overloaded(3_000), OTHER_KEY, 3_000],
-    ["an overload is of its model", overloaded(3_000), OTHER_MODEL, 0],
-    ["one overload that names no time is a failure like others", overloaded(null), AT, 0],
-    ["a refused key is set aside for a minute", refused, AT, 60_000],
-    ["a refused key is set aside for all models", refused, OTHER_MODEL, 60_000],
-    ["a refused key leaves the others", refused, OTHER_KEY, 0],
+    ["lasts a second after a rate limit", limited(null), AT, 1_000],
+    ["after a rate limit does not apply to other keys of the provider", limited(null), OTHER_KEY, 0],
+    ["after a rate limit does not apply to other models of the key", limited(null), OTHER_MODEL, 0],
+    ["after a rate limit lasts as long as Retry-After says", limited(17_000), AT, 17_000],
+    ["lasts a minute if Retry-After is an hour", limited(3_600_000), AT, 60_000],
+    ["after an overload lasts as long as Retry-After says", overloaded(3_000), AT, 3_000],
+    ["after an overload applies to all keys", overloaded(3_000), OTHER_KEY, 3_000],
+    ["after an overload does not apply to other models", overloaded(3_000), OTHER_MODEL, 0],
+    ["does not begin after one overload without Retry-After", overloaded(null), AT, 0],
+    ["lasts a minute after a rejected key", refused, AT, 60_000],
+    ["after a rejected key applies to all models", refused, OTHER_MODEL, 60_000],
+    ["after a rejected key does not apply to other keys", refused, OTHER_KEY, 0],
     [
-      "a key that is refused for a model is set aside for it",
+      "lasts a minute for a model for which the key was rejected",
       { kind: "key_refused", scope: "model" },
       AT,
       60_000,
     ],
     [
-      "a key that is refused for a model serves others",
+      "does not apply to other models than the one for which the key was rejected",
       { kind: "key_refused", scope: "model" },
       OTHER_MODEL,
       0,
     ],
-    ["a key without credit is set aside for a minute", { kind: "out_of_credit" }, OTHER_MODEL, 60_000],
-    ["a failure sets nothing aside", BADLY, AT, 0],
-    ["the caller's own error sets nothing aside", { kind: "neutral" }, AT, 0],
+    ["lasts a minute for a key without credit", { kind: "out_of_credit" }, OTHER_MODEL, 60_000],
+    ["does not begin after a failure", BADLY, AT, 0],
+    ["does not begin after an error of the caller", { kind: "neutral" }, AT, 0],
   ];
-  test.each(cases)("%s", (_, note, target, ms) => {
-    const scene = new Scene().go(note);
+  test.each(cases)("%s", (_, report, target, ms) => {
+    const scene = new Scene().go(report);
     scene.now -= 1;
     expect(scene.wait(target)?.ms ?? 0).toBe(ms);
     expect(scene.pass(ms).wait(target)).toBeNull();
   });
 
   const growing: readonly (readonly [string, AttemptReport, number[]])[] = [
-    ["a limit", limited(null), [1, 2, 4, 8, 16, 30, 30]],
-    ["a refused key", refused, [60, 120, 240, 480, 900, 900]],
-    ["no credit", { kind: "out_of_credit" }, [60, 60, 60]],
+    ["a rate limit", limited(null), [1, 2, 4, 8, 16, 30, 30]],
+    ["a rejected key", refused, [60, 120, 240, 480, 900, 900]],
+    ["a lack of credit", { kind: "out_of_credit" }, [60, 60, 60]],
     ["an overload", overloaded(null), [0, 5, 10, 20, 30, 30]],
   ];
-  test.each(growing)("%s that comes back is waited for longer", (_, note, seconds) => {
+  test.each(growing)("for %s grows each time the trouble occurs again after it", (_, report, seconds) => {
     const scene = new Scene();
     for (const expected of seconds) {
-      scene.go(note);
+      scene.go(report);
       const waited = scene.wait()?.ms ?? 0;
       expect(Math.ceil(waited / S)).toBe(expected);
       scene.pass(waited);
     }
   });
 
-  test.each(growing)("%s that many meet at once counts once", (_, note) => {
+  test.each(growing)("for %s does not grow because concurrent requests report the same", (_, report) => {
     const scene = new Scene().go(overloaded(null));
     const [together, later] = [scene.now, scene.now + 100];
-    for (let i = 0; i < 100; i++) scene.health.record(AT, note, { ...from(together), now: later });
+    for (let i = 0; i < 100; i++) scene.health.record(AT, report, { ...from(together), now: later });
     const once = new Scene().go(overloaded(null));
-    once.health.record(AT, note, { ...from(once.now), now: once.now + 100 });
+    once.health.record(AT, report, { ...from(once.now), now: once.now + 100 });
     expect(scene.health.waitMs(AT, later)).toEqual(once.health.waitMs(AT, once.now + 100));
   });
 
-  test.each(growing)("%s is forgotten once the key was taken again", (_, note) => {
-    const scene = new Scene().go(note, 2);
+  test.each(growing)("for %s has its first length again after the key was accepted", (_, report) => {
+    const scene = new Scene().go(report, 2);
     scene.pass(scene.wait()?.ms ?? 0).go(WELL);
     expect(scene.wait()).toBeNull();
-    const first = new Scene().go(note);
-    expect(scene.go(note).wait()?.ms).toBe(first.wait()?.ms);
+    const first = new Scene().go(report);
+    expect(scene.go(report).wait()?.ms).toBe(first.wait()?.ms);
   });
 
-  test("further overloads of the same request do not count as the second in a row, those of a later request do", () => {
+  test("begins at the second consecutive overload, which counts only if it is of a later request", () => {
     const scene = new Scene();
     const requestedAt = scene.now;
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -416,14 +440,14 @@ describe("waiting", () => {
     expect(scene.pass(1).go(overloaded(null)).wait()?.why).toBe("overloaded");
   });
 
-  test.each(growing)("%s that one request meets several times is not waited for longer", (_, note) => {
+  test.each(growing)("for %s does not grow because one request reports it several times", (_, report) => {
     const meet = (attempts: number) => {
-      const scene = new Scene().go(note);
+      const scene = new Scene().go(report);
       const requestedAt = scene.now;
       let metAt = requestedAt;
       for (let attempt = 0; attempt < attempts; attempt++) {
         metAt += 10;
-        scene.health.record(AT, note, { beganAt: metAt, requestedAt, now: metAt });
+        scene.health.record(AT, report, { beganAt: metAt, requestedAt, now: metAt });
       }
       const until = metAt + (scene.health.waitMs(AT, metAt)?.ms ?? 0);
       return until - metAt;
@@ -431,14 +455,14 @@ describe("waiting", () => {
     expect(meet(4)).toBeLessThanOrEqual(meet(1));
   });
 
-  test("an overload is known to be all that is in the way, and a refused key beside it too", () => {
+  test("says whether an overload is its only reason", () => {
     expect(new Scene().go(overloaded(9_000)).wait()).toMatchObject({ isOnlyOverload: true });
     const limitedToo = new Scene().go(limited(2_000)).go(overloaded(9_000));
     expect(limitedToo.wait()).toMatchObject({ why: "overloaded", isOnlyOverload: false });
     expect(limitedToo.pass(2_000).wait()).toMatchObject({ why: "overloaded", isOnlyOverload: true });
   });
 
-  test("an answer that was under way before does not end the wait", () => {
+  test("does not end because of an attempt that began before it", () => {
     const scene = new Scene();
     const before = scene.now;
     scene.pass(10).go(limited(9_000));
@@ -446,21 +470,21 @@ describe("waiting", () => {
     expect(scene.wait()?.why).toBe("rate_limited");
   });
 
-  test("the longer of two waits counts, and says why", () => {
+  test("of key and endpoint is the longer one, with its reason", () => {
     const scene = new Scene().go(limited(2_000)).go({ kind: "out_of_credit" });
     expect(scene.wait()?.why).toBe("out_of_credit");
     expect(scene.go(overloaded(30_000)).wait()?.why).toBe("out_of_credit");
     expect(scene.pass(40_000).go(overloaded(30_000)).wait()?.why).toBe("overloaded");
   });
 
-  test("of two troubles of a key the one that takes longer stays", () => {
+  test("of a key with two troubles is the longer one", () => {
     const scene = new Scene().go(refused).pass(60_000).go(refused).pass(9_999);
     scene.go({ kind: "out_of_credit" });
     expect(scene.wait()).toEqual({ ms: 109_999, why: "key_refused", isOnlyOverload: false });
     expect(scene.pass(100_000).go({ kind: "out_of_credit" }).wait()?.why).toBe("out_of_credit");
   });
 
-  test("limits never reach further than a minute", () => {
+  test("for rate limits never lasts longer than a minute", () => {
     const said = fc.option(fc.integer({ min: 0, max: 10_000_000 }), { nil: null });
     const kinds = fc.constantFrom("rate_limited" as const, "overloaded" as const);
     fc.assert(
@@ -476,28 +500,28 @@ describe("waiting", () => {
   });
 });
 
-describe("latency and speed", () => {
-  test("too little is not told", () => {
+describe("latency and throughput", () => {
+  test("are null below the minimum sample size", () => {
     const scene = new Scene().go({ kind: "begun", ttftMs: 100 });
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).ttftMs).toBeNull();
     scene.go({ kind: "begun", ttftMs: 100 });
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).ttftMs).not.toBeNull();
   });
 
-  test("old values are not told", () => {
+  test("are null if all values are old", () => {
     const scene = new Scene().go({ kind: "begun", ttftMs: 100 }, 20).pass(3_600 * S);
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).ttftMs).toBeNull();
     expect(scene.health.describe(AT.provider, AT.model, scene.now).ttftMs).toBeNull();
   });
 
-  test("a provider that became slow is seen as slow within minutes", () => {
+  test("of a provider that becomes slow show it within minutes", () => {
     const scene = new Scene();
     for (let i = 0; i < 600; i++) scene.go({ kind: "begun", ttftMs: 200 }).pass(S);
     for (let i = 0; i < 360; i++) scene.go({ kind: "begun", ttftMs: 5_000 }).pass(S);
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).ttftMs).toBeGreaterThan(4_500);
   });
 
-  test("property: percentiles are off by a tenth at most", () => {
+  test("have percentiles with an error of at most a tenth", () => {
     const values = fc.array(fc.integer({ min: 11, max: 500_000 }), { minLength: 3, maxLength: 300 });
     fc.assert(
       fc.property(values, (list) => {
@@ -518,7 +542,7 @@ describe("latency and speed", () => {
     );
   });
 
-  test("speed is told apart from latency", () => {
+  test("are measured separately", () => {
     const scene = new Scene().go({ kind: "succeeded", tokensPerS: 80 }, 5);
     const { ttftMs, tokensPerS } = scene.health.endpoint(AT.provider, AT.model, scene.now);
     expect(ttftMs).toBeNull();
@@ -526,8 +550,8 @@ describe("latency and speed", () => {
   });
 });
 
-describe("memory", () => {
-  test("endpoints that were quiet longest are forgotten first", () => {
+describe("a health memory that is full", () => {
+  test("evicts the endpoint without attempts for the longest time first", () => {
     const scene = new Scene(10);
     const target = (at: number) => ({ ...AT, provider: `p${at}` });
     for (let at = 0; at < 10; at++) scene.go(BADLY, 5, target(at));
@@ -538,7 +562,7 @@ describe("memory", () => {
     expect(scene.state(target(2))).not.toBe("closed");
   });
 
-  test("keys in trouble longest ago are forgotten first", () => {
+  test("evicts the key with the oldest trouble first", () => {
     const scene = new Scene(10);
     const target = (at: number) => ({ ...AT, keyLabel: `k${at}` });
     for (let at = 0; at < 11; at++) scene.go({ kind: "out_of_credit" }, 1, target(at));

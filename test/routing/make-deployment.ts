@@ -1,23 +1,23 @@
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 
-/** What a test says of an deployment. */
-export interface OfferFacts extends Partial<Pick<ModelEndpoint, "lacks" | "priceTiers">> {
+/** The facts of a deployment that a test sets. */
+export interface DeploymentFacts extends Partial<Pick<ModelEndpoint, "lacks" | "priceTiers">> {
   readonly trains?: boolean;
   readonly retains?: boolean | null;
-  /** Dollars a million tokens. */
+  /** US dollars per million tokens. */
   readonly price?: number;
-  /** The same for what is read from its cache. */
+  /** US dollars per million tokens that are read from the cache. */
   readonly cached?: number;
   readonly isForCode?: true;
-  /** Labels of the gateway's keys. */
+  /** Labels of the keys. */
   readonly keys?: readonly string[];
-  /** The account's own key. */
+  /** The keys are BYOK keys. */
   readonly own?: true;
 }
 
-/** A provider's deployment of a model, with as much of a catalog row as routing looks at. */
-export function makeDeployment(id: string, provider: string, facts: OfferFacts = {}): Deployment {
+/** Creates a deployment with the parts of a catalog row that routing uses. */
+export function makeDeployment(id: string, provider: string, facts: DeploymentFacts = {}): Deployment {
   const { trains, retains, price = 1, cached, isForCode, keys = [`${provider}#0`], own, ...endpoint } = facts;
   const prices = {
     prompt: perToken(price),

@@ -15,11 +15,11 @@ interface Asked {
   readonly session?: string;
   readonly warm?: Partial<CacheAffinity>;
   readonly promptTokens?: number;
-  /** By provider. */
+  /** Health by provider. */
   readonly health?: Readonly<Record<string, Partial<EndpointHealth>>>;
-  /** Keys that are set aside. */
+  /** Labels of keys with a cooldown. */
   readonly waits?: readonly string[];
-  /** Keys whose endpoint is left alone because it is overloaded. */
+  /** Labels of keys whose endpoint is overloaded. */
   readonly overloaded?: readonly string[];
 }
 
@@ -58,42 +58,42 @@ function plan(deployments: readonly (readonly Deployment[])[], asked: Asked = {}
   return planRoute(question);
 }
 
-const sayCandidates = ({ candidates }: Plan) => candidates.map(({ key, why }) => `${key.label} ${why}`);
-const saySetAside = ({ skipped: setAside }: Plan) =>
-  setAside.map(({ deployment, key, why }) => `${key?.label ?? deployment.provider.record.slug} ${why}`);
+const candidatesOf = ({ candidates }: Plan) => candidates.map(({ key, why }) => `${key.label} ${why}`);
+const skippedOf = ({ skipped }: Plan) =>
+  skipped.map(({ deployment, key, why }) => `${key?.label ?? deployment.provider.record.slug} ${why}`);
 
 const DEAR = makeDeployment("a/m", "dear", { price: 10, cached: 1 });
 const MIDDLE = makeDeployment("a/m", "middle", { price: 3 });
 const CHEAP = makeDeployment("a/m", "cheap", { price: 2 });
-const OFFERS = [[DEAR, MIDDLE, CHEAP]];
+const DEPLOYMENTS = [[DEAR, MIDDLE, CHEAP]];
 
 describe("a plan", () => {
   test.each<[string, Asked, string[], string[]?]>([
-    ["has the cheapest first", {}, ["cheap#0 price", "middle#0 price", "dear#0 price"]],
+    ["has the cheapest deployment first", {}, ["cheap#0 price", "middle#0 price", "dear#0 price"]],
     [
-      "has those first that the request names",
+      "has the providers of the request's order first",
       { provider: { order: ["dear"] } },
       ["dear#0 order", "cheap#0 price", "middle#0 price"],
     ],
     [
-      "ends with those where nobody else is wanted",
+      "has only the providers of the request's order if fallbacks are not allowed",
       { provider: { order: ["middle"], allow_fallbacks: false } },
       ["middle#0 order"],
       ["dear no_fallbacks", "cheap no_fallbacks"],
     ],
     [
-      "has only the first where nobody else is wanted and nobody is named",
+      "has only the first deployment if fallbacks are not allowed and no order is given",
       { provider: { allow_fallbacks: false } },
       ["cheap#0 price"],
       ["middle no_fallbacks", "dear no_fallbacks"],
     ],
     [
-      "can have the quickest first, the unmeasured last",
+      "sorted by latency has the lowest latency first and unmeasured deployments last",
       { provider: { sort: "latency" }, health: { dear: { ttftMs: 100 }, middle: { ttftMs: 400 } } },
       ["dear#0 latency", "middle#0 latency", "cheap#0 latency"],
     ],
     [
-      "can have the fastest first, the unmeasured last",
+      "sorted by throughput has the highest throughput first and unmeasured deployments last",
       {
         provider: { sort: { by: "throughput" } },
         health: { dear: { tokensPerS: 10 }, middle: { tokensPerS: 90 } },
@@ -101,28 +101,28 @@ describe("a plan", () => {
       ["middle#0 throughput", "dear#0 throughput", "cheap#0 throughput"],
     ],
     [
-      "counts failures against a price",
+      "weighs failures against the price",
       { health: { cheap: { success: 0.7 } } },
       ["middle#0 price", "cheap#0 degraded", "dear#0 price"],
     ],
     [
-      "forgives failures for a price that is low enough",
+      "has a deployment with failures first if its price is low enough",
       { health: { cheap: { success: 0.95 } } },
       ["cheap#0 degraded", "middle#0 price", "dear#0 price"],
     ],
     [
-      "does not count failures where the price alone is wanted",
+      "ignores failures if sorted by price",
       { provider: { sort: "price" }, health: { cheap: { success: 0.7 } } },
       ["cheap#0 price", "middle#0 price", "dear#0 price"],
     ],
     [
-      "leaves out whose circuit is open",
+      "skips a deployment whose circuit is open",
       { health: { cheap: { state: "open", success: 0 } } },
       ["middle#0 price", "dear#0 price"],
       ["cheap circuit_open"],
     ],
     [
-      "leaves out at most half, the worst",
+      "skips at most half of the deployments, the worst ones, if all circuits are open",
       {
         health: {
           cheap: { state: "open", success: 0 },
@@ -134,28 +134,28 @@ describe("a plan", () => {
       ["cheap circuit_open"],
     ],
     [
-      "tries whose circuit is half open, at its place",
+      "has a deployment whose circuit is half open at its usual position",
       { health: { cheap: { state: "half_open" } } },
       ["cheap#0 probe", "middle#0 price", "dear#0 price"],
     ],
     [
-      "leaves out keys that are set aside",
+      "skips keys with a cooldown",
       { waits: ["cheap#0"] },
       ["middle#0 price", "dear#0 price"],
       ["cheap#0 rate_limited"],
     ],
     [
-      "goes where the prompt is in a cache, which makes it cheaper",
+      "prefers the deployment whose cache has the prompt, which makes it cheaper",
       { warm: { provider: "dear", tokens: 99_000 }, promptTokens: 100_000 },
       ["dear#0 warm_cache", "cheap#0 price", "middle#0 price"],
     ],
     [
-      "leaves a warm cache where somebody is cheaper even so",
+      "does not prefer a warm cache if another deployment is still cheaper",
       { warm: { provider: "dear", tokens: 50_000 }, promptTokens: 100_000 },
       ["cheap#0 price", "middle#0 price", "dear#0 warm_cache"],
     ],
     [
-      "leaves a warm cache at a provider that fails",
+      "does not prefer a warm cache at a provider with failures",
       {
         warm: { provider: "dear", tokens: 99_000 },
         promptTokens: 100_000,
@@ -164,73 +164,69 @@ describe("a plan", () => {
       ["cheap#0 price", "middle#0 price", "dear#0 warm_cache"],
     ],
     [
-      "does not care for a cache whose key is set aside",
+      "does not use a warm cache whose key has a cooldown",
       { warm: { provider: "dear", tokens: 99_000 }, promptTokens: 100_000, waits: ["dear#0"] },
       ["cheap#0 price", "middle#0 price"],
       ["dear#0 rate_limited"],
     ],
   ])("%s", (_what, asked, candidates, skipped = []) => {
-    const made = plan(OFFERS, asked);
-    expect(sayCandidates(made)).toEqual(candidates);
-    expect(saySetAside(made)).toEqual(skipped);
+    const made = plan(DEPLOYMENTS, asked);
+    expect(candidatesOf(made)).toEqual(candidates);
+    expect(skippedOf(made)).toEqual(skipped);
   });
 
-  test("has models in turn, and says of the only way that it is the only one", () => {
+  test("has the models in their order, and gives a sole candidate the reason only", () => {
     const other = makeDeployment("a/other", "cheap", { price: 1 });
-    expect(sayCandidates(plan([[DEAR, MIDDLE], [other]]))).toEqual([
+    expect(candidatesOf(plan([[DEAR, MIDDLE], [other]]))).toEqual([
       "middle#0 price",
       "dear#0 price",
       "cheap#0 price",
     ]);
-    expect(sayCandidates(plan([[DEAR]], { health: { dear: { state: "open" } } }))).toEqual(["dear#0 only"]);
+    expect(candidatesOf(plan([[DEAR]], { health: { dear: { state: "open" } } }))).toEqual(["dear#0 only"]);
     expect(plan([[DEAR]], { waits: ["dear#0"] }).candidates).toEqual([]);
   });
 
-  test("never leaves a request without a deployment because of an overload alone", () => {
+  test("always has a candidate if all deployments are only overloaded", () => {
     const overloaded = ["dear#0", "middle#0", "cheap#0"];
-    expect(sayCandidates(plan([[DEAR]], { overloaded }))).toEqual(["dear#0 last_resort"]);
-    expect(sayCandidates(plan(OFFERS, { overloaded }))).toEqual([
+    expect(candidatesOf(plan([[DEAR]], { overloaded }))).toEqual(["dear#0 last_resort"]);
+    expect(candidatesOf(plan(DEPLOYMENTS, { overloaded }))).toEqual([
       "cheap#0 last_resort",
       "middle#0 last_resort",
       "dear#0 last_resort",
     ]);
-    const oneIsWell = plan(OFFERS, { overloaded: ["cheap#0", "dear#0"] });
-    expect(sayCandidates(oneIsWell)).toEqual(["middle#0 price"]);
-    const limitedToo = plan(OFFERS, { overloaded: ["cheap#0"], waits: ["dear#0", "middle#0"] });
-    expect(sayCandidates(limitedToo)).toEqual(["cheap#0 last_resort"]);
-    expect(saySetAside(limitedToo)).toEqual(["dear#0 rate_limited", "middle#0 rate_limited"]);
+    const oneIsWell = plan(DEPLOYMENTS, { overloaded: ["cheap#0", "dear#0"] });
+    expect(candidatesOf(oneIsWell)).toEqual(["middle#0 price"]);
+    const limitedToo = plan(DEPLOYMENTS, { overloaded: ["cheap#0"], waits: ["dear#0", "middle#0"] });
+    expect(candidatesOf(limitedToo)).toEqual(["cheap#0 last_resort"]);
+    expect(skippedOf(limitedToo)).toEqual(["dear#0 rate_limited", "middle#0 rate_limited"]);
   });
 
-  test("without fallbacks asks only those that the request names, also while none of them can be asked", () => {
+  test("without fallbacks has only the named providers, even if none of them is available", () => {
     const provider = { order: ["cheap"], allow_fallbacks: false };
-    const limited = plan(OFFERS, { provider, waits: ["cheap#0"] });
+    const limited = plan(DEPLOYMENTS, { provider, waits: ["cheap#0"] });
     expect(limited.candidates).toEqual([]);
-    expect(saySetAside(limited)).toEqual([
-      "dear no_fallbacks",
-      "middle no_fallbacks",
-      "cheap#0 rate_limited",
-    ]);
-    expect(sayCandidates(plan(OFFERS, { provider, overloaded: ["cheap#0"] }))).toEqual([
+    expect(skippedOf(limited)).toEqual(["dear no_fallbacks", "middle no_fallbacks", "cheap#0 rate_limited"]);
+    expect(candidatesOf(plan(DEPLOYMENTS, { provider, overloaded: ["cheap#0"] }))).toEqual([
       "cheap#0 last_resort",
     ]);
     const open = { cheap: { state: "open" as const, success: 0 } };
-    expect(sayCandidates(plan(OFFERS, { provider, health: open }))).toEqual(["cheap#0 order"]);
+    expect(candidatesOf(plan(DEPLOYMENTS, { provider, health: open }))).toEqual(["cheap#0 order"]);
   });
 
-  test("has the account's own keys first, in their order, and for code the hosts that are for code", () => {
+  test("has BYOK keys first, in their order, and for fill in the middle the hosts dedicated to code", () => {
     const own = makeDeployment("a/m", "dear", { price: 10, own: true, keys: ["own-1", "own-2"] });
     for (const session of ["a", "b", "c"])
-      expect(sayCandidates(plan([[CHEAP, own]], { session }))).toEqual([
+      expect(candidatesOf(plan([[CHEAP, own]], { session }))).toEqual([
         "own-1 price",
         "own-2 price",
         "cheap#0 price",
       ]);
     const code = makeDeployment("a/m", "code", { price: 10, isForCode: true });
-    expect(sayCandidates(plan([[CHEAP, code]], { isFim: true }))).toEqual(["code#0 price", "cheap#0 price"]);
-    expect(sayCandidates(plan([[CHEAP, code]]))).toEqual(["cheap#0 price", "code#0 price"]);
+    expect(candidatesOf(plan([[CHEAP, code]], { isFim: true }))).toEqual(["code#0 price", "cheap#0 price"]);
+    expect(candidatesOf(plan([[CHEAP, code]]))).toEqual(["cheap#0 price", "code#0 price"]);
   });
 
-  test("shares conversations among equals, providers and keys, and keeps each where it is", () => {
+  test("spreads sessions over equal providers and keys, and gives each session always the same", () => {
     const keys = ["k0", "k1"];
     const equals = [[makeDeployment("a/m", "one", { keys }), makeDeployment("a/m", "two", { keys: ["t0"] })]];
     const firstOf = (session: string) => plan(equals, { session }).candidates[0]?.key.label ?? "";
@@ -242,7 +238,7 @@ describe("a plan", () => {
     expect(share("k1")).toBeGreaterThan(0.18);
     expect(firsts).toEqual(Array.from({ length: 600 }, (_, at) => firstOf(`session ${at}`)));
     const warm = { provider: "one", keyLabel: "k1" };
-    expect(sayCandidates(plan(equals, { warm }))[0]).toBe("k1 warm_cache");
+    expect(candidatesOf(plan(equals, { warm }))[0]).toBe("k1 warm_cache");
   });
 
   const anyOffer = fc.record({
@@ -253,7 +249,7 @@ describe("a plan", () => {
   });
   const anySort = fc.constantFrom(undefined, "price", "latency", "throughput");
 
-  test("is the same for the same question, has everyone once, and never ejects more than half", () => {
+  test("is the same for the same question, contains each key once, and never ejects more than half", () => {
     fc.assert(
       fc.property(
         fc.array(anyOffer, { minLength: 1, maxLength: 12 }),
@@ -265,7 +261,7 @@ describe("a plan", () => {
           const asked = { session, health, provider: { sort } };
           const made = plan(deployments, asked);
           expect(plan(deployments, asked)).toEqual(made);
-          // However the deployments were ordered before.
+          // The order of the deployments in the question has no influence.
           expect(plan([[...(deployments[0] as Deployment[])].reverse()], asked).candidates).toEqual(
             made.candidates,
           );
@@ -279,7 +275,7 @@ describe("a plan", () => {
     );
   });
 
-  test("moves nobody else when one goes", () => {
+  test("moves only the sessions of a deployment that is removed", () => {
     fc.assert(
       fc.property(
         fc.array(anyOffer, { minLength: 2, maxLength: 8 }),
@@ -299,10 +295,10 @@ describe("a plan", () => {
   });
 });
 
-describe("the memory of warm places", () => {
+describe("the affinity memory", () => {
   const place = { provider: "p", modelId: "a/m", keyLabel: "k", tokens: 1, until: 100 };
 
-  test("forgets what has grown cold, and of too many the one that was quiet for longest", () => {
+  test("forgets sessions whose cache has expired, and evicts the least recently used session if it is full", () => {
     const memory = createAffinityMemory();
     memory.remember("a", place);
     expect(memory.recall("a", 99)).toEqual(place);

@@ -22,11 +22,11 @@ async function count(texts: readonly Uint8Array[]): Promise<number[]> {
 
 const sum = (counts: readonly number[]) => counts.reduce((total, tokens) => total + tokens, 0);
 
-/** What is denser than the bound says is data, not text. */
+/** Samples of data, which has fewer bytes per token than the bound assumes. */
 const DATA: readonly string[] = ["numbers", "log lines", "uuids", "emoji", "base64", "hex"];
 const TEXTS = SAMPLES.filter(([name]) => !DATA.includes(name));
 
-/** Conversations of pieces of the samples. */
+/** Conversations that consist of pieces of the samples. */
 const conversationsOf = (samples: typeof SAMPLES) =>
   fc.array(
     fc
@@ -42,13 +42,13 @@ const conversationsOf = (samples: typeof SAMPLES) =>
   );
 const conversations = conversationsOf(SAMPLES);
 
-describe("the bound by bytes", () => {
+describe("the bound of tokens by bytes", () => {
   test.each(TEXTS)("holds for %s", async (_name, text) => {
     const body = json(text);
     expect(sum(await count([body]))).toBeLessThanOrEqual(boundByBytes(body.length));
   });
 
-  test("holds for conversations of them", () =>
+  test("holds for conversations of such texts", () =>
     fc.assert(
       fc.asyncProperty(conversationsOf(TEXTS), async (texts) => {
         expect(sum(await count(texts))).toBeLessThanOrEqual(boundByBytes(countBytes(texts)));
@@ -57,8 +57,8 @@ describe("the bound by bytes", () => {
     ));
 });
 
-describe("a sample", () => {
-  test("holds no cut character and no more than its share", () =>
+describe("a sample of texts", () => {
+  test("has no cut character and at most the maximum size", () =>
     fc.assert(
       fc.property(conversations, (texts) => {
         const samples = sampleTexts(texts);
@@ -68,8 +68,8 @@ describe("a sample", () => {
       { numRuns: 15 },
     ));
 
-  // A sample may be off, one time in thousands: the seed keeps to others.
-  test("of long conversations has their tokens within its range", () =>
+  // About one sample in thousands is outside of its range; the seed gives others.
+  test("of long conversations gives a range that contains their tokens", () =>
     fc.assert(
       fc.asyncProperty(conversations, fc.integer({ min: 3, max: 6 }), async (some, times) => {
         const texts = Array.from({ length: times }, () => some).flat();

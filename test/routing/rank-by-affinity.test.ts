@@ -6,17 +6,17 @@ const IDS = ["acme/one:free", "acme/two:free", "acme/three:free", "openai/gpt-os
 const ids = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 2, maxLength: 12 });
 const sessions = fc.uniqueArray(fc.string({ maxLength: 20 }), { minLength: 1, maxLength: 20 });
 
-describe("the order in which free models serve a session", () => {
+describe("the order of free models for a session", () => {
   test.each([
     ["", ["acme/two:free", "acme/three:free", "acme/one:free", "openai/gpt-oss-20b:free"]],
     ["session-1", ["acme/three:free", "openai/gpt-oss-20b:free", "acme/one:free", "acme/two:free"]],
     ["session-2", ["openai/gpt-oss-20b:free", "acme/one:free", "acme/three:free", "acme/two:free"]],
     ["ünï", ["openai/gpt-oss-20b:free", "acme/two:free", "acme/three:free", "acme/one:free"]],
-  ])("is the same in every version: session %j", (session, order) => {
+  ])("is the same in every version for session %j", (session, order) => {
     expect(rankByAffinity(session, IDS)).toEqual(order);
   });
 
-  test("holds every id once, in whatever order they come", () => {
+  test("contains every id once and does not depend on the order of the ids", () => {
     fc.assert(
       fc.property(ids, fc.string(), (list, session) => {
         const ranked = rankByAffinity(session, list);
@@ -26,7 +26,7 @@ describe("the order in which free models serve a session", () => {
     );
   });
 
-  test("moves only the sessions of a model that leaves, to their next", () => {
+  test("moves only the sessions of a removed model, to their next model", () => {
     fc.assert(
       fc.property(ids, sessions, fc.nat(), (list, all, at) => {
         const gone = list[at % list.length] as string;
@@ -39,7 +39,7 @@ describe("the order in which free models serve a session", () => {
     );
   });
 
-  test("gives a model that comes only the sessions that it wins", () => {
+  test("moves only the sessions that a new model wins", () => {
     fc.assert(
       fc.property(ids, sessions, (list, all) => {
         const [comes, ...there] = list as [string, ...string[]];
@@ -51,7 +51,7 @@ describe("the order in which free models serve a session", () => {
     );
   });
 
-  test("spreads sessions evenly", () => {
+  test("spreads sessions evenly over the models", () => {
     const led = new Map(IDS.map((id) => [id, 0]));
     for (let session = 0; session < 4_000; session++) {
       const first = rankByAffinity(`session-${session}`, IDS)[0] as string;

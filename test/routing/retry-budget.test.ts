@@ -6,7 +6,7 @@ import { createRetryBudget } from "../../src/core/routing/retry-budget.ts";
 const START = 1_700_000_000_000;
 
 describe("the retry budget", () => {
-  /** Retries that are let through at `now`. */
+  /** Returns the number of retries that are allowed at `now`. */
   function drain(budget: ReturnType<typeof createRetryBudget>, now: number): number {
     let retries = 0;
     while (budget.mayRetry("acme", now)) {
@@ -21,26 +21,26 @@ describe("the retry budget", () => {
     [9, 10],
     [10, 11],
     [1_000, 110],
-  ])("after %i first attempts, %i retries", (firsts, retries) => {
+  ])("after %i first attempts allows %i retries", (firsts, retries) => {
     const budget = createRetryBudget();
     for (let at = 0; at < firsts; at++) budget.recordFirst("acme", START);
     expect(drain(budget, START)).toBe(retries);
   });
 
-  test("is back after a minute", () => {
+  test("is unused again after a minute", () => {
     const budget = createRetryBudget();
     expect(drain(budget, START)).toBe(10);
     expect(drain(budget, START + 54_000)).toBe(0);
     expect(drain(budget, START + 60_000)).toBe(10);
   });
 
-  test("is each provider's own", () => {
+  test("is separate for each provider", () => {
     const budget = createRetryBudget();
     drain(budget, START);
     expect(budget.mayRetry("other", START)).toBe(true);
   });
 
-  test("property: no minute has more retries than its share and the reserve", () => {
+  test("never allows more retries in a minute than the share of first attempts plus the reserve", () => {
     const steps = fc.array(fc.record({ isRetry: fc.boolean(), gapMs: fc.integer({ min: 0, max: 3_000 }) }), {
       maxLength: 300,
     });
@@ -55,7 +55,7 @@ describe("the retry budget", () => {
           if (isRetry) budget.recordRetry("acme", now);
           else budget.recordFirst("acme", now);
           seen.push({ at: now, isRetry });
-          // Slices of five seconds: a window of 55 seconds is surely within one that was counted.
+          // Slices are five seconds: every window of 55 seconds is within a window that was counted.
           const recent = seen.filter(({ at }) => at > now - 55_000);
           const counted = seen.filter(({ at }) => at > now - 60_000);
           const firsts = counted.filter((each) => !each.isRetry).length;
@@ -67,7 +67,7 @@ describe("the retry budget", () => {
   });
 });
 
-describe("backoff", () => {
+describe("the backoff", () => {
   test.each([
     [0, 200],
     [1, 400],
@@ -75,7 +75,7 @@ describe("backoff", () => {
     [3, 1_600],
     [4, 2_000],
     [50, 2_000],
-  ])("retry %i waits at most %i ms", (retry, mostMs) => {
+  ])("of retry %i is at most %i ms", (retry, mostMs) => {
     expect(backoffMs(retry, 0)).toBe(0);
     expect(backoffMs(retry, 0.5)).toBe(mostMs / 2);
     expect(backoffMs(retry, 1)).toBe(mostMs);

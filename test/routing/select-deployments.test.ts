@@ -21,17 +21,17 @@ interface Rules {
   readonly maxPromptTokens?: number;
 }
 
-function wishesOf(provider: unknown): ProviderPreferences {
+function preferencesOf(provider: unknown): ProviderPreferences {
   return readRoutingParameters(undefined, provider).preferences;
 }
 
-/** What is left, `model at provider`, or the code and the name of the rule that left nothing. */
+/** Returns the selected deployments as `model at provider`, or the code and the rule of the rejection. */
 function choose(deployments: readonly (readonly Deployment[])[], rules: Rules): readonly string[] | string {
   try {
     const left = selectDeployments(deployments, {
       policy: mergePolicies(rules.levels ?? []),
       tierId: null,
-      preferences: wishesOf(rules.provider),
+      preferences: preferencesOf(rules.provider),
       listNeeds: () => ({ ...NO_NEEDS, ...rules.needs }),
       mayHaveMedia: rules.needs !== undefined,
       promptTokens: null,
@@ -49,8 +49,8 @@ const of = (level: LevelPolicy["level"], policy: Partial<Policy>): LevelPolicy =
   policy: { ...OPEN_POLICY, ...policy },
 });
 
-/** The model asked for at three providers, and a fallback at one. */
-const OFFERS = [
+/** The requested model at three providers, and a fallback at one. */
+const DEPLOYMENTS = [
   [
     deployment("acme/large", "alpha", { trains: false, retains: false, lacks: ["image"], price: 3 }),
     deployment("acme/large", "beta", { trains: false, retains: null, lacks: ["temperature"], price: 2 }),
@@ -61,50 +61,66 @@ const OFFERS = [
 const LARGE = ["acme/large at alpha", "acme/large at beta", "acme/large at gamma"];
 const SMALL = "other/small at delta";
 
-describe("offers", () => {
+describe("the selection of deployments", () => {
   test.each<[string, Rules, readonly string[] | string]>([
-    ["no rules", {}, [...LARGE, SMALL]],
-    ["the model asked for is denied", { levels: [of("account", { deniedModels: ["acme/*"] })] }, [SMALL]],
-    ["a fallback is not allowed", { levels: [of("key", { allowedModels: ["acme/*"] })] }, LARGE],
+    ["keeps all without rules", {}, [...LARGE, SMALL]],
     [
-      "all models are denied",
+      "keeps the fallback if the requested model is denied",
+      { levels: [of("account", { deniedModels: ["acme/*"] })] },
+      [SMALL],
+    ],
+    [
+      "keeps the requested model if the fallback is not allowed",
+      { levels: [of("key", { allowedModels: ["acme/*"] })] },
+      LARGE,
+    ],
+    [
+      "rejects a request if all models are denied",
       { levels: [of("account", { deniedModels: ["*"] })] },
       "model_not_allowed: account.denied_models",
     ],
     [
-      "two levels leave nothing together",
+      "rejects a request if two levels together leave no model",
       { levels: [of("gateway", { allowedModels: ["acme/*"] }), of("account", { deniedModels: ["acme/*"] })] },
       "model_not_allowed: account.denied_models",
     ],
     [
-      "a provider is denied",
+      "filters out a denied provider",
       { levels: [of("gateway", { deniedProviders: ["ALPHA", "g*"] })] },
       ["acme/large at beta", SMALL],
     ],
     [
-      "only others are allowed",
-      { levels: [of("gateway", { allowedProviders: ["nobody"] })] },
+      "rejects a request if only other providers are allowed",
+      { levels: [of("gateway", { allowedProviders: ["other"] })] },
       "model_not_allowed: gateway.allowed_providers",
     ],
     [
-      "a policy denies training: unknown counts as yes",
+      "keeps only providers known not to train if a policy denies training",
       { levels: [of("account", { denyDataCollection: true })] },
       ["acme/large at alpha", "acme/large at beta"],
     ],
     [
-      "a policy wants nothing kept",
+      "keeps only providers known to retain nothing if a policy requires zero retention",
       { levels: [of("account", { zeroRetention: true })] },
       ["acme/large at alpha"],
     ],
     [
-      "a policy wants nothing kept, and denies the one that keeps nothing",
+      "rejects a request if a policy requires zero retention and denies the only such provider",
       { levels: [of("account", { zeroRetention: true, deniedProviders: ["alpha"] })] },
       "model_not_allowed: account.zero_retention",
     ],
-    ["the request denies training", { provider: { data_collection: "deny" } }, LARGE.slice(0, 2)],
-    ["the request wants nothing kept", { provider: { zdr: true } }, ["acme/large at alpha"]],
     [
-      "the request may not loosen what the policy wants",
+      "keeps only providers known not to train if the request denies training",
+      { provider: { data_collection: "deny" } },
+      LARGE.slice(0, 2),
+    ],
+    [
+      "keeps only providers known to retain nothing if the request requires zero retention",
+      { provider: { zdr: true } },
+      ["acme/large at alpha"],
+    ],
+    [
+      "does not let the request loosen the policy",
       {
         levels: [of("account", { zeroRetention: true })],
         provider: { zdr: false, data_collection: "allow", only: ["beta"] },
@@ -112,40 +128,48 @@ describe("offers", () => {
       "invalid_request: provider",
     ],
     [
-      "the request wants nothing kept, and nobody is known to",
+      "rejects a request with zero retention if no provider is known to retain nothing",
       {
         provider: { zdr: true, ignore: ["alpha"] },
       },
       "invalid_request: provider",
     ],
-    ["images", { needs: { features: ["image"] } }, [LARGE[1]!, LARGE[2]!, SMALL]],
     [
-      "a parameter that one lacks, unless it is required",
+      "filters out deployments without images if the request has one",
+      { needs: { features: ["image"] } },
+      [LARGE[1]!, LARGE[2]!, SMALL],
+    ],
+    [
+      "keeps a deployment that lacks a parameter which is not required",
       { needs: { parameters: ["temperature"] } },
       [...LARGE, SMALL],
     ],
     [
-      "a parameter that one lacks, required",
+      "filters out a deployment that lacks a required parameter",
       { provider: { require_parameters: true }, needs: { parameters: ["temperature", "max_tokens"] } },
       [LARGE[0]!, LARGE[2]!, SMALL],
     ],
     [
-      "a parameter that no model has, required",
+      "rejects a request if no model supports a required parameter",
       { provider: { require_parameters: true }, needs: { parameters: ["structured_outputs"] } },
       "invalid_request: provider.require_parameters",
     ],
-    ["a highest price", { provider: { max_price: { prompt: 2 } } }, [LARGE[1]!, LARGE[2]!, SMALL]],
-    ["a highest price as text", { provider: { max_price: { completion: "0.1" } } }, [SMALL]],
     [
-      "a highest price under all",
+      "filters out deployments above the maximum price",
+      { provider: { max_price: { prompt: 2 } } },
+      [LARGE[1]!, LARGE[2]!, SMALL],
+    ],
+    ["accepts a maximum price as text", { provider: { max_price: { completion: "0.1" } } }, [SMALL]],
+    [
+      "rejects a request if all prices are above the maximum",
       { provider: { max_price: { prompt: 5, completion: 0.01 } } },
       "invalid_request: provider.max_price",
     ],
   ])("%s", (_what, rules, expected) => {
-    expect(choose(OFFERS, rules)).toEqual(expected as string);
+    expect(choose(DEPLOYMENTS, rules)).toEqual(expected as string);
   });
 
-  test("that grow dearer with the prompt are judged by the price that may come to hold", () => {
+  test("compares the maximum price with each price tier that may apply to the prompt", () => {
     const tiered = deployment("acme/tiered", "alpha", {
       priceTiers: [{ minPromptTokens: 200_000, prompt: "0.00001", completion: "0.00001" }],
     });
@@ -154,7 +178,7 @@ describe("offers", () => {
     expect(choose([[tiered]], { ...cap, maxPromptTokens: 200_000 })).toStartWith("invalid_request");
   });
 
-  test("that lack structured output give way to others where a schema is named", () => {
+  test("filters out deployments without structured output if the request has a schema", () => {
     const some = [
       [deployment("acme/m", "alpha", { lacks: ["structured_outputs"] }), deployment("acme/m", "beta")],
     ];
@@ -166,13 +190,13 @@ describe("offers", () => {
     );
   });
 
-  test("that lack what is asked for are never all that is left", () => {
+  test("rejects a request if every deployment lacks a feature that it uses", () => {
     const blind = [[deployment("acme/blind", "alpha", { lacks: ["image", "tools"] })]];
     expect(choose(blind, { needs: { features: ["image"] } })).toBe("invalid_request: messages");
     expect(choose(blind, { needs: { features: ["tools"] } })).toBe("invalid_request: tools");
   });
 
-  test("become no more by any further rule", () => {
+  test("never keeps more deployments because of a further policy", () => {
     const patterns = fc.array(fc.constantFrom("acme/*", "other/*", "*", "alpha", "*a"), { maxLength: 2 });
     const policy = fc.record({
       allowedModels: fc.option(patterns),
@@ -183,7 +207,7 @@ describe("offers", () => {
       zeroRetention: fc.boolean(),
     });
     const left = (rules: Rules) => {
-      const chosen = choose(OFFERS, rules);
+      const chosen = choose(DEPLOYMENTS, rules);
       return typeof chosen === "string" ? [] : chosen;
     };
     fc.assert(
@@ -196,7 +220,7 @@ describe("offers", () => {
     );
   });
 
-  test("are chosen in time that grows with their number and with the number of patterns", () => {
+  test("takes time linear in the number of deployments and of patterns", () => {
     const chooseAmong = (deployments: number, patterns: number) => {
       const many = [
         Array.from({ length: deployments }, (_, index) =>
@@ -217,11 +241,11 @@ describe("offers", () => {
   });
 });
 
-describe("warnings", () => {
+describe("the warnings of required parameters", () => {
   const fieldsOf = (provider: unknown, parameters: readonly string[]) =>
-    warnOfParameters(wishesOf(provider), () => ({ ...NO_NEEDS, parameters })).map(({ field }) => field);
+    warnOfParameters(preferencesOf(provider), () => ({ ...NO_NEEDS, parameters })).map(({ field }) => field);
 
-  test("say which wish is not granted yet", () => {
+  test("name the field if the catalog does not know which providers support a parameter", () => {
     expect(fieldsOf({ sort: "price" }, [])).toEqual([]);
     expect(fieldsOf({ require_parameters: true }, ["temperature"])).toEqual([]);
     expect(fieldsOf({ require_parameters: true }, ["seed", "stop"])).toEqual([]);
