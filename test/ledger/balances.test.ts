@@ -22,7 +22,7 @@ function balancesWith(balance: number) {
 }
 
 describe("a hold", () => {
-  test("is taken as long as the balance covers all holds, and rejected beyond that", () => {
+  test("a hold is taken as long as the balance covers all holds, and rejected beyond that", () => {
     const balances = balancesWith(100);
     expect(balances.hold(requestOf("a", 60)).kind).toBe("held");
     expect(balances.hold(requestOf("b", 60))).toEqual({
@@ -35,7 +35,7 @@ describe("a hold", () => {
     expect(balances.balanceOf("user_a")).toEqual({ balance: 100, held: 100 });
   });
 
-  test("is released when it is settled, and only its cost is charged", () => {
+  test("a settled hold is released, and only its cost is charged", () => {
     const balances = balancesWith(100);
     balances.hold(requestOf("a", 60));
     balances.settle("a", 25);
@@ -44,7 +44,7 @@ describe("a hold", () => {
     expect(balances.balanceOf("user_a")).toEqual({ balance: 75, held: 0 });
   });
 
-  test("may use the overdraft of the account", () => {
+  test("a hold may use the overdraft of the account", () => {
     const balances = balancesWith(0);
     expect(balances.hold(requestOf("a", 1, { overdraft: null })).kind).toBe("held");
     expect(balances.hold(requestOf("b", 20, { overdraft: 10 }))).toMatchObject({
@@ -54,7 +54,7 @@ describe("a hold", () => {
     expect(balances.hold(requestOf("c", 9, { overdraft: 10 })).kind).toBe("held");
   });
 
-  test("that exceeds a spending limit holds nothing of the balance or of any limit", () => {
+  test("a hold that exceeds a spending limit reserves nothing of the balance or of any limit", () => {
     const balances = balancesWith(1_000);
     balances.loadMeter(daily, 20);
     const refused = balances.hold(requestOf("a", 40, { limits: [daily] }));
@@ -65,7 +65,7 @@ describe("a hold", () => {
     expect(balances.hold(requestOf("c", 20, { limits: [daily] })).kind).toBe("held");
   });
 
-  test("lapses when its time is over", () => {
+  test("a hold lapses when its time is over", () => {
     const balances = balancesWith(100);
     balances.hold(requestOf("a", 60));
     expect(balances.sweep(999)).toBe(0);
@@ -74,7 +74,7 @@ describe("a hold", () => {
     expect(balances.holds()).toEqual([]);
   });
 
-  test("that lapsed before its generation ended leaves nothing held, and the cost is still charged", () => {
+  test("a hold that lapsed before its generation ended reserves nothing, and the cost is still charged", () => {
     const balances = balancesWith(100);
     balances.loadMeter(daily, 0);
     balances.hold(requestOf("a", 40, { limits: [daily] }));
@@ -87,7 +87,7 @@ describe("a hold", () => {
     });
   });
 
-  test("of a new period counts for the new period only", () => {
+  test("a hold of a new period counts for the new period only", () => {
     const balances = balancesWith(1_000);
     balances.loadMeter(daily, 0);
     balances.hold(requestOf("a", 50, { limits: [daily] }));
@@ -104,7 +104,7 @@ describe("a hold", () => {
 describe("a hold between a least and a most", () => {
   const flexible = (id: string) => requestOf(id, 80, { least: 10, most: 400 });
 
-  test("takes the most if eight times as much is available, else an eighth, and at least the expected amount", () => {
+  test("the hold is the most if eight times as much is available, else an eighth, and at least the expected amount", () => {
     const amounts = [10_000, 1_600, 640, 200].map((balance) => {
       const verdict = balancesWith(balance).hold(flexible("a"));
       return verdict.kind === "held" ? verdict.amount : null;
@@ -112,7 +112,7 @@ describe("a hold between a least and a most", () => {
     expect(amounts).toEqual([400, 200, 80, 80]);
   });
 
-  test("takes half of what is left if that is less than expected, down to the least, below which it is rejected", () => {
+  test("the hold is half of what is left if that is less than expected, and is rejected below the least", () => {
     const amounts = [79, 30, 15, 10, 9].map((balance) => {
       const verdict = balancesWith(balance).hold(flexible("a"));
       return verdict.kind === "held" ? verdict.amount : verdict.required;
@@ -125,7 +125,7 @@ describe("a hold between a least and a most", () => {
     });
   });
 
-  test("takes the most of an account without a bound, and reports that the available amount is infinite", () => {
+  test("the hold is the most for an account without a bound, and the reported available amount is infinite", () => {
     const verdict = balancesWith(0).hold({ ...flexible("a"), overdraft: null });
     expect(verdict).toEqual({
       kind: "held",
@@ -135,7 +135,7 @@ describe("a hold between a least and a most", () => {
     });
   });
 
-  test("reports the limit that bounds it", () => {
+  test("the hold reports the limit that bounds it", () => {
     const balances = balancesWith(1_000);
     balances.loadMeter(daily, 20);
     expect(balances.hold({ ...flexible("a"), limits: [daily] })).toEqual({
@@ -148,7 +148,7 @@ describe("a hold between a least and a most", () => {
 });
 
 describe("a hold that grows", () => {
-  test("takes at most what is left, never shrinks, and is released whole", () => {
+  test("the hold grows to at most what is left, never shrinks, and is released completely", () => {
     const balances = balancesWith(100);
     balances.loadMeter(daily, 0);
     balances.hold(requestOf("a", 20, { limits: [daily] }));
@@ -164,7 +164,7 @@ describe("a hold that grows", () => {
     expect(balances.grow("a", 1_000)).toBe(0);
   });
 
-  test("is taken again after it lapsed, as far as the balance allows", () => {
+  test("a lapsed hold grows again as far as the balance allows", () => {
     const balances = balancesWith(100);
     balances.hold(requestOf("a", 60));
     balances.sweep(1_000);
@@ -175,7 +175,7 @@ describe("a hold that grows", () => {
     expect(balances.balanceOf("user_a")).toEqual({ balance: 0, held: 0 });
   });
 
-  test("is not charged with a cost that is no safe integer", () => {
+  test("a cost that is not a safe integer is not charged", () => {
     const balances = balancesWith(100);
     for (const cost of [1e30, Number.NaN, 0.5]) {
       balances.hold(requestOf("a", 60));

@@ -15,35 +15,43 @@ function leftOf(opening: number, ...movements: Movement[]): Record<string, numbe
   return Object.fromEntries(findGrantsLeft(opening, movements).map(({ id, left }) => [id, left]));
 }
 
-describe("what is left of grants", () => {
+describe("what is left of a grant", () => {
   test.each<[string, Record<string, number>, Record<string, number>]>([
-    ["all, unused", leftOf(0, come("a", 10, 1)), { a: 10 }],
-    ["less, by what was used", leftOf(0, come("a", 10, 1), go(4)), { a: 6 }],
-    ["nothing, used up", leftOf(0, come("a", 10, 1), go(14)), { a: 0 }],
-    ["all, where money stays beside it and comes last", leftOf(100, come("a", 10, 1)), { a: 10 }],
+    ["an unused grant is left completely", leftOf(0, come("a", 10, 1)), { a: 10 }],
+    ["a grant is reduced by what was spent", leftOf(0, come("a", 10, 1), go(4)), { a: 6 }],
+    ["nothing is left of a grant that is used up", leftOf(0, come("a", 10, 1), go(14)), { a: 0 }],
     [
-      "what ends first goes first",
+      "a grant is left completely next to money that does not expire",
+      leftOf(100, come("a", 10, 1)),
+      { a: 10 },
+    ],
+    [
+      "the grant that expires first is spent first",
       leftOf(100, come("late", 10, 9), come("early", 10, 1), go(14)),
       { early: 0, late: 6 },
     ],
     [
-      "of the same end the earlier one goes first",
+      "of grants with the same expiry the earlier one is spent first",
       leftOf(0, come("a", 5, 1), come("b", 5, 1), go(6)),
       { a: 0, b: 4 },
     ],
-    ["what was used before it came does not touch it", leftOf(10, go(10), come("a", 10, 1)), { a: 10 }],
-    ["it pays what was overdrawn", leftOf(-4, come("a", 10, 1)), { a: 6 }],
     [
-      "money that stays pays a debt, and the grant pays the rest",
+      "money that was spent before the grant does not reduce it",
+      leftOf(10, go(10), come("a", 10, 1)),
+      { a: 10 },
+    ],
+    ["a grant pays an overdraft", leftOf(-4, come("a", 10, 1)), { a: 6 }],
+    [
+      "money that does not expire pays an overdraft, and the grant pays the rest",
       leftOf(-9, come("x", 5), come("a", 10, 1)),
       { a: 6 },
     ],
     [
-      "one that has ended is gone, and what follows is spent from others",
+      "an expired grant is gone, and later spending reduces others",
       leftOf(0, come("a", 5, 1), come("b", 5, 9), expire("a", 5), go(2)),
       { b: 3 },
     ],
-  ])("is %s", (_what, left, expected) => {
+  ])("%s", (_what, left, expected) => {
     expect(left).toEqual(expected);
   });
 });
@@ -58,7 +66,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** Plays steps as the ledger does: an expiry takes exactly what is left of the grant that ends first. */
+/** Applies steps as the ledger does: an expiry takes exactly what is left of the grant that expires first. */
 function play(opening: number, all: readonly Step[]): { movements: Movement[]; balance: number } {
   const movements: Movement[] = [];
   let balance = opening;
@@ -79,10 +87,10 @@ function play(opening: number, all: readonly Step[]): { movements: Movement[]; b
   return { movements, balance };
 }
 
-describe("whatever happens in whatever order", () => {
+describe("any sequence of grants, spending and expiries", () => {
   const opening = fc.integer({ min: -200, max: 200 });
 
-  test("no grant has less than nothing or more than was given, and together they are never more than the balance", () => {
+  test("each grant has between nothing and its amount left, and all together never more than the balance", () => {
     fc.assert(
       fc.property(opening, steps, (start, all) => {
         const { movements, balance } = play(start, all);
@@ -100,7 +108,7 @@ describe("whatever happens in whatever order", () => {
     );
   });
 
-  test("an expiry never brings a balance below zero, and nothing is left of a grant while a later-ending one is touched", () => {
+  test("an expiry never makes a balance negative, and a grant is spent only after all that expire earlier", () => {
     fc.assert(
       fc.property(opening, steps, (start, all) => {
         const { movements, balance } = play(start, all);
@@ -113,7 +121,7 @@ describe("whatever happens in whatever order", () => {
     );
   });
 
-  test("spending one by one or as one sum is the same", () => {
+  test("spending one by one leaves the same as spending the sum", () => {
     fc.assert(
       fc.property(opening, steps, fc.array(fc.nat(50), { maxLength: 8 }), (start, all, uses) => {
         const { movements } = play(start, all);
@@ -123,7 +131,7 @@ describe("whatever happens in whatever order", () => {
     );
   });
 
-  test("grants are used up in the order in which they end", () => {
+  test("grants are used up in the order in which they expire", () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 500 }), (all, used) => {
         const { movements } = play(0, all);

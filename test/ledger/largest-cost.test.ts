@@ -9,7 +9,7 @@ import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts
 
 const NOW = Date.parse("2026-07-01T12:00:00Z");
 const MOST = Number.MAX_SAFE_INTEGER;
-const LIE: TokenUsage = {
+const IMPOSSIBLE: TokenUsage = {
   ...NO_TOKENS,
   promptTokens: MOST,
   completionTokens: MOST,
@@ -19,7 +19,7 @@ const LIE: TokenUsage = {
   searches: MOST,
   searchContext: "high",
 };
-/** The largest body that is configured by default, all of it text, and the most answers, by tools of the vendor. */
+/** The largest body of the default configuration, all text, with the most answers and tools of the vendor. */
 const REQUEST = {
   action: "chat",
   promptTextBytes: 33_554_432,
@@ -45,8 +45,8 @@ function highestOf(deployment: Deployment, name: "promptTokens" | "completionTok
   return passes;
 }
 
-describe("the highest cost that a generation can have", () => {
-  test("is an exact integer of nanodollars at every endpoint of the shipped catalog, and a thousand of them fit a column", () => {
+describe("the bound of a cost", () => {
+  test("the highest cost is an exact integer of nanodollars at every endpoint of the shipped catalog, and a thousand of them fit a column", () => {
     let highest = 0;
     for (const model of loadShippedCatalog().models) {
       for (const endpoint of model.endpoints) {
@@ -68,11 +68,9 @@ describe("the highest cost that a generation can have", () => {
         };
         const reasoned = { ...dear, reasoningTokens: usage.completionTokens };
         highest = Math.max(highest, ...[usage, dear, reasoned].map((one) => priceAt(prices, one)));
-        expect(checkUsage(LIE, boundsAt(deployment), SEEN).rejected.map(({ field }) => field)).toEqual([
-          "prompt_tokens",
-          "completion_tokens",
-          "searches",
-        ]);
+        expect(checkUsage(IMPOSSIBLE, boundsAt(deployment), SEEN).rejected.map(({ field }) => field)).toEqual(
+          ["prompt_tokens", "completion_tokens", "searches"],
+        );
       }
     }
     expect(highest).toBeGreaterThan(0);
@@ -81,7 +79,7 @@ describe("the highest cost that a generation can have", () => {
     expect(BigInt(highest) * 1_000n).toBeLessThan(2n ** 63n);
   });
 
-  test("is limited to what is exact, whatever prices somebody has configured", () => {
+  test("the highest cost is limited to an exact integer at any configured prices", () => {
     expect(roundToNanodollars(10n ** 40n)).toBe(Number.MAX_SAFE_INTEGER);
     const prices = { prompt: "999999999999", completion: "999999999999" };
     expect(

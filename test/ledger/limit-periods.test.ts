@@ -10,7 +10,7 @@ import { addPayer, manage } from "../support/money.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
 
-/** The vendor's usage, 10 and 5 tokens, at the prices below, nanodollars. */
+/** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Nanodollars. */
 const COST = 10 * 1_000 + 5 * 10_000;
 const MIDNIGHT = Date.parse("2027-01-31T00:00:00Z");
 
@@ -51,7 +51,7 @@ async function chat(key: string): Promise<{ status: number; required: number }> 
   return { status: response.status, required: Math.round((body.error?.metadata.required ?? 0) * 1e9) };
 }
 
-/** Covers one request, and not another behind it. */
+/** Returns a limit that covers one request, but not a second one. */
 async function limitForOne(): Promise<number> {
   const { required } = await chat(await addPayer(gateway, { id: `user_probe${clock.now()}` }));
   return required + COST / 2;
@@ -62,7 +62,7 @@ async function keepWaiting(call: VendorCall): Promise<void> {
   await call.respond(200, documentOf("Alpha"));
 }
 
-test("an answer that crosses midnight counts for the day that its request came on, also after a restart", async () => {
+test("an answer that ends after midnight counts for the day on which its request arrived, also after a restart", async () => {
   const dailyLimit = await limitForOne();
   const organization = { id: "org_night", kind: "organization", overdraft: null } as const;
   const member = { userId: "user_night", dailyLimit };
@@ -98,7 +98,7 @@ test("an answer that crosses midnight counts for the day that its request came o
   });
 });
 
-test("a limit that is set while a request runs has it in it", async () => {
+test("a limit that is set while a request runs includes that request", async () => {
   const limit = (await limitForOne()) / 1e9;
   const { data, body } = await callAdmin(gateway, gateway.adminKey, "POST", "/keys", { name: "k" });
   const key = String(body["key"]);
@@ -114,7 +114,7 @@ test("a limit that is set while a request runs has it in it", async () => {
   expect((await chat(key)).status).toBe(402);
 });
 
-test("a request from before midnight is held to its own day's limit, though the next day's meter stands", async () => {
+test("a request from before midnight counts for the limit of its own day after the next day has begun", async () => {
   const spent = (query: SpendQuery): number => (query.days?.from === MIDNIGHT / 86_400_000 ? 0 : 90);
   const store = {
     listCreditChanges: async () => ({ sums: [], cursor: "0", hasMore: false }),
@@ -144,7 +144,7 @@ test("a request from before midnight is held to its own day's limit, though the 
     available: 10,
   });
   expect(await hold("yesterday", 10, MIDNIGHT - 1)).toMatchObject({ kind: "held" });
-  // Each day's meter goes on for itself.
+  // Each day has its own meter.
   expect(await hold("late", 1, MIDNIGHT - 1)).toMatchObject({ kind: "refused" });
   ledger.settle("yesterday", 5);
   expect(await hold("late", 6, MIDNIGHT - 1)).toMatchObject({ kind: "refused", available: 5 });

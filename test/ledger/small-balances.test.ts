@@ -19,11 +19,11 @@ import {
   type VendorCall,
 } from "../support/vendor.ts";
 
-/** Nanodollars a token. */
+/** Nanodollars per token. */
 const PROMPT = 1_000;
 const COMPLETION = 10_000;
 const DOLLAR = 1_000_000_000;
-/** Of every model here but where something else is said. */
+/** The longest answer of every model here without another value. Tokens. */
 const LONGEST = 100_000;
 
 let vendor: Vendor;
@@ -60,7 +60,7 @@ afterAll(async () => {
   vendor.stop();
 });
 
-/** An account with so many nanodollars, and its key. */
+/** Adds an account with a balance, and returns its id and key. */
 async function addAccount(nanodollars: number): Promise<{ readonly id: string; readonly key: string }> {
   made += 1;
   const id = `user_small${made}`;
@@ -82,24 +82,25 @@ function chat(key: string, more: object = {}, init: RequestInit = {}): Promise<R
   return post(key, "/chat/completions", { model: MODEL, messages, ...more }, init);
 }
 
-/** Ten tokens by their bytes. */
+/** A text of ten tokens, estimated by its bytes. */
 const WORDS = "word ".repeat(8);
 
-/** A stream of so many tokens, in pieces of a thousand; it goes on until its connection is cut. */
-async function writeBook(
+/** Sends a stream of `tokens` tokens in pieces of a thousand, until it is complete or its connection is closed. */
+async function sendLongAnswer(
   call: VendorCall,
   tokens: number,
   format: FormatName = "openai-chat",
 ): Promise<void> {
   const script = SCRIPTS[format];
-  let isCut = false;
+  let isClosed = false;
   void call.connection.closed.then(() => {
-    isCut = true;
+    isClosed = true;
   });
   await call.begin(200, { "content-type": script.contentType });
   await call.piece(script.begin("Once"));
-  for (let said = 0; said < tokens && !isCut; said += 1_000) await call.piece(script.more(WORDS.repeat(100)));
-  if (isCut) return;
+  for (let said = 0; said < tokens && !isClosed; said += 1_000)
+    await call.piece(script.more(WORDS.repeat(100)));
+  if (isClosed) return;
   await call.piece(script.close("stop", USAGE_OF[format](10, tokens)));
   await call.end();
 }
@@ -110,19 +111,19 @@ const restOf = (id: string) =>
     return held === 0 ? { balance } : null;
   });
 
-describe("a stream without max_tokens that says more than its account covers", () => {
+describe("a stream without max_tokens that exceeds what its account covers", () => {
   for (const api of CLIENT_APIS) {
     for (const format of FORMAT_NAMES) {
-      test(`ends with the word for length, a warning and its whole end: ${api.name} client, ${format} upstream`, async () => {
+      test(`the answer ends completely, with finish reason length and a warning: ${api.name} client, ${format} upstream`, async () => {
         const { id, key } = await addAccount(0.083 * DOLLAR);
-        vendor.perform((call) => writeBook(call, LONGEST, format));
+        vendor.perform((call) => sendLongAnswer(call, LONGEST, format));
         const { max_tokens: _, ...asked } = api.ask(`acme/${format}`, true) as Record<string, unknown>;
         const response = await post(key, api.path, asked);
         const text = await response.text();
         const heard = api.readStream(text);
         expect([response.status, heard.ending]).toEqual([200, { finish: "length" }]);
         expect(text).toContain("covers no more");
-        // The last event of this API repeats the answer as far as it came.
+        // The last event of this API repeats the answer so far.
         if (api.name === "responses")
           expect(text.slice(text.lastIndexOf("event: response.incomplete"))).toContain("word word");
         const { balance } = await restOf(id);
@@ -136,7 +137,7 @@ describe("a stream without max_tokens that says more than its account covers", (
     }
   }
 
-  test("is bounded by the limits of key, member and organization alike", async () => {
+  test("the answer is bounded by the limits of key, member and organization in the same way", async () => {
     const limit = 0.083 * DOLLAR;
     const keys = [
       ["key", await addPayer(gateway, { id: "user_limited", overdraft: null }, { spendLimit: limit })],
@@ -160,7 +161,7 @@ describe("a stream without max_tokens that says more than its account covers", (
       ],
     ] as const;
     for (const [of, key] of keys) {
-      vendor.perform((call) => writeBook(call, LONGEST));
+      vendor.perform((call) => sendLongAnswer(call, LONGEST));
       const text = await (await chat(key, { stream: true })).text();
       expect(text).toContain('"finish_reason":"length"');
       expect(text).toContain(`what is left of the ${of}'s`);
@@ -173,7 +174,7 @@ describe("a stream without max_tokens that says more than its account covers", (
     }
   });
 
-  test("goes on to its end where the account covers it: what is held grows with it", async () => {
+  test("the hold grows with an answer that the account covers", async () => {
     const { id, key } = await addAccount(DOLLAR);
     vendor.perform(async (call) => {
       await call.begin();
@@ -200,7 +201,7 @@ describe("a stream without max_tokens that says more than its account covers", (
 });
 
 describe("an answer without max_tokens that is not streamed", () => {
-  /** Where each format says how long an answer may be. */
+  /** Reads the limit of an answer's length from a request in each format. */
   const BOUND_OF: Readonly<Record<FormatName, (body: VendorCall["body"]) => unknown>> = {
     "openai-chat": (body) => body["max_tokens"],
     "openai-responses": (body) => body["max_output_tokens"],
@@ -212,7 +213,7 @@ describe("an answer without max_tokens that is not streamed", () => {
 
   for (const api of CLIENT_APIS) {
     for (const format of FORMAT_NAMES) {
-      test(`is asked for with a bound that the balance covers: ${api.name} client, ${format} upstream`, async () => {
+      test(`the request to the upstream has a limit that the balance covers: ${api.name} client, ${format} upstream`, async () => {
         const { id, key } = await addAccount(0.083 * DOLLAR);
         let bound = 0;
         vendor.perform(async (call) => {
@@ -235,7 +236,7 @@ describe("an answer without max_tokens that is not streamed", () => {
     }
   }
 
-  test("may cost all that the balance covers, and no more", async () => {
+  test("the answer may cost all that the balance covers, and no more", async () => {
     const { id, key } = await addAccount(0.083 * DOLLAR);
     vendor.perform((call) => {
       const usage = { prompt_tokens: 10, completion_tokens: call.body["max_tokens"] };
@@ -250,7 +251,7 @@ describe("an answer without max_tokens that is not streamed", () => {
     );
   });
 
-  test("has no warning where it ends by itself, or at a bound of the vendor's own", async () => {
+  test("an answer that ends by itself, or at a limit of the vendor, has no warning", async () => {
     const { key } = await addAccount(0.083 * DOLLAR);
     for (const finish of ["stop", "length"] as const) {
       vendor.perform((call) => call.respond(200, SCRIPTS["openai-chat"].document("Once", finish)));
@@ -259,7 +260,7 @@ describe("an answer without max_tokens that is not streamed", () => {
     }
   });
 
-  test("is asked for as the client did where the account covers the longest answer many times", async () => {
+  test("the request gets no limit if the account covers the longest answer many times", async () => {
     const { key } = await addAccount(100 * DOLLAR);
     vendor.perform(healthy("Alpha"));
     await (await chat(key)).text();
@@ -267,7 +268,7 @@ describe("an answer without max_tokens that is not streamed", () => {
     expect(vendor.calls.map(({ body }) => body["max_tokens"])).toEqual([undefined, 90_000]);
   });
 
-  test("is bounded in the spelling that its provider wants", async () => {
+  test("the limit is sent in the field that the provider accepts", async () => {
     const { key } = await addAccount(0.02 * DOLLAR);
     vendor.perform((call) => call.respond(200, documentOf("Once")));
     for (const more of [{}, { max_tokens: 60_000 }, { max_completion_tokens: 60_000 }]) {
@@ -280,14 +281,14 @@ describe("an answer without max_tokens that is not streamed", () => {
     }
   });
 
-  test("is bounded below 1,000 tokens where a small balance fills in the middle", async () => {
+  test("a fill in the middle with a small balance is limited to less than 1,000 tokens", async () => {
     const { key } = await addAccount(0.006 * DOLLAR);
     vendor.perform((call) => call.respond(200, documentOf("return a + b")));
     await (await post(key, "/fim/completions", { model: "mistralai/code", prompt: "def f(" })).text();
     expect(vendor.calls[0]!.body["max_tokens"]).toBeWithin(256, 1_000);
   });
 
-  test("leaves room for the thinking that a Messages client asks for, below the bound", async () => {
+  test("the thinking budget of a Messages client stays below the limit", async () => {
     const { key } = await addAccount(0.1 * DOLLAR);
     vendor.perform((call) => call.respond(200, SCRIPTS["anthropic-messages"].document("Once", "stop")));
     const thinking = { type: "enabled", budget_tokens: 20_000 };
@@ -300,7 +301,7 @@ describe("an answer without max_tokens that is not streamed", () => {
 });
 
 describe("a max_tokens above what the balance covers", () => {
-  test("above the model's maximum is held at the model's maximum", async () => {
+  test("the hold for a max_tokens above the model's maximum is that of the model's maximum", async () => {
     const { id, key } = await addAccount(20 * DOLLAR);
     vendor.perform(async (call) => {
       await call.gate();
@@ -314,7 +315,7 @@ describe("a max_tokens above what the balance covers", () => {
     expect((await answer).status).toBe(200);
   });
 
-  test("is lowered to what it covers, and does not refuse the request", async () => {
+  test("max_tokens is lowered to what the balance covers, and the request is not rejected", async () => {
     const { id, key } = await addAccount(0.05 * DOLLAR);
     vendor.perform((call) => {
       const usage = { prompt_tokens: 10, completion_tokens: call.body["max_tokens"] };
@@ -324,7 +325,7 @@ describe("a max_tokens above what the balance covers", () => {
     expect((await restOf(id)).balance).toBeGreaterThanOrEqual(0);
   });
 
-  test("does not count where the account's own key serves: nothing is held, and nothing is bounded", async () => {
+  test("nothing is held and max_tokens is not lowered for a BYOK key", async () => {
     const { id, key } = await addAccount(0);
     await manage(gateway, `/accounts/${id}/provider-keys`, { provider: "openai", key: "sk-own-0123456789" });
     vendor.perform((call) => call.respond(200, documentOf("Once")));
@@ -335,7 +336,7 @@ describe("a max_tokens above what the balance covers", () => {
 });
 
 describe("reasoning that is not seen before the answer ends", () => {
-  test("is bounded by what is held, though the answer is streamed", async () => {
+  test("a streamed answer is limited to what is held", async () => {
     const { id, key } = await addAccount(0.2 * DOLLAR);
     const bounds: number[] = [];
     vendor.perform(async (call) => {
@@ -363,9 +364,9 @@ describe("reasoning that is not seen before the answer ends", () => {
   });
 });
 
-describe("several requests at once on one dollar", () => {
+describe("concurrent requests on a balance of one dollar", () => {
   test.each([true, false])(
-    "do not block each other over a maximum that nobody reaches, streamed: %p",
+    "requests do not block each other because of a maximum that none reaches, streamed: %p",
     async (stream) => {
       const { id, key } = await addAccount(DOLLAR);
       vendor.perform(async (call) => {
@@ -388,9 +389,9 @@ describe("several requests at once on one dollar", () => {
     },
   );
 
-  test("never spend more than the dollar, however much each of them says", async () => {
+  test("requests never spend more than the balance, even if each has the longest answer", async () => {
     const { id, key } = await addAccount(DOLLAR);
-    vendor.perform((call) => writeBook(call, LONGEST));
+    vendor.perform((call) => sendLongAnswer(call, LONGEST));
     gateway.log.length = 0;
     const texts = await Promise.all(
       Array.from({ length: 6 }, () => chat(key, { stream: true }).then((response) => response.text())),
@@ -401,7 +402,7 @@ describe("several requests at once on one dollar", () => {
   });
 });
 
-test("a fallback that costs ten times as much is bounded as what is held for it covers", async () => {
+test("the answer of a fallback at ten times the price is limited to what is held", async () => {
   const { id, key } = await addAccount(0.1 * DOLLAR);
   let bound = 0;
   vendor.perform((call) => {
@@ -416,9 +417,9 @@ test("a fallback that costs ten times as much is bounded as what is held for it 
   expect((await restOf(id)).balance).toBeGreaterThanOrEqual(0);
 });
 
-test("an answer that costs more than its account covers is charged as far as it is covered, and the log says so", async () => {
+test("an answer that costs more than its account covers is charged as far as it is covered, and the log has an error", async () => {
   const { id, key } = await addAccount(0.01 * DOLLAR);
-  // A prompt within the window, of which the request's text told nothing.
+  // A prompt within the context window that is much longer than the request's text.
   const usage = { prompt_tokens: 100_000, completion_tokens: 5 };
   vendor.perform((call) => call.respond(200, documentOf("Once", { usage })));
   gateway.log.length = 0;
@@ -436,7 +437,7 @@ test("an answer that costs more than its account covers is charged as far as it 
   ]);
 });
 
-test("402 says what is needed at least, and that holds are subtracted", async () => {
+test("the 402 error names the required amount, and that holds are subtracted", async () => {
   const { id, key } = await addAccount(0.003 * DOLLAR);
   vendor.perform(async (call) => {
     await call.gate();

@@ -16,7 +16,7 @@ const EMBEDDING_MODEL = "acme/embedding";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The 402 of the APIs that have no shape of their own. */
+/** The 402 body of the APIs without their own error format. */
 const PLAIN: Body = {
   error: {
     message: expect.stringContaining("balance"),
@@ -27,7 +27,7 @@ const PLAIN: Body = {
   error_type: "insufficient_credits",
 };
 
-/** Every route that spends money: what a request to it looks like, and where its API puts an error's type. */
+/** Every route that spends money, with a request and the error format of its API. */
 const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: Body }>> = {
   "/chat/completions": {
     body: { model: CHAT_MODEL, messages },
@@ -52,7 +52,7 @@ const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: B
   },
 };
 
-/** Routes that cost nothing, although they take a body. */
+/** Routes that accept a body and cost nothing. */
 const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/route/explain"]);
 const MANAGEMENT: ReadonlySet<string> = new Set(ENDPOINTS.map(({ path }) => path));
 
@@ -85,7 +85,7 @@ afterAll(async () => {
   vendor.stop();
 });
 
-/** A prepaid user without a nanodollar. */
+/** Creates a prepaid user with a balance of 0, and returns a key. */
 async function makeEmptyAccount(dataDir: string): Promise<string> {
   const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
   await stores.accounts.insertAccount({
@@ -115,15 +115,15 @@ function send(method: string, path: string, body: unknown): Promise<Response> {
   });
 }
 
-describe("every route that can spend takes a hold", () => {
-  test("each route that takes a body is known to spend or not to", () => {
+describe("the holds of routes", () => {
+  test("every route that accepts a body is listed as spending, free or management", () => {
     const unknown = [...GATEWAY_PATHS, ...FIXED_PATHS].filter(
       (path) => !(path in SPENDING) && !FREE.has(path) && !MANAGEMENT.has(path),
     );
     expect(unknown).toEqual([]);
   });
 
-  test("no route is listed that is not there", () => {
+  test("every listed route exists", () => {
     const there = new Set([...GATEWAY_PATHS, ...FIXED_PATHS]);
     expect([...Object.keys(SPENDING), ...FREE].filter((path) => !there.has(path))).toEqual([]);
   });
@@ -133,7 +133,7 @@ describe("every route that can spend takes a hold", () => {
   );
 
   test.each(addresses)(
-    "%s is 402 in its API's own shape where nothing can be held, streamed or not",
+    "%s answers 402 in its API's error format if nothing can be held, streamed or not",
     async (address, path) => {
       const { body, shape } = SPENDING[path as string] as (typeof SPENDING)[string];
       for (const stream of path === "/embeddings" ? [undefined] : [false, true]) {
@@ -153,7 +153,7 @@ describe("every route that can spend takes a hold", () => {
 
   test.each(
     ENDPOINTS.filter(({ method }) => method !== "GET").map(({ method, path }) => [method, path] as const),
-  )("%s %s, which manages, asks no vendor for a key that may call models", async (method, path) => {
+  )("the management endpoint %s %s calls no vendor for an inference key", async (method, path) => {
     const address = path.replace(/:\w+/g, "x");
     await (await send(method, address, { model: CHAT_MODEL, messages })).text();
     expect(vendor.calls).toHaveLength(0);

@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
 import { documentOf, healthy, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
 
-/** The vendor's usage, 10 and 5 tokens, at the prices below, nanodollars. */
+/** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Nanodollars. */
 const COST = 10 * 1_000 + 5 * 10_000;
 const MODEL = "mine/chat";
 
@@ -74,14 +74,14 @@ interface Refusal {
   };
 }
 
-/** What one such request holds, nanodollars: read off the refusal of somebody who has nothing. */
+/** Returns the hold of a chat request in nanodollars, as the rejection of an account without money names it. */
 async function holdOfChat(): Promise<number> {
   const key = await addPayer(gateway, { id: `user_probe${made}` });
   const { error } = (await (await chat(key)).json()) as Refusal;
   return Math.round(error.metadata["required"]! * 1e9);
 }
 
-describe("without credits", () => {
+describe("an account without credits", () => {
   test.each<[string, string, Record<string, unknown>, (body: Record<string, unknown>) => unknown]>([
     ["chat completions", "/chat/completions", CHAT, ({ error_type }) => error_type],
     ["embeddings", "/embeddings", { model: "mine/vectors", input: "Hello!" }, ({ error_type }) => error_type],
@@ -98,7 +98,7 @@ describe("without credits", () => {
       ({ error }) => (error as Record<string, unknown>)["code"],
     ],
   ])(
-    "%s answers 402 in its own shape, and passes when credits have come",
+    "%s answers 402 in its API's error format, and 200 after credits were granted",
     async (name, path, body, readType) => {
       const id = `user_${name.replace(" ", "")}`;
       const key = await addPayer(gateway, { id });
@@ -133,7 +133,7 @@ describe("without credits", () => {
 });
 
 describe("a cost", () => {
-  test("leaves the balance to the nanodollar, and the ledger names the generation", async () => {
+  test("the balance is reduced to the nanodollar, and the ledger names the generation", async () => {
     const key = await addPayer(gateway, { id: "user_exact" });
     await manage(gateway, "/accounts/user_exact/credits", { amount: "0.1", note: "welcome" });
     const answer = await chat(key);
@@ -156,7 +156,7 @@ describe("a cost", () => {
     });
   });
 
-  test("is shown with its arithmetic, whose sum is the cost", async () => {
+  test("the price lines of the generation add up to the cost", async () => {
     const answer = await chat(gateway.key);
     const id = answer.headers.get("x-gateway-generation-id");
     const shown = await fetch(`${gateway.base}/generation?id=${id}`, {
@@ -172,7 +172,7 @@ describe("a cost", () => {
   });
 });
 
-/** Sends 500 requests at once while the vendor keeps what reaches it waiting. */
+/** Sends 500 requests at once while the vendor delays its answers. Returns the number of requests by status. */
 async function sendMany(send: () => Promise<Response>, covered: number): Promise<Record<number, number>> {
   vendor.perform(async (call) => {
     await call.gate();
@@ -193,8 +193,8 @@ async function sendMany(send: () => Promise<Response>, covered: number): Promise
   return statuses;
 }
 
-describe("500 requests at once, where 10 are covered: exactly those run", () => {
-  test("by the balance, which never falls below zero", async () => {
+describe("500 concurrent requests of which 10 are covered", () => {
+  test("exactly 10 run if the balance covers 10, and the balance never falls below zero", async () => {
     const hold = await holdOfChat();
     const key = await addPayer(gateway, { id: "user_crowd" });
     await manage(gateway, "/accounts/user_crowd/credits", {
@@ -205,7 +205,7 @@ describe("500 requests at once, where 10 are covered: exactly those run", () => 
     expect([balance, held]).toEqual([11 * hold - 1 - 10 * COST, 0]);
   });
 
-  test("by the key's limit", async () => {
+  test("exactly 10 run if the key's limit covers 10", async () => {
     const hold = await holdOfChat();
     const key = await addPayer(gateway, { id: "user_key", overdraft: null }, { spendLimit: 10 * hold });
     expect(await sendMany(() => chat(key), 10)).toEqual({ 200: 10, 402: 490 });
@@ -219,7 +219,7 @@ describe("500 requests at once, where 10 are covered: exactly those run", () => 
     });
   });
 
-  test("by the member's daily limit", async () => {
+  test("exactly 10 run if the member's daily limit covers 10", async () => {
     const hold = await holdOfChat();
     const key = await addPayer(
       gateway,
@@ -230,7 +230,7 @@ describe("500 requests at once, where 10 are covered: exactly those run", () => 
     expect(await sendMany(() => chat(key), 10)).toEqual({ 200: 10, 402: 490 });
   });
 
-  test("by the organization's monthly limit", async () => {
+  test("exactly 10 run if the organization's monthly limit covers 10", async () => {
     const hold = await holdOfChat();
     const key = await addPayer(gateway, {
       id: "org_monthly",
@@ -242,7 +242,7 @@ describe("500 requests at once, where 10 are covered: exactly those run", () => 
   });
 });
 
-describe("nothing stays held, however a request ends", () => {
+describe("the hold of a request that has ended", () => {
   async function payer(): Promise<{ id: string; key: string }> {
     const id = `user_end${made}`;
     const key = await addPayer(gateway, { id });
@@ -256,20 +256,20 @@ describe("nothing stays held, however a request ends", () => {
       return now.held === 0 ? now.balance : null;
     });
 
-  test.each([true, false])("in success, streamed: %p", async (stream) => {
+  test.each([true, false])("the hold of a successful request is released, streamed: %p", async (stream) => {
     const { id, key } = await payer();
     await (await chat(key, { stream })).text();
     expect(await atRest(id)).toBe(1_000_000_000 - COST);
   });
 
-  test("in failure, which costs nothing", async () => {
+  test("the hold of a failed request is released, and the request costs nothing", async () => {
     const { id, key } = await payer();
     vendor.perform((call) => call.respond(500, { error: { message: "broken" } }));
     expect((await chat(key)).status).toBe(502);
     expect(await atRest(id)).toBe(1_000_000_000);
   });
 
-  test("when the client leaves in the middle: what was produced is paid", async () => {
+  test("the hold is released when the client leaves during the answer, and what was produced is charged", async () => {
     const { id, key } = await payer();
     vendor.perform(async (call) => {
       await call.begin();
@@ -287,7 +287,7 @@ describe("nothing stays held, however a request ends", () => {
   });
 });
 
-test("a vendor that never answers, and a shutdown in the middle: the holds go and the books balance", async () => {
+test("holds are released and the ledger is consistent after a vendor that never answers and a shutdown during an answer", async () => {
   const own = startVendor();
   const timers = "timers: { first_token_ms: 50 }\nserver: { drain_ms: 50 }";
   const first = await startTestGateway({ yaml: yamlFor(own.baseUrl, timers) });
@@ -308,8 +308,8 @@ test("a vendor that never answers, and a shutdown in the middle: the holds go an
     await call.events(...opening("Alpha one"), textOf(" two three four"));
     await call.gate();
   });
-  const cut = await send(true);
-  const reader = cut.body!.getReader();
+  const interrupted = await send(true);
+  const reader = interrupted.body!.getReader();
   await reader.read();
   await first.stop({ keepData: true });
   own.stop();
