@@ -14,7 +14,7 @@ afterAll(() => gateway.stop());
 const admin = (method: string, path: string, body?: unknown) =>
   callAdmin(gateway, gateway.adminKey, method, path, body);
 
-/** The audit log as other hands find it. */
+/** Gives access to the gateway's database. */
 async function withDatabase<T>(work: (database: Database) => T): Promise<T> {
   const database = new Database(join(gateway.dataDir, "gateway.db"));
   try {
@@ -33,7 +33,7 @@ async function restart(): Promise<void> {
   gateway = await startTestGateway({ dataDir, key });
 }
 
-test("a change whose entry could not be written behind it has one after the next start, and the chain holds", async () => {
+test("a change whose audit entry could not be written has one after the next start, and the audit log stays verifiable", async () => {
   const { data } = await admin("POST", "/users", { name: "before" });
   const { data: refused } = await admin("PATCH", `/users/${data.id}`, { name: 5 });
   expect(refused).toBeUndefined();
@@ -62,7 +62,7 @@ test("a change whose entry could not be written behind it has one after the next
   expect(await countAnnounced()).toEqual({ n: 0 });
 });
 
-test("a change that was refused leaves nothing", async () => {
+test("a rejected change leaves no audit entry", async () => {
   expect((await admin("PATCH", "/users/user_nobody", { name: "x" })).status).toBe(404);
   expect(await countAnnounced()).toEqual({ n: 0 });
   await restart();

@@ -21,12 +21,12 @@ function prepare(): void {
 
 const start = (key?: string): Promise<GatewayProcess> => place.start(key);
 
-/** What a whole answer of the vendor costs, in nanodollars. */
+/** The cost of a complete answer of the vendor. Nanodollars. */
 const COST = 20_000;
 const messages = [{ role: "user", content: "Hello!" }];
 const GENERATION_ID = /x-gateway-generation-id: (gen_\w+)/i;
 
-/** All records, whoever made them. */
+/** Reads all generation records. */
 function readRecords(): { id: string; outcome: string; cost: number }[] {
   const database = new Database(join(site.dataDir, "gateway.db"), { readonly: true });
   try {
@@ -38,18 +38,18 @@ function readRecords(): { id: string; outcome: string; cost: number }[] {
   }
 }
 
-describe("after kill -9", () => {
-  /** The records of a stream and of a whole answer, each as the start behind its kill shows it. */
+describe("the start after kill -9", () => {
+  /** The records of a stream and of a whole answer, as the next gateway shows them. */
   let ofStream: Readonly<Record<string, unknown>> | null;
   let ofWhole: Readonly<Record<string, unknown>> | null;
-  /** Of an address without a key, behind the first kill. */
+  /** The status of a request without a key after the first kill. */
   let anonymousStatus: number;
   let last: GatewayProcess;
 
   const askAnonymously = async ({ url }: GatewayProcess): Promise<number> =>
     (await postChatTo({ url, key: "anonymous" }, { model: "acme/model:free", messages })).status;
 
-  /** Asks, kills the gateway when it sees `text` of the answer, and gives the record that the next gateway has of it. */
+  /** Sends a request, kills the gateway when the client has received `text`, and returns the record that the next gateway shows. */
   async function killAt(gateway: GatewayProcess, stream: boolean, text: string) {
     const client = await openRawChat(gateway, { model: "acme/model", stream, messages });
     await client.sees(text);
@@ -79,7 +79,7 @@ describe("after kill -9", () => {
   });
   afterAll(() => place.clear());
 
-  test("right behind a stream's first byte its record is there, interrupted and estimated", () => {
+  test("a stream that was killed after its first byte has a record, interrupted and estimated", () => {
     expect(ofStream).toMatchObject({
       outcome: "interrupted",
       streamed: true,
@@ -89,7 +89,7 @@ describe("after kill -9", () => {
     });
   });
 
-  test("right behind a whole answer's first byte its record is there, with exact tokens and cost", () => {
+  test("a whole answer that was killed after its first byte has a record with exact tokens and cost", () => {
     expect(ofWhole).toMatchObject({
       outcome: "completed",
       estimated: false,
@@ -99,12 +99,12 @@ describe("after kill -9", () => {
     });
   });
 
-  test("keys work as before, and no secret is printed again", async () => {
+  test("API keys are still valid, and no secret is printed again", async () => {
     expect(last.printed()).not.toContain("gw_");
     expect((await postChatTo(last, { model: "acme/model", messages })).status).toBe(200);
   });
 
-  test("an address without a key has no more requests than before", () => {
+  test("the limit on anonymous requests still counts earlier requests", () => {
     expect(anonymousStatus).toBe(429);
   });
 });
@@ -113,7 +113,7 @@ describe("a gateway that is killed", () => {
   beforeEach(prepare);
   afterEach(() => place.clear());
 
-  test("a torn and a corrupted line at the journal's end are ignored", async () => {
+  test("an incomplete and a damaged line at the end of the journal are ignored", async () => {
     const first = await start();
     const response = await postChatTo(first, { model: "acme/model", messages });
     const id = response.headers.get("x-gateway-generation-id") as string;
@@ -129,15 +129,15 @@ describe("a gateway that is killed", () => {
   });
 });
 
-/** What a client knows of one of its requests. */
+/** What a client has seen of one of its requests. */
 interface Seen {
   readonly id: string;
   readonly isStream: boolean;
-  /** The whole answer has come. */
+  /** The client has received the whole answer. */
   isWhole: boolean;
 }
 
-/** A reproducible source of whole numbers below `limit`. */
+/** Creates a reproducible source of integers below `limit`. */
 function createDice(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -147,18 +147,18 @@ function createDice(seed: number): (limit: number) => number {
 }
 
 const KILLS = shareOf(30, 1 / 6);
-/** Clients that ask for one answer after the other, and those whose one stream does not end before the kill. */
+/** The number of clients that send one request after the other, and of those whose stream does not end before the kill. */
 const BUSY = 4;
 const HELD = 3;
 const HOLD = "Do not end.";
-/** The kill falls on one of so many pieces that clients receive. */
+/** The gateway is killed at one of the first `PIECES` pieces that clients receive. */
 const PIECES = 60;
 
 describe("a gateway under load", () => {
   beforeEach(prepare);
   afterEach(() => place.clear());
 
-  test(`${KILLS} kills at random instants under load lose nothing and double nothing`, async () => {
+  test(`${KILLS} kills at random times under load lose no record and duplicate none`, async () => {
     const roll = createDice(7391);
     vendor.perform(async (call) => {
       if (!call.isStream) return healthy("Alpha")(call);
@@ -186,7 +186,7 @@ describe("a gateway under load", () => {
           () => false,
         );
       };
-      // A gateway that is gone before its kill ends the loop; otherwise it would fill the memory with failures.
+      // The loop ends if the gateway dies before its kill; otherwise it would fill the memory with failures.
       const busy = async (): Promise<void> => {
         while (killed === null) if (!(await ask(roll(3) > 0, "Hello!"))) break;
       };
@@ -201,7 +201,7 @@ describe("a gateway under load", () => {
     for (const seen of all) expectRecorded(seen, await fetchGeneration(gateway, seen.id));
     await gateway.terminate();
     const records = readRecords();
-    // Kills fell into the middle of streams, or nothing was tried.
+    // Some kills must have happened during streams, or the test proves nothing.
     expect(all.filter((seen) => !seen.isWhole).length).toBeGreaterThan(KILLS);
     expect(records.length).toBeGreaterThanOrEqual(all.length);
     expect(records.length).toBeLessThanOrEqual(requests);
@@ -236,7 +236,7 @@ async function requestOnce(
 
 function expectRecorded(seen: Seen, record: Readonly<Record<string, unknown>> | null): void {
   expect(record).toMatchObject({ id: seen.id, streamed: seen.isStream });
-  // A document's record is written before its first byte.
+  // The record of a whole answer is written before its first byte is sent.
   if (seen.isWhole || !seen.isStream || record?.["outcome"] === "completed") {
     expect(record).toMatchObject({
       outcome: "completed",

@@ -17,7 +17,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const LOST = "gen_01hf7yat00abcdefghjkmnpqrs";
 
-/** A journal that a process has left, with these entries. */
+/** Writes a journal as an earlier process would leave it, and returns its file. */
 function leave(entries: readonly string[]): string {
   const journal = openFileJournal(dir);
   for (const entry of entries) journal.append(entry);
@@ -25,7 +25,7 @@ function leave(entries: readonly string[]): string {
   return join(dir, readdirSync(dir).find((name) => name.endsWith(".log")) as string);
 }
 
-/** Overwrites a byte in the middle of a file's text with one that is no UTF-8. */
+/** Overwrites a byte of a text in a file with one that is not UTF-8. */
 function damage(file: string, text: string): void {
   const bytes = readFileSync(file);
   bytes[bytes.indexOf(text) - 1] = 0xff;
@@ -40,7 +40,7 @@ function recover(): readonly string[] {
 }
 
 describe("a damaged line in the middle of the journal", () => {
-  test("is kept byte for byte in a private file, and the lines around it are recovered", () => {
+  test("the damaged line is stored unchanged in a private file, and the other lines are recovered", () => {
     const file = leave(["first", `{"id":"${LOST}"}`, "third"]);
     damage(file, LOST);
     const line = readFileSync(file).toString("latin1").split("\n")[1] as string;
@@ -52,13 +52,13 @@ describe("a damaged line in the middle of the journal", () => {
     expect(statSync(kept!.file).mode & 0o777).toBe(0o600);
   });
 
-  test("is kept once, however often a start reads it before it is released", () => {
+  test("the damaged line is stored once, even if several starts read it", () => {
     damage(leave(["first", `{"id":"${LOST}"}`]), LOST);
     for (let start = 0; start < 3; start++) recover();
     expect(listDamagedLines(dir)).toHaveLength(1);
   });
 
-  test("outlives the release of its journal file, and another one of the same name", () => {
+  test("the damaged line survives the release of its journal file, and another damaged file with the same name", () => {
     for (const id of [LOST, LOST.replace("abc", "xyz")]) {
       damage(leave([`{"id":"${id}"}`]), id);
       const journal = openFileJournal(dir);
@@ -70,7 +70,7 @@ describe("a damaged line in the middle of the journal", () => {
     expect(listDamagedLines(dir)).toHaveLength(2);
   });
 
-  test("is kept as well among the entries that another version is to read", () => {
+  test("a damaged line among the entries of other versions is stored too", () => {
     const journal = openFileJournal(dir);
     journal.skipped(["for later", `{"id":"${LOST}"}`]);
     journal.close();
@@ -79,14 +79,14 @@ describe("a damaged line in the middle of the journal", () => {
     expect(listDamagedLines(dir)).toMatchObject([{ lines: 1, generations: [LOST] }]);
   });
 
-  test("differs from a torn last line, which nobody has seen the effect of", () => {
+  test("an incomplete last line is not a damaged line, because no client has seen its effect", () => {
     const file = leave(["first", "second"]);
     writeFileSync(file, readFileSync(file).subarray(0, -4));
     expect(recover()).toEqual(["first"]);
     expect(listDamagedLines(dir)).toEqual([]);
   });
 
-  test("is named in the log of each start and by the check of the ledger, and all else is settled", async () => {
+  test("the log of each start and the ledger check name the damaged line, and all other records are settled", async () => {
     const place = makeVendorSite(`admin_key: ${ADMIN_KEY}`);
     const first = await place.start();
     const messages = [{ role: "user", content: "Hello!" }];

@@ -23,7 +23,7 @@ function makeDir(): string {
   return dir;
 }
 
-/** Runs the gateway in a shell that first does something else. */
+/** Returns a command that runs a script before the gateway in the same shell. */
 const after = (script: string): readonly string[] => [
   "sh",
   "-c",
@@ -33,10 +33,10 @@ const after = (script: string): readonly string[] => [
 ];
 
 describe("the data directory", () => {
-  test("and all that the gateway makes in it are private, whatever the umask allows", async () => {
+  test("the directory and all files in it are private with any umask", async () => {
     site = makeSite(`admin_key: ${ADMIN_KEY}`, after("umask 000"));
     const gateway = await site.start();
-    // The first secret has a master key made.
+    // The first BYOK key makes the gateway create a master key.
     const added = await fetch(`${gateway.url}/api/admin/accounts/acct_default/provider-keys`, {
       method: "POST",
       headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },
@@ -56,7 +56,7 @@ describe("the data directory", () => {
     await gateway.kill();
   });
 
-  test("has locks and a catalog that are private, whatever the umask allows", () => {
+  test("locks and catalog are private with any umask", () => {
     const folder = makeDir();
     const umask = process.umask(0);
     try {
@@ -70,7 +70,7 @@ describe("the data directory", () => {
     expect(listOpenEntries(folder)).toEqual([]);
   });
 
-  test("that others could read is made private at the next start, and the log says so", async () => {
+  test("a directory that other users could read is made private at the next start, with a warning in the log", async () => {
     site = makeSite("");
     const first = await site.start();
     await first.kill();
@@ -83,7 +83,7 @@ describe("the data directory", () => {
     await second.kill();
   });
 
-  test("keeps the modes of what is not the gateway's, and its own where other programs share it", () => {
+  test("files of other programs keep their mode, and so does a directory that programs share", () => {
     const folder = makeDir();
     writeFileAtomically(join(folder, "notes.txt"), "");
     chmodSync(join(folder, "notes.txt"), 0o644);
@@ -95,7 +95,7 @@ describe("the data directory", () => {
     expect(lines.map(({ fields }) => fields["path"])).toEqual([folder]);
   });
 
-  test("that another gateway holds is told from one that cannot be used", async () => {
+  test("the error for a directory that another gateway uses differs from that for an unusable one", async () => {
     site = makeSite("");
     const first = await site.start();
     const second = await site.startInVain();
@@ -107,8 +107,8 @@ describe("the data directory", () => {
 
 const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).success;
 
-describe.skipIf(!canMount)("on a disk that is full at the start (needs unshare and tmpfs)", () => {
-  test.each(["4k", "400k"])("of %s the gateway says so, and names the directory", async (size) => {
+describe.skipIf(!canMount)("a disk that is full at the start (needs unshare and tmpfs)", () => {
+  test.each(["4k", "400k"])("the error names the data directory, with a disk of %s", async (size) => {
     const mount = `mkdir -p "$GATEWAY_DATA_DIR" && mount -t tmpfs -o size=${size} tmpfs "$GATEWAY_DATA_DIR"`;
     site = makeSite("", ["unshare", "-rm", ...after(mount)]);
     const { exitCode, printed } = await site.startInVain();

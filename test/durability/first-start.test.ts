@@ -33,10 +33,10 @@ async function statusOf(gateway: RunningGateway, key: string | null | undefined)
   return response.status;
 }
 
-/** 404: the key is let in, and there is no such generation. */
+/** The status for a valid key: there is no generation with that id. */
 const LET_IN = 404;
 
-/** Kinds of the keys that are valid. */
+/** Returns the kinds of the valid keys. */
 async function listLive(): Promise<string[]> {
   const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
   const keys = await stores.keys.listKeys();
@@ -44,7 +44,7 @@ async function listLive(): Promise<string[]> {
   return keys.flatMap(({ kind, revokedAt }) => (revokedAt === null ? kind : [])).sort();
 }
 
-/** Makes the database refuse inference keys, as it would a full disk, or lets it take them again. */
+/** Makes the database reject inference keys, as with a full disk, or accept them again. */
 function refuseInferenceKeys(refuses: boolean): void {
   openStores({ data_dir: dataDir }, systemClock, createSystemRandom()).close();
   const database = new Database(join(dataDir, "gateway.db"));
@@ -57,8 +57,8 @@ function refuseInferenceKeys(refuses: boolean): void {
   database.close();
 }
 
-describe("a first start that dies", () => {
-  test("between its keys is made again: both keys are shown, and no other is valid", async () => {
+describe("a first start that fails", () => {
+  test("a first start that failed between its two keys is repeated: both keys are shown, and no other key is valid", async () => {
     refuseInferenceKeys(true);
     await expect(start()).rejects.toThrow("disk full");
     expect(await listLive()).toEqual(["management"]);
@@ -70,7 +70,7 @@ describe("a first start that dies", () => {
     expect(await listLive()).toEqual(["inference", "management"]);
   });
 
-  test("before its keys were shown is made again: they are not valid any more", async () => {
+  test("a first start that failed before its keys were shown is repeated, and the earlier keys are not valid", async () => {
     const first = await start();
     await first.stop();
     const second = await start();
@@ -80,7 +80,7 @@ describe("a first start that dies", () => {
     expect(await listLive()).toEqual(["inference", "management"]);
   });
 
-  test("revokes nothing that the operator made meanwhile", async () => {
+  test("a repeated first start revokes no key that the operator created meanwhile", async () => {
     await (await start()).stop();
     const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
     const { secret } = await createKey(stores, { kind: "inference", name: "mine", expiresAt: null });
@@ -92,7 +92,7 @@ describe("a first start that dies", () => {
 });
 
 describe("a first start whose keys were shown", () => {
-  test("was the first: the next makes none, and they stay valid", async () => {
+  test("the next start creates no keys, and the first ones stay valid", async () => {
     const first = await start();
     await first.firstStart?.confirmShown();
     await first.stop();
@@ -102,7 +102,7 @@ describe("a first start whose keys were shown", () => {
     await second.stop();
   });
 
-  test("gets a management key later where the operator brings none any more", async () => {
+  test("a later start creates a management key if the operator no longer configures one", async () => {
     const first = await start({ GATEWAY_ADMIN_KEY: "an-operators-own-key" });
     expect(first.firstStart?.managementKey).toBeNull();
     await first.firstStart?.confirmShown();

@@ -57,20 +57,23 @@ async function expectFreeFailure(refused: Response): Promise<void> {
   });
 }
 
-describe.skipIf(!CAN_FILL_DISK)("on a full disk", () => {
+describe.skipIf(!CAN_FILL_DISK)("a full disk", () => {
   test.each([
     ["a whole answer", false],
     ["a stream", true],
-  ])("nobody is asked for %s that could not be recorded, and it costs nothing", async (_what, stream) => {
-    const freeDisk = fillDisk();
-    const refused = await ask(stream);
-    expect(vendor.calls).toHaveLength(0);
-    await expectCannotRecord(refused);
-    freeDisk();
-    await expectFreeFailure(refused);
-  });
+  ])(
+    "no provider is called for %s that could not be recorded, and it costs nothing",
+    async (_what, stream) => {
+      const freeDisk = fillDisk();
+      const refused = await ask(stream);
+      expect(vendor.calls).toHaveLength(0);
+      await expectCannotRecord(refused);
+      freeDisk();
+      await expectFreeFailure(refused);
+    },
+  );
 
-  test("a whole answer that has come is not given away, and costs nothing", async () => {
+  test("a whole answer that was received is not sent to the client, and costs nothing", async () => {
     let freeDisk = () => {};
     vendor.perform((call) => {
       freeDisk = fillDisk();
@@ -83,7 +86,7 @@ describe.skipIf(!CAN_FILL_DISK)("on a full disk", () => {
     await expectFreeFailure(refused);
   });
 
-  test("nobody is let in once it is known, readyz says so, and all is well when there is room again", async () => {
+  test("requests are rejected and readyz answers 503 until there is space again", async () => {
     const freeDisk = fillDisk();
     await expectCannotRecord(await ask(false));
     for (const stream of [false, true]) await expectCannotRecord(await ask(stream));

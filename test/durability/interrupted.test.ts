@@ -15,7 +15,7 @@ let clock: TestClock;
 let gateway: TestGateway;
 let yaml: string;
 let client: AbortController;
-/** Kept, so that nobody takes its client for gone. */
+/** Responses are referenced, so that garbage collection does not close their connections. */
 let answer: Promise<Response>;
 
 beforeEach(async () => {
@@ -33,7 +33,7 @@ afterEach(async () => {
   vendor.stop();
 });
 
-/** A gateway on what the data directory holds at this instant, as after `kill -9`. */
+/** Starts a gateway on a copy of the data directory, as after `kill -9`. */
 function startOnCopy(): Promise<TestGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
   cpSync(gateway.dataDir, dataDir, { recursive: true });
@@ -46,7 +46,7 @@ interface Shown {
   readonly pricing: readonly { readonly cost_nanodollars: string }[];
 }
 
-/** What an interrupted generation looks like to its caller. */
+/** Returns the interrupted generation as its caller sees it. */
 async function fetchInterrupted(restarted: TestGateway, key: string): Promise<Shown> {
   const found = await fetch(`${restarted.base}/generation?id=${generationId}`, {
     headers: { authorization: `Bearer ${key}` },
@@ -58,7 +58,7 @@ async function fetchInterrupted(restarted: TestGateway, key: string): Promise<Sh
 
 let generationId: string;
 
-/** Begins a stream whose vendor says these events, a second apart, and then nothing more. */
+/** Begins a stream whose vendor sends these events, a second apart, and then nothing more. */
 async function begin(key: string, pieces: readonly (readonly unknown[])[]): Promise<void> {
   vendor.perform(async (call) => {
     if (pieces.length > 0) await call.begin();
@@ -79,7 +79,7 @@ function sumOf({ pricing }: Shown): number {
   return pricing.reduce((sum, { cost_nanodollars: cost }) => sum + Number(cost), 0);
 }
 
-test("a generation that was interrupted before its first token costs nothing, and has no price rows", async () => {
+test("a generation that was interrupted before its first token costs nothing and has no price lines", async () => {
   const key = await addPayer(gateway, { id: "user_early" });
   await manage(gateway, "/accounts/user_early/credits", { amount: 1 });
   await begin(key, []);
@@ -90,7 +90,7 @@ test("a generation that was interrupted before its first token costs nothing, an
   await restarted.stop();
 });
 
-test("the price rows of a generation that was interrupted later sum to what was charged", async () => {
+test("the price lines of a generation that was interrupted later add up to its charge", async () => {
   const key = await addPayer(gateway, { id: "user_late" });
   await manage(gateway, "/accounts/user_late/credits", { amount: 1 });
   await begin(key, [opening("Alpha")]);
@@ -105,7 +105,7 @@ test("the price rows of a generation that was interrupted later sum to what was 
   expect(sumOf(shown)).toBe(shown.total_cost_nanodollars);
 });
 
-test("a generation that was interrupted is charged no more than was held for it", async () => {
+test("an interrupted generation is charged no more than its hold", async () => {
   const key = await addPayer(gateway, { id: "user_held" });
   await manage(gateway, "/accounts/user_held/credits", { amount: 0.05 });
   const usage = { prompt_tokens: 120_000, completion_tokens: 1 };

@@ -25,7 +25,7 @@ function recoverFrom(journalDir: string): readonly string[] {
   return entries;
 }
 
-test("a record stands in the journal with its kind and version, printed once for journal and store", async () => {
+test("a record is in the journal with its kind and version, encoded once for journal and store", async () => {
   const clock = createTestClock();
   const saved: RecordEntry[] = [];
   const journal = openFileJournal(dir);
@@ -56,8 +56,8 @@ test("a record stands in the journal with its kind and version, printed once for
   expect(prints).toBe(1);
 });
 
-describe("entries that this version cannot read", () => {
-  const STRANGE = [
+describe("journal entries that this version cannot read", () => {
+  const UNREADABLE = [
     '{"v":1,"kind":"ledger","entry":{"id":"led_1"}}',
     '{"v":2,"kind":"usage","usage":{"id":"gen_later"}}',
     '{"v":1,"kind":"usage","usage":7}',
@@ -67,7 +67,7 @@ describe("entries that this version cannot read", () => {
   ];
   const KINDS = ["ledger v1", "usage v2", "usage v1", "? v?", "not an object"];
 
-  test("are named in the log and kept, start after start, and what stands beside them is settled", async () => {
+  test("every start names the entries in the log and keeps them, and settles all other records", async () => {
     const first = await startTestGateway({ dataDir: dir });
     const response = await postChat(first, {
       model: "sandbox/echo",
@@ -76,36 +76,36 @@ describe("entries that this version cannot read", () => {
     const id = response.headers.get("x-gateway-generation-id") as string;
     await response.text();
     await first.stop({ keepData: true });
-    // A crash, as it would look: a record that is not in the database any more, and lines of a later version.
+    // The state after a crash: a record that is not in the database, and lines of a later version.
     const database = new Database(join(dir, "gateway.db"));
     const { record } = database.query("SELECT record FROM generations").get() as { record: string };
     database.exec("DELETE FROM generations");
     database.close();
     const journal = openFileJournal(join(dir, "journal"));
-    for (const entry of [...STRANGE, `{"v":1,"kind":"usage","usage":${record}}`]) journal.append(entry);
+    for (const entry of [...UNREADABLE, `{"v":1,"kind":"usage","usage":${record}}`]) journal.append(entry);
     journal.close();
     for (let start = 0; start < 3; start++) {
       const gateway = await startTestGateway({ dataDir: dir, key: first.key });
-      const told = gateway.log.find(({ event }) => event.includes("cannot read"));
-      expect(told).toMatchObject({ level: "error", fields: { entries: STRANGE.length, kinds: KINDS } });
+      const warning = gateway.log.find(({ event }) => event.includes("cannot read"));
+      expect(warning).toMatchObject({ level: "error", fields: { entries: UNREADABLE.length, kinds: KINDS } });
       expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });
       await gateway.stop({ keepData: true });
-      expect(recoverFrom(join(dir, "journal"))).toEqual(STRANGE);
+      expect(recoverFrom(join(dir, "journal"))).toEqual(UNREADABLE);
     }
   });
 
-  test("are kept once, also where a crash left them both in the files and aside", async () => {
+  test("the entries are kept once if a crash left them in the journal and among the skipped entries", async () => {
     const journal = openFileJournal(join(dir, "journal"));
-    journal.append(STRANGE[0] as string);
-    journal.skipped([STRANGE[0] as string]);
+    journal.append(UNREADABLE[0] as string);
+    journal.skipped([UNREADABLE[0] as string]);
     journal.close();
     await (await startTestGateway({ dataDir: dir })).stop({ keepData: true });
-    expect(recoverFrom(join(dir, "journal"))).toEqual([STRANGE[0] as string]);
+    expect(recoverFrom(join(dir, "journal"))).toEqual([UNREADABLE[0] as string]);
   });
 
-  test("leave nothing behind once there are none", () => {
+  test("no entries are kept after the list of skipped entries was emptied", () => {
     const journal = openFileJournal(dir);
-    journal.skipped(["strange"]);
+    journal.skipped(["unreadable"]);
     journal.skipped([]);
     journal.close();
     expect(recoverFrom(dir)).toEqual([]);

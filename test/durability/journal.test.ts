@@ -18,9 +18,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-describe("a journal whose disk refuses", () => {
+describe("a journal on a full disk", () => {
   test.skipIf(!CAN_FILL_DISK)(
-    "says so to whoever flushes, lives on, and writes everything once it can",
+    "flush throws while the disk is full, and everything is written once there is space",
     async () => {
       const journal = openFileJournal(dir);
       journal.append("first");
@@ -40,7 +40,7 @@ describe("a journal whose disk refuses", () => {
     },
   );
 
-  test("once closed writes to no file that has its number", () => {
+  test("a closed journal writes to no other file with the same file descriptor", () => {
     const journal = openFileJournal(dir);
     journal.close();
     const other = join(dir, "other");
@@ -51,7 +51,7 @@ describe("a journal whose disk refuses", () => {
     expect(readFileSync(other, "utf8")).toBe("");
   });
 
-  test("does not keep records from the store for longer than that", async () => {
+  test("records reach the store once the journal can be written again", async () => {
     const clock = createTestClock();
     const saved: string[] = [];
     let isFull = true;

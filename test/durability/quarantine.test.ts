@@ -13,7 +13,7 @@ import { documentOf, startVendor, USAGE, type Vendor } from "../support/vendor.t
 
 const messages = [{ role: "user", content: "Hello!" }];
 const DOLLAR = 1_000_000_000;
-/** Nanodollars of an answer with the vendor's usual usage. */
+/** The cost of an answer with the vendor's usual token usage. Nanodollars. */
 const COST = USAGE.prompt_tokens * 1_000 + USAGE.completion_tokens * 10_000;
 const REASON = "this record is poison";
 
@@ -41,7 +41,7 @@ afterEach(async () => {
   vendor.stop();
 });
 
-/** The store rejects what ends for one model from here on. */
+/** Makes the store reject ended records of one model. */
 function poisonStore(): void {
   elsewhere.exec(`CREATE TRIGGER poison BEFORE UPDATE ON generations
     WHEN NEW.record LIKE '%acme/poison%' AND NEW.outcome <> 'open'
@@ -72,7 +72,7 @@ const quarantinedLines = () =>
   gateway.log.filter(({ level, event }) => level === "error" && event.includes("quarantined"));
 
 describe("a record that the store rejects", () => {
-  test("is quarantined alone: its group is saved, the gateway stays ready, and balances are told", async () => {
+  test("only the rejected record is quarantined: its group is saved, the gateway stays ready, and the ledger check names it", async () => {
     poisonStore();
     const key = await addAccount("user_mixed");
     const ids: string[] = [];
@@ -80,7 +80,7 @@ describe("a record that the store rejects", () => {
       ids.push(await ask(key, model));
     await letStoreBeTried();
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
-    // What it would have charged is not charged, in memory as in the books.
+    // Its cost is not charged, neither in memory nor in the store.
     expect(await balanceOf(gateway, "user_mixed")).toMatchObject({ balance: DOLLAR - 3 * COST, held: 0 });
     const [good, poison] = [ids.filter((_, at) => at !== 1), ids[1] as string];
     await withStoresOf(gateway, async ({ usage }) => {
@@ -107,7 +107,7 @@ describe("a record that the store rejects", () => {
     });
   });
 
-  test("lets later requests through, of its own account too", async () => {
+  test("later requests are admitted, also of the same account", async () => {
     poisonStore();
     const key = await addAccount("user_later");
     await ask(key, "acme/poison");
@@ -117,7 +117,7 @@ describe("a record that the store rejects", () => {
     expect((await balanceOf(gateway, "user_later")).balance).toBe(DOLLAR - 3 * COST);
   });
 
-  test("is told apart from a store that is away: that is waited for, and nothing is quarantined", async () => {
+  test("nothing is quarantined while the store is unavailable", async () => {
     const key = await addAccount("user_away");
     elsewhere.exec("ALTER TABLE generations RENAME TO generations_away");
     await ask(key, "acme/poison");
@@ -134,15 +134,15 @@ describe("a record that the store rejects", () => {
   });
 });
 
-describe("a journal with records that no store takes", () => {
-  /** Records as an earlier version wrote them that believed its vendors. */
+describe("a journal with records that the store rejects", () => {
+  /** Writes records as an earlier version did, which accepted all counts of vendors. */
   async function writeJournal(dataDir: string, records: readonly object[]): Promise<void> {
     const journal = openFileJournal(join(dataDir, "journal"));
     for (const record of records) journal.append(encodeUsageEntry(JSON.stringify(record)));
     journal.close();
   }
 
-  /** Starts on a data directory whose journal has these records beside a sound one. */
+  /** Starts on a data directory whose journal has these records between two valid ones. */
   async function startWith(records: (sound: Record<string, unknown>) => readonly object[]) {
     const data = await prepareData([{ overdraft: 0 }]);
     const key = data.keys[0]?.[0] ?? "";
@@ -167,9 +167,9 @@ describe("a journal with records that no store takes", () => {
       { outcome: "open", promptTokens: 1e19, completionTokens: 1e19, finishedAt: null },
     ],
     ["was open with half a token", { outcome: "open", promptTokens: 1.5, firstTokenAt: 1, finishedAt: null }],
-    ["has fields that are missing", { createdAt: undefined }],
-    ["has a text in place of a number", { createdAt: "yesterday" }],
-  ])("does not keep a gateway from starting: a record that %s", async (_name, wrong) => {
+    ["lacks fields", { createdAt: undefined }],
+    ["has text instead of a number", { createdAt: "yesterday" }],
+  ])("the gateway starts and quarantines a record that %s", async (_name, wrong) => {
     const second = await startWith((sound) => [{ ...sound, ...wrong, id: "gen_wrong" }]);
     expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
     const trouble = (await findTrouble(second)) as { of: string; id: string; reason: string }[];
@@ -181,7 +181,7 @@ describe("a journal with records that no store takes", () => {
       expect(await usage.findOpenUsage()).toEqual([]);
     });
     await second.stop({ keepData: true });
-    // What was quarantined is not tried again.
+    // A quarantined record is not saved again.
     const third = await startTestGateway({
       dataDir: second.dataDir,
       key: second.key,

@@ -8,7 +8,7 @@ let place: VendorSite;
 let vendor: Vendor;
 let site: Site;
 
-/** A site whose gateways let open answers go on for so long. */
+/** Creates a site whose gateways have this drain time. */
 function prepare(drainMs: number): void {
   place = makeVendorSite(`server: {drain_ms: ${drainMs}}`);
   ({ vendor, site } = place);
@@ -26,7 +26,7 @@ const speakThenWait: Play = async (call) => {
   await call.end();
 };
 
-/** A stream whose client has its first words. */
+/** Opens a stream whose client has received its first text. */
 async function openStream(gateway: GatewayProcess) {
   const response = await postChatTo(gateway, { model: "acme/model", stream: true, messages });
   const reader = response.body!.getReader();
@@ -40,7 +40,7 @@ async function openStream(gateway: GatewayProcess) {
   return { id: response.headers.get("x-gateway-generation-id") as string, readRest };
 }
 
-/** Waits until nobody accepts connections there. */
+/** Waits until the gateway accepts no connections. */
 async function untilRefused(gateway: GatewayProcess): Promise<void> {
   await waitFor(() =>
     fetch(`${gateway.url}/healthz`, { keepalive: false, headers: { connection: "close" } }).then(
@@ -50,8 +50,8 @@ async function untilRefused(gateway: GatewayProcess): Promise<void> {
   );
 }
 
-describe("a gateway that is told to stop", () => {
-  test("lets open streams end, refuses new connections, leaves an empty journal and exit code 0", async () => {
+describe("a gateway that is shutting down", () => {
+  test("open streams end, new connections are refused, the journal is empty afterwards, and the exit code is 0", async () => {
     prepare(30_000);
     vendor.perform(speakThenWait);
     const gateway = await place.start();
@@ -69,7 +69,7 @@ describe("a gateway that is told to stop", () => {
     });
   });
 
-  test("cuts what is still open after its drain time: streams with an error event, others with 503", async () => {
+  test("answers that are open after the drain time are cancelled: streams with an error event, others with 503", async () => {
     prepare(300);
     vendor.perform(speakThenWait);
     const gateway = await place.start();
@@ -96,7 +96,7 @@ describe("a gateway that is told to stop", () => {
     });
   });
 
-  test("does not wait for connections on which nobody asks anything", async () => {
+  test("the shutdown does not wait for idle connections", async () => {
     prepare(30_000);
     const gateway = await place.start();
     // Its connection stays open for the next request.
@@ -105,7 +105,7 @@ describe("a gateway that is told to stop", () => {
   });
 });
 
-test("of two gateways on one data directory the second says that the first is there, and stops", async () => {
+test("a second gateway on the same data directory reports that another one is running, and exits", async () => {
   prepare(30_000);
   const gateway = await place.start();
   const { exitCode, printed } = await site.startInVain();

@@ -19,7 +19,7 @@ import { createTestClock } from "../support/test-clock.ts";
 
 const messages = [{ role: "user", content: "Hello!" }];
 
-describe("while the store refuses records", () => {
+describe("a store that rejects records", () => {
   let vendors: TwoVendors;
   let elsewhere: Database;
 
@@ -37,13 +37,13 @@ describe("while the store refuses records", () => {
   const countRecords = () =>
     (elsewhere.query("SELECT count(*) AS count FROM generations").get() as { count: number }).count;
 
-  /** Long enough for records to be gathered, and for the store to be tried again. */
+  /** Lets enough time pass for records to be collected and the store to be tried again. */
   async function letStoreBeTried(): Promise<void> {
     vendors.clock.advance(1_100);
     await turnEventLoop();
   }
 
-  test("requests are served, readyz says 503, and the records arrive afterwards", async () => {
+  test("requests are served, readyz answers 503, and the records are saved later", async () => {
     const { gateway } = vendors;
     const ready = () => fetch(`${gateway.url}/readyz`);
     expect((await ready()).status).toBe(200);
@@ -59,7 +59,7 @@ describe("while the store refuses records", () => {
     const unready = await ready();
     expect(unready.status).toBe(503);
     expect(unready.headers.get("retry-after")).toBe("5");
-    // What waits is found all the same.
+    // A record that waits for the store is found.
     for (const id of ids) expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });
     expect(
       gateway.log.filter(({ level, event }) => level === "error" && event.includes("store")).length,
@@ -71,7 +71,7 @@ describe("while the store refuses records", () => {
     for (const id of ids) expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });
   });
 
-  test("a question that only the store can answer gets 503 and when to come back", async () => {
+  test("a request that needs the store is answered with 503 and Retry-After", async () => {
     const { gateway } = vendors;
     takeAway();
     const response = await fetch(`${gateway.base}/generation?id=gen_unknown`, {
@@ -83,48 +83,51 @@ describe("while the store refuses records", () => {
   });
 });
 
-describe("a store that stays away", () => {
+describe("a store that stays unavailable", () => {
   const SECONDS = 150;
 
-  /** The times, in seconds, at which an event was told while the store was away, and for some seconds behind. */
-  async function tellTimes(table: string, events: readonly [string, string]) {
+  /** Returns when, in seconds, each event was logged while the store was unavailable and for some seconds after. */
+  async function logTimes(table: string, events: readonly [string, string]) {
     const clock = createTestClock();
     const gateway = await startTestGateway({ clock });
     const elsewhere = new Database(join(gateway.dataDir, "gateway.db"));
-    const told: (readonly [number, string])[] = [];
+    const logged: (readonly [number, string])[] = [];
     await (await postChat(gateway, { model: "sandbox/echo", messages })).text();
     elsewhere.exec(`ALTER TABLE ${table} RENAME TO away`);
     for (let second = 0; second <= SECONDS + 5; second++) {
       if (second === SECONDS) elsewhere.exec(`ALTER TABLE away RENAME TO ${table}`);
       const before = gateway.log.length;
-      // In steps, since what waits for the store waits for its own time behind each refusal.
+      // In steps, because each retry begins to wait only after the failure before it.
       for (let step = 0; step < 10; step++) {
         clock.advance(100);
         await turnEventLoop(2);
       }
       for (const { event } of gateway.log.slice(before))
-        if (events.includes(event)) told.push([second, event]);
+        if (events.includes(event)) logged.push([second, event]);
     }
     elsewhere.close();
     await gateway.stop();
-    return told;
+    return logged;
   }
 
   test.each([
     ["settings", "the store is away", "the store is back"],
     ["generations", "the store refused records; they wait in the journal", "records are written again"],
-  ])("is told of at once, then once a minute, and when it is back: %s", async (table, trouble, relief) => {
-    const told = await tellTimes(table, [trouble, relief]);
-    expect(told.map(([, event]) => event)).toEqual([trouble, trouble, trouble, relief]);
-    const [first = 0, second = 0, third = 0, back = 0] = told.map(([at]) => at);
-    expect(first).toBeLessThan(2);
-    expect(second - first).toBeWithin(59, 63);
-    expect(third - second).toBeWithin(59, 63);
-    expect(back - SECONDS).toBeWithin(0, 4);
-  });
+  ])(
+    "the log reports it at once, then once a minute, and when it ends: %s",
+    async (table, trouble, relief) => {
+      const logged = await logTimes(table, [trouble, relief]);
+      expect(logged.map(([, event]) => event)).toEqual([trouble, trouble, trouble, relief]);
+      const [first = 0, second = 0, third = 0, back = 0] = logged.map(([at]) => at);
+      expect(first).toBeLessThan(2);
+      expect(second - first).toBeWithin(59, 63);
+      expect(third - second).toBeWithin(59, 63);
+      expect(back - SECONDS).toBeWithin(0, 4);
+    },
+  );
 });
 
-test("what waits for the store survives a stop, and is brought over by the next start", async () => {
+test("records that wait for the store survive a shutdown, and the next start saves them", async () => {
   const first = await startTestGateway({ clock: createTestClock() });
   const elsewhere = new Database(join(first.dataDir, "gateway.db"));
   elsewhere.exec("ALTER TABLE generations RENAME TO generations_away");
@@ -139,10 +142,10 @@ test("what waits for the store survives a stop, and is brought over by the next 
   await second.stop();
 });
 
-/** As many as may wait for a store that is away. */
+/** The most records that may wait for the store. */
 const FULL = 50_000;
 
-test("a gateway with too many records waiting for the store lets nobody in, and says when to come back", async () => {
+test("a gateway with too many records waiting for the store rejects requests with 503 and Retry-After", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
   const config = checkConfig("", "gateway.yaml", { GATEWAY_DATA_DIR: dataDir, GATEWAY_PORT: "0" });
   const clock = createTestClock();

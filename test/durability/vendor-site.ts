@@ -1,17 +1,17 @@
 import { type GatewayProcess, makeSite, type Site } from "../support/gateway-process.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
-/** A vendor, and a site whose one provider it is. */
+/** A vendor, and a site with it as the only provider. */
 export interface VendorSite {
   readonly vendor: Vendor;
   readonly site: Site;
   /** Starts a gateway on the site. `key` is that of an earlier start. */
   start(key?: string): Promise<GatewayProcess>;
-  /** Ends whatever runs, and removes the site. */
+  /** Stops gateway and vendor, and removes the site. */
   clear(): Promise<void>;
 }
 
-/** Makes a site; `yaml` is configuration besides the provider. The vendor is well and called `Alpha`. */
+/** Creates a site; `yaml` is its configuration besides the provider. The vendor answers with text from `Alpha`. */
 export function makeVendorSite(yaml: string): VendorSite {
   const vendor = startVendor(healthy("Alpha"));
   const site = makeSite(`
