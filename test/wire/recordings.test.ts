@@ -71,7 +71,7 @@ function parseEvents(text: string): Chunk[] {
     .map((block) => JSON.parse(block.slice(6)) as Chunk);
 }
 
-/** What a plain client makes of a stream, vendor's or ours. */
+/** Reads a stream of the vendor or the gateway as a simple client does. */
 function fold(chunks: readonly Chunk[]): Folded {
   const folded: Folded = { content: "", reasoning: "", calls: [] };
   for (const delta of chunks.map((chunk) => chunk.choices?.[0]?.delta ?? {})) {
@@ -100,9 +100,9 @@ function textOf(content: unknown, kind: "text" | "thinking"): string {
     .join("");
 }
 
-describe("a recorded stream", () => {
+describe("a recorded stream that is relayed", () => {
   test.each(streams.map((stream) => [stream.name, stream.text] as const))(
-    "%s reaches the client with its text, reasoning and tool calls",
+    "has all of its text, reasoning and tool calls for the client: %s",
     (_name, text) => {
       const { out, state } = relay([Buffer.from(text, "utf8").toString("latin1")]);
       expect(state.classifyEnd()).toBe("complete");
@@ -122,7 +122,7 @@ describe("a recorded stream", () => {
       const finishes = chunks.filter((chunk) => chunk.choices?.[0]?.finish_reason);
       expect(finishes).toHaveLength(1);
       expect(chunks.filter((chunk) => "usage" in chunk)).toEqual([chunks.at(-1) as Chunk]);
-      // Zeros count nothing; the gateway then counts itself.
+      // Counters of zero are ignored; the gateway then estimates the usage.
       const counted = /"prompt_tokens":\s*[1-9]/.test(text);
       expect(state.usage !== null && state.usage.promptTokens > 0).toBe(counted);
       expect(state.usage !== null && state.usage.completionTokens > 0).toBe(counted);
@@ -130,18 +130,18 @@ describe("a recorded stream", () => {
   );
 
   test.each(streams.map((stream) => [stream.name, stream.text] as const))(
-    "%s gives the same events when it comes byte by byte",
+    "has the same events if it arrives byte by byte: %s",
     (_name, text) => {
       const latin1 = Buffer.from(text, "utf8").toString("latin1");
       expect(relay(latin1).out).toBe(relay([latin1]).out);
     },
   );
 
-  test("gives the same events when it is cut in two at any byte", () => {
+  test("has the same events if it is split at any byte", () => {
     for (const { text } of streams) {
       const latin1 = Buffer.from(text, "utf8").toString("latin1");
       const whole = relay([latin1]).out;
-      // Every byte of the short ones; of the long ones about two hundred.
+      // Every byte of short streams; about two hundred bytes of long ones.
       const step = latin1.length < 3_000 ? 1 : Math.ceil(latin1.length / 200);
       for (let cut = 1; cut < latin1.length; cut += step) {
         if (relay(cutAt(latin1, [cut])).out !== whole)
@@ -150,7 +150,7 @@ describe("a recorded stream", () => {
     }
   });
 
-  test("gives the same events in random pieces, with LF or CRLF, with comments between", () => {
+  test("has the same events in random pieces, with LF or CRLF, and with comments between events", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...streams),
@@ -169,7 +169,7 @@ describe("a recorded stream", () => {
     );
   });
 
-  test("that breaks off anywhere before its finish is never taken for complete", () => {
+  test("is not complete if it breaks off before its finish", () => {
     for (const { text } of streams) {
       const latin1 = Buffer.from(text, "utf8").toString("latin1");
       const finish = latin1.search(/"finish_reason":\s*"/);
@@ -181,9 +181,9 @@ describe("a recorded stream", () => {
   });
 });
 
-describe("a recorded answer", () => {
+describe("a recorded answer that is relayed", () => {
   test.each(answers.map((answer) => [answer.name, answer.text] as const))(
-    "%s reaches the client with its text, reasoning, tool calls and usage",
+    "has all of its text, reasoning, tool calls and usage for the client: %s",
     (_name, text) => {
       const reading = relayChatAnswer(text, IDENTITY);
       const sent = JSON.parse(text) as { error?: unknown; choices: { message: Delta }[] };

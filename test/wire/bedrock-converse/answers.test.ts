@@ -35,9 +35,9 @@ const say = (text: string, contentBlockIndex = 0) =>
   encodeEvent("contentBlockDelta", { contentBlockIndex, delta: { text } });
 const counted = encodeEvent("metadata", { usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } });
 
-describe("recorded Converse answers", () => {
+describe("a recorded Converse answer", () => {
   test.each(readAnswers(FOLDER).map(({ name, text }) => [name, text] as const))(
-    "%s is read whole",
+    "is decoded completely: %s",
     (_, text) => {
       const body = asFields(JSON.parse(text)) as Fields;
       const { choices, usage } = decode(body);
@@ -55,7 +55,7 @@ describe("recorded Converse answers", () => {
   const streams = readLines(FOLDER);
 
   test.each(streams.map(({ name, text }) => [name, text] as const))(
-    "the stream %s keeps the rules, whole and byte by byte",
+    "has valid events if it is streamed, in one piece and byte by byte: %s",
     (_, text) => {
       const bytes = encodeLines(text);
       const whole = read(bytes);
@@ -65,7 +65,7 @@ describe("recorded Converse answers", () => {
   );
 
   test.each(streams.map(({ name, text }) => [name, text] as const))(
-    "the stream %s says what its lines say",
+    "has the text and calls of its recorded events if it is streamed: %s",
     (_, text) => {
       const lines = text
         .split("\n")
@@ -77,8 +77,8 @@ describe("recorded Converse answers", () => {
       });
       const { choices, usage } = collectAnswer(read(encodeLines(text)));
       const parts = choices[0]?.parts ?? [];
-      const said = parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
-      expect(said).toBe(deltas.map((delta) => delta["text"] ?? "").join(""));
+      const texts = parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+      expect(texts).toBe(deltas.map((delta) => delta["text"] ?? "").join(""));
       const thought = parts.map((part) => (part.kind === "reasoning" ? part.text : "")).join("");
       expect(thought).toBe(
         deltas.map((delta) => asFields(delta["reasoningContent"])?.["text"] ?? "").join(""),
@@ -115,7 +115,7 @@ describe("a Converse answer", () => {
     ["content_filtered", "content-filter"],
     ["guardrail_intervened", "content-filter"],
     ["refusal", "refusal"],
-    ["a_word_of_tomorrow", "stop"],
+    ["an_unknown_reason", "stop"],
   ] as const)("that stops with %s has finished with %s, whole and streamed", (native, reason) => {
     const finish = { reason, native, stopSequence: null };
     expect(decode(answer([{ text: "x" }], { stopReason: native })).choices[0]?.finish).toEqual(finish);
@@ -123,7 +123,7 @@ describe("a Converse answer", () => {
   });
 
   test.each(["malformed_model_output", "malformed_tool_use"])(
-    "that stops with %s has failed",
+    "with the stop reason %s is a failure",
     (stopReason) => {
       expect(bedrockConverse.decodeAnswer(answer([{ text: "x" }], { stopReason }))).toMatchObject({
         kind: "error",
@@ -133,7 +133,7 @@ describe("a Converse answer", () => {
     },
   );
 
-  test("names the stop sequence where Claude does, whole and streamed", () => {
+  test("has the stop sequence if Claude reports it, whole and streamed", () => {
     const body = answer([{ text: "x" }], {
       stopReason: "stop_sequence",
       additionalModelResponseFields: { stop_sequence: "END" },
@@ -148,7 +148,7 @@ describe("a Converse answer", () => {
     ).toBe("END");
   });
 
-  test("counts what was read from the cache and written to it as prompt", () => {
+  test("includes tokens read from and written to the cache in the prompt", () => {
     const usage = {
       inputTokens: 10,
       outputTokens: 5,
@@ -174,7 +174,7 @@ describe("a Converse answer", () => {
     );
   });
 
-  test("says which tier served it, whole and streamed", () => {
+  test("has the service tier, whole and streamed", () => {
     const serviceTier = { type: "priority" };
     expect(decode(answer([{ text: "x" }], { serviceTier })).serviceTier).toBe("priority");
     expect(
@@ -182,7 +182,7 @@ describe("a Converse answer", () => {
     ).toBe("priority");
   });
 
-  test("keeps redacted reasoning for Bedrock alone, whole and streamed", () => {
+  test("has redacted reasoning that only Bedrock gets back, whole and streamed", () => {
     const block = { reasoningContent: { redactedContent: "cnNu" } };
     const [whole] = decode(answer([block])).choices[0]?.parts ?? [];
     const delta = encodeEvent("contentBlockDelta", { contentBlockIndex: 0, delta: block });
@@ -216,11 +216,11 @@ describe("a Converse answer", () => {
     expect(bedrockConverse.decodeAnswer(body)).toMatchObject({ kind: "error", error: { meaning } });
   });
 
-  test("without a word is an answer still", () => {
+  test("without content is a valid answer", () => {
     expect(decode(answer([])).choices[0]?.parts).toEqual([]);
   });
 
-  test("keeps a block that nobody knows", () => {
+  test("keeps a block of an unknown kind", () => {
     const block = { somethingNew: { value: 1 } };
     expect(decode(answer([block])).choices[0]?.parts).toEqual([
       { kind: "native", format: "bedrock-converse", type: "somethingNew", value: block },
@@ -229,7 +229,7 @@ describe("a Converse answer", () => {
 });
 
 describe("a ConverseStream", () => {
-  test("is done once stop and usage have come, in either order, and reads nothing after", () => {
+  test("is done after stop and usage, in either order, and ignores what follows", () => {
     for (const pieces of [
       [stop("end_turn"), counted],
       [counted, stop("end_turn")],
@@ -246,7 +246,7 @@ describe("a ConverseStream", () => {
     }
   });
 
-  test("finishes once, and says nothing behind its finish but the usage", () => {
+  test("finishes once, and emits only usage after its finish", () => {
     const events = read(say("a"), stop("end_turn"), say("b"), stop("max_tokens"), counted);
     checkEvents(events);
     expect(events.at(-1)?.kind).toBe("usage");
@@ -269,14 +269,14 @@ describe("a ConverseStream", () => {
     ["internalServerException", 500, "failed"],
     ["serviceUnavailableException", 503, "overloaded"],
     ["accessDeniedException", 403, "key_refused"],
-    ["anExceptionOfTomorrow", 500, "failed"],
+    ["anUnknownException", 500, "failed"],
   ] as const)("that ends with %s means %i, %s", (type, status, meaning) => {
     const events = read(say("a"), encodeException(type, { message: "Oh no." }) + say("b") + stop("end_turn"));
     expect(errorOf(events)).toMatchObject({ status, meaning, message: "Oh no." });
     checkEvents(events);
   });
 
-  test("that ends with a model's error has the model's own words and meaning", () => {
+  test("that ends with a model's error has the model's message and status", () => {
     const body = {
       message: "Model Stream Error",
       originalStatusCode: 503,
@@ -289,14 +289,14 @@ describe("a ConverseStream", () => {
     });
   });
 
-  test("that ends with too long a prompt says so", () => {
+  test("that ends with an error about a long prompt reports a context overflow", () => {
     const body = { message: "Input is too long for requested model." };
     expect(errorOf(read(encodeException("validationException", body)))).toMatchObject({
       meaning: "context_overflow",
     });
   });
 
-  test("that ends with an error nobody modelled is a failure", () => {
+  test("that ends with an error frame is a failure", () => {
     const headers = {
       ":message-type": "error",
       ":error-code": "internalServerException",
@@ -306,19 +306,19 @@ describe("a ConverseStream", () => {
   });
 
   test.each([
-    ["bytes that are no frames", "data: {}\n\ndata: [DONE]\n\n"],
+    ["bytes that are not frames", "data: {}\n\ndata: [DONE]\n\n"],
     [
       "a frame that is not JSON",
       encodeFrame({ ":message-type": "event", ":event-type": "messageStop" }, "{"),
     ],
-  ])("of %s has failed", (_, bytes) => {
+  ])("of %s is a failure", (_, bytes) => {
     const reader = bedrockConverse.createReader();
     expect(errorOf(reader.step(bytes))).toMatchObject({ meaning: "failed" });
     expect(reader.isDone).toBe(true);
     expect(reader.step(say("a"))).toEqual([]);
   });
 
-  test("passes over events, blocks and padding that it does not know", () => {
+  test("ignores unknown events, blocks and padding", () => {
     const events = read(
       encodeEvent("messageStart", { role: "assistant", p: "abc" }),
       encodeEvent("somethingNew", { contentBlockIndex: 0 }),

@@ -59,7 +59,7 @@ const thought: ReasoningPart = {
 const weather: FunctionTool = {
   kind: "function",
   name: "weather",
-  description: "Of a place",
+  description: "The weather of a place",
   parameters: { type: "object", properties: {} },
   strict: null,
 };
@@ -69,7 +69,8 @@ const pdf = (name?: string): Part => ({
   source: { kind: "base64", mediaType: "application/pdf", data: "aGk=" },
   ...(name === undefined ? {} : { name }),
 });
-const wish = {
+/** Reasoning is on, without an amount. */
+const NO_AMOUNT = {
   enabled: true,
   effort: null,
   budgetTokens: null,
@@ -78,9 +79,9 @@ const wish = {
   hidden: false,
 };
 
-function encode(said: Partial<ConversationRequest>, target = CLAUDE) {
+function encode(parameters: Partial<ConversationRequest>, target = CLAUDE) {
   const { body, warnings } = bedrockConverse.encodeRequest(
-    { ...EMPTY_REQUEST, messages: [user(text("Hi"))], ...said },
+    { ...EMPTY_REQUEST, messages: [user(text("Hi"))], ...parameters },
     target,
   );
   return {
@@ -93,9 +94,9 @@ function messagesOf(messages: readonly Message[], target = CLAUDE): unknown {
   return encode({ messages }, target).body["messages"];
 }
 
-function refusalOf(said: Partial<ConversationRequest>, target = CLAUDE): unknown {
+function rejectionOf(parameters: Partial<ConversationRequest>, target = CLAUDE): unknown {
   try {
-    encode(said, target);
+    encode(parameters, target);
   } catch (error) {
     if (error instanceof GatewayError)
       return { code: error.failure.code, field: error.failure.metadata?.["field"] };
@@ -104,8 +105,8 @@ function refusalOf(said: Partial<ConversationRequest>, target = CLAUDE): unknown
   return null;
 }
 
-describe("a conversation for Converse", () => {
-  test("has its first system and developer messages apart, and its turns merged", () => {
+describe("a conversation encoded for Converse", () => {
+  test("has its first system and developer messages in `system`, and merged turns", () => {
     const { body, fields } = encode({
       messages: [
         { role: "system", parts: [text("Be kind.")] },
@@ -149,7 +150,7 @@ describe("a conversation for Converse", () => {
     expect(fields).toEqual([]);
   });
 
-  test("has later system messages as the user's, named", () => {
+  test("has later system messages as user messages, with a warning", () => {
     const messages = [
       user(text("Hi")),
       assistant(text("Ho")),
@@ -163,13 +164,13 @@ describe("a conversation for Converse", () => {
     expect(fields).toEqual(["messages[2].role"]);
   });
 
-  test("has no blank texts, and no message that is empty without them", () => {
+  test("has no blank texts, and no message that consists only of them", () => {
     expect(messagesOf([user(text("a")), assistant(text(" \n")), user(text(""), text("b"))])).toEqual([
       { role: "user", content: [{ text: "a" }, { text: "b" }] },
     ]);
   });
 
-  test("begins with the user and does not end in blanks", () => {
+  test("begins with the user and does not end with whitespace", () => {
     expect(messagesOf([assistant(text("Once upon a time "))])).toEqual([
       { role: "user", content: [{ text: "Continue." }] },
       { role: "assistant", content: [{ text: "Once upon a time" }] },
@@ -186,7 +187,7 @@ describe("a conversation for Converse", () => {
     });
   });
 
-  test("says that a tool failed to the families that listen", () => {
+  test("has the status of a failed tool for the model families that accept it", () => {
     const failed: Message = {
       role: "tool",
       parts: [{ kind: "tool-result", callId: "c", tool: "function", content: [text("no")], isError: true }],
@@ -198,7 +199,7 @@ describe("a conversation for Converse", () => {
     expect([CLAUDE, NOVA, LLAMA].map(status)).toEqual([true, true, false]);
   });
 
-  test("has only reasoning that this model takes back", () => {
+  test("has only reasoning that the model accepts", () => {
     const foreign: ReasoningPart = { ...thought, origin: REASONING_ORIGINS.openai };
     const unsigned: ReasoningPart = { ...thought, signature: null, origin: null };
     const redacted: ReasoningPart = {
@@ -221,7 +222,7 @@ describe("a conversation for Converse", () => {
     );
   });
 
-  test("marks what to cache as the family can", () => {
+  test("has cache points as far as the model family supports them", () => {
     const messages: Message[] = [
       { role: "system", parts: [{ kind: "text", text: "s", cache: { ttl: "1h" } }] },
       user(
@@ -250,7 +251,7 @@ describe("a conversation for Converse", () => {
   });
 });
 
-describe("media for Converse", () => {
+describe("media encoded for Converse", () => {
   test.each([
     [png, { image: { format: "png", source: { bytes: "aGk=" } } }],
     [
@@ -273,13 +274,13 @@ describe("media for Converse", () => {
       { kind: "file", source: { kind: "text", mediaType: "text/x-log", text: "lines" } },
       { document: { format: "txt", name: "document", source: { text: "lines" } } },
     ],
-  ] as [Part, Fields][])("%j is the block it should be", (part, block) => {
+  ] as [Part, Fields][])("turn %j into the block of their kind", (part, block) => {
     expect(messagesOf([user(text("Look"), part)])).toEqual([
       { role: "user", content: [{ text: "Look" }, block] },
     ]);
   });
 
-  test("names no two documents alike, and puts a text beside them", () => {
+  test("have unique document names, and a text next to documents", () => {
     const { body } = encode({ messages: [user(pdf("a"), pdf("a"), pdf(), pdf("???"))] });
     const { content } = (
       body["messages"] as { content: { document?: { name: string }; text?: string }[] }[]
@@ -299,7 +300,7 @@ describe("media for Converse", () => {
       { kind: "image", source: { kind: "url", url: "https://example.com/cat.png", mediaType: null } },
     ],
     [
-      "a file uploaded elsewhere",
+      "a file uploaded to another vendor",
       { kind: "file", source: { kind: "file-id", id: "file_1", format: "openai-chat" } },
     ],
     [
@@ -307,28 +308,28 @@ describe("media for Converse", () => {
       { kind: "image", source: { kind: "base64", mediaType: "image/tiff", data: "aGk=" } },
     ],
     [
-      "a document of zeros and ones",
+      "a binary document",
       { kind: "file", source: { kind: "base64", mediaType: "application/zip", data: "aGk=" } },
     ],
-  ] as [string, Part][])("%s is refused by its place", (_, part) => {
-    expect(refusalOf({ messages: [user(text("Look"), part)] })).toEqual({
+  ] as [string, Part][])("are rejected with the field name for %s", (_, part) => {
+    expect(rejectionOf({ messages: [user(text("Look"), part)] })).toEqual({
       code: "invalid_request",
       field: "messages[0].content[1]",
     });
   });
 
-  test("that an assistant wrote are left out, named", () => {
+  test("of an assistant message are left out with a warning", () => {
     const { body, fields } = encode({ messages: [user(text("a")), assistant(png, text("b"))] });
     expect((body["messages"] as Fields[])[1]).toEqual({ role: "assistant", content: [{ text: "b" }] });
     expect(fields).toEqual(["messages[1].content[0]"]);
   });
 });
 
-describe("tools for Converse", () => {
+describe("tools encoded for Converse", () => {
   const spec = {
     toolSpec: {
       name: "weather",
-      description: "Of a place",
+      description: "The weather of a place",
       inputSchema: { json: { type: "object", properties: {} } },
     },
   };
@@ -346,7 +347,7 @@ describe("tools for Converse", () => {
     expect(encode({ tools, toolChoice }).body["toolConfig"]).toEqual({ tools: [spec], ...choice });
   });
 
-  test("are not offered where they are forbidden, unless one was called", () => {
+  test("are left out for the tool choice none, unless one was called", () => {
     expect(encode({ tools: [weather], toolChoice: { kind: "none" } })).toMatchObject({
       body: { messages: expect.anything() },
       fields: [],
@@ -357,7 +358,7 @@ describe("tools for Converse", () => {
     expect(later.fields).toEqual(["tool_choice"]);
   });
 
-  test("that were called are named where the client deployments none", () => {
+  test("are declared by name if they were called and the client sends none", () => {
     expect(encode({ messages: history }).body["toolConfig"]).toMatchObject({
       tools: [{ toolSpec: { name: "weather" } }],
     });
@@ -380,7 +381,7 @@ describe("tools for Converse", () => {
     ]);
   });
 
-  test("without parameters take an empty object, and those for free text one string", () => {
+  test("have an empty object without parameters, and one string for free text", () => {
     const tools = [
       { ...weather, description: null, parameters: null },
       { kind: "custom", name: "patch", description: null, inputFormat: null } as const,
@@ -395,7 +396,7 @@ describe("tools for Converse", () => {
     expect(fields).toEqual(["tools[1]"]);
   });
 
-  test("that another provider runs are left out, named, and so is strictness", () => {
+  test("lose those that another provider runs and strictness, with warnings", () => {
     const search = { kind: "native", format: "anthropic-messages", type: "web_search", value: {} } as const;
     const { body, fields } = encode({ tools: [search, { ...weather, strict: true }] });
     expect(body["toolConfig"]).toEqual({ tools: [spec] });
@@ -403,7 +404,7 @@ describe("tools for Converse", () => {
   });
 });
 
-describe("reasoning at Bedrock", () => {
+describe("reasoning parameters for Bedrock", () => {
   test.each([
     ["an effort", CLAUDE, { effort: "high" }, { thinking: { type: "enabled", budget_tokens: 16_384 } }],
     ["a budget", CLAUDE, { budgetTokens: 5_000 }, { thinking: { type: "enabled", budget_tokens: 5_000 } }],
@@ -434,45 +435,45 @@ describe("reasoning at Bedrock", () => {
       { thinking: { type: "adaptive", display: "summarized" } },
     ],
     ["an effort", GPT, { effort: "xhigh" }, { reasoning_effort: "high" }],
-  ] as const)("%s is wished of %j with %j", (_, target, said, fields) => {
-    const { body } = encode({ reasoning: { ...wish, ...said } }, target as ModelTarget);
+  ] as const)("with %s are encoded for %j from %j", (_, target, parameters, fields) => {
+    const { body } = encode({ reasoning: { ...NO_AMOUNT, ...parameters } }, target as ModelTarget);
     expect(body["additionalModelRequestFields"]).toEqual(fields);
   });
 
-  test("leaves the answer its share of the maximum, and asks for one", () => {
-    expect(encode({ reasoning: { ...wish, effort: "high" }, maxTokens: 4_000 }).body).toMatchObject({
+  test("leave tokens for the answer, and set a limit if the client sets none", () => {
+    expect(encode({ reasoning: { ...NO_AMOUNT, effort: "high" }, maxTokens: 4_000 }).body).toMatchObject({
       inferenceConfig: { maxTokens: 4_000 },
       additionalModelRequestFields: { thinking: { budget_tokens: 3_200 } },
     });
-    expect(encode({ reasoning: wish }).body["inferenceConfig"]).toEqual({ maxTokens: 64_000 });
+    expect(encode({ reasoning: NO_AMOUNT }).body["inferenceConfig"]).toEqual({ maxTokens: 64_000 });
   });
 
   test.each([
-    ["the maximum is too small", { maxTokens: 1_000 }],
+    ["max_tokens is too small", { maxTokens: 1_000 }],
     ["a tool must be called", { tools: [weather], toolChoice: { kind: "required" } }],
     [
-      "the turn began without",
+      "the turn began without reasoning",
       { messages: [user(text("a")), assistant(text("I look."), call("c")), result("c")] },
     ],
-  ] as [string, Partial<ConversationRequest>][])("is left out, named, where %s", (_, said) => {
-    const { body, fields } = encode({ reasoning: wish, ...said });
+  ] as [string, Partial<ConversationRequest>][])("are left out with a warning if %s", (_, parameters) => {
+    const { body, fields } = encode({ reasoning: NO_AMOUNT, ...parameters });
     expect(JSON.stringify(body)).not.toContain("thinking");
     expect(fields).toEqual(["reasoning"]);
   });
 
-  test("goes on in a turn that began with it", () => {
+  test("are sent in a turn that began with reasoning", () => {
     const messages = [user(text("a")), assistant(thought, call("c")), result("c")];
-    expect(encode({ reasoning: wish, messages }).body).toHaveProperty(
+    expect(encode({ reasoning: NO_AMOUNT, messages }).body).toHaveProperty(
       "additionalModelRequestFields.thinking",
     );
   });
 
-  test.each([NOVA, LLAMA])("cannot be chosen for $name", (target) => {
-    expect(encode({ reasoning: wish }, target).fields).toEqual(["reasoning"]);
+  test.each([NOVA, LLAMA])("are left out with a warning for $name", (target) => {
+    expect(encode({ reasoning: NO_AMOUNT }, target).fields).toEqual(["reasoning"]);
   });
 });
 
-describe("sampling at Bedrock", () => {
+describe("sampling parameters for Bedrock", () => {
   const all = { temperature: 0.5, topP: 0.9, topK: 40, maxTokens: 100, stop: ["END", "\n\n"] };
   test.each([
     [
@@ -510,33 +511,36 @@ describe("sampling at Bedrock", () => {
       undefined,
       ["stop", "top_k"],
     ],
-  ] as const)("of %j with %j", (target, said, config, own, named) => {
-    const { body, fields } = encode({ ...all, ...said }, target as ModelTarget);
-    expect(body["inferenceConfig"]).toEqual(config);
-    expect(body["additionalModelRequestFields"]).toEqual(own);
-    expect(fields).toEqual([...named]);
-  });
+  ] as const)(
+    "of the model %j are limited to what it accepts: %j",
+    (target, parameters, config, own, warned) => {
+      const { body, fields } = encode({ ...all, ...parameters }, target as ModelTarget);
+      expect(body["inferenceConfig"]).toEqual(config);
+      expect(body["additionalModelRequestFields"]).toEqual(own);
+      expect(fields).toEqual([...warned]);
+    },
+  );
 
-  test("while Claude thinks is what it takes then", () => {
+  test("are limited to what Claude accepts while it thinks", () => {
     const { body, fields } = encode({
       temperature: 0.5,
       topK: 40,
       topP: 0.5,
-      reasoning: wish,
+      reasoning: NO_AMOUNT,
       maxTokens: 4_000,
     });
     expect(body["inferenceConfig"]).toEqual({ maxTokens: 4_000 });
     expect(fields).toEqual(["temperature", "top_p", "top_k"]);
-    expect(encode({ temperature: 1, reasoning: wish, maxTokens: 4_000 }).fields).toEqual([]);
+    expect(encode({ temperature: 1, reasoning: NO_AMOUNT, maxTokens: 4_000 }).fields).toEqual([]);
   });
 
-  test("takes a temperature of at most 1", () => {
+  test("have a temperature of at most 1", () => {
     const { body, fields } = encode({ temperature: 1.7 });
     expect(body["inferenceConfig"]).toEqual({ temperature: 1 });
     expect(fields).toEqual(["temperature"]);
   });
 
-  test("asks Claude which stop sequence it was, where the answer's form has it", () => {
+  test("request Claude's stop sequence at the position that a whole or streamed answer has", () => {
     const paths = (stream: boolean, target = CLAUDE) =>
       encode({ stop: ["END"], stream }, target).body["additionalModelResponseFieldPaths"] as unknown;
     expect([paths(true), paths(false), paths(true, NOVA)]).toEqual([
@@ -547,8 +551,8 @@ describe("sampling at Bedrock", () => {
   });
 });
 
-describe("the rest of a request to Converse", () => {
-  test("holds the answer to a schema", () => {
+describe("a request to Converse", () => {
+  test("has the JSON Schema of the answer", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } };
     const outputFormat = { kind: "json-schema", name: null, description: "d", schema, strict: true } as const;
     const closed = JSON.stringify({ ...schema, additionalProperties: false });
@@ -566,18 +570,18 @@ describe("the rest of a request to Converse", () => {
     ["standard_only", { type: "default" }, []],
     ["priority", { type: "priority" }, []],
     ["turbo", undefined, ["service_tier"]],
-  ] as const)("has the tier %s", (serviceTier, wanted, named) => {
+  ] as const)("has the tier %s", (serviceTier, wanted, warned) => {
     const { body, fields } = encode({ serviceTier });
     expect(body["serviceTier"]).toEqual(wanted);
-    expect(fields).toEqual([...named]);
+    expect(fields).toEqual([...warned]);
   });
 
-  test("has metadata that fits", () => {
+  test("has valid metadata", () => {
     expect(encode({ metadata: { team: "a/b" } }).body["requestMetadata"]).toEqual({ team: "a/b" });
     expect(encode({ metadata: { team: { deep: 1 } } }).fields).toEqual(["metadata"]);
   });
 
-  test("names what Converse does not take", () => {
+  test("has a warning for each parameter that Converse does not have", () => {
     const { fields } = encode({
       frequencyPenalty: 0.5,
       presencePenalty: 0.5,
@@ -600,7 +604,7 @@ describe("the rest of a request to Converse", () => {
     ]);
   });
 
-  test("passes on what only Converse knows", () => {
+  test("has the fields that only Converse has", () => {
     const guardrailConfig = { guardrailIdentifier: "g", guardrailVersion: "1" };
     const extras = {
       format: "bedrock-converse",
@@ -613,8 +617,8 @@ describe("the rest of a request to Converse", () => {
     });
   });
 
-  test("refuses several answers", () => {
-    expect(refusalOf({ n: 2 })).toEqual({ code: "invalid_request", field: "n" });
-    expect(refusalOf({ n: 1 })).toBeNull();
+  test("is rejected for more than one answer", () => {
+    expect(rejectionOf({ n: 2 })).toEqual({ code: "invalid_request", field: "n" });
+    expect(rejectionOf({ n: 1 })).toBeNull();
   });
 });

@@ -27,7 +27,7 @@ describe("AWS event stream frames", () => {
     expect(readAll([bytes])).toEqual({ frames: [{ headers: new Map(), payload: "" }], problem: null });
   });
 
-  test("frames are the same however the stream is cut", () => {
+  test("frames are the same however the stream is split", () => {
     const frame = fc.tuple(
       fc.dictionary(fc.stringMatching(/^[a-z:-]{1,12}$/), fc.string({ maxLength: 20 }), { maxKeys: 3 }),
       fc.string({ maxLength: 80, unit: "grapheme" }),
@@ -38,10 +38,10 @@ describe("AWS event stream frames", () => {
         fc.array(fc.nat(2_000), { maxLength: 8 }),
         (wanted, cuts) => {
           const text = wanted.map(([headers, payload]) => encodeFrame(headers, payload)).join("");
-          const places = [...new Set([0, ...cuts.map((cut) => cut % (text.length + 1)), text.length])].sort(
-            (a, b) => a - b,
-          );
-          const pieces = places.slice(1).map((end, at) => text.slice(places[at], end));
+          const cutPositions = [
+            ...new Set([0, ...cuts.map((cut) => cut % (text.length + 1)), text.length]),
+          ].sort((a, b) => a - b);
+          const pieces = cutPositions.slice(1).map((end, at) => text.slice(cutPositions[at], end));
           const { frames, problem } = readAll(pieces);
           expect(problem).toBeNull();
           expect(
@@ -68,7 +68,7 @@ describe("AWS event stream frames", () => {
       `\x09${"u".repeat(16)}`,
     ];
     const others = values.map((value) => `\x01x${value}`).join("");
-    // The encoder writes the payload behind the headers, so the lengths alone move the border between them.
+    // The encoder writes the payload directly after the headers, so only the lengths separate them.
     const whole = encodeFrame({ kept: "yes" }, "");
     const headers = Buffer.from(others + whole.slice(12, -4), "latin1");
     expect(Object.fromEntries(readAll([frameOf(headers)]).frames[0]?.headers ?? [])).toEqual({ kept: "yes" });
@@ -83,7 +83,7 @@ describe("AWS event stream frames", () => {
     }
   });
 
-  test("a frame over the size limit is rejected by its length, before all of it has come", () => {
+  test("a frame over the size limit is rejected by its length, before all of it has arrived", () => {
     const text = encodeFrame({}, "x".repeat(MAX));
     expect(readAll([text.slice(0, 12)]).problem).toBe(`a frame of over ${MAX} bytes`);
   });
@@ -104,7 +104,7 @@ describe("AWS event stream frames", () => {
   });
 });
 
-/** A frame of these headers as bytes, and no payload. */
+/** Encodes a frame with these headers and no payload. */
 function frameOf(headers: Buffer): string {
   const prelude = Buffer.alloc(12);
   prelude.writeUInt32BE(16 + headers.length, 0);

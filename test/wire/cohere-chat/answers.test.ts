@@ -15,7 +15,7 @@ function decode(body: Fields): Answer {
   return decoding.answer;
 }
 
-/** Events as Cohere sends them, with their names, as bytes read as Latin-1. */
+/** Encodes events as Cohere sends them, with their names, bytes as Latin-1. */
 function frame(...events: Fields[]): string {
   const text = events.map((event) => `event: ${event["type"]}\ndata: ${JSON.stringify(event)}\n\n`).join("");
   return Buffer.from(text).toString("latin1");
@@ -68,7 +68,7 @@ function argumentsOf(answered: Answer): string[] {
   );
 }
 
-describe("recorded Cohere answers", () => {
+describe("a recorded Cohere answer", () => {
   const answers = readAnswers(FOLDER).filter(({ text }) => text.includes('"message"'));
   const streams = readLines(FOLDER).map(
     ({ name, text }) =>
@@ -82,21 +82,21 @@ describe("recorded Cohere answers", () => {
   );
 
   test.each(answers.map(({ name, text }) => [name, JSON.parse(text) as Fields] as const))(
-    "%s is read whole",
+    "is decoded completely: %s",
     (_, body) => {
-      const said = asFields(body["message"]) as Fields;
+      const message = asFields(body["message"]) as Fields;
       const { choices, usage } = decode(body);
       const parts = choices[0]?.parts ?? [];
-      const content = (said["content"] ?? []) as Fields[];
+      const content = (message["content"] ?? []) as Fields[];
       expect(parts.flatMap((part) => (part.kind === "text" ? [part.text] : []))).toEqual(
         content.flatMap((item) => (item["text"] ? [item["text"] as string] : [])),
       );
       expect(parts.flatMap((part) => (part.kind === "reasoning" ? [part.text] : []))).toEqual(
-        [said["tool_plan"], ...content.map((item) => item["thinking"])].filter(
+        [message["tool_plan"], ...content.map((item) => item["thinking"])].filter(
           (text) => typeof text === "string",
         ),
       );
-      expect(argumentsOf(decode(body))).toHaveLength(((said["tool_calls"] ?? []) as Fields[]).length);
+      expect(argumentsOf(decode(body))).toHaveLength(((message["tool_calls"] ?? []) as Fields[]).length);
       for (const json of argumentsOf(decode(body))) expect(JSON.parse(json)).toBeObject();
       expect(choices[0]?.finish.native).toBe(body["finish_reason"] as string);
       expect(usage?.promptTokens).toBe(
@@ -105,7 +105,7 @@ describe("recorded Cohere answers", () => {
     },
   );
 
-  test.each(streams)("the stream %s keeps the rules, whole and byte by byte", (_, events) => {
+  test.each(streams)("has valid events if it is streamed, in one piece and byte by byte: %s", (_, events) => {
     const bytes = frame(...events);
     const whole = read(bytes);
     checkEvents(whole);
@@ -113,9 +113,9 @@ describe("recorded Cohere answers", () => {
     expect(read(bytes.replaceAll("\n", "\r\n"))).toEqual(whole);
   });
 
-  test.each(streams)("the stream %s says what its events say", (_, events) => {
-    const said = events.map((event) => asFields(asFields(event["delta"])?.["message"]) ?? {});
-    const join = (pick: (fields: Fields) => unknown) => said.map((fields) => pick(fields) ?? "").join("");
+  test.each(streams)("has the text and calls of its recorded events if it is streamed: %s", (_, events) => {
+    const messages = events.map((event) => asFields(asFields(event["delta"])?.["message"]) ?? {});
+    const join = (pick: (fields: Fields) => unknown) => messages.map((fields) => pick(fields) ?? "").join("");
     const answered = collectAnswer(read(frame(...events)));
     const parts = answered.choices[0]?.parts ?? [];
     expect(parts.map((part) => (part.kind === "text" ? part.text : "")).join("")).toBe(
@@ -138,7 +138,7 @@ describe("a Cohere answer", () => {
     ["STOP_SEQUENCE", "stop-sequence"],
     ["MAX_TOKENS", "length"],
     ["TOOL_CALL", "tool-calls"],
-    ["A_WORD_OF_TOMORROW", "stop"],
+    ["AN_UNKNOWN_REASON", "stop"],
   ] as const)("that ends with %s has finished with %s, whole and streamed", (native, reason) => {
     const finish = { reason, native, stopSequence: null };
     expect(
@@ -180,7 +180,7 @@ describe("a Cohere answer", () => {
     },
   );
 
-  test("has several calls in their order, though none is said to have ended", () => {
+  test("has several calls in order, even if the stream does not end them", () => {
     const events = read(
       frame(startCall("{"), growCall('"a":1}'), startCall('{"b"', 1), growCall(":2}", 1), end("COMPLETE")),
     );
@@ -189,7 +189,7 @@ describe("a Cohere answer", () => {
     expect(collectAnswer(events).choices[0]?.finish.reason).toBe("tool-calls");
   });
 
-  test("has its plan and its thinking as reasoning that nobody signed", () => {
+  test("has its plan and its thinking as unsigned reasoning", () => {
     const body = answer({
       tool_plan: "I look.",
       content: [
@@ -233,7 +233,7 @@ describe("a Cohere answer", () => {
   };
   const citation = { url: "https://example.com/a", title: "A", text: "Yes", start: 0, end: 3 };
 
-  test("has a citation for each source, behind its text's end too", () => {
+  test("has a citation for each source, even if it follows the end of the text", () => {
     const citations = [cited([source, { type: "tool", id: "call:0" }])];
     const [whole] =
       decode(answer({ content: [{ type: "text", text: "Yes." }], citations })).choices[0]?.parts ?? [];
@@ -255,7 +255,7 @@ describe("a Cohere answer", () => {
     expect(collectAnswer(events).choices[0]?.parts).toEqual([whole as never]);
   });
 
-  test("has citations at the content they name, and none of its plan", () => {
+  test("has citations on the cited content only, and not on its plan", () => {
     const content = [
       { type: "thinking", thinking: "Hm." },
       { type: "text", text: "No." },
@@ -270,7 +270,7 @@ describe("a Cohere answer", () => {
 
   test.each([
     [
-      "what is billed",
+      "the billed tokens",
       {
         billed_units: { input_tokens: 119, output_tokens: 44 },
         tokens: { input_tokens: 1_549, output_tokens: 95 },
@@ -280,14 +280,14 @@ describe("a Cohere answer", () => {
       0,
     ],
     [
-      "what it saw, where nothing is billed",
+      "the tokens that the model read, if none are billed",
       { tokens: { input_tokens: 1_549, output_tokens: 95 } },
       1_549,
       95,
       0,
     ],
     [
-      "as cached what is beyond its own",
+      "cached tokens beyond what Cohere added",
       {
         billed_units: { input_tokens: 119, output_tokens: 44 },
         tokens: { input_tokens: 1_549, output_tokens: 95 },
@@ -298,7 +298,7 @@ describe("a Cohere answer", () => {
       74,
     ],
     [
-      "as not cached what is its own",
+      "no cached tokens within what Cohere added",
       {
         billed_units: { input_tokens: 12, output_tokens: 7 },
         tokens: { input_tokens: 507, output_tokens: 10 },
@@ -314,7 +314,7 @@ describe("a Cohere answer", () => {
     expect(collectAnswer(read(frame(end("COMPLETE", { usage })))).usage).toEqual(wanted);
   });
 
-  test("has log probabilities as OpenAI spells them, whole and streamed", () => {
+  test("has log probabilities in OpenAI's form, whole and streamed", () => {
     const item = { token_ids: [1, 2], text: "Yé", logprobs: [-0.25, -0.5] };
     const wanted = { content: [{ token: "Yé", logprob: -0.75, bytes: [89, 195, 169], top_logprobs: [] }] };
     expect(decode(answer({}, { logprobs: [item] })).choices[0]?.logprobs).toEqual(wanted);
@@ -327,13 +327,13 @@ describe("a Cohere answer", () => {
     [{}, "the upstream's answer has no message"],
     [{ message: "too many requests" }, "too many requests"],
     [{ error: { message: "no" } }, "no"],
-  ])("%j is none", (body, words) => {
+  ])("is not %j", (body, words) => {
     expect(cohereChat.decodeAnswer(body)).toMatchObject({ kind: "error", error: { message: words } });
   });
 });
 
 describe("a Cohere stream", () => {
-  test("ends once, and reads nothing after its end", () => {
+  test("ends once, and ignores what follows its end", () => {
     const reader = cohereChat.createReader();
     const events = reader.step(frame(say("a"), end("COMPLETE"), say("b"), end("COMPLETE")));
     checkEvents(events);
@@ -343,19 +343,15 @@ describe("a Cohere stream", () => {
     expect(collectAnswer(events).choices[0]?.parts).toEqual([{ kind: "text", text: "a" }]);
   });
 
-  test("that breaks off has no finish, and one that lacks only its blank line has", () => {
+  test("that breaks off has no finish, unless it lacks only the last blank line", () => {
     expect(read(frame(say("a"))).map((event) => event.kind)).toEqual(["part-start", "part-delta"]);
     checkEvents(read(frame(say("a"), end("COMPLETE")).trimEnd()));
   });
 
   test.each([
     ["an error", frame({ message: "internal server error" }), "internal server error"],
-    [
-      "what is not JSON",
-      "event: content-delta\ndata: {\n\n",
-      "an event of the upstream's stream is not JSON",
-    ],
-  ])("with %s has failed", (_, bytes, words) => {
+    ["invalid JSON", "event: content-delta\ndata: {\n\n", "an event of the upstream's stream is not JSON"],
+  ])("with %s is a failure", (_, bytes, words) => {
     const reader = cohereChat.createReader();
     expect(errorOf([...reader.step(frame(say("a"))), ...reader.step(bytes)])).toMatchObject({
       message: words,
@@ -363,13 +359,13 @@ describe("a Cohere stream", () => {
     expect(reader.step(frame(say("b")))).toEqual([]);
   });
 
-  test("is read by its events' names where their data have no type", () => {
+  test("is read by the names of its events if their data have no type", () => {
     const { type: _, ...data } = say("a");
     const events = read(`event: content-delta\ndata: ${JSON.stringify(data)}\n\n`, frame(end("COMPLETE")));
     expect(collectAnswer(events).choices[0]?.parts).toEqual([{ kind: "text", text: "a" }]);
   });
 
-  test("passes over what it does not know", () => {
+  test("ignores unknown events", () => {
     const events = read(
       ": hello\n\n",
       frame({ type: "debug", prompt: "p" }, say("grüß"), end("COMPLETE")),

@@ -50,12 +50,16 @@ const parameters = { type: "object", properties: { place: { type: "string" } }, 
 const weather: FunctionTool = {
   kind: "function",
   name: "weather",
-  description: "Of a place",
+  description: "The weather of a place",
   parameters,
   strict: null,
 };
-const sent = { type: "function", function: { name: "weather", description: "Of a place", parameters } };
-const wish = {
+const sent = {
+  type: "function",
+  function: { name: "weather", description: "The weather of a place", parameters },
+};
+/** Reasoning is on, without an amount. */
+const NO_AMOUNT = {
   enabled: true,
   effort: null,
   budgetTokens: null,
@@ -64,9 +68,9 @@ const wish = {
   hidden: false,
 };
 
-function encode(said: Partial<ConversationRequest>, target = COMMAND) {
+function encode(settings: Partial<ConversationRequest>, target = COMMAND) {
   const { body, warnings } = cohereChat.encodeRequest(
-    { ...EMPTY_REQUEST, messages: [user(text("Hi"))], ...said },
+    { ...EMPTY_REQUEST, messages: [user(text("Hi"))], ...settings },
     target,
   );
   return {
@@ -75,9 +79,9 @@ function encode(said: Partial<ConversationRequest>, target = COMMAND) {
   };
 }
 
-function refusalOf(said: Partial<ConversationRequest>): unknown {
+function rejectionOf(settings: Partial<ConversationRequest>): unknown {
   try {
-    encode(said);
+    encode(settings);
   } catch (error) {
     if (error instanceof GatewayError)
       return { code: error.failure.code, field: error.failure.metadata?.["field"] };
@@ -86,7 +90,7 @@ function refusalOf(said: Partial<ConversationRequest>): unknown {
   return null;
 }
 
-describe("messages for Cohere", () => {
+describe("messages encoded for Cohere", () => {
   const messages: Message[] = [
     { role: "system", parts: [text("Be kind.")] },
     { role: "developer", parts: [text("Be brief."), text("Rhyme.")] },
@@ -100,7 +104,7 @@ describe("messages for Cohere", () => {
     { id: "c1", type: "function", function: { name: "weather", arguments: '{"place":"Ulm"}' } },
     { id: "c2", type: "function", function: { name: "weather", arguments: "{}" } },
   ];
-  const around = (own: object) => [
+  const messagesWith = (own: object) => [
     { role: "system", content: "Be kind." },
     {
       role: "system",
@@ -120,13 +124,13 @@ describe("messages for Cohere", () => {
   test.each([
     ["a plan", COMMAND, { tool_plan: "Hm." }],
     ["thinking", THINKER, { content: [{ type: "thinking", thinking: "Hm." }] }],
-  ] as const)("have reasoning as %s, and a tool's images behind its results", (_, target, own) => {
+  ] as const)("have reasoning as %s, and a tool's images after its results", (_, target, own) => {
     const { body, fields } = encode({ messages }, target);
-    expect(body).toEqual({ model: target.name, stream: false, messages: around(own) });
+    expect(body).toEqual({ model: target.name, stream: false, messages: messagesWith(own) });
     expect(fields).toEqual([]);
   });
 
-  test("have no reasoning of other vendors, and none that is empty", () => {
+  test("have no reasoning of other vendors, and no empty reasoning", () => {
     const foreign = { ...thought, signature: "s", origin: "anthropic-claude-v1" };
     const { body, fields } = encode(
       { messages: [user(text("a")), assistant(foreign, text("b")), assistant(text(" ")), user(text(""))] },
@@ -163,18 +167,18 @@ describe("messages for Cohere", () => {
       { kind: "video", source: { kind: "url", url: "https://example.com/v.mp4", mediaType: null } },
     ],
     [
-      "an image elsewhere",
+      "an image uploaded to another vendor",
       { kind: "image", source: { kind: "file-id", id: "f", format: "openai-responses" } },
     ],
-  ] as [string, Part][])("refuse %s by its place", (_, part) => {
-    expect(refusalOf({ messages: [user(text("a"), part)] })).toEqual({
+  ] as [string, Part][])("are rejected with the field name for %s", (_, part) => {
+    expect(rejectionOf({ messages: [user(text("a"), part)] })).toEqual({
       code: "invalid_request",
       field: "messages[0].content[1]",
     });
   });
 });
 
-describe("tools for Cohere", () => {
+describe("tools encoded for Cohere", () => {
   test.each([
     [null, {}],
     [{ kind: "auto" }, {}],
@@ -183,7 +187,7 @@ describe("tools for Cohere", () => {
     [{ kind: "tool", name: "weather" }, { tool_choice: "REQUIRED" }],
     [{ kind: "allowed", names: ["weather"], required: true }, { tool_choice: "REQUIRED" }],
     [{ kind: "allowed", names: ["weather"], required: false }, {}],
-  ] as const)("with the choice %j", (toolChoice, choice) => {
+  ] as const)("have the choice %j, and only the tools that it allows", (toolChoice, choice) => {
     const narrows = toolChoice?.kind === "tool" || toolChoice?.kind === "allowed";
     const { body } = encode({
       tools: narrows ? [{ ...weather, name: "other" }, weather] : [weather],
@@ -197,9 +201,9 @@ describe("tools for Cohere", () => {
   });
 
   test.each([
-    ["all", [{ ...weather, strict: true }], true, []],
+    ["all tools are strict", [{ ...weather, strict: true }], true, []],
     [
-      "not all",
+      "not all tools are strict",
       [
         { ...weather, strict: true },
         { ...weather, name: "b" },
@@ -207,15 +211,20 @@ describe("tools for Cohere", () => {
       undefined,
       ["tools"],
     ],
-    ["none with nothing required", [{ ...weather, strict: true, parameters: null }], undefined, ["tools"]],
-    ["none", [weather], undefined, []],
-  ] as const)("are strict where %s can be", (_, tools, strict, named) => {
+    [
+      "a strict tool has no required parameters",
+      [{ ...weather, strict: true, parameters: null }],
+      undefined,
+      ["tools"],
+    ],
+    ["no tool is strict", [weather], undefined, []],
+  ] as const)("have the right strictness if %s", (_, tools, strict, named) => {
     const { body, fields } = encode({ tools });
     expect(body["strict_tools"]).toBe(strict);
     expect(fields).toEqual([...named]);
   });
 
-  test("that only others have are left out, named", () => {
+  test("lose those that only other vendors have, with a warning", () => {
     const search = { kind: "native", format: "gemini", type: "google_search", value: {} } as const;
     const { body, fields } = encode({
       tools: [search],
@@ -229,8 +238,8 @@ describe("tools for Cohere", () => {
   });
 });
 
-describe("the rest of a request to Cohere", () => {
-  test("has Cohere's names", () => {
+describe("a request to Cohere", () => {
+  test("has Cohere's names of parameters", () => {
     const { body, fields } = encode({
       maxTokens: 10,
       temperature: 0.5,
@@ -270,9 +279,9 @@ describe("the rest of a request to Cohere", () => {
     [{ presencePenalty: 2 }, { presence_penalty: 1 }, ["presence_penalty"]],
     [{ stop: ["a", "b", "c", "d", "e", "f", ""] }, { stop_sequences: ["a", "b", "c", "d", "e"] }, ["stop"]],
   ] as [Partial<ConversationRequest>, object, string[]][])(
-    "with %j is kept within the ranges: %j",
-    (said, wanted, named) => {
-      const { body, fields } = encode(said);
+    "has the values %j limited to Cohere's ranges: %j",
+    (settings, wanted, named) => {
+      const { body, fields } = encode(settings);
       expect(body).toMatchObject(wanted);
       expect(fields).toEqual(named);
     },
@@ -285,11 +294,14 @@ describe("the rest of a request to Cohere", () => {
       { kind: "json-schema", name: "a", description: null, schema: parameters, strict: true },
       { type: "json_object", json_schema: parameters },
     ],
-  ] as [ConversationRequest["outputFormat"], unknown][])("with the format %j", (outputFormat, wanted) => {
-    expect(encode({ outputFormat }).body["response_format"]).toEqual(wanted);
-  });
+  ] as [ConversationRequest["outputFormat"], unknown][])(
+    "has the response format of %j",
+    (outputFormat, wanted) => {
+      expect(encode({ outputFormat }).body["response_format"]).toEqual(wanted);
+    },
+  );
 
-  test("has no format beside tools, named", () => {
+  test("has no response format together with tools, with a warning", () => {
     const { body, fields } = encode({ outputFormat: { kind: "json" }, tools: [weather] });
     expect(body).not.toHaveProperty("response_format");
     expect(fields).toEqual(["response_format"]);
@@ -307,10 +319,10 @@ describe("the rest of a request to Cohere", () => {
     [COMMAND, { effort: "high" }, undefined, ["reasoning"]],
     [COMMAND, { enabled: false }, undefined, []],
   ] as [ModelTarget, object, unknown, string[]][])(
-    "to %j with the wish %j thinks %j",
-    (target, said, thinking, named) => {
+    "to the model %j with the reasoning parameters %j has the thinking %j",
+    (target, settings, thinking, named) => {
       const { body, fields } = encode(
-        { reasoning: { ...wish, ...said }, maxTokens: "budgetTokens" in said ? 1_000 : null },
+        { reasoning: { ...NO_AMOUNT, ...settings }, maxTokens: "budgetTokens" in settings ? 1_000 : null },
         target,
       );
       expect(body["thinking"]).toEqual(thinking);
@@ -318,7 +330,7 @@ describe("the rest of a request to Cohere", () => {
     },
   );
 
-  test("names what Cohere does not take", () => {
+  test("has a warning for each parameter that Cohere does not have", () => {
     const { fields } = encode({
       logitBias: { 1: 2 },
       logprobs: { top: 2 },
@@ -339,7 +351,7 @@ describe("the rest of a request to Cohere", () => {
     ]);
   });
 
-  test("passes on what only Cohere knows", () => {
+  test("has the fields that only Cohere has", () => {
     const documents = [{ data: { text: "t" } }];
     expect(
       encode({ extras: { format: "cohere-chat", fields: { documents, safety_mode: "STRICT", else: 1 } } })
@@ -353,7 +365,7 @@ describe("the rest of a request to Cohere", () => {
     });
   });
 
-  test("refuses several answers", () => {
-    expect(refusalOf({ n: 2 })).toEqual({ code: "invalid_request", field: "n" });
+  test("is rejected for more than one answer", () => {
+    expect(rejectionOf({ n: 2 })).toEqual({ code: "invalid_request", field: "n" });
   });
 });

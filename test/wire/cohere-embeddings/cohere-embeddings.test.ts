@@ -5,8 +5,8 @@ import { encodeCohereEmbeddings } from "../../../src/wire/cohere-embeddings/enco
 import { readAnswers } from "../../support/recordings.ts";
 
 const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
-const encode = (wish: Partial<EmbeddingsParameters>) =>
-  encodeCohereEmbeddings({ ...NOTHING, ...wish }, "embed-x");
+const encode = (parameters: Partial<EmbeddingsParameters>) =>
+  encodeCohereEmbeddings({ ...NOTHING, ...parameters }, "embed-x");
 
 describe("encoding an embeddings request for Cohere", () => {
   test("requests float vectors, for documents if the client sends no input type", () => {
@@ -31,7 +31,7 @@ describe("encoding an embeddings request for Cohere", () => {
     expect(warnings.map(({ field }) => field)).toEqual(["user"]);
   });
 
-  test("rejects token ids, and more texts than Cohere takes", () => {
+  test("rejects token ids, and more texts than Cohere accepts", () => {
     expect(() => encode({ inputs: [[1, 2]] })).toThrow("input must be text");
     expect(encode({ inputs: Array(96).fill("x") }).body["texts"]).toHaveLength(96);
     expect(() => encode({ inputs: Array(97).fill("x") })).toThrow("input may have at most 96");
@@ -41,7 +41,7 @@ describe("encoding an embeddings request for Cohere", () => {
 describe("decoding a Cohere embeddings answer", () => {
   const recorded = readAnswers("cohere").filter(({ name }) => name.includes("embedding"));
 
-  test.each(recorded)("the recording $name gives its vectors and the billed tokens", ({ text }) => {
+  test.each(recorded)("returns the vectors and billed tokens of the recording $name", ({ text }) => {
     const body = JSON.parse(text);
     const reading = readCohereEmbeddings(text, 2);
     if (reading.kind === "error") throw new Error(reading.error.message);
@@ -52,13 +52,13 @@ describe("decoding a Cohere embeddings answer", () => {
     });
   });
 
-  test("an answer without token counts is accepted", () => {
+  test("accepts an answer without token counts", () => {
     const reading = readCohereEmbeddings('{"embeddings":{"float":[[1]]},"meta":{"billed_units":{}}}', 1);
     expect(reading).toMatchObject({ kind: "vectors", vectors: ["[1]"], usage: null });
   });
 
   test.each(["{}", '{"embeddings":{"int8":[[1]]}}', '{"embeddings":[[1]]}', "<html>"])(
-    "is none: %s",
+    "fails for a body that is not an answer: %s",
     (body) => {
       expect(readCohereEmbeddings(body, 1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
     },

@@ -4,8 +4,8 @@ import { readGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/decode
 import { encodeGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/encode-request.ts";
 
 const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
-const encode = (wish: Partial<EmbeddingsParameters>) =>
-  encodeGeminiEmbeddings({ ...NOTHING, ...wish }, "gemini-x");
+const encode = (parameters: Partial<EmbeddingsParameters>) =>
+  encodeGeminiEmbeddings({ ...NOTHING, ...parameters }, "gemini-x");
 
 describe("encoding an embeddings request for Gemini", () => {
   test("sends one request for each text, each with the model", () => {
@@ -26,7 +26,7 @@ describe("encoding an embeddings request for Gemini", () => {
     expect(warnings.map(({ field }) => field)).toEqual(["user", "input_type"]);
   });
 
-  test("rejects token ids, and more texts than Gemini takes", () => {
+  test("rejects token ids, and more texts than Gemini accepts", () => {
     expect(() => encode({ inputs: [[1, 2]] })).toThrow("input must be text");
     expect(encode({ inputs: Array(100).fill("x") }).body["requests"]).toHaveLength(100);
     expect(() => encode({ inputs: Array(101).fill("x") })).toThrow("input may have at most 100");
@@ -34,7 +34,7 @@ describe("encoding an embeddings request for Gemini", () => {
 });
 
 describe("decoding a Gemini embeddings answer", () => {
-  test("gives the vectors, and the tokens if they are counted", () => {
+  test("returns the vectors, and the tokens if they are counted", () => {
     const body = { embeddings: [{ values: [0.25, -1] }, { values: [3] }] };
     expect(readGeminiEmbeddings(JSON.stringify(body), 2)).toEqual({
       kind: "vectors",
@@ -46,7 +46,7 @@ describe("decoding a Gemini embeddings answer", () => {
     expect(readGeminiEmbeddings(JSON.stringify(counted), 2)).toMatchObject({ usage: { promptTokens: 4 } });
   });
 
-  test("a body without vectors, or with Gemini's error, is an error", () => {
+  test("fails for a body without vectors or with Gemini's error", () => {
     expect(readGeminiEmbeddings("{}", 1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
     const error = { error: { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED" } };
     expect(readGeminiEmbeddings(JSON.stringify(error), 1)).toMatchObject({

@@ -4,7 +4,7 @@ import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { Part } from "../../../src/wire/canonical/parts.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { readAll, sayStream } from "./read-all.ts";
+import { encodeStream, readAll } from "./read-all.ts";
 
 const candidate = (parts: readonly unknown[], rest: Fields = {}): Fields => ({
   content: { role: "model", parts },
@@ -13,20 +13,20 @@ const candidate = (parts: readonly unknown[], rest: Fields = {}): Fields => ({
   ...rest,
 });
 
-/** The parts of a candidate, read whole and as a stream with a chunk for each part: both must say the same. */
+/** Returns the parts of a candidate, read whole and as a stream with a chunk for each part; both must be equal. */
 function partsOf(parts: readonly unknown[], rest: Fields = {}): readonly Part[] {
   const decoding = gemini.decodeAnswer({ candidates: [candidate(parts, rest)] });
   if (decoding.kind === "error") throw new Error(decoding.error.message);
   const chunks = parts.map((part) => ({ candidates: [{ content: { parts: [part] } }] }));
-  const streamed = collectAnswer(readAll([sayStream([...chunks, { candidates: [candidate([], rest)] }])]));
+  const streamed = collectAnswer(readAll([encodeStream([...chunks, { candidates: [candidate([], rest)] }])]));
   expect(streamed).toEqual(decoding.answer);
   return decoding.answer.choices[0]?.parts ?? [];
 }
 
 const GEMINI = "google-gemini-v1";
 
-describe("the parts of an answer", () => {
-  test("texts that follow each other are one, thoughts stand apart", () => {
+describe("the parts of a Gemini answer", () => {
+  test("have adjacent texts joined, and thoughts separate from them", () => {
     const thought = { isSummary: true, signature: null, encrypted: null, id: null, origin: GEMINI };
     expect(
       partsOf([{ text: "hm", thought: true }, { text: "m", thought: true }, { text: "a" }, { text: "b" }]),
@@ -36,7 +36,7 @@ describe("the parts of an answer", () => {
     ]);
   });
 
-  test("a signature stays with the part that it proves, though it comes after it", () => {
+  test("keep their signatures, even if a signature follows its part", () => {
     const parts = partsOf([
       { text: "why", thought: true, thoughtSignature: "T" },
       { text: "a" },
@@ -59,19 +59,19 @@ describe("the parts of an answer", () => {
     expect(parts[2]).not.toHaveProperty("signature");
   });
 
-  test("a call without an id or arguments has an empty id and an empty object", () => {
+  test("have an empty id and an empty object for a call without id and arguments", () => {
     expect(partsOf([{ functionCall: { name: "f" } }])).toEqual([
       { kind: "tool-call", id: "", name: "f", tool: "function", arguments: "{}" },
     ]);
   });
 
-  test("names that had to be spelled otherwise come back as the client's", () => {
+  test("have the client's function names where these were escaped", () => {
     expect(partsOf([{ functionCall: { name: "gw.my.20group..do.2Fit", args: {} } }])).toMatchObject([
       { name: "do/it", namespace: "my group" },
     ]);
   });
 
-  test("images and code that ran stand where they were", () => {
+  test("have images and executed code in their positions", () => {
     const code = { executableCode: { language: "PYTHON", code: "1" } };
     expect(
       partsOf([{ text: "a" }, { inlineData: { mimeType: "image/png", data: "QQ==" } }, code, { text: "b" }]),
@@ -83,7 +83,7 @@ describe("the parts of an answer", () => {
     ]);
   });
 
-  test("sources of a search become citations, counted in UTF-16 units", () => {
+  test("have the sources of a search as citations, with offsets in UTF-16 units", () => {
     const groundingMetadata = {
       groundingChunks: [
         { web: { uri: "https://a.example", title: "A" } },
@@ -107,7 +107,7 @@ describe("the parts of an answer", () => {
     ]);
   });
 
-  test("recited sources become citations in the spellings of AI Studio and Vertex", () => {
+  test("have recited sources as citations, in the forms of AI Studio and Vertex AI", () => {
     for (const key of ["citationSources", "citations"]) {
       const citationMetadata = { [key]: [{ startIndex: 1, endIndex: 3, uri: "https://a.example" }] };
       expect(partsOf([{ text: "abcd" }], { citationMetadata })).toMatchObject([
@@ -116,7 +116,7 @@ describe("the parts of an answer", () => {
     }
   });
 
-  test("log probabilities are spelled as OpenAI does, chunk after chunk", () => {
+  test("come with log probabilities in OpenAI's form, chunk by chunk", () => {
     const token = (name: string) => ({
       chosenCandidates: [{ token: name, tokenId: 1, logProbability: -0.5 }],
       topCandidates: [{ candidates: [{ token: "é", logProbability: -1 }] }],
@@ -124,28 +124,28 @@ describe("the parts of an answer", () => {
     const chunk = (name: string) => ({
       candidates: [candidate([{ text: name }], { logprobsResult: token(name) })],
     });
-    const said = (name: string) => ({
+    const candidateOf = (name: string) => ({
       token: name,
       logprob: -0.5,
       bytes: [...Buffer.from(name)],
       top_logprobs: [{ token: "é", logprob: -1, bytes: [195, 169] }],
     });
-    expect(collectAnswer(readAll([sayStream([chunk("a"), chunk("b")])])).choices[0]?.logprobs).toEqual({
-      content: [said("a"), said("b")],
+    expect(collectAnswer(readAll([encodeStream([chunk("a"), chunk("b")])])).choices[0]?.logprobs).toEqual({
+      content: [candidateOf("a"), candidateOf("b")],
     });
   });
 
-  test("several candidates are several choices", () => {
+  test("are in one choice for each candidate", () => {
     const chunks = [0, 1, 0, 1].map((index) => ({
       candidates: [candidate([{ text: `${index}` }], { index })],
     }));
-    expect(collectAnswer(readAll([sayStream(chunks)])).choices).toMatchObject([
+    expect(collectAnswer(readAll([encodeStream(chunks)])).choices).toMatchObject([
       { index: 0, parts: [{ text: "00" }] },
       { index: 1, parts: [{ text: "11" }] },
     ]);
   });
 
-  test("paths of partial arguments cannot reach beyond the call", () => {
+  test("ignore paths of partial arguments that lead out of the call", () => {
     const piece = (jsonPath: string) => ({ jsonPath, stringValue: "x" });
     const partialArgs = [
       "$.__proto__.p",
@@ -161,7 +161,7 @@ describe("the parts of an answer", () => {
   });
 });
 
-describe("how an answer finishes", () => {
+describe("the finish of a Gemini answer", () => {
   test.each<[string, FinishReason]>([
     ["STOP", "stop"],
     ["MAX_TOKENS", "length"],
@@ -174,12 +174,12 @@ describe("how an answer finishes", () => {
     ["IMAGE_SAFETY", "content-filter"],
     ["OTHER", "stop"],
     ["SOMETHING_NEW", "stop"],
-  ])("%s is %s", (finishReason, reason) => {
+  ])("with the reason %s is %s", (finishReason, reason) => {
     const decoding = gemini.decodeAnswer({ candidates: [candidate([{ text: "a" }], { finishReason })] });
     expect(decoding).toMatchObject({ answer: { choices: [{ finish: { reason, native: finishReason } }] } });
   });
 
-  test("with calls it is tool-calls, but a bound stays a bound", () => {
+  test("is tool-calls for an answer with calls, unless it reached its limit", () => {
     const call = { functionCall: { name: "f", args: {} } };
     for (const [finishReason, reason] of [
       ["STOP", "tool-calls"],
@@ -191,7 +191,7 @@ describe("how an answer finishes", () => {
   });
 
   test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MISSING_THOUGHT_SIGNATURE"])(
-    "%s is a failure",
+    "with the reason %s is a failure",
     (finishReason) => {
       const response = {
         candidates: [candidate([{ text: "a" }], { finishReason, finishMessage: "print(f()" })],
@@ -201,11 +201,11 @@ describe("how an answer finishes", () => {
         meaning: "failed",
       };
       expect(gemini.decodeAnswer(response)).toMatchObject({ kind: "error", error });
-      expect(readAll([sayStream([response])]).at(-1)).toMatchObject({ kind: "error", error });
+      expect(readAll([encodeStream([response])]).at(-1)).toMatchObject({ kind: "error", error });
     },
   );
 
-  test("a blocked prompt is an answer that was filtered", () => {
+  test("is content-filter for a blocked prompt", () => {
     const response = {
       promptFeedback: { blockReason: "PROHIBITED_CONTENT" },
       usageMetadata: { promptTokenCount: 7 },
@@ -214,15 +214,15 @@ describe("how an answer finishes", () => {
       { index: 0, parts: [], finish: { reason: "content-filter", native: "PROHIBITED_CONTENT" } },
     ];
     expect(gemini.decodeAnswer(response)).toMatchObject({ kind: "answer", answer: { choices } });
-    expect(collectAnswer(readAll([sayStream([response])]))).toMatchObject({
+    expect(collectAnswer(readAll([encodeStream([response])]))).toMatchObject({
       choices,
       usage: { promptTokens: 7 },
     });
   });
 
-  test("a reason in every chunk finishes once, at the end", () => {
+  test("comes once, at the end, if every chunk has a reason", () => {
     const chunk = (text: string) => ({ candidates: [candidate([{ text }])] });
-    const events = readAll([sayStream([chunk("a"), chunk("b")])]);
+    const events = readAll([encodeStream([chunk("a"), chunk("b")])]);
     expect(events.map(({ kind }) => kind)).toEqual([
       "part-start",
       "part-delta",
@@ -232,23 +232,23 @@ describe("how an answer finishes", () => {
     ]);
   });
 
-  test("a stream that breaks off does not finish", () => {
-    const events = readAll([sayStream([{ candidates: [{ content: { parts: [{ text: "a" }] } }] }])]);
+  test("is absent from a stream that breaks off", () => {
+    const events = readAll([encodeStream([{ candidates: [{ content: { parts: [{ text: "a" }] } }] }])]);
     expect(events.map(({ kind }) => kind)).toEqual(["part-start", "part-delta"]);
   });
 
-  test("a body without candidates is none", () => {
+  test("is absent from a body without candidates, which is an error", () => {
     expect(gemini.decodeAnswer({ usageMetadata: {} })).toMatchObject({ kind: "error" });
   });
 });
 
-describe("usage", () => {
+describe("the usage of a Gemini answer", () => {
   const usageOf = (...usages: readonly Fields[]) =>
-    readAll([sayStream(usages.map((usageMetadata) => ({ usageMetadata })))]).flatMap((event: AnswerEvent) =>
-      event.kind === "usage" ? [event.usage] : [],
+    readAll([encodeStream(usages.map((usageMetadata) => ({ usageMetadata })))]).flatMap(
+      (event: AnswerEvent) => (event.kind === "usage" ? [event.usage] : []),
     );
 
-  test("counts thoughts as completion and what tools fetched as prompt", () => {
+  test("includes thoughts in the completion, and what tools fetched in the prompt", () => {
     const usage = {
       promptTokenCount: 100,
       toolUsePromptTokenCount: 20,
@@ -281,7 +281,7 @@ describe("usage", () => {
     ]);
   });
 
-  test("does not count thoughts twice where the candidates hold them", () => {
+  test("counts thoughts once if the candidates include them", () => {
     const usage = {
       promptTokenCount: 10,
       candidatesTokenCount: 50,
@@ -291,7 +291,7 @@ describe("usage", () => {
     expect(usageOf(usage)).toMatchObject([{ completionTokens: 50, reasoningTokens: 40 }]);
   });
 
-  test("keeps what a later chunk leaves out, and says nothing where nothing is counted", () => {
+  test("keeps counters that a later chunk leaves out, and is null if nothing is counted", () => {
     const usages = usageOf(
       { trafficType: "ON_DEMAND" },
       { promptTokenCount: 9 },
@@ -305,7 +305,7 @@ describe("usage", () => {
   });
 });
 
-describe("errors in place of an answer", () => {
+describe("an error in place of a Gemini answer", () => {
   const error = { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" };
   const overloaded = {
     kind: "error",
@@ -313,25 +313,25 @@ describe("errors in place of an answer", () => {
   };
 
   test.each([
-    ["an event", sayStream([{ error }])],
-    ["an event with a list", sayStream([[{ error }]])],
-    ["a body that is no stream", JSON.stringify({ error }, null, 2)],
-    ["a list that is no stream", JSON.stringify([{ error }], null, 2)],
-  ])("%s is read", (_what, text) => {
+    ["an event", encodeStream([{ error }])],
+    ["an event with a list", encodeStream([[{ error }]])],
+    ["a body that is not a stream", JSON.stringify({ error }, null, 2)],
+    ["a list that is not a stream", JSON.stringify([{ error }], null, 2)],
+  ])("is read from %s", (_what, text) => {
     expect(readAll([text]) as unknown[]).toMatchObject([overloaded]);
     expect(readAll([...text]) as unknown[]).toMatchObject([overloaded]);
   });
 
-  test("a body with status 200 is read", () => {
+  test("is read from a body with status 200", () => {
     expect(gemini.decodeAnswer({ error }) as unknown).toMatchObject(overloaded);
   });
 
-  test("after an error nothing is read", () => {
+  test("ends the stream", () => {
     const late = { candidates: [candidate([{ text: "late" }])] };
-    expect(readAll([sayStream([{ error }, late])])).toHaveLength(1);
+    expect(readAll([encodeStream([{ error }, late])])).toHaveLength(1);
   });
 
-  test("what is not JSON is a failure", () => {
+  test("is reported for a body that is not JSON", () => {
     expect(readAll(["data: {oops\n\n"])).toMatchObject([{ kind: "error", error: { meaning: "failed" } }]);
   });
 });

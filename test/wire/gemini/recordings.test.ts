@@ -3,7 +3,7 @@ import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 import { hasRecordings, readAnswers, readStreams } from "../../support/recordings.ts";
-import { readAll, sayStream } from "./read-all.ts";
+import { encodeStream, readAll } from "./read-all.ts";
 
 const STREAMS = readStreams("google").map(({ name, text }) => ({
   name,
@@ -21,24 +21,26 @@ interface Response {
   usageMetadata: Record<string, number>;
 }
 
-describe("recorded streams of Gemini", () => {
+describe("a recorded Gemini stream", () => {
   test.each(STREAMS.map(({ name, text }) => [name, text] as const))(
-    "%s says what its chunks say",
+    "has the text and calls of its chunks: %s",
     (_name, text) => {
       const chunks = text
         .split("\n\n")
         .filter((event) => event !== "")
         .map((event) => JSON.parse(Buffer.from(event.slice(6), "latin1").toString()) as Response);
-      const said = chunks.flatMap(({ candidates }) => candidates[0]?.content?.parts ?? []);
+      const recorded = chunks.flatMap(({ candidates }) => candidates[0]?.content?.parts ?? []);
       const last = chunks.at(-1)?.usageMetadata ?? {};
       const { choices, usage } = collectAnswer(readAll([text]));
       const parts = choices[0]?.parts ?? [];
       const visible = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("");
       const thought = parts.flatMap((part) => (part.kind === "reasoning" ? [part.text] : [])).join("");
       const calls = parts.flatMap((part) => (part.kind === "tool-call" ? [part] : []));
-      expect(visible).toBe(said.map((part) => (part.thought ? "" : (part.text ?? ""))).join(""));
-      expect(thought).toBe(said.map((part) => (part.thought ? (part.text ?? "") : "")).join(""));
-      expect(calls.map(({ name }) => name)).toEqual(said.flatMap((part) => part.functionCall?.name ?? []));
+      expect(visible).toBe(recorded.map((part) => (part.thought ? "" : (part.text ?? ""))).join(""));
+      expect(thought).toBe(recorded.map((part) => (part.thought ? (part.text ?? "") : "")).join(""));
+      expect(calls.map(({ name }) => name)).toEqual(
+        recorded.flatMap((part) => part.functionCall?.name ?? []),
+      );
       for (const call of calls) expect(JSON.parse(call.arguments)).toBeObject();
       expect(choices[0]?.finish.reason).toBe(calls.length > 0 ? "tool-calls" : "stop");
       expect(usage?.promptTokens).toBe(last["promptTokenCount"]);
@@ -49,10 +51,10 @@ describe("recorded streams of Gemini", () => {
   );
 
   test.each(STREAMS.map(({ name, text }) => [name, text] as const))(
-    "%s reads the same wherever it is cut",
+    "has the same events if it is split at any byte: %s",
     (_name, text) => {
       const whole = readAll([text]);
-      // The longest has too many bytes for each to be tried by itself.
+      // The longest stream has too many bytes to try each of them.
       const every = text.length < 8000 ? 1 : 13;
       const cuts = [...Array(Math.ceil(text.length / every)).keys()].map((n) => n * every);
       for (const cut of cuts) expect(readAll([text.slice(0, cut), text.slice(cut)])).toEqual(whole);
@@ -66,7 +68,7 @@ describe("recorded streams of Gemini", () => {
     return parts.flatMap((part) => (part.kind === "tool-call" ? [JSON.parse(part.arguments)] : []));
   };
 
-  test("arguments that a stream sends in pieces are joined, by path and in order", () => {
+  test("has arguments joined by path and in order if they arrive in pieces", () => {
     expect(argumentsOf("google/arguments-in-pieces")).toEqual([{ place: "Reykjavík", days: 2 }]);
   });
 
@@ -91,23 +93,23 @@ describe("recorded streams of Gemini", () => {
   });
 });
 
-describe("recorded whole answers of Gemini", () => {
+describe("a recorded whole Gemini answer", () => {
   test.each(ANSWERS.map(({ name, text }) => [name, text] as const))(
-    "%s reads like a stream of it",
+    "has the same parts as a stream with it as the only chunk: %s",
     (_name, text) => {
       const body = JSON.parse(text);
       const decoding = gemini.decodeAnswer(body);
       if (decoding.kind === "error") throw new Error(decoding.error.message);
-      expect(decoding.answer).toEqual(collectAnswer(readAll([sayStream([body])])));
+      expect(decoding.answer).toEqual(collectAnswer(readAll([encodeStream([body])])));
       const [part] = decoding.answer.choices[0]?.parts ?? [];
-      const [said] = body.candidates[0].content.parts;
-      const proof = { signature: { value: said.thoughtSignature, origin: "google-gemini-v1" } };
-      if (part?.kind === "text") expect(part).toEqual({ kind: "text", text: said.text, ...proof });
+      const [recorded] = body.candidates[0].content.parts;
+      const signature = { signature: { value: recorded.thoughtSignature, origin: "google-gemini-v1" } };
+      if (part?.kind === "text") expect(part).toEqual({ kind: "text", text: recorded.text, ...signature });
       else
         expect(part).toMatchObject({
-          name: said.functionCall.name,
-          arguments: JSON.stringify(said.functionCall.args),
-          ...proof,
+          name: recorded.functionCall.name,
+          arguments: JSON.stringify(recorded.functionCall.args),
+          ...signature,
         });
     },
   );

@@ -20,14 +20,14 @@ type Reasoning = ModelTarget["reasoning"];
 const LEVELS: Reasoning = { efforts: ["low", "medium", "high"] };
 const BUDGETS: Reasoning = { budgetTokens: { min: 512, max: 20_000 }, canDisable: true };
 
-function encode(said: Partial<ConversationRequest>, reasoning: Reasoning = BUDGETS) {
+function encode(settings: Partial<ConversationRequest>, reasoning: Reasoning = BUDGETS) {
   const messages: readonly Message[] = [user("hi")];
   const target: ModelTarget = { name: "gemini", maxOutputTokens: 65_536, reasoning };
-  const { body, warnings } = gemini.encodeRequest({ messages, ...EMPTY_REQUEST, ...said }, target);
+  const { body, warnings } = gemini.encodeRequest({ messages, ...EMPTY_REQUEST, ...settings }, target);
   return { body: body as unknown as SentBody, warned: warnings.map(({ field }) => field) };
 }
 
-/** What the tests look into of a body that was sent. */
+/** The fields of a sent body that the tests read. */
 interface SentBody {
   readonly contents: readonly { readonly role: string; readonly parts: readonly SentPart[] }[];
   readonly tools?: readonly {
@@ -76,11 +76,11 @@ const result = (callId: string, rest: Partial<ToolResultPart> = {}): ToolResultP
 const proof = (value: string, origin = "google-gemini-v1") => ({ signature: { value, origin } });
 const SKIP = "skip_thought_signature_validator";
 
-describe("the conversation", () => {
+describe("a conversation encoded for Gemini", () => {
   const contentsOf = (messages: readonly Message[], reasoning?: Reasoning) =>
     encode({ messages }, reasoning).body.contents;
 
-  test("what leads it becomes the system's instruction, neighbours of one role become one", () => {
+  test("has its first system messages as system instruction, and adjacent messages of one role joined", () => {
     const messages = [
       say("system", ["a"]),
       say("developer", ["b"]),
@@ -101,19 +101,19 @@ describe("the conversation", () => {
     });
   });
 
-  test("a later system message is sent as a user's, and named", () => {
+  test("has later system messages as user messages, with a warning", () => {
     const { body, warned } = encode({ messages: [user("1"), assistant("2"), say("system", ["3"])] });
     expect(body.contents[2]).toEqual({ role: "user", parts: [{ text: "3" }] });
     expect(warned).toEqual(["messages[2]"]);
   });
 
-  test("a system message alone is sent as a user's, because somebody must have spoken", () => {
+  test("has a single system message as a user message, because one is required", () => {
     const { body, warned } = encode({ messages: [say("system", ["a"])] });
     expect(body).toEqual({ contents: [{ role: "user", parts: [{ text: "a" }] }] });
     expect(warned).toEqual(["messages"]);
   });
 
-  test("empty texts are left out, because Vertex refuses them", () => {
+  test("has no empty texts, because Vertex AI rejects them", () => {
     expect(contentsOf([user("", "a"), assistant(""), user("b")])).toEqual([
       { role: "user", parts: [{ text: "a" }, { text: "b" }] },
     ]);
@@ -121,61 +121,61 @@ describe("the conversation", () => {
 
   test.each<[string, Part, Fields]>([
     [
-      "data",
+      "inline data",
       { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "QQ==" } },
       { inlineData: { mimeType: "image/png", data: "QQ==" } },
     ],
     [
-      "an address with its type",
+      "a URL with a media type",
       { kind: "file", source: { kind: "url", url: "https://a.example/x", mediaType: "application/pdf" } },
       { fileData: { mimeType: "application/pdf", fileUri: "https://a.example/x" } },
     ],
     [
-      "an address that tells its type",
+      "a URL with a known extension",
       { kind: "video", source: { kind: "url", url: "gs://b/c.mp4?x", mediaType: null } },
       { fileData: { mimeType: "video/mp4", fileUri: "gs://b/c.mp4?x" } },
     ],
     [
-      "an address that does not",
+      "a URL without an extension",
       { kind: "image", source: { kind: "url", url: "https://a.example/x", mediaType: null } },
       { fileData: { mimeType: "image/jpeg", fileUri: "https://a.example/x" } },
     ],
     [
-      "a text that is a document",
+      "a text document",
       { kind: "file", source: { kind: "text", mediaType: "text/plain", text: "é" } },
       { text: "é" },
     ],
     [
-      "a file of its own",
+      "a file uploaded to Gemini",
       { kind: "file", source: { kind: "file-id", id: "https://g.example/files/1", format: "gemini" } },
       { fileData: { fileUri: "https://g.example/files/1" } },
     ],
-  ])("takes %s", (_what, part, encoded) => {
+  ])("may have %s", (_what, part, encoded) => {
     expect(contentsOf([user(part)])).toEqual([{ role: "user", parts: [encoded] }]);
   });
 
   test.each<[string, Part]>([
     [
-      "a file of another vendor",
+      "a file uploaded to another vendor",
       { kind: "file", source: { kind: "file-id", id: "file-1", format: "openai-chat" } },
     ],
     [
-      "an address of another kind",
+      "a URL with another scheme",
       { kind: "image", source: { kind: "url", url: "file:///etc/passwd", mediaType: null } },
     ],
-  ])("refuses %s and names it", (_what, part) => {
+  ])("is rejected with the field name for %s", (_what, part) => {
     expect(() => contentsOf([user("see", part)])).toThrow(/^messages\[0\]\.content\[1\]: /);
   });
 });
 
-describe("calls and their results", () => {
+describe("calls and results encoded for Gemini", () => {
   const turn = [
     user("go"),
     assistant(call("1"), call("2", { name: "g" })),
     results(result("2"), result("1")),
   ];
 
-  test("follow each other in order, without ids for models before Gemini 3", () => {
+  test("are in the same order, without ids for models before Gemini 3", () => {
     const [, calls, answers] = encode({ messages: turn }).body.contents;
     expect(calls).toEqual({
       role: "model",
@@ -193,7 +193,7 @@ describe("calls and their results", () => {
     });
   });
 
-  test("follow their own calls where ids come again in another order", () => {
+  test("are matched if ids are reused in another order", () => {
     const again = [
       assistant(call("2", { name: "g2" }), call("1", { name: "f2" })),
       results(result("1"), result("2")),
@@ -203,36 +203,36 @@ describe("calls and their results", () => {
     expect(names).toEqual(["g2", "f2"]);
   });
 
-  test("carry ids to Gemini 3", () => {
+  test("have ids for Gemini 3", () => {
     const [, calls, answers] = encode({ messages: turn }, LEVELS).body.contents;
     expect(calls?.parts.map((part) => part.functionCall?.["id"])).toEqual(["1", "2"]);
     expect(answers?.parts.map((part) => part.functionResponse?.["id"])).toEqual(["1", "2"]);
   });
 
-  test("results in several messages are one content, and what the user says next another", () => {
+  test("have the results of several messages in one content, and the next user message in another", () => {
     const messages = [...turn.slice(0, 2), results(result("1")), results(result("2")), user("and?")];
     const roles = encode({ messages }).body.contents.map(({ parts }) => parts.length);
     expect(roles).toEqual([1, 2, 2, 1]);
   });
 
   test.each<[string, Partial<ToolCallPart>, Fields]>([
-    ["nothing", { arguments: "" }, {}],
-    ["what is not JSON", { arguments: "{oops" }, { arguments: "{oops" }],
-    ["what is no object", { arguments: "[1]" }, { arguments: "[1]" }],
+    ["empty", { arguments: "" }, {}],
+    ["not JSON", { arguments: "{oops" }, { arguments: "{oops" }],
+    ["not an object", { arguments: "[1]" }, { arguments: "[1]" }],
     ["free text", { arguments: "ls", tool: "custom" }, { input: "ls" }],
-  ])("arguments that are %s are an object", (_what, rest, args) => {
+  ])("have an object for arguments that are %s", (_what, rest, args) => {
     const [, calls] = encode({ messages: [user("go"), assistant(call("1", rest))] }).body.contents;
     expect(calls?.parts[0]?.functionCall?.["args"]).toEqual(args);
   });
 
-  test("a result that failed says so", () => {
+  test("have an error field for a failed result", () => {
     const messages = [user("go"), assistant(call("1")), results(result("1", { isError: true }))];
     expect(encode({ messages }).body.contents[2]?.parts[0]?.functionResponse?.["response"]).toEqual({
       error: "result 1",
     });
   });
 
-  test("images of a result go inside it for Gemini 3, and after all results before", () => {
+  test("have images inside the result for Gemini 3, and after all results for earlier models", () => {
     const image: Part = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "QQ==" } };
     const inlineData = { mimeType: "image/png", data: "QQ==" };
     const messages = [
@@ -251,7 +251,7 @@ describe("calls and their results", () => {
   });
 });
 
-describe("signatures", () => {
+describe("thought signatures sent to Gemini", () => {
   const partsOf = (parts: readonly Part[], reasoning: Reasoning = LEVELS): readonly SentPart[] =>
     encode({ messages: [user("go"), assistant(...parts)] }, reasoning).body.contents[1]?.parts ?? [];
   const signaturesOf = (parts: readonly Part[], reasoning?: Reasoning) =>
@@ -267,7 +267,7 @@ describe("signatures", () => {
     ...rest,
   });
 
-  test("go back on the parts they came with", () => {
+  test("are on the parts that they came with", () => {
     const parts = [
       thought({ signature: "VGg=" }),
       { ...text("a"), ...proof("QQ==") } as Part,
@@ -280,7 +280,7 @@ describe("signatures", () => {
     ]);
   });
 
-  test("of others, and thoughts without one, stay away", () => {
+  test("of other vendors are left out, as are thoughts without a signature", () => {
     const others = [
       thought({}),
       thought({ signature: "VGg=", origin: "anthropic-claude-v1" }),
@@ -290,13 +290,13 @@ describe("signatures", () => {
     expect(partsOf(others)).toEqual([{ text: "a" }, { text: "b" }]);
   });
 
-  test("carried as reasoning without text belong to the call they name, or to the next part", () => {
+  test("that came as reasoning without text belong to the call that they name, or to the next part", () => {
     const carried = (id: string | null) => thought({ text: "", encrypted: "Qw==", id });
     expect(signaturesOf([carried("2"), call("1"), call("2")])).toEqual([SKIP, "Qw=="]);
     expect(signaturesOf([carried(null), text("a"), call("1")])).toEqual(["Qw==", SKIP]);
   });
 
-  test("that are missing are said to be missing, on the first of the calls made together", () => {
+  test("that are missing are replaced by a marker on the first of parallel calls", () => {
     expect(signaturesOf([text("a"), call("1"), call("2")])).toEqual([null, SKIP, null]);
     expect(signaturesOf([call("1", proof("Qw==")), call("2")])).toEqual(["Qw==", null]);
     expect(signaturesOf([call("1")], null)).toEqual([SKIP]);
@@ -304,7 +304,7 @@ describe("signatures", () => {
   });
 });
 
-describe("tools", () => {
+describe("tools encoded for Gemini", () => {
   const tool = (rest: Partial<FunctionTool> = {}): FunctionTool => ({
     kind: "function",
     name: "f",
@@ -314,7 +314,7 @@ describe("tools", () => {
     ...rest,
   });
 
-  test("are declared with JSON Schemas, lowered and named", () => {
+  test("have lowered JSON Schemas, with warnings about what was loosened", () => {
     const parameters = {
       type: "object",
       properties: { a: { $ref: "#/$defs/A" } },
@@ -336,14 +336,14 @@ describe("tools", () => {
   });
 
   test.each([[null], [{ type: "object", properties: {} }], [{}]])(
-    "that take %j are declared without a schema",
+    "with the parameters %j have no schema",
     (parameters) => {
       const { body } = encode({ tools: [tool({ parameters })] });
       expect(body.tools?.[0]?.functionDeclarations).toEqual([{ name: "f", description: "does" }]);
     },
   );
 
-  test("of its own are passed on, those of others named and left out", () => {
+  test("include Gemini's own tools, and lose those of other vendors with a warning", () => {
     const native = {
       kind: "native",
       format: "gemini",
@@ -357,7 +357,7 @@ describe("tools", () => {
     expect(encode({ tools: [foreign], toolChoice: { kind: "auto" } }).body).not.toHaveProperty("tools");
   });
 
-  test("that take free text are functions of one text", () => {
+  test("for free text are functions with one string", () => {
     const custom = { kind: "custom", name: "sh", description: null, inputFormat: null } as const;
     const { body, warned } = encode({ tools: [custom] });
     expect(body.tools?.[0]?.functionDeclarations).toMatchObject([
@@ -382,19 +382,19 @@ describe("tools", () => {
       { kind: "allowed", names: ["f"], required: true },
       { mode: "ANY", allowedFunctionNames: ["f"] },
     ],
-  ])("a choice of %j", (toolChoice, functionCallingConfig) => {
+  ])("have the function calling mode of the choice %j", (toolChoice, functionCallingConfig) => {
     const { body } = encode({ tools: [tool(), tool({ name: "g", namespace: "group" })], toolChoice });
     expect(body.toolConfig).toEqual({ functionCallingConfig });
   });
 
-  test("some allowed, none demanded: the others are not offered", () => {
+  test("are only the allowed ones if no call is required", () => {
     const toolChoice = { kind: "allowed", names: ["g"], required: false } as const;
     const { body } = encode({ tools: [tool(), tool({ name: "g" })], toolChoice });
     expect(body.tools?.[0]?.functionDeclarations?.map(({ name }) => name)).toEqual(["g"]);
     expect(body.toolConfig).toEqual({ functionCallingConfig: { mode: "AUTO" } });
   });
 
-  test("any name that is short enough comes back", () => {
+  test("have names that are decoded to the client's, if they are not too long", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
@@ -425,12 +425,12 @@ function fits(run: () => string): string | null {
   }
 }
 
-describe("settings", () => {
-  const configOf = (said: Partial<ConversationRequest>, reasoning?: Reasoning) =>
-    encode(said, reasoning).body.generationConfig;
+describe("the settings of a request to Gemini", () => {
+  const configOf = (settings: Partial<ConversationRequest>, reasoning?: Reasoning) =>
+    encode(settings, reasoning).body.generationConfig;
 
-  test("are spelled as Gemini does", () => {
-    const said = {
+  test("have Gemini's names", () => {
+    const settings = {
       maxTokens: 10,
       temperature: 0,
       topP: 0.5,
@@ -442,7 +442,7 @@ describe("settings", () => {
       n: 2,
       logprobs: { top: 3 },
     };
-    expect(configOf(said)).toEqual({
+    expect(configOf(settings)).toEqual({
       maxOutputTokens: 10,
       temperature: 0,
       topP: 0.5,
@@ -457,14 +457,14 @@ describe("settings", () => {
     });
   });
 
-  test("not said are not sent", () => {
+  test("are absent if the client does not set them", () => {
     expect(encode({}).body).toEqual({ contents: [{ role: "user", parts: [{ text: "hi" }] }] });
     expect(configOf({ n: 1 })).toBeUndefined();
     expect(configOf({ logprobs: { top: null } })).toEqual({ responseLogprobs: true });
   });
 
-  test("that Gemini has not are named", () => {
-    const said = {
+  test("that Gemini does not have lead to warnings", () => {
+    const settings = {
       logitBias: { "1": 1 },
       verbosity: "low",
       serviceTier: "flex",
@@ -472,17 +472,17 @@ describe("settings", () => {
       metadata: { a: 1 },
       promptCacheKey: "k",
     };
-    expect(encode(said)).toMatchObject({
+    expect(encode(settings)).toMatchObject({
       body: { contents: [{}] },
       warned: ["logit_bias", "verbosity", "service_tier", "user", "metadata"],
     });
   });
 
-  test("more stop sequences than it takes are refused", () => {
+  test("are rejected if there are too many stop sequences", () => {
     expect(() => encode({ stop: ["1", "2", "3", "4", "5", "6"] })).toThrow(/^stop: /);
   });
 
-  test("a form of the answer", () => {
+  test("include the format of the answer", () => {
     expect(configOf({ outputFormat: { kind: "json" } })).toEqual({ responseMimeType: "application/json" });
     expect(configOf({ outputFormat: { kind: "text" } })).toBeUndefined();
     const schema = { type: "array", items: { const: 1 } };
@@ -499,15 +499,15 @@ describe("settings", () => {
     });
   });
 
-  test("fields of its own format are passed on", () => {
+  test("include fields that only Gemini has", () => {
     const fields = { safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "OFF" }] };
     expect(encode({ extras: { format: "gemini", fields } }).body).toMatchObject(fields);
     expect(encode({ extras: { format: "openai-chat", fields } }).body).not.toHaveProperty("safetySettings");
   });
 });
 
-describe("reasoning", () => {
-  const wish = (rest: Partial<ReasoningParameters>): ReasoningParameters => ({
+describe("reasoning parameters for Gemini", () => {
+  const parametersOf = (rest: Partial<ReasoningParameters>): ReasoningParameters => ({
     enabled: null,
     effort: null,
     budgetTokens: null,
@@ -520,47 +520,71 @@ describe("reasoning", () => {
   const NEVER_OFF: Reasoning = { budgetTokens: { min: 128, max: 32_768 } };
 
   test.each<[string, Reasoning, Partial<ReasoningParameters>, Fields | undefined, boolean]>([
-    ["an effort is a level", LEVELS, { effort: "low" }, { ...ON, thinkingLevel: "LOW" }, false],
-    ["the nearest level serves", LEVELS, { effort: "xhigh" }, { ...ON, thinkingLevel: "HIGH" }, false],
-    ["a budget is a level", LEVELS, { budgetTokens: 4000 }, { ...ON, thinkingLevel: "LOW" }, false],
+    ["have the level of an effort", LEVELS, { effort: "low" }, { ...ON, thinkingLevel: "LOW" }, false],
     [
-      "on without an amount is in the middle",
+      "have the nearest level that the model offers",
+      LEVELS,
+      { effort: "xhigh" },
+      { ...ON, thinkingLevel: "HIGH" },
+      false,
+    ],
+    ["have the level of a budget", LEVELS, { budgetTokens: 4000 }, { ...ON, thinkingLevel: "LOW" }, false],
+    [
+      "have a medium level if no amount is set",
       LEVELS,
       { enabled: true },
       { ...ON, thinkingLevel: "MEDIUM" },
       false,
     ],
-    ["adaptive leaves it to the model", LEVELS, { adaptive: true }, ON, false],
+    ["have no level if the model decides", LEVELS, { adaptive: true }, ON, false],
     [
-      "hidden thoughts are not asked for",
+      "exclude thoughts that the client hides",
       LEVELS,
       { effort: "high", hidden: true },
       { includeThoughts: false, thinkingLevel: "HIGH" },
       false,
     ],
-    ["off is as little as there is", LEVELS, { enabled: false }, { thinkingLevel: "LOW" }, true],
+    ["have the lowest level for no reasoning", LEVELS, { enabled: false }, { thinkingLevel: "LOW" }, true],
     [
-      "an effort is a share of the largest budget",
+      "have a share of the maximum budget for an effort",
       BUDGETS,
       { effort: "medium" },
       { ...ON, thinkingBudget: 10_000 },
       false,
     ],
-    ["a budget is a budget", BUDGETS, { budgetTokens: 1000 }, { ...ON, thinkingBudget: 1000 }, false],
+    ["have the client's budget", BUDGETS, { budgetTokens: 1000 }, { ...ON, thinkingBudget: 1000 }, false],
     [
-      "a budget beyond is bounded and named",
+      "limit a budget to the maximum, with a warning",
       BUDGETS,
       { budgetTokens: 99_999 },
       { ...ON, thinkingBudget: 20_000 },
       true,
     ],
-    ["adaptive is -1", BUDGETS, { adaptive: true }, { ...ON, thinkingBudget: -1 }, false],
-    ["off is 0", BUDGETS, { effort: "none" }, { thinkingBudget: 0 }, false],
-    ["off where it cannot be is the least", NEVER_OFF, { effort: "none" }, { thinkingBudget: 128 }, true],
-    ["a model of which nothing is known is left alone", null, { effort: "high" }, undefined, true],
-    ["and off is nothing to it", null, { enabled: false }, undefined, false],
-  ])("%s", (_what, reasoning, said, thinkingConfig, isNamed) => {
-    const { body, warned } = encode({ reasoning: wish(said) }, reasoning);
+    [
+      "have a budget of -1 if the model decides",
+      BUDGETS,
+      { adaptive: true },
+      { ...ON, thinkingBudget: -1 },
+      false,
+    ],
+    ["have a budget of 0 for no reasoning", BUDGETS, { effort: "none" }, { thinkingBudget: 0 }, false],
+    [
+      "have the minimum budget for no reasoning if the model always reasons",
+      NEVER_OFF,
+      { effort: "none" },
+      { thinkingBudget: 128 },
+      true,
+    ],
+    ["are left out with a warning for an unknown model", null, { effort: "high" }, undefined, true],
+    [
+      "are left out without a warning for an unknown model if reasoning is off",
+      null,
+      { enabled: false },
+      undefined,
+      false,
+    ],
+  ])("%s", (_what, reasoning, settings, thinkingConfig, isNamed) => {
+    const { body, warned } = encode({ reasoning: parametersOf(settings) }, reasoning);
     expect(body.generationConfig?.["thinkingConfig"]).toEqual(thinkingConfig);
     expect(warned).toEqual(isNamed ? ["reasoning"] : []);
   });

@@ -43,8 +43,8 @@ const answerOf = (data: unknown, rest: Record<string, unknown> = {}) => ({
 });
 const TWO = answerOf([item(0, [1, 2.5]), item(1, [-3e-9, 4])]);
 
-describe("an answer", () => {
-  test("has the gateway's model, usage and cost, and the vendor's vectors digit by digit", () => {
+describe("an embeddings answer", () => {
+  test("has the gateway's model, usage and cost, and the vendor's vectors unchanged", () => {
     const text =
       '{"object":"list","id":"vendor","data":[{"object":"embedding","index":0,"embedding":[0.10000000000000000001,\n 2]}],"model":"up","usage":{"prompt_tokens":5,"total_tokens":5},"novelty":"Grüße"}';
     const answer = read(text, 1);
@@ -54,7 +54,7 @@ describe("an answer", () => {
     expect(answer).toMatchObject({ usage: { promptTokens: 5, completionTokens: 0 }, finish: null });
   });
 
-  test("says that its usage was counted here, and what was done to the request", () => {
+  test("reports that its usage is estimated, and the warnings about the request", () => {
     const answer = read(answerOf(TWO.data, { usage: undefined }));
     expect(answer).toMatchObject({ kind: "answer", usage: null });
     expect(JSON.parse(encode(answer, { warnings: [] }))).toMatchObject({
@@ -64,9 +64,9 @@ describe("an answer", () => {
   });
 
   for (const [what, usage, tokens] of [
-    ["where only the total is counted", { total_tokens: 7 }, 7],
-    ["unless it counts nothing", { prompt_tokens: 0, total_tokens: 0 }, null],
-    ["unless it is none", "many", null],
+    ["if only the total is counted", { total_tokens: 7 }, 7],
+    ["unless it is zero", { prompt_tokens: 0, total_tokens: 0 }, null],
+    ["unless it is not an object", "many", null],
   ] as const) {
     test(`has the vendor's usage ${what}`, () => {
       const answer = read(answerOf(TWO.data, { usage }));
@@ -75,10 +75,10 @@ describe("an answer", () => {
   }
 
   for (const [what, data] of [
-    ["in the vendor's order turned round", [item(1, [2]), item(0, [1])]],
-    ["in the vendor's order where it numbers nothing", [{ embedding: [1] }, { embedding: [2] }]],
-    ["in the vendor's order where it numbers all alike", [item(0, [1]), item(0, [2])]],
-    ["in the vendor's order where it counts from one", [item(1, [1]), item(2, [2])]],
+    ["from the reverse order", [item(1, [2]), item(0, [1])]],
+    ["from elements without indexes", [{ embedding: [1] }, { embedding: [2] }]],
+    ["from elements with equal indexes", [item(0, [1]), item(0, [2])]],
+    ["from elements numbered from one", [item(1, [1]), item(2, [2])]],
   ] as const) {
     test(`has a vector for each input, in the order of the inputs: ${what}`, () => {
       const { data: given } = JSON.parse(encode(read(answerOf(data)))) as { data: unknown[] };
@@ -87,10 +87,10 @@ describe("an answer", () => {
   }
 });
 
-describe("the encoding", () => {
+describe("the encoding of vectors", () => {
   const BASE64 = Buffer.from(Float32Array.from([0.5, -2]).buffer).toString("base64");
 
-  test("is the one that was asked for, whatever the vendor knows", () => {
+  test("is the requested one, whichever the vendor sends", () => {
     for (const given of [[0.5, -2], BASE64]) {
       const answer = answerOf([item(0, given)]);
       expect(JSON.parse(encode(read(answer, 1, "float"))).data[0].embedding).toEqual([0.5, -2]);
@@ -98,7 +98,7 @@ describe("the encoding", () => {
     }
   });
 
-  test("comes back as it was from the other one", () => {
+  test("does not lose precision when converted back and forth", () => {
     fc.assert(
       fc.property(
         fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }),
@@ -111,35 +111,35 @@ describe("the encoding", () => {
   });
 });
 
-describe("what is no answer", () => {
+describe("an invalid embeddings answer", () => {
   for (const [what, body, words] of [
-    ["a page", "<html>Bad gateway</html>", "not JSON"],
-    ["nothing", "", "not JSON"],
+    ["an HTML page", "<html>Bad gateway</html>", "not JSON"],
+    ["an empty body", "", "not JSON"],
     ["half an answer", JSON.stringify(TWO).slice(0, -40), "not JSON"],
-    ["an answer broken behind its vectors", `${JSON.stringify(TWO).slice(0, -1)},}`, "not JSON"],
-    ["no object", "[]", "not JSON"],
-    ["no vectors", { object: "list" }, "nothing"],
-    ["no list of vectors", answerOf({ embedding: [1] }), "nothing"],
+    ["JSON that is invalid after the vectors", `${JSON.stringify(TWO).slice(0, -1)},}`, "not JSON"],
+    ["not an object", "[]", "not JSON"],
+    ["without vectors", { object: "list" }, "nothing"],
+    ["without a list of vectors", answerOf({ embedding: [1] }), "nothing"],
     ["an empty list of vectors", answerOf([]), "nothing"],
     ["too few vectors", answerOf([item(0, [1])]), "1 embeddings for 2 inputs"],
     ["too many vectors", answerOf([0, 1, 2].map((i) => item(i, [1]))), "3 embeddings for 2 inputs"],
     ["an empty vector", answerOf([item(0, []), item(1, [1])]), "embedding that is none"],
-    ["a vector of nothing", answerOf([item(0, [1]), item(1, [null])]), "embedding that is none"],
+    ["a vector of null", answerOf([item(0, [1]), item(1, [null])]), "embedding that is none"],
     ["an empty text for a vector", answerOf([item(0, [1]), item(1, "")]), "embedding that is none"],
     ["a sentence for a vector", answerOf([item(0, [1]), item(1, "I am sorry!")]), "embedding that is none"],
-    ["no vector", answerOf([item(0, [1]), { index: 1 }]), "embedding that is none"],
+    ["an element without a vector", answerOf([item(0, [1]), { index: 1 }]), "embedding that is none"],
   ] as const) {
-    test(`is ${what}`, () => {
+    test(`may be ${what}`, () => {
       expect(problemOf(read(body))).toContain(words);
     });
   }
 
-  test("is an error that came with status 200, which keeps its meaning", () => {
+  test("may be an error with status 200, which keeps its meaning", () => {
     const answer = read({ error: { message: "Slow down", code: 429 } });
     expect(answer).toMatchObject({ kind: "error", error: { status: 429, meaning: "rate_limited" } });
   });
 
-  test("is found in time that grows with its length", () => {
+  test("is detected in linear time", () => {
     const readLong = (digits: number) => {
       const long = `{"data":[{"embedding":[${"1".repeat(digits)}x]}]}`;
       return () => expect(problemOf(read(long, 1))).toContain("embedding that is none");
@@ -147,13 +147,13 @@ describe("what is no answer", () => {
     expect(growsLinearly(readLong(125_000), readLong(LARGER * 125_000))).toBe(true);
   });
 
-  test("is a list of numbers that cannot be converted", () => {
+  test("may have numbers that cannot be converted", () => {
     expect(problemOf(read('{"data":[{"embedding":[1,,2]}]}', 1, "base64"))).toContain(
       "embedding that is none",
     );
   });
 
-  test("is base64 of something other than floats", () => {
+  test("may have base64 of something other than floats", () => {
     expect(problemOf(read(answerOf([item(0, "AAAAAAA=")]), 1, "float"))).toContain("embedding that is none");
   });
 });

@@ -32,21 +32,21 @@ function failureOf(body: unknown) {
   throw new Error("this should have been refused");
 }
 
-describe("inputs", () => {
+describe("the inputs of an embeddings request", () => {
   for (const [what, input, inputs, bytes, longest] of [
     ["a text", "Grüße", ["Grüße"], 7, 5],
     ["texts", ["one", "three"], ["one", "three"], 8, 5],
     ["token ids, which are one input", [1, 2, 0], [[1, 2, 0]], 12, 12],
     ["several lists of token ids", [[1, 2], [3]], [[1, 2], [3]], 12, 8],
   ] as const) {
-    test(`are ${what}`, () => {
+    test(`may be ${what}`, () => {
       const request = decode({ model: "a/m", input });
       expect(request.parameters.inputs).toEqual(inputs);
       expect([request.promptTextBytes, request.longestChars]).toEqual([bytes, longest]);
     });
   }
 
-  test("are up to 2048 texts, or any number of token ids", () => {
+  test("may be up to 2048 texts, or any number of token ids", () => {
     expect(decode({ model: "a/m", input: Array(2048).fill("x") }).parameters.inputs).toHaveLength(2048);
     expect(decode({ model: "a/m", input: Array(8000).fill(7) }).parameters.inputs).toHaveLength(1);
   });
@@ -68,7 +68,7 @@ describe("inputs", () => {
     ["a negative token id", [[-1]], "input[0]", "must be a text"],
     ["null among others", ["a", null], "input[1]", "as the others are"],
   ] as const) {
-    test(`are refused when they are ${what}`, () => {
+    test(`are rejected if they are ${what}`, () => {
       const failure = failureOf({ model: "a/m", input });
       expect(failure.code).toBe("invalid_request");
       expect(failure.metadata).toEqual({ field });
@@ -78,8 +78,8 @@ describe("inputs", () => {
   }
 });
 
-describe("other fields", () => {
-  test("say how many numbers, in which encoding, for what, and who may answer", () => {
+describe("the other fields of an embeddings request", () => {
+  test("set dimensions, encoding, input type and routing preferences", () => {
     const request = decode({
       model: "a/m",
       input: "x",
@@ -102,7 +102,7 @@ describe("other fields", () => {
     expect(request.parameters.extras).toEqual({ user: "u", novelty: [1] });
   });
 
-  test("that are null are as if they were not there", () => {
+  test("count as absent if they are null", () => {
     const nothing = { dimensions: null, encoding_format: null, user: null, models: null, provider: null };
     const request = decode({ model: "a/m", input: "x", ...nothing });
     expect(request).toMatchObject({
@@ -131,37 +131,38 @@ describe("other fields", () => {
     ["provider.max_price.prompt", { provider: { max_price: { prompt: "much" } } }],
     ["provider.data_collection", { provider: { data_collection: "no" } }],
   ] as const) {
-    test(`are refused by name: ${JSON.stringify(fields).slice(0, 50)}`, () => {
+    test(`are rejected with their name: ${JSON.stringify(fields).slice(0, 50)}`, () => {
       const { code, metadata } = failureOf({ model: "a/m", input: "x", ...fields });
       expect([code, metadata]).toMatchObject(["invalid_request", { field }]);
     });
   }
 
-  test("a model id that is no id is refused as one", () => {
+  test("an embeddings request is rejected with invalid_model for a malformed model id", () => {
     expect(failureOf({ model: "m".repeat(300), input: "x" }).code).toBe("invalid_model");
   });
 
   for (const [what, body] of [
-    ["no JSON", "{"],
-    ["no object", "[]"],
-    ["nothing", ""],
-    ["a lost comma in what nobody looks at", '{"model":"a/m","input":"x","y":[1 2]}'],
-    ["a field of ours twice", '{"model":"a/m","input":"x","input":"y"}'],
+    ["invalid JSON", "{"],
+    ["an array", "[]"],
+    ["no bytes", ""],
+    ["a missing comma in an unknown field", '{"model":"a/m","input":"x","y":[1 2]}'],
+    ["a duplicate field", '{"model":"a/m","input":"x","input":"y"}'],
   ] as const) {
-    test(`a body with ${what} is refused`, () => expect(failureOf(body).code).toBe("invalid_request"));
+    test(`an embeddings request with ${what} is rejected`, () =>
+      expect(failureOf(body).code).toBe("invalid_request"));
   }
 
-  test("a body that is not UTF-8 is refused", () => {
+  test("an embeddings request that is not UTF-8 is rejected", () => {
     const body = Buffer.from('{"model":"a/m","input":"\xff"}', "latin1");
     expect(() => decodeEmbeddingsRequest(body)).toThrow("UTF-8");
   });
 });
 
-describe("the body for the upstream", () => {
+describe("the body of an embeddings request for the upstream", () => {
   for (const [what, sent, forwarded] of [
-    ["names the model as it is there", '{"model":"a/m","input":"x"}', '{"model":"up","input":"x"}'],
+    ["has the provider's name of the model", '{"model":"a/m","input":"x"}', '{"model":"up","input":"x"}'],
     [
-      "keeps every other byte",
+      "has all other bytes unchanged",
       ' { "input" : [ "Grüße \\u00e9" ,"🦉"],"novelty":{"z":1.50e+10}, "model":"a/m" }\n',
       ' { "input" : [ "Grüße \\u00e9" ,"🦉"],"novelty":{"z":1.50e+10}, "model":"up" }\n',
     ],
@@ -174,7 +175,7 @@ describe("the body for the upstream", () => {
     test(what, () => expect(encode(sent, {})).toBe(forwarded));
   }
 
-  test("spells a field as the vendor does, and leaves the vendor's own spelling where both stand", () => {
+  test("has the vendor's field names, and the value of the vendor's name if the client sends both", () => {
     const renames: [string, string][] = [["dimensions", "output_dimension"]];
     expect(encode('{"model":"a/m","dimensions":8,"input":"x"}', { renames })).toBe(
       '{"model":"up","output_dimension":8,"input":"x"}',
@@ -184,7 +185,7 @@ describe("the body for the upstream", () => {
     );
   });
 
-  test("has nothing that the vendor would refuse the request for and can do without", () => {
+  test("has no optional fields that the vendor would reject", () => {
     const sent = '{"user":"u","model":"a/m","input":"x","input_type":"search_query"}';
     expect(encode(sent, { knownFields: new Set(["model", "user"]) })).toBe(
       '{"user":"hashed(u)","model":"up","input":"x"}',
@@ -194,7 +195,7 @@ describe("the body for the upstream", () => {
     );
   });
 
-  test("an encoded request means the same as the client's, whatever its fields are", () => {
+  test("has the same meaning as the client's body, whatever its fields are", () => {
     const text = fc.string({ minLength: 1, unit: "grapheme" });
     const input = fc.oneof(text, fc.array(text, { minLength: 1 }), fc.array(fc.nat(), { minLength: 1 }));
     fc.assert(
