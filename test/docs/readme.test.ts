@@ -133,6 +133,18 @@ describe("the documents about the code", () => {
       expect(named.filter((name) => !isThere(name))).toEqual([]);
     },
   );
+
+  test("every type that the glossary names is declared in src", () => {
+    const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => readFileSync(join(ROOT, "src", file), "utf8"));
+    const declared = new Set(
+      sources.flatMap((source) => findAll(source, /^export (?:abstract )?(?:class|interface|type) (\w+)/gm)),
+    );
+    const named = findAll(readFileSync(join(ROOT, "docs/glossary.md"), "utf8"), /`([A-Z]\w+)`/g);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !declared.has(name))).toEqual([]);
+  });
 });
 
 describe("the commands of the README", () => {
