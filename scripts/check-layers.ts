@@ -1,6 +1,7 @@
 /**
  * Checks the imports of src/ against the layers of ARCHITECTURE.md: the layers themselves, the order of the folders inside `wire`,
- * `core` and `http`, folders that must not import each other, and cycles between files and between folders.
+ * `core` and `http`, folders that must not import each other, and cycles between files and between folders. Also checks that
+ * `wire` and `core` do not use the runtime.
  */
 import { dirname, join, normalize, relative } from "node:path";
 import { Glob } from "bun";
@@ -56,6 +57,25 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
 };
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s*"(\.[^"]+)"|import\(\s*"(\.[^"]+)"\s*\)/g;
+
+/** The layers without technology: what they need of the runtime is passed in, or is a primitive of `base`. */
+const PURE_LAYERS: readonly string[] = ["wire", "core"];
+
+/** Time, turns of the event loop, the process, and what only Bun has. */
+const RUNTIME =
+  /(?<![\w.$"'`-])(?:(?:Bun|process)\.\w+|(?:setImmediate|setTimeout|setInterval|queueMicrotask)\b)/g;
+
+/** The functions of Node's modules that compute and do nothing else. */
+const PURE_FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
+  "node:buffer": ["isUtf8"],
+  "node:crypto": ["createHash", "createHmac"],
+  "node:net": ["BlockList", "isIP", "isIPv6"],
+  "node:path": ["basename"],
+  "node:util": ["isDeepStrictEqual"],
+};
+
+/** An import of a package or a module of the runtime. */
+const MODULE = /(?:^|\n)import\s+(?:type\s+)?(?:\{([^}]*)\}|[^"{]*)\s*from\s*"((?:node|bun)(?::[^"]*)?)"/g;
 
 type Imports = ReadonlyMap<string, readonly string[]>;
 
@@ -148,8 +168,32 @@ function joinFolders(imports: Imports): Imports {
   return new Map([...folders].map(([folder, targets]) => [folder, [...targets]]));
 }
 
+/** Lists what files of the pure layers use of the runtime. */
+async function listRuntimeUses(files: Iterable<string>): Promise<string[]> {
+  const uses: string[] = [];
+  for (const file of files) {
+    if (!PURE_LAYERS.includes(layerOf(file) ?? "")) continue;
+    const source = await Bun.file(join(root, file)).text();
+    for (const [, names, module = ""] of source.matchAll(MODULE)) {
+      const used = (names ?? "*").split(",").map((name) => name.trim());
+      const impure = used.filter((name) => name !== "" && !PURE_FUNCTIONS[module]?.includes(name));
+      if (impure.length > 0)
+        uses.push(`${file} imports ${impure.join(", ")} of ${module}: no runtime in this layer`);
+    }
+    const code = source.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*/g, "");
+    for (const [name] of code.matchAll(RUNTIME))
+      uses.push(`${file} uses ${name}: pass it in, or use a primitive of src/base`);
+  }
+  return uses;
+}
+
 const imports = await readImports();
-const problems = [...listFaults(imports), ...findCycles(imports), ...findCycles(joinFolders(imports))];
+const problems = [
+  ...listFaults(imports),
+  ...(await listRuntimeUses(imports.keys())),
+  ...findCycles(imports),
+  ...findCycles(joinFolders(imports)),
+];
 for (const problem of problems) console.error(problem);
 console.log(`layers: ${imports.size} files, ${problems.length} problems`);
 process.exit(problems.length === 0 ? 0 : 1);

@@ -1,3 +1,8 @@
+/** Calls `work` on the next turn of the event loop. */
+export function onNextTurn(work: () => void): void {
+  setImmediate(work);
+}
+
 /** Resolves on the next turn of the event loop: between two long pieces of work everybody else gets theirs. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { onNextTurn } from "../../base/next-turn.ts";
 import { StoreError } from "../../base/store-error.ts";
 import type { Journal } from "./journal.ts";
 import { encodeUsageEntry } from "./journal-entry.ts";
@@ -62,7 +63,7 @@ export class Recorder {
   flushDurably(): Promise<boolean> {
     this.flushing ??= new Promise((resolve) => {
       // After everything else in this turn: one write of several records costs little more than of one.
-      setImmediate(() => {
+      onNextTurn(() => {
         this.flushing = null;
         resolve(this.flush());
       });

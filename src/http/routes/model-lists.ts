@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/next-turn.ts";
 import type { EffectivePolicy } from "../../core/accounts/merge-policies.ts";
 import { presentModel } from "../../core/catalog/present-model.ts";
 import { presentTier, type TierView } from "../../core/catalog/present-tier.ts";
@@ -125,7 +126,7 @@ async function makeList(
 ): Promise<PreparedResponse> {
   const texts = [...first];
   for (let at = 0; at < models.length; at += SLICE) {
-    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    if (at > 0) await nextTurn();
     for (const model of models.slice(at, at + SLICE)) {
       const text = textOf(model);
       if (text !== null) texts.push(text);

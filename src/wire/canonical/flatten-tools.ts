@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../base/hash.ts";
 import type { FormatName } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
@@ -82,7 +82,7 @@ function createNaming({ format, takesCustomTools }: ToolTarget): Naming {
 
 /** Returns a valid name that is the same for the same tool in every request. */
 function shortenName(name: string): string {
-  const digest = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  const digest = sha256(name, "hex").slice(0, 8);
   const plain = name.replace(/[^A-Za-z0-9_-]/g, "_").replace(/^(?=[^A-Za-z_])/, "_");
   return `${plain.slice(0, 64 - 9)}_${digest}`;
 }

@@ -1,3 +1,4 @@
+import { wyhash } from "../../base/hash.ts";
 import type { JsonNode } from "./scan.ts";
 
 /** The number of bytes of each value that are hashed. */
@@ -15,7 +16,7 @@ export function hashNodes(bytes: Buffer, nodes: readonly JsonNode[]): string {
   for (const { kind, start, end } of nodes) {
     const quote = kind === "string" ? 1 : 0;
     const size = Math.min(end - start - 2 * quote, PIECE_BYTES, left);
-    hash = Bun.hash.wyhash(bytes.subarray(start + quote, start + quote + size), hash);
+    hash = wyhash(bytes.subarray(start + quote, start + quote + size), hash);
     left -= size;
     if (left <= 0) break;
   }
@@ -24,5 +25,5 @@ export function hashNodes(bytes: Buffer, nodes: readonly JsonNode[]): string {
 
 /** Returns a short hash of a text, which is the same in every process. Not cryptographic, as `hashNodes`. */
 export function hashText(text: string): string {
-  return Bun.hash.wyhash(text).toString(36);
+  return wyhash(text).toString(36);
 }
