@@ -6,7 +6,7 @@ import { startTestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
 import { startVendor } from "../support/vendor.ts";
 
-test("what is spent while a key has no limit counts when it has one again", async () => {
+test("spending while a key has no limit counts towards a limit that is set later", async () => {
   const vendor = startVendor();
   const model = `{id: acme/one, name: up, context_length: 8192, prices: {prompt: "0.01", completion: "0.02"}}`;
   const gateway = await startTestGateway({
@@ -32,7 +32,7 @@ test("what is spent while a key has no limit counts when it has one again", asyn
   const limitTo = (spend_limit: number | null) => admin("PATCH", `/keys/${data.id}`, { spend_limit });
   const { status, required } = await ask();
   expect(status).toBe(402);
-  // Each costs 0.2 dollars: enough for one before another is held.
+  // Each request costs 0.2 dollars, so that one is settled before the next is held.
   const limit = Number((required + 0.3).toFixed(6));
   await limitTo(limit);
   expect((await ask()).status).toBe(200);

@@ -34,7 +34,7 @@ const levels: fc.Arbitrary<LevelPolicy[]> = fc.array(
   { maxLength: 3 },
 );
 
-/** All pairs of model and provider that a joined policy lets through. */
+/** Returns all pairs of model and provider that a merged policy allows. */
 function allowedBy({ rules }: EffectivePolicy): string[] {
   return MODELS.flatMap((model) =>
     PROVIDERS.filter((provider) => rules.every((rule) => ruleAllows(rule, model, provider))).map(
@@ -43,8 +43,8 @@ function allowedBy({ rules }: EffectivePolicy): string[] {
   );
 }
 
-describe("policies that are joined", () => {
-  test("allow what every one of them allows, and nothing else", () => {
+describe("merged policies", () => {
+  test("allow exactly what each of them allows", () => {
     fc.assert(
       fc.property(levels, (all) => {
         const each = all.map((one) => new Set(allowedBy(mergePolicies([one]))));
@@ -54,7 +54,7 @@ describe("policies that are joined", () => {
     );
   });
 
-  test("never allow more for another level, in what is called or in what becomes of the data", () => {
+  test("never allow more models, providers or data use because of a further level", () => {
     fc.assert(
       fc.property(levels, levels, (some, more) => {
         const before = mergePolicies(some);
@@ -66,12 +66,12 @@ describe("policies that are joined", () => {
     );
   });
 
-  test("have no rules where nobody has any, so that nothing is looked at", () => {
+  test("have no rules if no policy has any", () => {
     expect(mergePolicies([{ level: "gateway", policy: OPEN_POLICY }]).rules).toEqual([]);
   });
 });
 
-describe("a caller", () => {
+describe("the policy of a caller", () => {
   const operator = { ...OPEN_POLICY, deniedModels: ["acme/*"] };
   const callerWith = (models: readonly string[] | null): InferencePrincipal => ({
     kind: "key",
@@ -80,7 +80,7 @@ describe("a caller", () => {
     member: null,
   });
 
-  test("is under the operator's policy, the account's and the key's models", () => {
+  test("merges the operator's policy, the account's policy and the key's models", () => {
     expect(allowedBy(policyOf(operator, callerWith(["*:free"])))).toEqual(["openai/gpt:free at azure"]);
     expect(allowedBy(policyOf(operator, callerWith(null)))).toEqual([
       "openai/gpt at azure",
@@ -88,7 +88,7 @@ describe("a caller", () => {
     ]);
   });
 
-  test("without a key is under the operator's alone; a key that may call nothing calls nothing", () => {
+  test("is the operator's without a key, and allows nothing for a key with an empty list of models", () => {
     expect(allowedBy(policyOf(operator, { kind: "anonymous", addressHash: "" }))).toHaveLength(6);
     expect(allowedBy(policyOf(operator, callerWith([])))).toEqual([]);
   });

@@ -22,7 +22,7 @@ afterEach(async () => {
 interface Setup {
   readonly perHour?: number;
   readonly trustedProxies?: readonly string[];
-  /** An earlier gateway, stopped, whose data is taken on. */
+  /** A stopped gateway whose data directory is used again. */
   readonly after?: TestGateway;
 }
 
@@ -41,7 +41,7 @@ ${perHour === undefined ? "" : `limits: {anonymous_requests_per_hour: ${perHour}
   return gateway;
 }
 
-/** Asks without a key. `forwardedFor` is what a proxy, or whoever poses as one, says of the client. */
+/** Sends a chat completion without a key. `forwardedFor` is the value of `x-forwarded-for`. */
 function ask(target: TestGateway, forwardedFor?: string, model = "acme/gift:free"): Promise<Response> {
   return fetch(`${target.base}/chat/completions`, {
     method: "POST",
@@ -70,8 +70,8 @@ function limitStatus(response: Response) {
 
 const HOUR_MS = 3_600_000;
 
-describe("an address without a key", () => {
-  test("has 200 requests in any hour, and is told how many are left and when to come back", async () => {
+describe("a client address without a key", () => {
+  test("has 200 requests per hour, and responses say how many remain and when to retry", async () => {
     const target = await start();
     expect(limitStatus(await ask(target))).toEqual({
       status: 200,
@@ -83,15 +83,15 @@ describe("an address without a key", () => {
     await askTimes(target, 99);
     clock.leap(HOUR_MS / 2);
     await askTimes(target, 100);
-    const refused = await ask(target);
-    expect(limitStatus(refused)).toEqual({
+    const rejected = await ask(target);
+    expect(limitStatus(rejected)).toEqual({
       status: 429,
       limit: "200",
       remaining: "0",
       reset: "3600s",
       retryAfter: "1800",
     });
-    expect(await refused.json()).toMatchObject({
+    expect(await rejected.json()).toMatchObject({
       error: {
         code: 429,
         type: "rate_limit_exceeded",
@@ -99,7 +99,7 @@ describe("an address without a key", () => {
         metadata: { limit_source: "anonymous" },
       },
     });
-    // The window slides: the first hundred leave it, the second stay.
+    // The first hundred requests have left the sliding window, the second hundred have not.
     clock.leap(HOUR_MS / 2 - 1);
     expect((await ask(target)).status).toBe(429);
     clock.advance(1);
@@ -108,7 +108,7 @@ describe("an address without a key", () => {
     expect(vendor.calls).toHaveLength(300);
   });
 
-  test("loses nothing by requests that are refused, and every answer says how the limit stands", async () => {
+  test("is not charged for rejected requests, and every response has the status of its limit", async () => {
     const target = await start({ perHour: 2 });
     const paid = await ask(target, undefined, "acme/paid");
     expect(limitStatus(paid)).toMatchObject({ status: 401, limit: "2", remaining: "2" });
@@ -126,7 +126,7 @@ describe("an address without a key", () => {
     expect(limitStatus(await ask(target))).toMatchObject({ remaining: "1" });
   });
 
-  test("is refused before its body is read once it has used them up, and loses nothing by that", async () => {
+  test("is rejected before its body is read once its limit is used up, and the rejection does not count", async () => {
     const target = await start({ perHour: 1 });
     await askTimes(target, 1);
     const { hostname, port } = new URL(target.url);
@@ -135,9 +135,9 @@ describe("an address without a key", () => {
     socket.on("data", (piece) => {
       text += piece;
     });
-    // The body never comes: who waits for it never answers.
+    // The body is never sent: a gateway that waited for it would not answer.
     socket.write("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
-    await eventually("the refusal", () => text.includes('"rate_limit_exceeded"'));
+    await eventually("the rejection", () => text.includes('"rate_limit_exceeded"'));
     socket.destroy();
     expect(text).toStartWith("HTTP/1.1 429 ");
     expect(text).toMatch(/\r\nretry-after: 3600\r\n/i);
@@ -145,7 +145,7 @@ describe("an address without a key", () => {
     await askTimes(target, 1);
   });
 
-  test("is told to send a key where nobody is let in without one: waiting would not help", async () => {
+  test("gets an authentication error instead of a rate limit error if anonymous requests are not allowed", async () => {
     const target = await start({ perHour: 0 });
     for (const model of ["acme/gift:free", "acme/paid"]) {
       expect(limitStatus(await ask(target, undefined, model))).toMatchObject({
@@ -156,7 +156,7 @@ describe("an address without a key", () => {
     }
   });
 
-  test("has used what it has used after a restart, and no longer than an hour", async () => {
+  test("keeps its count after a restart, for an hour", async () => {
     const first = await start({ perHour: 3 });
     await askTimes(first, 2);
     clock.advance(60_000);
@@ -169,7 +169,7 @@ describe("an address without a key", () => {
     expect(limitStatus(await ask(second))).toMatchObject({ status: 429, retryAfter: "60" });
   });
 
-  test("shares nothing with callers that have a key", async () => {
+  test("does not share its limit with callers that have a key", async () => {
     const target = await start({ perHour: 1 });
     await askTimes(target, 1);
     expect((await ask(target)).status).toBe(429);
@@ -179,27 +179,31 @@ describe("an address without a key", () => {
       body: JSON.stringify({ model: "acme/gift:free", messages: [{ role: "user", content: "Hello!" }] }),
     });
     expect(response.status).toBe(200);
-    // The account's own limit on free models, of which this is the first request.
+    // The account's limit on free models, for which this is the first request.
     expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("199");
   });
 
-  test("leaves no address in the log or the records", async () => {
+  test("does not appear in the log or the records", async () => {
     const target = await start({ trustedProxies: ["127.0.0.1"] });
     await ask(target, "203.0.113.77");
     expect(JSON.stringify(target.log)).not.toContain("203.0.113");
   });
 });
 
-describe("the address that counts", () => {
+describe("the client address of a rate limit", () => {
   const sameLimit: readonly (readonly [string, string, string])[] = [
-    ["two of one IPv6 /64", "2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
+    ["two addresses of one IPv6 /64", "2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
     ["one IPv6 address in two spellings", "2001:DB8:0:2::1", "2001:db8::2:0:0:0:1"],
     ["an IPv4 address and its form on an IPv6 socket", "203.0.113.7", "::ffff:203.0.113.7"],
-    ["the same behind two trusted proxies and behind one", "203.0.113.7, 10.1.2.3", "203.0.113.7"],
-    ["the same, whatever the client put before it", "203.0.113.7", "198.51.100.1, 203.0.113.7"],
+    ["an address behind two trusted proxies and behind one", "203.0.113.7, 10.1.2.3", "203.0.113.7"],
+    [
+      "an address, even if the client sends another one before it",
+      "203.0.113.7",
+      "198.51.100.1, 203.0.113.7",
+    ],
   ];
   for (const [what, one, other] of sameLimit) {
-    test(`is one for ${what}`, async () => {
+    test(`is the same for ${what}`, async () => {
       const target = await start({ perHour: 1, trustedProxies: ["127.0.0.1", "10.0.0.0/8"] });
       expect((await ask(target, one)).status).toBe(200);
       expect((await ask(target, other)).status).toBe(429);
@@ -209,29 +213,29 @@ describe("the address that counts", () => {
   const ownLimits: readonly (readonly [string, string, string])[] = [
     ["two IPv4 addresses", "203.0.113.7", "203.0.113.8"],
     ["two IPv6 /64", "2001:db8:1:2::1", "2001:db8:1:3::1"],
-    ["an IPv6 address and the IPv4 address that its end spells", "2001:db8::203.0.113.7", "203.0.113.7"],
+    ["an IPv6 address and the IPv4 address at its end", "2001:db8::203.0.113.7", "203.0.113.7"],
   ];
   for (const [what, one, other] of ownLimits) {
-    test(`is not the same for ${what}`, async () => {
+    test(`differs for ${what}`, async () => {
       const target = await start({ perHour: 1, trustedProxies: ["127.0.0.1"] });
       expect((await ask(target, one)).status).toBe(200);
       expect((await ask(target, other)).status).toBe(200);
     });
   }
 
-  test("is the peer's where nobody is trusted, whatever x-forwarded-for says", async () => {
+  test("is the peer's if no proxy is trusted, even with x-forwarded-for", async () => {
     const target = await start({ perHour: 1 });
     expect((await ask(target, "203.0.113.7")).status).toBe(200);
     expect((await ask(target, "203.0.113.8")).status).toBe(429);
   });
 
-  test("is the peer's where only others are trusted", async () => {
+  test("is the peer's if only other proxies are trusted", async () => {
     const target = await start({ perHour: 1, trustedProxies: ["10.0.0.0/8"] });
     expect((await ask(target, "203.0.113.7")).status).toBe(200);
     expect((await ask(target, "203.0.113.8")).status).toBe(429);
   });
 
-  test("is the nearest that can be read where a proxy says nonsense", async () => {
+  test("is the last valid one if x-forwarded-for contains invalid addresses", async () => {
     const target = await start({ perHour: 1, trustedProxies: ["127.0.0.1"] });
     expect((await ask(target, "203.0.113.7, nonsense")).status).toBe(200);
     expect((await ask(target, "203.0.113.8, unknown")).status).toBe(429);

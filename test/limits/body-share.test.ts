@@ -5,7 +5,7 @@ import { postChat, startTestGateway, type TestGateway } from "../support/gateway
 import { callAdmin } from "../support/management.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
-/** One caller may hold half: five bodies of the largest size and a half while they come. One that has come counts three times. */
+/** One caller may hold half: five and a half bodies of the maximum size while they are received. A received body counts three times. */
 const LARGEST = 200_000;
 const TOTAL = 2_200_000;
 
@@ -36,7 +36,7 @@ afterAll(async () => {
 const authorize = (secret: string) => `Authorization: Bearer ${secret}`;
 const comeFrom = (address: string) => `X-Forwarded-For: ${address}`;
 
-/** Begins a largest body and never ends it: all but its last byte has come. */
+/** Sends a body of the maximum size without its last byte. */
 function uploadSlowly(who: string): { readonly socket: Socket; readonly text: () => string } {
   const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
   let text = "";
@@ -50,16 +50,16 @@ function uploadSlowly(who: string): { readonly socket: Socket; readonly text: ()
   return { socket, text: () => text };
 }
 
-/** Begins so many uploads, of which the gateway refuses one with this status and holds the others. */
+/** Begins so many uploads, of which the gateway rejects one with `status` and holds the others. */
 async function takeAll(who: string, uploads: number, status: number): Promise<readonly Socket[]> {
   const begun = Array.from({ length: uploads }, () => uploadSlowly(who));
-  await eventually("the refusal of one", () =>
+  await eventually("the rejection of one", () =>
     begun.some(({ text }) => text().startsWith(`HTTP/1.1 ${status} `)),
   );
   return begun.map(({ socket }) => socket);
 }
 
-/** A request of so many bytes that is sent at once. */
+/** Sends a request of so many bytes at once. */
 function ask(who: string, bytes: number): Promise<Response> {
   const [name = "", value = ""] = who.split(": ");
   const empty = JSON.stringify({ model: "acme/gift:free", messages: [{ role: "user", content: "" }] });
@@ -75,7 +75,7 @@ const statusOf = async (who: string, bytes: number): Promise<number> => {
   return response.status;
 };
 
-describe("who uploads much and slowly", () => {
+describe("a caller with many slow uploads", () => {
   test.each<[string, () => [who: string, same: string, others: string], string]>([
     ["a key", () => [authorize(gateway.key), authorize(gateway.key), authorize(other)], "key"],
     [
@@ -83,19 +83,19 @@ describe("who uploads much and slowly", () => {
       () => [comeFrom("2001:db8:1:2::1"), comeFrom("2001:db8:1:2::ffff"), comeFrom("2001:db8:1:3::1")],
       "anonymous",
     ],
-  ])("takes half of the room for bodies at most: %s", async (_name, callers, source) => {
+  ])("takes at most half of the memory for bodies if it is %s", async (_name, callers, source) => {
     const [who, same, others] = callers();
     const sockets = await takeAll(who, 6, 429);
-    const refused = await ask(same, 150_000);
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
-    expect(await refused.json()).toMatchObject({
+    const rejected = await ask(same, 150_000);
+    expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "5"]);
+    expect(await rejected.json()).toMatchObject({
       error: {
         type: "rate_limit_exceeded",
         metadata: { limit_source: source, limit_kind: "body_bytes" },
       },
     });
     expect(await statusOf(same, 30_000)).toBe(200);
-    // Everybody else has room as before, at the same time and of every size.
+    // Other callers can send bodies of every size meanwhile.
     expect(await Promise.all([LARGEST, LARGEST / 2].map((bytes) => statusOf(others, bytes)))).toEqual([
       200, 200,
     ]);
@@ -103,7 +103,7 @@ describe("who uploads much and slowly", () => {
     await eventually("the room to be free", async () => (await statusOf(same, LARGEST)) === 200);
   });
 
-  test("is bounded together with others by what there is", async () => {
+  test("is bounded together with others by the total memory", async () => {
     const callers = [authorize(gateway.key), authorize(other)];
     const sockets = (await Promise.all(callers.map((who) => takeAll(who, 6, 429)))).flat();
     const third = comeFrom("203.0.113.7");

@@ -6,8 +6,8 @@ const TOTAL = 100;
 const OF_ONE = 60;
 const HOLDERS = ["a", "a", "b", "c"];
 
-describe("a budget of bytes", () => {
-  test("is never overdrawn, by all or by one, in whatever order they take and give back, and is whole again at the end", () => {
+describe("a byte budget", () => {
+  test("is never exceeded, in total or by one holder, in any order of taking and releasing, and is full again at the end", () => {
     const step = fc.record({
       share: fc.nat(HOLDERS.length - 1),
       bytes: fc.nat(TOTAL + 1),
@@ -39,7 +39,7 @@ describe("a budget of bytes", () => {
     );
   });
 
-  test("takes nothing for a share that was given back, and gives nothing back twice", () => {
+  test("gives no bytes to a released share, and releases a share only once", () => {
     const budget = createByteBudget(TOTAL, TOTAL);
     const share = budget.openShare("a");
     share.take(TOTAL);

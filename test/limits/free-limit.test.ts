@@ -11,7 +11,7 @@ const FREE = "acme/gift:free";
 const PAID = "acme/paid";
 const [CHAT] = CLIENT_APIS as readonly [AskableApi];
 
-/** Answers what is asked: vectors, or words. */
+/** Answers with vectors or text, as requested. */
 const answerAll: Play = (call) =>
   "input" in call.body
     ? call.respond(200, {
@@ -22,7 +22,7 @@ const answerAll: Play = (call) =>
       })
     : healthy("Alpha")(call);
 
-/** Fails for models of these upstream names, and answers for all others. */
+/** Fails for models with these upstream names, and answers for all others. */
 const failFor =
   (...names: readonly string[]): Play =>
   (call) =>
@@ -33,7 +33,7 @@ const failFor =
 let vendor: Vendor;
 let clock: TestClock;
 let gateway: TestGateway;
-/** Keys by account. */
+/** Secrets of the keys by account. */
 let keys: readonly (readonly string[])[];
 
 beforeEach(() => {
@@ -45,7 +45,7 @@ afterEach(async () => {
   vendor.stop();
 });
 
-/** Starts with these accounts, or again on the data of the last gateway. */
+/** Starts a gateway with these accounts, or again on the data of the last one. */
 async function start(limits: string, accounts: readonly PreparedAccount[] | "again" = [{}]): Promise<void> {
   const data = accounts === "again" ? { dataDir: gateway.dataDir, keys } : await prepareData(accounts);
   keys = data.keys;
@@ -100,22 +100,22 @@ async function askTimes(times: number, asking: Asking = {}): Promise<void> {
   for (let time = 0; time < times; time++) expect((await ask(asking)).status).toBe(200);
 }
 
-/** What `GET key` says of the limit. */
+/** Returns the limit from `GET key`. */
 async function limitOf(key = gateway.key): Promise<unknown> {
   const response = await fetch(`${gateway.base}/key`, { headers: { authorization: `Bearer ${key}` } });
   return ((await response.json()) as { data: Record<string, unknown> }).data["free_model_limit"];
 }
 
 describe("an account's limit on free models", () => {
-  test("is 200 requests in any hour unless configured, and the answers say what is left and when to come back", async () => {
+  test("is 200 requests per hour by default, and responses say how many remain and when to retry", async () => {
     await start("{}");
     expect(await ask()).toMatchObject({ status: 200, requests: "199/200", reset: "3600s" });
     await askTimes(99);
     clock.leap(HOUR_MS / 2);
     await askTimes(100);
-    const refused = await ask();
-    expect(refused).toMatchObject({ status: 429, requests: "0/200", reset: "3600s", retryAfter: "1800" });
-    expect(JSON.parse(refused.text)).toMatchObject({
+    const rejected = await ask();
+    expect(rejected).toMatchObject({ status: 429, requests: "0/200", reset: "3600s", retryAfter: "1800" });
+    expect(JSON.parse(rejected.text)).toMatchObject({
       error: {
         code: 429,
         type: "rate_limit_exceeded",
@@ -123,14 +123,14 @@ describe("an account's limit on free models", () => {
         metadata: { limit_source: "account", limit_kind: "free_requests_per_hour", limit: 200 },
       },
     });
-    // The window slides: the first hundred leave it, the second hundred stay.
+    // The first hundred requests have left the sliding window, the second hundred have not.
     clock.leap(HOUR_MS / 2);
     await askTimes(100);
     expect(await ask()).toMatchObject({ status: 429, retryAfter: "1800" });
     expect(vendor.calls).toHaveLength(300);
   });
 
-  test("is one for all keys of the account, and another account has its own", async () => {
+  test("is shared by all keys of the account, and separate for another account", async () => {
     await start("{free_requests_per_hour: 2}", [{ moreKeys: 1 }, {}]);
     const [[one, other], [stranger]] = keys as unknown as [[string, string], [string]];
     await askTimes(1, { key: one });
@@ -143,7 +143,7 @@ describe("an account's limit on free models", () => {
     expect((await ask({ key: stranger })).status).toBe(429);
   });
 
-  test("does not count or hinder requests to models that are paid for, nor those that are refused", async () => {
+  test("neither counts nor limits requests to paid models, and does not count rejected requests", async () => {
     await start("{free_requests_per_hour: 1}");
     expect(await ask({ model: PAID })).toMatchObject({ status: 200, requests: "null/null" });
     expect((await ask({ model: "acme/none:free" })).status).toBe(400);
@@ -153,7 +153,7 @@ describe("an account's limit on free models", () => {
     expect((await ask({ model: PAID })).status).toBe(200);
   });
 
-  test("counts a request that its provider failed, once however many free models were asked", async () => {
+  test("counts a request whose provider failed, once even if several free models were called", async () => {
     await start("{free_requests_per_hour: 2}");
     vendor.perform(failFor("gift"));
     expect(await ask({ more: { models: ["acme/other:free"] } })).toMatchObject({
@@ -167,17 +167,17 @@ describe("an account's limit on free models", () => {
 
   test.each(
     CLIENT_APIS.filter(({ name }) => name !== "fill in the middle").map((api) => [api.name, api] as const),
-  )("holds for %s, and is refused in its own shape", async (_name, api) => {
+  )("applies to %s, and rejects in the format of the API", async (_name, api) => {
     await start("{free_requests_per_hour: 1}");
     const model = api.path === "/embeddings" ? "acme/embed:free" : FREE;
     expect(await ask({ api, model })).toMatchObject({ status: 200, requests: "0/1" });
-    const refused = await ask({ api, model });
-    expect([refused.status, refused.retryAfter]).toEqual([429, "3600"]);
-    expect(api.readError(JSON.parse(refused.text)).message).toContain("1 requests an hour to free models");
+    const rejected = await ask({ api, model });
+    expect([rejected.status, rejected.retryAfter]).toEqual([429, "3600"]);
+    expect(api.readError(JSON.parse(rejected.text)).message).toContain("1 requests an hour to free models");
     expect(vendor.calls).toHaveLength(1);
   });
 
-  test("counts requests to gateway-auto/free, and to a tier where it comes to a free model", async () => {
+  test("counts requests to gateway-auto/free, and to a tier that resolves to a free model", async () => {
     await start("{free_requests_per_hour: 2}", [{ overdraft: 0 }, {}]);
     const [[poor], [rich]] = keys as unknown as [[string], [string]];
     await askTimes(1, { key: poor, model: "gateway-auto/free" });
@@ -191,7 +191,7 @@ describe("an account's limit on free models", () => {
     expect(await limitOf(rich)).toEqual({ requests_per_hour: 2, remaining: 2 });
   });
 
-  test("leaves a free fallback out once it is used up, and counts it only when it is asked", async () => {
+  test("skips a free fallback once it is used up, and counts a fallback only if it is called", async () => {
     await start("{free_requests_per_hour: 1}");
     const more = { models: [FREE] };
     await askTimes(3, { model: PAID, more });
@@ -202,7 +202,7 @@ describe("an account's limit on free models", () => {
     expect(failed.route).toBe("vendor-a;why=only, vendor-a;out=free_limit");
   });
 
-  test("leaves the paid fallback of a free model to answer once it is used up", async () => {
+  test("lets the paid fallback of a free model answer once it is used up", async () => {
     await start("{free_requests_per_hour: 1}");
     const more = { models: [PAID] };
     expect((await ask({ more })).model).toBe(FREE);
@@ -210,7 +210,7 @@ describe("an account's limit on free models", () => {
     expect((await ask()).status).toBe(429);
   });
 
-  test("holds exactly for requests that come at once", async () => {
+  test("is exact for concurrent requests", async () => {
     await start("{free_requests_per_hour: 3}");
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask()));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
@@ -218,21 +218,21 @@ describe("an account's limit on free models", () => {
     expect(vendor.calls).toHaveLength(3);
   });
 
-  test("gives back what another limit had counted for a request that it refuses", async () => {
+  test("undoes the counts of other limits for a request that it rejects", async () => {
     await start("{free_requests_per_hour: 1, per_key: {requests_per_minute: 3}}");
     expect(await ask()).toMatchObject({ status: 200, requests: "0/1" });
     for (let time = 0; time < 5; time++) expect((await ask()).status).toBe(429);
     expect(await ask({ model: PAID })).toMatchObject({ status: 200, requests: "1/3" });
   });
 
-  test("is none where it is configured as 0", async () => {
+  test("does not apply if it is configured as 0", async () => {
     await start("{free_requests_per_hour: 0}");
     expect(await ask()).toMatchObject({ status: 200, requests: "null/null" });
     await askTimes(210);
     expect(await limitOf()).toBeNull();
   });
 
-  test("does not count what the account's own provider key answers", async () => {
+  test("does not count requests that a BYOK key answers", async () => {
     await start("{free_requests_per_hour: 1}");
     const own = { provider: "openai", key: "own-openai-0123456789" };
     await callAdmin(gateway, gateway.adminKey, "POST", "/accounts/user_0/provider-keys", own);
@@ -241,7 +241,7 @@ describe("an account's limit on free models", () => {
     await askTimes(1, { model: "acme/own:free" });
   });
 
-  test("has counted after a restart what it had counted before, whichever model answered in the end", async () => {
+  test("keeps its count after a restart, whichever model answered", async () => {
     await start("{free_requests_per_hour: 3}");
     await askTimes(1);
     clock.advance(60_000);
@@ -260,7 +260,7 @@ describe("an account's limit on free models", () => {
     expect((await ask()).status).toBe(429);
   });
 
-  test("is said by GET key, and by the explanation of a route", async () => {
+  test("is shown by GET key and by the explanation of a route", async () => {
     await start("{free_requests_per_hour: 2}");
     expect(await limitOf()).toEqual({ requests_per_hour: 2, remaining: 2 });
     await askTimes(2);

@@ -18,7 +18,7 @@ import {
 const [CHAT] = CLIENT_APIS as readonly [AskableApi];
 const MINUTE_MS = 60_000;
 
-/** Answers what is asked: vectors, or words. */
+/** Answers with vectors or text, as requested. */
 const answerAll: Play = (call) =>
   "input" in call.body
     ? call.respond(200, {
@@ -32,7 +32,7 @@ const answerAll: Play = (call) =>
 let vendor: Vendor;
 let clock: TestClock;
 let gateway: TestGateway;
-/** Keys by account. */
+/** Secrets of the keys by account. */
 let keys: readonly (readonly string[])[];
 
 beforeEach(() => {
@@ -44,7 +44,7 @@ afterEach(async () => {
   vendor.stop();
 });
 
-/** Starts with two accounts, the first with two keys. */
+/** Starts a gateway with two accounts, the first with two keys. */
 async function start(limits: string, accounts = [{ moreKeys: 1 }, {}]): Promise<void> {
   const data = await prepareData(accounts);
   keys = data.keys;
@@ -93,9 +93,9 @@ async function limitStatus(response: Response): Promise<Record<string, string | 
   };
 }
 
-describe("requests a minute of a key", () => {
+describe("the limit of requests a minute", () => {
   test.each(CLIENT_APIS.map((api) => [api.name, api] as const))(
-    "hold for %s, are said in every answer, and are refused in its own shape",
+    "applies to %s, is in the headers of every response, and rejects in the format of the API",
     async (_name, api) => {
       await start("{per_key: {requests_per_minute: 2}}");
       expect(await limitStatus(await ask({ api }))).toEqual({
@@ -106,56 +106,56 @@ describe("requests a minute of a key", () => {
       });
       clock.advance(10_000);
       expect(await limitStatus(await ask({ api }))).toMatchObject({ status: 200, requests: "0/2" });
-      const refused = await ask({ api });
-      const body = await refused.json();
+      const rejected = await ask({ api });
+      const body = await rejected.json();
       expect(api.readError(body)).toMatchObject({ message: expect.stringContaining("2 requests a minute") });
       expect(JSON.stringify(body)).toContain("rate_limit");
       expect(JSON.stringify(body)).toContain('"limit_source":"key"');
-      expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "50"]);
-      expect(refused.headers.get("x-ratelimit-remaining-requests")).toBe("0");
-      expect(refused.headers.get("x-ratelimit-reset-requests")).toBe("60s");
+      expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "50"]);
+      expect(rejected.headers.get("x-ratelimit-remaining-requests")).toBe("0");
+      expect(rejected.headers.get("x-ratelimit-reset-requests")).toBe("60s");
       expect(vendor.calls).toHaveLength(2);
       clock.advance(50_000);
       expect(await limitStatus(await ask({ api }))).toMatchObject({ status: 200, requests: "0/2" });
     },
   );
 
-  test("are each key's own; an account's are its keys' together", async () => {
+  test("is separate for each key, and an account's is shared by its keys", async () => {
     await start("{per_key: {requests_per_minute: 2}, per_account: {requests_per_minute: 3}}");
     const [first = "", second = ""] = keys[0] ?? [];
     expect(await limitStatus(await ask({ key: first }))).toMatchObject({ requests: "1/2" });
     expect(await limitStatus(await ask({ key: first }))).toMatchObject({ requests: "0/2" });
     expect((await ask({ key: first })).status).toBe(429);
-    // The account has fewer left than the second key: the tightest is said.
+    // The account has fewer requests left than the second key; the headers have the tightest limit.
     expect(await limitStatus(await ask({ key: second }))).toMatchObject({ status: 200, requests: "0/3" });
-    const refused = await ask({ key: second });
-    expect(await refused.json()).toMatchObject({ error: { metadata: { limit_source: "account" } } });
+    const rejected = await ask({ key: second });
+    expect(await rejected.json()).toMatchObject({ error: { metadata: { limit_source: "account" } } });
     expect((await ask({ key: keys[1]?.[0] ?? "" })).status).toBe(200);
   });
 
-  test("are not used up by what is refused, and every refusal says how they stand", async () => {
+  test("does not count rejected requests, and every rejection has its status", async () => {
     await start("{per_key: {requests_per_minute: 2}}");
-    const refusals: [Asking, number][] = [
+    const rejections: [Asking, number][] = [
       [{ model: "acme/unknown" }, 400],
       [{ more: { temperature: 9 } }, 400],
       [{ more: { provider: { zdr: true } } }, 400],
     ];
-    for (const [asking, status] of refusals)
+    for (const [asking, status] of rejections)
       expect(await limitStatus(await ask(asking))).toMatchObject({ status, requests: "2/2" });
     vendor.perform((call) => call.respond(500, {}));
     expect(await limitStatus(await ask())).toMatchObject({ status: 502, requests: "1/2" });
   });
 
-  test("hold for all callers of a model together, whoever they are", async () => {
+  test("of a model is shared by all its callers", async () => {
     await start("{per_model: {requests_per_minute: 1}}");
     expect((await ask()).status).toBe(200);
-    const refused = await ask({ key: keys[1]?.[0] ?? "" });
-    expect(refused.status).toBe(429);
-    expect(await refused.json()).toMatchObject({ error: { metadata: { limit_source: "gateway" } } });
+    const rejected = await ask({ key: keys[1]?.[0] ?? "" });
+    expect(rejected.status).toBe(429);
+    expect(await rejected.json()).toMatchObject({ error: { metadata: { limit_source: "gateway" } } });
     expect((await ask({ api: CLIENT_APIS[3] as AskableApi })).status).toBe(200);
   });
 
-  test("are nobody's where none are configured, and no header says otherwise", async () => {
+  test("does not apply if none is configured, and responses then have no header of it", async () => {
     await start("{}");
     expect(await limitStatus(await ask())).toMatchObject({
       status: 200,
@@ -165,8 +165,8 @@ describe("requests a minute of a key", () => {
   });
 });
 
-describe("tokens a minute", () => {
-  test("are taken by estimate and corrected by what was used", async () => {
+describe("the limit of tokens a minute", () => {
+  test("counts an estimate, which is corrected by the used tokens", async () => {
     await start("{per_key: {tokens_per_minute: 1000}}");
     const words = { max_tokens: 600 };
     expect(await limitStatus(await ask({ more: words }))).toMatchObject({ status: 200, tokens: "398/1000" });
@@ -179,7 +179,7 @@ describe("tokens a minute", () => {
     expect(await large.json()).toMatchObject({ error: { message: expect.stringContaining("Shorten") } });
   });
 
-  test("let small requests without max_tokens in again and again, one after the other and several at once", async () => {
+  test("admits many small requests without max_tokens, sequential and concurrent", async () => {
     await start("{per_key: {tokens_per_minute: 2000}}");
     for (let used = USAGE.total_tokens; used <= 20 * USAGE.total_tokens; used += USAGE.total_tokens) {
       const response = await ask();
@@ -195,7 +195,7 @@ describe("tokens a minute", () => {
     for (const one of several) expect((await one).status).toBe(200);
   });
 
-  test("of what is streamed are corrected too, and of what failed given back", async () => {
+  test("is corrected for streams too, and its count is undone for failed requests", async () => {
     await start("{per_key: {tokens_per_minute: 1000}}");
     await (await ask({ more: { stream: true, max_tokens: 500 } })).text();
     vendor.perform((call) => call.respond(500, {}));
@@ -207,31 +207,36 @@ describe("tokens a minute", () => {
   });
 });
 
-describe("requests at once", () => {
-  /** Each way for a generation to end, and whoever waits for it. */
+describe("the limit of concurrent requests", () => {
+  /** The ways in which a generation ends, and how the test waits for the end. */
   const endings: readonly (readonly [
     string,
     Play,
     Asking,
     (response: Promise<Response>) => Promise<unknown>,
   ])[] = [
-    ["an answer", answerAll, {}, async (response) => (await response).text()],
-    ["a stream's end", answerAll, { more: { stream: true } }, async (response) => (await response).text()],
+    ["a complete answer", answerAll, {}, async (response) => (await response).text()],
+    [
+      "the end of a stream",
+      answerAll,
+      { more: { stream: true } },
+      async (response) => (await response).text(),
+    ],
     ["a failure", (call) => call.respond(500, {}), {}, async (response) => (await response).text()],
     [
-      "a refusal of the vendor",
+      "a rejection by the provider",
       (call) => call.respond(400, {}),
       {},
       async (response) => (await response).text(),
     ],
     [
-      "a vendor that is gone",
+      "a connection that the provider resets",
       (call) => call.connection.reset(),
       {},
       async (response) => (await response).text(),
     ],
     [
-      "a stream that breaks off",
+      "a truncated stream",
       async (call) => {
         await call.begin();
         await call.events(...opening("Alpha"));
@@ -241,7 +246,7 @@ describe("requests at once", () => {
       async (response) => (await response).text(),
     ],
   ];
-  test.each(endings)("end with %s", async (_how, play, asking, read) => {
+  test.each(endings)("no longer counts a request after %s", async (_how, play, asking, read) => {
     await start("{per_key: {concurrent: 1}}");
     for (let i = 0; i < 3; i++) {
       vendor.perform(play);
@@ -251,7 +256,7 @@ describe("requests at once", () => {
     await eventually("the lease to end", async () => (await ask()).status === 200);
   });
 
-  test("are refused beyond the limit while others run, with a short wait", async () => {
+  test("rejects further requests while others run, with a short time to wait", async () => {
     await start("{per_account: {concurrent: 1}}");
     vendor.perform(async (call) => {
       await call.gate();
@@ -259,9 +264,9 @@ describe("requests at once", () => {
     });
     const waiting = ask();
     await (await vendor.call(0)).atGate;
-    const refused = await ask();
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
-    expect(await refused.json()).toMatchObject({
+    const rejected = await ask();
+    expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect(await rejected.json()).toMatchObject({
       error: { metadata: { limit_source: "account", limit_kind: "concurrent", limit: 1 } },
     });
     (await vendor.call(0)).letGoOn();
@@ -270,7 +275,7 @@ describe("requests at once", () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test("end when the client leaves before its first byte, and in the middle of a stream", async () => {
+  test("no longer counts a request whose client left before the first byte or in the middle of a stream", async () => {
     await start("{per_key: {concurrent: 1}}");
     for (const begins of [false, true]) {
       const leaving = new AbortController();
@@ -293,8 +298,8 @@ describe("requests at once", () => {
   });
 });
 
-describe("500 requests at once", () => {
-  test("come through as many times as the limit says, and no request is counted twice or lost", async () => {
+describe("of 500 concurrent requests", () => {
+  test("as many are admitted as the limit allows, and none is counted twice or lost", async () => {
     await start(
       "{per_key: {requests_per_minute: 40}, per_account: {requests_per_minute: 60, concurrent: 100}}",
     );
@@ -309,7 +314,7 @@ describe("500 requests at once", () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test("never reach the vendor more at a time than the limit says", async () => {
+  test("never more than the concurrent limit reach the provider at a time", async () => {
     await start("{per_key: {concurrent: 10}}");
     let [running, most] = [0, 0];
     vendor.perform(async (call) => {
@@ -327,7 +332,7 @@ describe("500 requests at once", () => {
   });
 });
 
-test("a request that the balance does not cover is not counted", async () => {
+test("a request that the balance does not cover does not count for rate limits", async () => {
   const data = await prepareData([{ overdraft: 0 }]);
   keys = data.keys;
   gateway = await startTestGateway({

@@ -50,7 +50,7 @@ afterAll(async () => {
 const operator = (method: string, path: string, body?: unknown) =>
   callAdmin(gateway, gateway.adminKey, method, path, body);
 
-/** A user who pays later, their inference key, and their own management key. */
+/** Creates a user with an overdraft, an inference key and a management key. */
 async function makeUser(more: Readonly<Record<string, unknown>> = {}) {
   const user = await found.user("Ada", { overdraft: null, ...more });
   const made = await operator("POST", "/keys", { name: "k", account_id: user });
@@ -75,14 +75,14 @@ function ask(secret: string | null, model = "acme/exempt"): Promise<Response> {
   });
 }
 
-/** The limit on requests that an answer tells of; 0 for none. */
+/** Returns the limit of requests from the response headers; 0 for none. */
 async function limitOf(secret: string): Promise<number> {
   const response = await ask(secret);
   await response.text();
   return Number(response.headers.get("x-ratelimit-limit-requests"));
 }
 
-async function refusalOf(response: Response) {
+async function rejectionOf(response: Response) {
   const { error } = (await response.json()) as { error: { metadata: Record<string, unknown> } };
   return [
     response.status,
@@ -93,7 +93,7 @@ async function refusalOf(response: Response) {
 }
 
 describe("a key's own limit", () => {
-  test("set by the operator stands in place of what is configured, higher or lower, from the next request on", async () => {
+  test("replaces the configured limit from the next request on if the operator set it, higher or lower", async () => {
     const { keyId, secret } = await makeUser();
     expect(await limitOf(secret)).toBe(5);
     const set = (rate_limit: unknown) => operator("PATCH", `/keys/${keyId}`, { rate_limit });
@@ -105,14 +105,14 @@ describe("a key's own limit", () => {
     expect(await limitOf(secret)).toBe(9);
     await set({ requests_per_minute: 3 });
     expect(await limitOf(secret)).toBe(3);
-    const refused = await ask(secret);
-    expect(refused.headers.get("retry-after")).toBe("60");
-    expect(await refusalOf(refused)).toEqual([429, "key", "requests_per_minute", 3]);
+    const rejected = await ask(secret);
+    expect(rejected.headers.get("retry-after")).toBe("60");
+    expect(await rejectionOf(rejected)).toEqual([429, "key", "requests_per_minute", 3]);
     expect((await set(null)).data).toMatchObject({ rate_limit: AS_CONFIGURED, rate_limit_set_by: null });
     expect(await limitOf(secret)).toBe(5);
   });
 
-  test("keeps what a change leaves out, and a null is as configured again", async () => {
+  test("keeps members that a change omits, and null resets a member to the configured limit", async () => {
     const { keyId, secret } = await makeUser();
     const set = (rate_limit: unknown) => operator("PATCH", `/keys/${keyId}`, { rate_limit });
     await set({ requests_per_minute: 9, tokens_per_minute: 100_000 });
@@ -133,13 +133,13 @@ describe("a key's own limit", () => {
     });
   });
 
-  test("set by its account only tightens what is configured, and limits where nothing is", async () => {
+  test("can only tighten the configured limit, or add one, if the account set it", async () => {
     const { keyId, secret, asUser } = await makeUser();
     const set = (rate_limit: unknown) => asUser("PATCH", `/keys/${keyId}`, { rate_limit });
     expect((await set({ requests_per_minute: 1_000 })).data["rate_limit_set_by"]).toBe("account");
     expect(await limitOf(secret)).toBe(5);
     await set({ requests_per_minute: 2 });
-    expect(await refusalOf(await ask(secret).then(() => ask(secret)))).toEqual([
+    expect(await rejectionOf(await ask(secret).then(() => ask(secret)))).toEqual([
       429,
       "key",
       "requests_per_minute",
@@ -158,12 +158,12 @@ describe("a key's own limit", () => {
     const waiting = ask(secret);
     const call = await vendor.call(0);
     await call.atGate;
-    expect(await refusalOf(await ask(secret))).toEqual([429, "key", "concurrent", 1]);
+    expect(await rejectionOf(await ask(secret))).toEqual([429, "key", "concurrent", 1]);
     call.letGoOn();
     expect((await waiting).status).toBe(200);
   });
 
-  test("that the operator has set is the operator's to change, and takes the place of the account's whole", async () => {
+  test("replaces the account's limit entirely if the operator set it, and then only the operator can change it", async () => {
     const { keyId, secret, asUser } = await makeUser();
     await asUser("PATCH", `/keys/${keyId}`, {
       rate_limit: { requests_per_minute: 1_000, tokens_per_minute: 10 },
@@ -180,7 +180,7 @@ describe("a key's own limit", () => {
     expect((await asUser("PATCH", `/keys/${keyId}`, { rate_limit: { concurrent: 1 } })).status).toBe(200);
   });
 
-  test("may be set when the key is made", async () => {
+  test("can be set when the key is created", async () => {
     const { user, asUser } = await makeUser();
     const rate_limit = { requests_per_minute: 1 };
     for (const [call, setBy] of [
@@ -196,7 +196,7 @@ describe("a key's own limit", () => {
     }
   });
 
-  test("set by another process holds within a second", async () => {
+  test("applies within a second if another process set it", async () => {
     const { keyId, secret } = await makeUser();
     expect(await limitOf(secret)).toBe(5);
     const stores = openStores({ data_dir: gateway.dataDir }, systemClock, createSystemRandom());
@@ -212,12 +212,12 @@ describe("a key's own limit", () => {
   });
 
   test.each<[string, Readonly<Record<string, unknown>>]>([
-    ["of zero", { rate_limit: { requests_per_minute: 0 } }],
-    ["of a half", { rate_limit: { concurrent: 0.5 } }],
-    ["as a text", { rate_limit: { tokens_per_minute: "10" } }],
-    ["with an unknown member", { rate_limit: { requests_per_hour: 5 } }],
-    ["of a management key", { kind: "management", rate_limit: { concurrent: 1 } }],
-  ])("is refused %s, and the field is named", async (_what, body) => {
+    ["if it is zero", { rate_limit: { requests_per_minute: 0 } }],
+    ["if it is a fraction", { rate_limit: { concurrent: 0.5 } }],
+    ["if it is text", { rate_limit: { tokens_per_minute: "10" } }],
+    ["if it has an unknown member", { rate_limit: { requests_per_hour: 5 } }],
+    ["for a management key", { kind: "management", rate_limit: { concurrent: 1 } }],
+  ])("is rejected %s, with the name of the field", async (_what, body) => {
     const answer = await operator("POST", "/keys", { name: "k", ...body });
     expect(answer.status).toBe(400);
     expect(answer.body["error"]).toMatchObject({
@@ -228,12 +228,12 @@ describe("a key's own limit", () => {
 });
 
 describe("an account's own limit", () => {
-  test("holds for all its keys together, and is the operator's alone to set", async () => {
+  test("is shared by all its keys, and only the operator can set it", async () => {
     const { user, secret, asUser } = await makeUser({ rate_limit: { requests_per_minute: 2 } });
     const second = await found.key(user);
     expect((await ask(secret)).status).toBe(200);
     expect((await ask(second)).status).toBe(200);
-    expect(await refusalOf(await ask(second))).toEqual([429, "account", "requests_per_minute", 2]);
+    expect(await rejectionOf(await ask(second))).toEqual([429, "account", "requests_per_minute", 2]);
     for (const rate_limit of [null, {}, { requests_per_minute: 1 }])
       expect((await asUser("PATCH", `/users/${user}`, { rate_limit })).status).toBe(403);
     expect((await asUser("GET", `/users/${user}`)).data["rate_limit"]).toMatchObject({
@@ -244,7 +244,7 @@ describe("an account's own limit", () => {
     expect((await ask(second)).status).toBe(200);
   });
 
-  test("of an organization holds for what its members ask at its cost, and an owner does not set it", async () => {
+  test("of an organization applies to requests that it pays for, and an owner cannot set it", async () => {
     const { user, secret } = await makeUser();
     const organization = await found.organization(user, {
       overdraft: null,
@@ -258,11 +258,11 @@ describe("an account's own limit", () => {
     );
     const theirs = await found.key(organization, { user_id: user });
     expect((await ask(theirs)).status).toBe(200);
-    expect(await refusalOf(await ask(theirs))).toEqual([429, "account", "requests_per_minute", 1]);
+    expect(await rejectionOf(await ask(theirs))).toEqual([429, "account", "requests_per_minute", 1]);
     expect((await ask(secret)).status).toBe(200);
   });
 
-  test("and a key's stand in the audit log, with who set them", async () => {
+  test("is in the audit log like a key's limit, with the key that set it", async () => {
     const { user, keyId, asUser } = await makeUser();
     const rate_limit = { requests_per_minute: 7 };
     await operator("PATCH", `/users/${user}`, { rate_limit });
@@ -275,21 +275,21 @@ describe("an account's own limit", () => {
   });
 });
 
-describe("limits by pattern of the model", () => {
+describe("rate limits by pattern of the model", () => {
   const askTimes = async (times: number, model: string, secret: string | null) => {
     for (let i = 0; i < times; i++) expect((await ask(secret, model)).status).toBe(200);
   };
 
-  test("hold for callers without a key, beside the limit of their address, and for each model by itself", async () => {
+  test("apply to callers without a key in addition to the limit of their address, and separately to each model", async () => {
     const first = await ask(null, "acme/warm:free");
     expect([first.status, first.headers.get("x-ratelimit-limit-requests")]).toEqual([200, "3"]);
     expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000");
     await askTimes(2, "acme/warm:free", null);
-    const refused = await ask(null, "acme/warm:free");
-    expect(refused.headers.get("x-ratelimit-remaining-requests")).toBe("0");
-    expect(await refusalOf(refused)).toEqual([429, "gateway", "requests_per_minute", 3]);
+    const rejected = await ask(null, "acme/warm:free");
+    expect(rejected.headers.get("x-ratelimit-remaining-requests")).toBe("0");
+    expect(await rejectionOf(rejected)).toEqual([429, "gateway", "requests_per_minute", 3]);
     await askTimes(2, "acme/hot:free", null);
-    expect(await refusalOf(await ask(null, "acme/hot:free"))).toEqual([
+    expect(await rejectionOf(await ask(null, "acme/hot:free"))).toEqual([
       429,
       "gateway",
       "requests_per_minute",
@@ -299,18 +299,18 @@ describe("limits by pattern of the model", () => {
     await askTimes(1, "acme/warm:free", null);
   });
 
-  test("count callers with a key and without together; the first that fits holds, else that of every model", async () => {
+  test("are shared by callers with and without a key; the first matching pattern applies, else the limit of every model", async () => {
     const { secret } = await makeUser();
     await askTimes(1, "acme/hot:free", null);
     await askTimes(1, "acme/hot:free", secret);
-    expect(await refusalOf(await ask(secret, "acme/hot:free"))).toEqual([
+    expect(await rejectionOf(await ask(secret, "acme/hot:free"))).toEqual([
       429,
       "gateway",
       "requests_per_minute",
       2,
     ]);
     await askTimes(4, "acme/plain", secret);
-    expect(await refusalOf(await ask((await makeUser()).secret, "acme/plain"))).toEqual([
+    expect(await rejectionOf(await ask((await makeUser()).secret, "acme/plain"))).toEqual([
       429,
       "gateway",
       "requests_per_minute",
@@ -318,18 +318,18 @@ describe("limits by pattern of the model", () => {
     ]);
   });
 
-  test("without a number leave a model without a limit", async () => {
+  test("without a number exempt a model", async () => {
     for (let i = 0; i < 2; i++) await askTimes(5, "acme/exempt", (await makeUser()).secret);
   });
 
-  test("that refuse cost the address nothing", async () => {
+  test("do not count a request that they reject for the limit of its address", async () => {
     const remaining = async (model: string) => {
       const response = await ask(null, model);
       await response.text();
       return Number(response.headers.get("x-ratelimit-remaining-requests"));
     };
     await askTimes(2, "acme/hot:free", null);
-    // An unknown model is refused before anything is counted, and tells how the address's own limit stands.
+    // An unknown model is rejected before anything is counted; the response has the status of the address's limit.
     const before = await remaining("acme/unknown:free");
     for (let i = 0; i < 5; i++) expect((await ask(null, "acme/hot:free")).status).toBe(429);
     expect(await remaining("acme/unknown:free")).toBe(before);
@@ -338,7 +338,7 @@ describe("limits by pattern of the model", () => {
   });
 });
 
-describe("counting tokens", () => {
+describe("a request to count tokens", () => {
   const count = (secret: string | null, model = "acme/warm:free") =>
     fetch(`${gateway.base}/messages/count_tokens`, {
       method: "POST",
@@ -349,7 +349,7 @@ describe("counting tokens", () => {
       body: JSON.stringify({ model, messages: [{ role: "user", content: "How many are these?" }] }),
     });
 
-  test("counts as a request of its key, without tokens, and says how the limits stand", async () => {
+  test("counts as a request of its key, without tokens, and its response has the status of the limits", async () => {
     const { keyId, secret } = await makeUser();
     await operator("PATCH", `/keys/${keyId}`, {
       rate_limit: { requests_per_minute: 2, tokens_per_minute: 50 },
@@ -362,16 +362,16 @@ describe("counting tokens", () => {
         headers.get("x-ratelimit-remaining-tokens"),
       ]).toEqual([200, remaining, "50"]);
     }
-    const refused = await count(secret);
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
-    expect(await refused.json()).toMatchObject({
+    const rejected = await count(secret);
+    expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "60"]);
+    expect(await rejected.json()).toMatchObject({
       type: "error",
       error: { type: "rate_limit_error", metadata: { limit_source: "key" } },
     });
-    expect(await refusalOf(await ask(secret))).toEqual([429, "key", "requests_per_minute", 2]);
+    expect(await rejectionOf(await ask(secret))).toEqual([429, "key", "requests_per_minute", 2]);
   });
 
-  test("counts for the account, and what is refused for another reason does not", async () => {
+  test("counts for the account, but not if it is rejected for another reason", async () => {
     const { user, secret } = await makeUser({ rate_limit: { requests_per_minute: 1 } });
     const unknown = await count(secret, "acme/unknown");
     expect([unknown.status, unknown.headers.get("x-ratelimit-remaining-requests")]).toEqual([400, "1"]);
@@ -379,7 +379,7 @@ describe("counting tokens", () => {
     expect((await count(await found.key(user))).status).toBe(429);
   });
 
-  test("counts for an address without a key, and not for the model", async () => {
+  test("counts for an address without a key, but not for the model", async () => {
     const remaining: number[] = [];
     for (let i = 0; i < 4; i++) {
       const { status, headers } = await count(null, "acme/hot:free");

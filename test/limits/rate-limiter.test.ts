@@ -7,8 +7,8 @@ const START = 1_700_000_000_000;
 describe("the rate limiter in memory", () =>
   testRateLimiter(() => new MemoryRateLimiter({ leaseMs: LEASE_MS })));
 
-describe("the memory of a rate limiter", () => {
-  test("a limiter with too many keys forgets the one that was idle longest, and none with concurrent requests", async () => {
+describe("a rate limiter in memory with too many keys", () => {
+  test("evicts the key that was idle longest, and none with concurrent requests", async () => {
     const limits = withLimits(new MemoryRateLimiter({ leaseMs: LEASE_MS, maxScopes: 3 }), {
       key: { requestsPerMinute: 1, concurrent: 9 },
     });

@@ -7,7 +7,7 @@ import { WATCHED_MS } from "../support/raw-client.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { healthy, opening, type Play, startVendor, type Vendor } from "../support/vendor.ts";
 
-/** One body may take all that there is, so that it finds room only where nothing else is held. */
+/** One body may take the whole budget, and then fits only if no other body is held. */
 const TOTAL = 600_000;
 
 let vendor: Vendor;
@@ -33,7 +33,7 @@ afterEach(async () => {
   vendor.stop();
 });
 
-/** A valid request of exactly so many bytes. */
+/** Returns a valid request of exactly so many bytes. */
 function requestOf(bytes: number, rest: Readonly<Record<string, unknown>> = {}): string {
   const empty = JSON.stringify({ model: "acme/model", ...rest, messages: [{ role: "user", content: "" }] });
   return empty.replace('"content":""', `"content":"${"x".repeat(bytes - empty.length)}"`);
@@ -45,7 +45,7 @@ async function expectNoRoom(response: Response): Promise<void> {
   expect(await response.json()).toMatchObject({ error: { type: "unavailable" } });
 }
 
-/** All of the budget can be had: nothing that went before has kept a byte. */
+/** Expects that the whole budget is available again. */
 async function expectAllGivenBack(): Promise<void> {
   vendor.perform(healthy("Alpha"));
   await eventually("room for the largest body", async () => {
@@ -55,7 +55,7 @@ async function expectAllGivenBack(): Promise<void> {
   });
 }
 
-/** A request by hand, its body yet to come. */
+/** Opens a connection and sends the head of a request without its body. */
 function dial(head: string): { socket: Socket; text: () => string } {
   const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
   let text = "";
@@ -72,12 +72,12 @@ function dial(head: string): { socket: Socket; text: () => string } {
 const waitAtGate: Play = (call) => call.gate();
 
 /**
- * A body that has come is held three times: as bytes, as the text read of them, and as it goes out.
- * What else is held takes less than this.
+ * Bytes held for other purposes than the body, at most. A received body counts three times: as bytes, as decoded text, and as
+ * the upstream's body.
  */
 const BESIDE = 2_000;
 
-/** Lets a request hold all but about `left` bytes while its upstream thinks. */
+/** Makes a request hold all but about `left` bytes while its upstream does not answer. */
 async function holdAllBut(left: number): Promise<{ answer: Promise<Response>; end: () => void }> {
   vendor.perform(waitAtGate);
   const answer = postChat(gateway, requestOf((TOTAL - left) / 3));
@@ -92,8 +92,8 @@ async function holdAllBut(left: number): Promise<{ answer: Promise<Response>; en
   };
 }
 
-describe("the bodies of all requests together", () => {
-  test("are bounded: what does not fit beside those that are held gets 503, and what fits is served", async () => {
+describe("the bodies of all requests", () => {
+  test("are bounded in total: a request that does not fit gets 503, and one that fits is served", async () => {
     const { answer, end } = await holdAllBut(300_000);
     await expectNoRoom(await postChat(gateway, requestOf(100_000)));
     vendor.perform(healthy("Alpha"));
@@ -103,7 +103,7 @@ describe("the bodies of all requests together", () => {
     await expectAllGivenBack();
   });
 
-  test("are bounded for small ones too", async () => {
+  test("are bounded if they are small too", async () => {
     const { answer, end } = await holdAllBut(10_000);
     await expectNoRoom(await postChat(gateway, requestOf(5_000)));
     vendor.perform(healthy("Alpha"));
@@ -112,22 +112,22 @@ describe("the bodies of all requests together", () => {
     await answer;
   });
 
-  test("are refused by what they announce, before a byte of them has come", async () => {
+  test("are rejected by their content-length before a byte is received", async () => {
     const { answer, end } = await holdAllBut(300_000);
     const { socket, text } = dial("Content-Length: 300001");
-    await eventually("the refusal", () => text().includes('"unavailable"'));
+    await eventually("the rejection", () => text().includes('"unavailable"'));
     expect(text()).toStartWith("HTTP/1.1 503 ");
     socket.destroy();
     end();
     await answer;
   });
 
-  test("are counted while they come where nothing is announced, and refused long before their end", async () => {
+  test("are counted while they are received if they have no content-length, and rejected long before their end", async () => {
     const { answer, end } = await holdAllBut(300_000);
     const { socket, text } = dial("Transfer-Encoding: chunked");
     const piece = Buffer.from(`4000\r\n${" ".repeat(0x4000)}\r\n`);
     for (let sent = 0; sent <= 300_000; sent += 0x4000) socket.write(piece);
-    await eventually("the refusal", () => text().includes('"unavailable"'));
+    await eventually("the rejection", () => text().includes('"unavailable"'));
     expect(text()).toStartWith("HTTP/1.1 503 ");
     socket.destroy();
     end();
@@ -135,7 +135,7 @@ describe("the bodies of all requests together", () => {
     await expectAllGivenBack();
   });
 
-  test("are counted by what a packed one unpacks to", async () => {
+  test("are counted by their decompressed size", async () => {
     const { answer, end } = await holdAllBut(300_000);
     const packed = gzipSync(requestOf(310_000));
     expect(packed.length).toBeLessThan(1_000);
@@ -151,7 +151,7 @@ describe("the bodies of all requests together", () => {
     await expectAllGivenBack();
   });
 
-  test("are not held by who announces much and sends nothing", async () => {
+  test("are not counted for a client that announces a large body and sends nothing", async () => {
     const idle = Array.from({ length: 5 }, () => dial(`Content-Length: ${TOTAL}`));
     await Promise.all(idle.map(({ socket }) => new Promise((resolve) => socket.once("ready", resolve))));
     await expectAllGivenBack();
@@ -179,7 +179,7 @@ const healthyEnd: Play = async (call) => {
   await call.end();
 };
 
-/** A request of the whole budget, ended in one way or another. */
+/** The ways in which a request of the whole budget ends. */
 type Course = () => Promise<void>;
 
 async function ask(body: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
@@ -191,25 +191,25 @@ async function ask(body: string, headers: Readonly<Record<string, string>> = {})
 const COURSES: readonly (readonly [string, Course])[] = [
   ["has its whole answer", async () => expect(await ask(requestOf(TOTAL))).toBe(200)],
   [
-    "has its stream, come in one piece",
+    "has its whole stream in one piece",
     async () => expect(await ask(requestOf(TOTAL, { stream: true }))).toBe(200),
   ],
   [
-    "is refused by the upstream",
+    "is rejected by the upstream",
     async () => {
       vendor.perform((call) => call.respond(400, { error: { message: "No." } }));
       expect(await ask(requestOf(TOTAL))).toBe(400);
     },
   ],
   [
-    "finds its upstream gone",
+    "has an upstream that resets the connection",
     async () => {
       vendor.perform((call) => call.connection.reset());
       expect(await ask(requestOf(TOTAL))).toBe(502);
     },
   ],
   [
-    "breaks off in the middle of its stream",
+    "has a stream that is truncated",
     async () => {
       vendor.perform(async (call) => {
         await call.begin();
@@ -220,7 +220,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
     },
   ],
   [
-    "waits for a first token in vain",
+    "gets no first token in time",
     async () => {
       vendor.perform(waitAtGate);
       const answer = ask(requestOf(TOTAL, { stream: true }));
@@ -230,7 +230,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
     },
   ],
   [
-    "is left by its client before the answer",
+    "loses its client before the answer",
     async () => {
       vendor.perform(waitAtGate);
       const leaving = new AbortController();
@@ -247,7 +247,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
     },
   ],
   [
-    "is left by its client in the middle of the stream",
+    "loses its client in the middle of the stream",
     async () => {
       vendor.perform(async (call) => {
         await call.begin();
@@ -261,7 +261,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
     },
   ],
   [
-    "has a stream that its client does not read, until its time is over",
+    "has a stream that its client does not read until the deadline",
     async () => {
       vendor.perform(async (call) => {
         await call.begin();
@@ -277,18 +277,15 @@ const COURSES: readonly (readonly [string, Course])[] = [
       socket.destroy();
     },
   ],
-  ["is no JSON", async () => expect(await ask(" ".repeat(TOTAL))).toBe(400)],
-  [
-    "names no model that is known",
-    async () => expect(await ask(requestOf(TOTAL, { model: "acme/no" }))).toBe(400),
-  ],
+  ["is not JSON", async () => expect(await ask(" ".repeat(TOTAL))).toBe(400)],
+  ["names an unknown model", async () => expect(await ask(requestOf(TOTAL, { model: "acme/no" }))).toBe(400)],
   [
     "needs a key and has none",
     async () => expect(await ask(requestOf(TOTAL), { authorization: "" })).toBe(401),
   ],
   ["is too large", async () => expect(await ask(requestOf(TOTAL + 1))).toBe(413)],
   [
-    "is too large, which shows only as it comes",
+    "is too large and has no content-length",
     async () => {
       const response = await fetch(`${gateway.base}/chat/completions`, {
         method: "POST",
@@ -299,11 +296,11 @@ const COURSES: readonly (readonly [string, Course])[] = [
     },
   ],
   [
-    "is not packed as it says",
+    "is not compressed as it declares",
     async () => expect(await ask(requestOf(TOTAL), { "content-encoding": "gzip" })).toBe(400),
   ],
   [
-    "breaks off before its end",
+    "is truncated",
     async () => {
       const { socket } = dial(`Content-Length: ${TOTAL}`);
       const before = gateway.log.length;
@@ -312,7 +309,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
     },
   ],
   [
-    "makes a key",
+    "creates a key",
     async () => {
       const response = await fetch(`${gateway.url}/api/admin/keys`, {
         method: "POST",
@@ -324,7 +321,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
   ],
 ];
 
-describe("what a body held is free again when its request", () => {
+describe("the bytes of a body are released when its request", () => {
   test.each(COURSES)("%s", async (_name, course) => {
     await course();
     await expectAllGivenBack();

@@ -19,7 +19,7 @@ interface TestRequest extends Omit<LimitRequest, "scopes"> {
   readonly scopes: Ids;
 }
 
-/** A limiter whose limits are the same for every key, account and model until they are set to others. */
+/** A limiter with the same limits for every key, account and model, which a test can change. */
 export function withLimits(limiter: RateLimiter, first: Limits) {
   let limits = first;
   const scopesOf = (ids: Ids): LimitScope[] =>
