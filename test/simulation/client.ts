@@ -2,8 +2,8 @@ import { GATEWAY_ROUTES } from "../../src/http/server/route-table.ts";
 import { serve } from "../../src/http/server/server.ts";
 import type { Service } from "./service.ts";
 
-/** What a client asks for. */
-export interface Wish {
+/** The request of a simulated client. */
+export interface ClientRequest {
   readonly secret: string;
   readonly path: "/chat/completions" | "/messages";
   readonly model: string;
@@ -18,32 +18,32 @@ export class SimulatedClient {
   generationId: string | null = null;
   /** The answer's text so far. */
   text = "";
-  /** The answer has come to an end, whichever. */
+  /** The answer has ended, completely or not. */
   isOver = false;
   hasLeft = false;
   private readonly leaving = new AbortController();
 
   constructor(
     private readonly service: Service,
-    readonly wish: Wish,
+    readonly request: ClientRequest,
   ) {
-    this.ask().catch((error) => {
+    this.send().catch((error) => {
       this.text += `\n${error}`;
       this.isOver = true;
     });
   }
 
-  /** The whole answer has come, with its end. */
+  /** Whether the answer was received completely. */
   get isWhole(): boolean {
     if (!this.isOver || this.status !== 200) return false;
-    if (!this.wish.stream) return this.text.endsWith("}");
-    return this.wish.path === "/messages"
+    if (!this.request.stream) return this.text.endsWith("}");
+    return this.request.path === "/messages"
       ? this.text.includes('"type":"message_stop"')
       : this.text.endsWith("data: [DONE]\n\n");
   }
 
-  /** What the vendor calls the answer that came. */
-  get vendorsName(): string | null {
+  /** The name that the vendor gave the answer; null before it is known. */
+  get answerName(): string | null {
     return /<\d+>/.exec(this.text)?.[0] ?? null;
   }
 
@@ -53,15 +53,15 @@ export class SimulatedClient {
     this.leaving.abort();
   }
 
-  private async ask(): Promise<void> {
-    const { path, secret, model, stream, maxTokens, prompt } = this.wish;
+  private async send(): Promise<void> {
+    const { path, secret, model, stream, maxTokens, prompt } = this.request;
     const body = JSON.stringify({
       model,
       stream,
       ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
       messages: [{ role: "user", content: prompt }],
     });
-    const request = new Request(`http://gateway${path}`, {
+    const httpRequest = new Request(`http://gateway${path}`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${secret}`,
@@ -73,7 +73,7 @@ export class SimulatedClient {
     });
     const methods = GATEWAY_ROUTES[path] ?? {};
     const route = { deps: this.service.parts.http, route: path, methods };
-    const response = await serve(route, request, CONNECTION);
+    const response = await serve(route, httpRequest, CONNECTION);
     if (this.isGone()) return;
     this.status = response.status;
     this.generationId = response.headers.get("x-gateway-generation-id");
@@ -84,9 +84,9 @@ export class SimulatedClient {
     if (!this.isGone()) this.isOver = true;
   }
 
-  /** Nothing reaches who has left, or whose gateway is dead. */
+  /** Whether the client has left, or the gateway was killed: nothing reaches the client any more. */
   private isGone(): boolean {
-    return this.hasLeft || this.service.life.isOver;
+    return this.hasLeft || this.service.run.isOver;
   }
 }
 

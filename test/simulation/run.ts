@@ -1,11 +1,11 @@
 /**
  * Simulates the whole service: `npm run test:simulation`.
  *
- *   --seed=<number>   only this one
- *   --from=<number>   seeds from here on
- *   --seeds=<number>  so many
- *   --steps=<number>  each so long
- *   --trace           what happened, step by step
+ *   --seed=<number>   run only this seed
+ *   --from=<number>   first seed (default 1)
+ *   --seeds=<number>  number of seeds (default 1000)
+ *   --steps=<number>  steps of each simulation (default 300)
+ *   --trace           print what happened
  */
 import { parseArgs } from "node:util";
 import { simulate } from "./simulate.ts";
@@ -31,7 +31,7 @@ for (let seed = first; seed < first + seeds; seed++) {
   if (simulated.broken === null) continue;
   failed += 1;
   console.log(`seed ${seed}, after ${simulated.trace.length} events: ${simulated.broken}`);
-  console.log(`again: npm run test:simulation -- --seed=${seed} --steps=${steps} --trace`);
+  console.log(`Repeat with: npm run test:simulation -- --seed=${seed} --steps=${steps} --trace`);
 }
 console.log(JSON.stringify(seen));
 console.log(`${seeds - failed} passed, ${failed} failed`);

@@ -24,16 +24,16 @@ import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import {
+  clockOfRun,
   type Faults,
+  type FaultyJournal,
+  faultyJournal,
+  faultyStore,
   type JournalFile,
-  Life,
-  type MortalJournal,
-  mortalClock,
-  mortalJournal,
-  mortalStore,
-} from "./mortal.ts";
+  ProcessRun,
+} from "./process-run.ts";
 
-/** What outlives a gateway's process, and what is around it. */
+/** What survives a gateway process, and its environment. */
 export interface Place {
   readonly database: Database;
   readonly journalFile: JournalFile;
@@ -45,21 +45,21 @@ export interface Place {
   readonly chance: SeededRandom;
 }
 
-/** A gateway from its start to its end, whichever way it ends. */
+/** A running gateway. */
 export interface Service {
-  readonly life: Life;
+  readonly run: ProcessRun;
   readonly parts: Parts;
-  readonly journal: MortalJournal;
+  readonly journal: FaultyJournal;
 }
 
-/** An empty database in memory, with all tables. */
+/** Creates an empty database in memory, with all tables. */
 export function createDatabase(): Database {
   const database = new Database(":memory:", { strict: true });
   for (const migration of MIGRATIONS) database.exec(migration);
   return database;
 }
 
-/** The stores of a place as they are, without faults and without end. */
+/** Returns the stores of a place without faults, which outlast a process. */
 export function openPlainStores({
   database,
   clock,
@@ -70,7 +70,7 @@ export function openPlainStores({
     accounts: new SqliteAccountStore(database),
     answers: createSqliteStoredResponseStore(database),
     audit: createSqliteAuditStore(database),
-    // The simulation brings its own catalog.
+    // The simulation has its own catalog.
     catalog: createFileCatalogStore("/nonexistent"),
     leases: new FileLeases("/nonexistent", clock),
     providerKeys: createSqliteProviderKeyStore(database),
@@ -89,25 +89,25 @@ export function openPlainStores({
 }
 
 /**
- * Starts a gateway as `startGateway` does, but for the listening. `started` rejects where a fault kept it from starting,
- * and does not settle where it died over it.
+ * Starts a gateway as `startGateway` does, without listening. `started` rejects if a fault prevents the start, and does not settle
+ * if the process ends during the start.
  */
-export function startService(place: Place): { life: Life; started: Promise<Service> } {
-  const life = new Life();
-  const clock = mortalClock(place.clock, life);
+export function startService(place: Place): { run: ProcessRun; started: Promise<Service> } {
+  const run = new ProcessRun();
+  const clock = clockOfRun(place.clock, run);
   const plain = openPlainStores(place);
   const { faults, chance } = place;
   const stores: Stores = {
     ...plain,
     clock,
-    keys: guardStore(mortalStore(plain.keys, life, faults, chance)),
-    accounts: guardStore(mortalStore(plain.accounts, life, faults, chance)),
-    providerKeys: guardStore(mortalStore(plain.providerKeys, life, faults, chance)),
-    ledger: guardStore(mortalStore(plain.ledger, life, faults, chance)),
-    usage: guardStore(mortalStore(plain.usage, life, faults, chance)),
-    settings: guardStore(mortalStore(plain.settings, life, faults, chance)),
+    keys: guardStore(faultyStore(plain.keys, run, faults, chance)),
+    accounts: guardStore(faultyStore(plain.accounts, run, faults, chance)),
+    providerKeys: guardStore(faultyStore(plain.providerKeys, run, faults, chance)),
+    ledger: guardStore(faultyStore(plain.ledger, run, faults, chance)),
+    usage: guardStore(faultyStore(plain.usage, run, faults, chance)),
+    settings: guardStore(faultyStore(plain.settings, run, faults, chance)),
   };
-  const journal = mortalJournal(place.journalFile, life, faults, chance);
+  const journal = faultyJournal(place.journalFile, run, faults, chance);
   const { config, random, transport } = place;
   const sandboxTransport = createSandboxTransport({ clock });
   const serving = buildServing(
@@ -131,9 +131,9 @@ export function startService(place: Place): { life: Life; started: Promise<Servi
     });
     const { gatewayId } = parts.http.generation;
     await recoverUsage({ journal, store: stores.usage, gatewayId, now: clock.now() });
-    return { life, parts, journal };
+    return { run, parts, journal };
   };
-  return { life, started: start() };
+  return { run, started: start() };
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

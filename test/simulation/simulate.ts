@@ -10,22 +10,22 @@ import { describePrices, PROVIDERS } from "../chaos/prices.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
-import { SimulatedClient, type Wish } from "./client.ts";
-import type { Faults } from "./mortal.ts";
+import { type ClientRequest, SimulatedClient } from "./client.ts";
+import type { Faults } from "./process-run.ts";
 import { createDatabase, openPlainStores, type Place, type Service, startService } from "./service.ts";
 import { type Bill, createVendors, type SimulatedVendors } from "./vendor.ts";
 
-/** What a simulation came to. */
+/** The outcome of a simulation. */
 export interface Simulated {
-  /** What did not hold, and after which step; null when all did. */
+  /** The invariant that was violated, with details; null if all held. */
   readonly broken: string | null;
-  /** What happened, a line a step. */
+  /** What happened, one line for each event. */
   readonly trace: readonly string[];
-  /** How often each thing was seen, so that a run which tries nothing is noticed. */
+  /** How often each situation occurred, to notice a simulation that exercises nothing. */
   readonly seen: Readonly<Record<string, number>>;
 }
 
-/** Runs the whole service for so many steps of chance, and looks after each whether its promises hold. */
+/** Runs the whole service for a number of random steps, and checks all invariants after each. */
 export async function simulate(seed: number, steps: number): Promise<Simulated> {
   const simulation = await Simulation.create(seed);
   try {
@@ -33,37 +33,37 @@ export async function simulate(seed: number, steps: number): Promise<Simulated> 
     await simulation.end();
     return { broken: null, trace: simulation.trace, seen: simulation.seen };
   } catch (error) {
-    const broken = error instanceof Broken ? error.message : String((error as Error).stack ?? error);
+    const broken = error instanceof InvariantError ? error.message : String((error as Error).stack ?? error);
     return { broken, trace: simulation.trace, seen: simulation.seen };
   } finally {
     simulation.close();
   }
 }
 
-class Broken extends Error {}
+class InvariantError extends Error {}
 
-function ensure(holds: boolean, promise: string, details: () => unknown): void {
-  if (!holds) throw new Broken(`${promise}: ${JSON.stringify(details())}`);
+function ensure(holds: boolean, invariant: string, details: () => unknown): void {
+  if (!holds) throw new InvariantError(`${invariant}: ${JSON.stringify(details())}`);
 }
 
 const HOLD_TOKENS = 40;
-/** Of an answer whose length the request leaves open. */
+/** The most tokens of an answer without a limit. */
 const MOST_TOKENS = 10 * HOLD_TOKENS;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Ten minutes before a month and a day begin, as UTC has them. */
+/** Ten minutes before a new day and month in UTC. */
 const NEARLY_MIDNIGHT = Date.UTC(2026, 4, 1) - 10 * MINUTE_MS;
-/** Where timers are as they are shipped, and where an operator lets answers take hours. */
+/** Timers close to the defaults, and those of an operator who allows answers of hours. */
 const TIMERS = [
   { first_token_ms: 20 * SECOND_MS, silence_ms: 10 * SECOND_MS, total_ms: MINUTE_MS },
   { first_token_ms: 2 * HOUR_MS, silence_ms: 2 * HOUR_MS, total_ms: 3 * HOUR_MS },
 ] as const;
 const MODELS = ["acme/alone", "acme/pair", "acme/pair", "acme/gift:free"] as const;
-/** About what one to ten requests are held at. */
+/** About the holds of one to ten requests. Nanodollars. */
 const [GRANT_MIN, GRANT_MAX] = [900_000, 9_000_001];
 
-/** A record as it was when it was over: it may not change any more. */
+/** The part of a record that must not change after its generation has ended. */
 type Ending = Pick<UsageRecord, "outcome" | "costNanodollars">;
 
 interface LimitRow {
@@ -81,14 +81,14 @@ class Simulation {
   private clients: SimulatedClient[] = [];
   private readonly secrets: string[] = [];
   private readonly endings = new Map<string, Ending>();
-  /** Generations whose end the journal did not take before the process died: a fault too many. */
+  /** Generations whose final record the journal rejected before the process ended: these may be lost. */
   private readonly excused = new Set<string>();
-  /** Accounts that the gateway of the moment has in memory. */
+  /** Accounts whose balance the current gateway process has cached. */
   private readonly loaded = new Set<string>();
   private changes = -1;
   private isEnding = false;
-  /** Vendors called while something was not in the journal's file. */
-  private rashCalls = 0;
+  /** Calls of vendors while an entry was not in the journal's files. */
+  private earlyCalls = 0;
   private grants = 0;
 
   private constructor(
@@ -102,7 +102,7 @@ class Simulation {
     const chance = createSeededRandom(seed);
     const clock = createTestClock(NEARLY_MIDNIGHT);
     let simulation: Simulation | null = null;
-    const vendors = createVendors(MOST_TOKENS, () => simulation?.noteCall());
+    const vendors = createVendors(MOST_TOKENS, () => simulation?.checkCall());
     const place: Place = {
       database: createDatabase(),
       journalFile: { segments: [], aside: [] },
@@ -119,7 +119,7 @@ class Simulation {
     return simulation;
   }
 
-  /** One thing that happens, and a look at everything. */
+  /** Makes one random event happen, and checks all invariants. */
   async step(): Promise<void> {
     const dice = this.chance.below(100);
     if (dice < 28) this.ask();
@@ -131,22 +131,22 @@ class Simulation {
     else if (dice < 96) this.changeFaults();
     else await this.die();
     await this.settle();
-    if (this.service.life.isOver) await this.restart();
+    if (this.service.run.isOver) await this.restart();
     await this.check();
   }
 
-  /** All is well again, everything ends, and the books are closed. */
+  /** Removes all faults, lets all generations end, and checks the final state. */
   async end(): Promise<void> {
     this.tell("end");
     Object.assign(this.place.faults, NO_FAULTS);
     this.isEnding = true;
-    this.service.life.endWithin(0);
-    // Timers strike, and what waits for the store gets there.
+    this.service.run.endWithin(0);
+    // All timers fire, and all records reach the store.
     for (let i = 0; i < 8; i++) {
       this.clock.leap(HOUR_MS);
       await this.settle();
     }
-    if (this.service.life.isOver) await this.restart();
+    if (this.service.run.isOver) await this.restart();
     await this.check();
     await this.stopCleanly();
     await this.check();
@@ -156,7 +156,7 @@ class Simulation {
   }
 
   close(): void {
-    this.service.life.isOver = true;
+    this.service.run.isOver = true;
     this.place.database.close();
   }
 
@@ -168,19 +168,19 @@ class Simulation {
     this.seen[what] = (this.seen[what] ?? 0) + 1;
   }
 
-  private noteCall(): void {
-    if (this.service.journal.unwritten.length > 0 && !this.service.life.isOver) this.rashCalls += 1;
+  private checkCall(): void {
+    if (this.service.journal.unwritten.length > 0 && !this.service.run.isOver) this.earlyCalls += 1;
   }
 
   private async settle(): Promise<void> {
     await turnEventLoop(TURNS);
   }
 
-  // What happens.
+  // Events.
 
   private ask(): void {
     const { chance } = this;
-    const wish: Wish = {
+    const request: ClientRequest = {
       secret: chance.pick(this.secrets),
       path: chance.oneIn(3) ? "/messages" : "/chat/completions",
       model: chance.pick(MODELS),
@@ -189,9 +189,9 @@ class Simulation {
       prompt: "word ".repeat(1 + chance.below(100)),
     };
     this.tell(
-      `ask ${JSON.stringify({ ...wish, secret: this.secrets.indexOf(wish.secret), prompt: wish.prompt.length })}`,
+      `request ${JSON.stringify({ ...request, secret: this.secrets.indexOf(request.secret), prompt: request.prompt.length })}`,
     );
-    this.clients.push(new SimulatedClient(this.service, wish));
+    this.clients.push(new SimulatedClient(this.service, request));
     this.count("asked");
   }
 
@@ -241,16 +241,16 @@ class Simulation {
     this.count("faults");
   }
 
-  /** At once, or in the middle of what it does next. */
+  /** Kills the process, at once or during its next operations. */
   private async die(): Promise<void> {
     if (this.chance.oneIn(2)) {
-      const acts = 1 + this.chance.below(12);
-      this.tell(`dies within ${acts} acts`);
-      this.service.life.endWithin(acts);
+      const operations = 1 + this.chance.below(12);
+      this.tell(`dies within ${operations} operations`);
+      this.service.run.endWithin(operations);
       return;
     }
     this.tell("dies");
-    this.service.life.isOver = true;
+    this.service.run.isOver = true;
   }
 
   private async stopCleanly(): Promise<void> {
@@ -267,83 +267,87 @@ class Simulation {
     for (const id of this.loaded) {
       const { balance, held } = await this.service.parts.http.generation.ledger.balanceOf(id);
       const stored = this.readBalance(id);
-      ensure(balance === stored && held === 0, "at rest memory and books agree, and nothing is held", () => ({
-        id,
-        balance,
-        held,
-        stored,
-      }));
+      ensure(
+        balance === stored && held === 0,
+        "after a clean stop memory and store agree, and nothing is held",
+        () => ({
+          id,
+          balance,
+          held,
+          stored,
+        }),
+      );
     }
   }
 
   private async restart(): Promise<void> {
     this.count("restarts");
-    // What was never handed to the file is no excuse.
-    const { unwritten, refused } = this.service.journal;
-    for (const entry of unwritten.filter((one) => refused.has(one))) {
+    // Only entries that could not be written may be lost.
+    const { unwritten, rejected } = this.service.journal;
+    for (const entry of unwritten.filter((one) => rejected.has(one))) {
       const read = decodeJournalEntry(entry);
       if (read.kind === "usage") this.excused.add(read.entry.record.id);
     }
-    for (const call of this.vendors.calls) call.act(GIVES_UP);
+    for (const call of this.vendors.calls) call.act(BREAKS_OFF);
     for (const client of this.clients) client.isOver = true;
     await this.start();
   }
 
-  /** As often as it takes: faults may keep a gateway from starting, and it may die of them. */
+  /** Starts a gateway, repeatedly if faults prevent a start or the process ends during it. */
   private async start(): Promise<void> {
     for (;;) {
-      const { life, started } = startService(this.place);
+      const { run, started } = startService(this.place);
       let service: Service | null = null;
       started.then(
         (it) => {
           service = it;
         },
         () => {
-          life.isOver = true;
+          run.isOver = true;
         },
       );
-      if (!this.isEnding && this.chance.oneIn(6)) life.endWithin(1 + this.chance.below(8));
+      if (!this.isEnding && this.chance.oneIn(6)) run.endWithin(1 + this.chance.below(8));
       await turnEventLoop(2 * TURNS);
-      if (service !== null && !life.isOver) {
+      if (service !== null && !run.isOver) {
         this.service = service;
         break;
       }
       this.tell("a start fails");
       this.count("failed starts");
-      if (!life.isOver) throw new Broken("a start neither succeeds nor fails");
+      if (!run.isOver) throw new InvariantError("a start neither succeeds nor fails");
       if (this.chance.oneIn(3)) Object.assign(this.place.faults, NO_FAULTS);
     }
     this.loaded.clear();
     this.tell("started");
   }
 
-  // What must hold.
+  // Invariants.
 
-  /** Looking changes nothing: nothing fails of it, and nobody dies of it. */
+  /** Checks all invariants, without faults and without ending the process. */
   private async check(): Promise<void> {
-    const { life } = this.service;
+    const { run } = this.service;
     const { faults } = this.place;
     const kept = { ...faults };
     Object.assign(faults, NO_FAULTS);
-    life.isPaused = true;
-    this.checkPurse();
+    run.isPaused = true;
+    this.checkHolds();
     await this.checkBalances();
     this.checkBooks();
     await this.checkClients();
-    life.isPaused = false;
+    run.isPaused = false;
     Object.assign(faults, kept);
   }
 
-  /** What is held is held for a generation that is under way. */
-  private checkPurse(): void {
+  /** Every hold belongs to a generation that runs. */
+  private checkHolds(): void {
     ensure(
-      this.rashCalls === 0,
-      "no vendor is called before the record is in the file",
-      () => this.rashCalls,
+      this.earlyCalls === 0,
+      "no vendor is called before the record is in the journal",
+      () => this.earlyCalls,
     );
     const { ledger, active } = this.service.parts.http.generation;
     const holds = ledger.holds();
-    ensure(holds.length <= active.size, "every hold has a generation under way", () => ({
+    ensure(holds.length <= active.size, "every hold has a running generation", () => ({
       holds,
       active: active.size,
     }));
@@ -356,10 +360,10 @@ class Simulation {
     for (const id of this.loaded) {
       const { balance, held } = await ledger.balanceOf(id);
       const sum = ledger.holds().reduce((all, hold) => all + (hold.accountId === id ? hold.amount : 0), 0);
-      ensure(held === sum, "what is held is the sum of the holds", () => ({ id, held, sum }));
+      ensure(held === sum, "the held amount is the sum of the holds", () => ({ id, held, sum }));
       const overdraft = OVERDRAFTS[id];
       if (overdraft === undefined) continue;
-      ensure(balance - held >= -overdraft, "no account is held below its bound", () => ({
+      ensure(balance - held >= -overdraft, "no account has holds beyond its overdraft", () => ({
         id,
         balance,
         held,
@@ -383,7 +387,7 @@ class Simulation {
     );
     ensure(
       wrong.length === 0,
-      "each record has its one transfer, and what failed early costs nothing",
+      "each record has exactly one transfer, and a generation that failed before its first token costs nothing",
       () => wrong,
     );
     const differences = this.query(
@@ -391,17 +395,17 @@ class Simulation {
          SELECT to_account AS account_id, amount FROM transfers
          UNION ALL SELECT from_account, -amount FROM transfers
          UNION ALL SELECT account_id, -amount FROM balances
-         -- The platform's balance is what all others together leave.
+         -- The platform's balance is the negative sum of all others.
          UNION ALL SELECT 'house', coalesce(sum(amount), 0) FROM balances)
        GROUP BY account_id HAVING sum(amount) <> 0`,
     );
     ensure(
       differences.length === 0,
-      "every balance is the sum of its transfers, the derived one of the platform included",
+      "every balance is the sum of its transfers, also the derived balance of the platform",
       () => differences,
     );
     for (const [id, overdraft] of Object.entries(OVERDRAFTS)) {
-      ensure(this.readBalance(id) >= -overdraft, "no account is below its bound", () => [
+      ensure(this.readBalance(id) >= -overdraft, "no account is below its overdraft", () => [
         id,
         this.readBalance(id),
       ]);
@@ -420,24 +424,28 @@ class Simulation {
         if (meter !== null) spent.set(meter, (spent.get(meter) ?? 0) + row.cost);
       }
       const over = [...spent].filter(([, amount]) => amount > limit);
-      ensure(over.length === 0, `no ${name} is overrun`, () => over);
+      ensure(over.length === 0, `no ${name} is exceeded`, () => over);
     }
   }
 
-  /** A generation that is over stays as it ended; an answer that came whole costs what its vendor billed. */
+  /** A generation that has ended does not change; an answer that was received completely costs what its vendor billed. */
   private async checkClients(): Promise<void> {
     const still: SimulatedClient[] = [];
     for (const client of this.clients) {
       const record = client.generationId === null ? null : await this.find(client.generationId);
       this.checkClient(client, record);
-      // Behind a crash a record may still be on its way to its end.
+      // After a crash a record may still be open.
       if (!client.isOver || record?.outcome === "open") still.push(client);
     }
     this.clients = still;
     for (const [id, ending] of this.endings) {
       const now = await this.find(id);
       const isSame = now?.outcome === ending.outcome && now.costNanodollars === ending.costNanodollars;
-      ensure(isSame || this.excused.has(id), "what is over does not change", () => ({ id, ending, now }));
+      ensure(isSame || this.excused.has(id), "a generation that has ended does not change", () => ({
+        id,
+        ending,
+        now,
+      }));
     }
     if (this.endings.size > REMEMBERED) this.endings.delete(this.endings.keys().next().value as string);
   }
@@ -445,24 +453,32 @@ class Simulation {
   private checkClient(client: SimulatedClient, record: UsageRecord | null): void {
     const { generationId: id, status } = client;
     if (status !== null) this.count(`status ${status}`);
-    ensure(status !== 500, "nothing is our own fault", () => client.text);
+    ensure(status !== 500, "no answer has status 500", () => client.text);
     if (id === null || this.excused.has(id)) return;
-    ensure(record !== null, "who has seen an answer's beginning has a record", () => ({
+    ensure(record !== null, "a client that has seen the beginning of an answer has a record", () => ({
       id,
-      wish: client.wish,
+      request: client.request,
     }));
     if (record === null || record.outcome === "open") {
-      ensure(!client.isWhole, "who has seen an answer's end has a record that is over", () => record);
+      ensure(
+        !client.isWhole,
+        "a client that has seen the end of an answer has a record that has ended",
+        () => record,
+      );
       return;
     }
     this.count(record.outcome);
     this.endings.set(id, { outcome: record.outcome, costNanodollars: record.costNanodollars });
     if (!client.isWhole) return;
     this.count("whole");
-    ensure(record.outcome === "completed", "an answer that came whole is completed", () => record);
-    const bill = this.vendors.bills.get(client.vendorsName ?? "");
-    if (bill === undefined || bill.isLie) this.checkEstimate(record, bill);
-    else this.checkBill(record, bill, client.wish.model.endsWith(":free"));
+    ensure(
+      record.outcome === "completed",
+      "an answer that was received completely is recorded as completed",
+      () => record,
+    );
+    const bill = this.vendors.bills.get(client.answerName ?? "");
+    if (bill === undefined || bill.isImpossible) this.checkEstimate(record, bill);
+    else this.checkBill(record, bill, client.request.model.endsWith(":free"));
   }
 
   private checkBill(record: UsageRecord, bill: Bill, isFree: boolean): void {
@@ -471,32 +487,32 @@ class Simulation {
       record.upstreamCostNanodollars === bill.cost &&
         record.costNanodollars <= (isFree ? 0 : bill.cost) &&
         record.provider === bill.provider,
-      "an answer that came whole costs what its vendor billed, as far as its account covers it",
+      "an answer that was received completely costs what its vendor billed, as far as its account covers it",
       () => ({ record, bill }),
     );
   }
 
-  /** An answer that the gateway has ended, or whose vendor counts what cannot be. */
+  /** Checks an answer that the gateway has ended early, or whose vendor has impossible counts. */
   private checkEstimate(record: UsageRecord, bill: Bill | undefined): void {
-    this.count(bill === undefined ? "cut short" : "lies");
-    // An answer that is a little too long may be counted.
-    const isTold = record.completionTokens === bill?.completionTokens;
+    this.count(bill === undefined ? "cut short" : "impossible counts");
+    // The count of an answer that is slightly too long may be accepted.
+    const isAccepted = record.completionTokens === bill?.completionTokens;
     ensure(
-      (record.estimated || isTold) &&
+      (record.estimated || isAccepted) &&
         record.completionTokens <= MOST_TOKENS + MARGIN_TOKENS &&
         record.promptTokens <= 1e5,
-      "what is not believed, or not told, is estimated by what was seen",
+      "usage without plausible counts is estimated by the text that was seen",
       () => ({ record, bill }),
     );
     if (bill === undefined)
       ensure(
         record.finishReason === "length",
-        "an answer without a bill was cut at what is covered",
+        "an answer without a bill has ended where its account covered no more",
         () => record,
       );
   }
 
-  /** What is known of a generation, past all faults: in the gateway's memory or in the books. */
+  /** Finds a record without faults, in the store or in the gateway's memory. */
   private async find(id: string): Promise<UsageRecord | null> {
     const [row] = this.query<{ record: string }>("SELECT record FROM generations WHERE id = ?", id);
     const stored = row === undefined ? null : (JSON.parse(row.record) as UsageRecord);
@@ -513,7 +529,7 @@ class Simulation {
     return (this.place.database as Database).query<Row, string[]>(sql).all(...values);
   }
 
-  // Who there is.
+  // Accounts.
 
   private async makeAccounts(): Promise<void> {
     const stores = openPlainStores(this.place);
@@ -544,13 +560,13 @@ class Simulation {
   }
 }
 
-/** Beside the words of an answer. */
+/** The most tokens of an answer besides its text. */
 const MARGIN_TOKENS = 256;
 const TURNS = 6;
 const REMEMBERED = 40;
 const NO_FAULTS: Faults = { store: 0, journal: 0 };
-/** A vendor whose caller is gone. */
-const GIVES_UP = { ...createSeededRandom(1), below: () => 0, oneIn: () => true };
+/** Makes a vendor end its answer with a broken connection. */
+const BREAKS_OFF = { ...createSeededRandom(1), below: () => 0, oneIn: () => true };
 
 const KEY_LIMIT = 900_000;
 const DAILY_LIMIT = 800_000;
@@ -569,7 +585,7 @@ const KEYS: readonly (readonly [string, string | null, number | null])[] = [
 interface Limit {
   readonly name: string;
   readonly limit: number;
-  /** Null where it does not bound the row. */
+  /** Returns the sum that the row counts for; null if the limit does not apply to it. */
   meterOf(row: LimitRow): string | null;
 }
 

@@ -8,45 +8,45 @@ import { type ProviderSlug, priceOf } from "../chaos/prices.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { chunkOf, documentOf, textOf } from "../support/vendor.ts";
 
-/** What a vendor bills for an answer that it has given in full. */
+/** What a vendor bills for a complete answer. */
 export interface Bill {
   readonly provider: ProviderSlug;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cost: number;
-  /** It counts what cannot be, or an answer that is longer than was asked for. */
-  readonly isLie: boolean;
+  /** Its counts are impossible, or the answer is longer than the request allows. */
+  readonly isImpossible: boolean;
 }
 
-/** One call that has reached a vendor and is not over. */
+/** A call that a vendor has received. */
 export interface VendorCall {
-  /** Does the next thing that a vendor may do, whatever that is. */
+  /** Does one random step of the answer. */
   act(chance: SeededRandom): void;
   readonly isOver: boolean;
 }
 
-/** Vendors behind a transport that only acts when it is told to. */
+/** Simulated vendors. Their answers proceed only by `VendorCall.act`. */
 export interface SimulatedVendors extends Transport {
-  /** Calls under way. */
   open(request: UpstreamRequest): Exchange;
+  /** The calls that have not ended. */
   readonly calls: readonly VendorCall[];
-  /** What was billed, by the text that the answer begins with. */
+  /** The bills, by the text at the beginning of the answer. */
   readonly bills: ReadonlyMap<string, Bill>;
 }
 
 const MOST_PROMPT_TOKENS = 400;
-/** One in so many streams is as long as its vendor likes, whatever the request says. */
+/** One in this many streams ignores the limit of the request. */
 const IGNORES_BOUND = 5;
-/** Counts of a faulty vendor. */
-const LIES = [1e5, 1e12, 9e15, 1e19, 1e300] as const;
-/** As a name is counted by its bytes. */
+/** Impossible token counts. */
+const IMPOSSIBLE_COUNTS = [1e5, 1e12, 9e15, 1e19, 1e300] as const;
+/** The tokens of an answer's name, estimated by its bytes. */
 const NAME_TOKENS = 2;
-/** One token by its bytes. */
+/** A text of one token, estimated by its bytes. */
 const TOKEN = " on!";
-/** Tokens that are said at once, at most. */
+/** The most tokens of one event. */
 const MOST_AT_ONCE = 120;
 
-/** Makes vendors. An answer that the request does not bound has up to `mostTokens`; `onCall` hears of each before it is made. */
+/** Creates vendors. An answer without a limit has up to `mostTokens`; `onCall` is called before each call. */
 export function createVendors(mostTokens: number, onCall: () => void): SimulatedVendors {
   let calls: SimulatedCall[] = [];
   const bills = new Map<string, Bill>();
@@ -76,7 +76,7 @@ class SimulatedCall implements Exchange, VendorCall {
   private hasBegun = false;
   private saidTokens = 0;
   private readonly isStream: boolean;
-  /** As the request says. */
+  /** The limit of the request. */
   private readonly boundTokens: number;
   private readonly mostTokens: number;
   private readonly provider: ProviderSlug;
@@ -107,7 +107,7 @@ class SimulatedCall implements Exchange, VendorCall {
 
   act(chance: SeededRandom): void {
     if (!this.hasBegun) this.begin(chance);
-    else if (chance.oneIn(8)) this.breakWith(new TransportError("truncated", "cut"));
+    else if (chance.oneIn(8)) this.breakWith(new TransportError("truncated", "truncated"));
     else if (chance.oneIn(5) || this.saidTokens >= this.mostTokens) this.finish(chance);
     else this.say(chance);
   }
@@ -154,18 +154,18 @@ class SimulatedCall implements Exchange, VendorCall {
   private bill(chance: SeededRandom, completionTokens: number): Record<string, number> {
     const promptTokens = 1 + chance.below(MOST_PROMPT_TOKENS);
     const cost = priceOf(this.provider, { promptTokens, completionTokens });
-    const isLie = chance.oneIn(8);
+    const isImpossible = chance.oneIn(8);
     const isTooLong = completionTokens > this.boundTokens;
     this.bills.set(this.name, {
       provider: this.provider,
       promptTokens,
       completionTokens,
       cost,
-      isLie: isLie || isTooLong,
+      isImpossible: isImpossible || isTooLong,
     });
     return {
-      prompt_tokens: isLie && chance.oneIn(2) ? chance.pick(LIES) : promptTokens,
-      completion_tokens: isLie ? chance.pick(LIES) : completionTokens,
+      prompt_tokens: isImpossible && chance.oneIn(2) ? chance.pick(IMPOSSIBLE_COUNTS) : promptTokens,
+      completion_tokens: isImpossible ? chance.pick(IMPOSSIBLE_COUNTS) : completionTokens,
     };
   }
 
