@@ -1,6 +1,6 @@
 import { findBusiest } from "./outage.ts";
-import { FIRST_TOKEN_MS, type Town } from "./town.ts";
-import { spread } from "./weather.ts";
+import { spread } from "./random-outages.ts";
+import { FIRST_TOKEN_MS, type TrafficSite } from "./traffic-site.ts";
 
 /** The outcome of conversations. */
 export interface ConversationsReport {
@@ -20,16 +20,16 @@ const UNTIL_DEGRADED_MS = 60_000;
 const ALL_MS = 3_600_000;
 
 /** Runs conversations of fifty turns while the vendor that has most of them fails now and then. */
-export async function holdConversations(town: Town, count: number): Promise<ConversationsReport> {
-  const { clock, fleet, chance } = town;
+export async function runConversations(site: TrafficSite, count: number): Promise<ConversationsReport> {
+  const { clock, fleet, chance } = site;
   const requests: number[] = [];
   const startedAt = clock.now();
   let failed = 0;
   const hold = (name: string): void => {
-    const model = chance.pick(town.models);
+    const model = chance.pick(site.models);
     const session = chance.oneIn(2) ? name : null;
     const ask = async (turn: number): Promise<void> => {
-      const { request, isAnswered } = await town.ask({
+      const { request, isAnswered } = await site.ask({
         model,
         stream: true,
         conversation: name,

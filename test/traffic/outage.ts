@@ -1,6 +1,6 @@
 import { type FleetCall, NO_TROUBLE, type Trouble } from "./fleet.ts";
-import { FIRST_TOKEN_MS, type Town } from "./town.ts";
-import { sendTraffic } from "./weather.ts";
+import { sendTraffic } from "./random-outages.ts";
+import { FIRST_TOKEN_MS, type TrafficSite } from "./traffic-site.ts";
 
 /** How a vendor that failed was avoided, and how it recovered its traffic. Shares of all calls. */
 export interface OutageReport {
@@ -24,12 +24,12 @@ const MINUTE_MS = 60 * SECOND_MS;
 const NOTICE_MS = 10 * SECOND_MS;
 
 /** Under dense traffic, takes the busiest vendor down for two minutes. */
-export async function sufferOutage(town: Town, kind: DeadKind, perSecond: number): Promise<OutageReport> {
-  const { clock, fleet } = town;
+export async function runOutage(site: TrafficSite, kind: DeadKind, perSecond: number): Promise<OutageReport> {
+  const { clock, fleet } = site;
   const diesAt = clock.now() + WARM_UP_MS;
   const backAt = diesAt + OUTAGE_MS;
   const endsAt = backAt + 2 * MINUTE_MS;
-  sendTraffic(town, perSecond, endsAt);
+  sendTraffic(site, perSecond, endsAt);
   await clock.run(diesAt);
   const vendor = findBusiest(fleet.calls);
   fleet.setTrouble(vendor, { kind });

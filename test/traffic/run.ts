@@ -12,7 +12,7 @@ import {
   type Simulated,
   simulateConversations,
   simulateOutage,
-  simulateWeather,
+  simulateRandomOutages,
 } from "./simulate-traffic.ts";
 
 const { values: options } = parseArgs({
@@ -33,18 +33,18 @@ const CONVERSATIONS = 60;
 
 let [passed, failed] = [0, 0];
 
-function tell(seed: number, { report, broken }: Simulated<unknown>): void {
+function print(seed: number, { report, broken }: Simulated<unknown>): void {
   if (broken.length === 0) passed += 1;
   else failed += 1;
   console.log(`seed ${seed}: ${JSON.stringify(report)}`);
   for (const what of broken) console.log(`seed ${seed}: BROKEN: ${what}`);
-  if (broken.length > 0) console.log(`again: npm run test:routing -- --seed=${seed} --days=${days}`);
+  if (broken.length > 0) console.log(`Repeat with: npm run test:routing -- --seed=${seed} --days=${days}`);
 }
 
 for (let seed = first; seed < first + seeds; seed++) {
-  for (const kind of DEAD_KINDS) tell(seed, await simulateOutage(seed, kind, DENSE));
-  tell(seed, await simulateConversations(seed, CONVERSATIONS));
-  tell(seed, await simulateWeather(seed, { days, perSecond: CALM }));
+  for (const kind of DEAD_KINDS) print(seed, await simulateOutage(seed, kind, DENSE));
+  print(seed, await simulateConversations(seed, CONVERSATIONS));
+  print(seed, await simulateRandomOutages(seed, { days, perSecond: CALM }));
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,30 +1,30 @@
 import { describe, expect, test } from "bun:test";
-import { simulateConversations, simulateOutage, simulateWeather } from "./simulate-traffic.ts";
+import { simulateConversations, simulateOutage, simulateRandomOutages } from "./simulate-traffic.ts";
 
-/** `npm run test:routing` simulates days, all kinds of outage, and more conversations. simulates days, all ways to die, and more conversations. */
+/** `npm run test:routing` simulates days, all kinds of outage, and more conversations. */
 describe("twenty simulated vendors", () => {
   test("every request is answered while one of its vendors is healthy, and retries stay within their budget", async () => {
-    const { report, broken } = await simulateWeather(1, { days: 1 / 48, perSecond: 1 });
+    const { report, broken } = await simulateRandomOutages(1, { days: 1 / 48, perSecond: 1 });
     expect(broken).toEqual([]);
     expect(report.answerable).toBeGreaterThan(1_500);
     // Some requests needed two attempts.
     expect(report.calls).toBeGreaterThan(report.requests);
   });
 
-  test("a vendor that goes down is avoided within ten seconds, and has its share back within a minute of its recovery", async () => {
+  test("a vendor that goes down is avoided within ten seconds, and has its share of requests back a minute after its recovery", async () => {
     const { report, broken } = await simulateOutage(1, "failing", 10);
     expect(broken).toEqual([]);
     expect(report.before).toBeGreaterThan(0.05);
   });
 
-  test("a vendor that fails now and then does not cost conversations their prompt caches", async () => {
+  test("conversations keep their prompt cache although their vendor fails occasionally", async () => {
     const { report, broken } = await simulateConversations(1, 15);
     expect(broken).toEqual([]);
     expect(report.turns).toBeGreaterThan(700);
   });
 
   test("a simulation with the same seed has the same result", async () => {
-    const season = { days: 1 / 200, perSecond: 1 };
-    expect(await simulateWeather(7, season)).toEqual(await simulateWeather(7, season));
+    const plan = { days: 1 / 200, perSecond: 1 };
+    expect(await simulateRandomOutages(7, plan)).toEqual(await simulateRandomOutages(7, plan));
   });
 });

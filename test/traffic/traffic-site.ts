@@ -19,7 +19,7 @@ import { createEventClock, type EventClock } from "./event-clock.ts";
 import { createFleet, type Fleet, type VendorTraits } from "./fleet.ts";
 
 /** A request of a client. */
-export interface Question {
+export interface TrafficRequest {
   readonly model: string;
   readonly stream: boolean;
   /** Names the conversation; the same in each of its turns. */
@@ -42,7 +42,7 @@ export interface Asked {
 }
 
 /** A gateway in front of twenty vendors, its clients, and a clock. */
-export interface Town {
+export interface TrafficSite {
   readonly clock: EventClock;
   readonly chance: SeededRandom;
   readonly fleet: Fleet;
@@ -52,7 +52,7 @@ export interface Town {
   serversOf(model: string): readonly string[];
   readonly asked: readonly Asked[];
   /** Sends a request and records its outcome. */
-  ask(question: Question): Promise<Asked>;
+  ask(request: TrafficRequest): Promise<Asked>;
   close(): void;
 }
 
@@ -66,8 +66,8 @@ const LIMITED = 5;
 export const FIRST_TOKEN_MS = 20_000;
 const TIMERS = { connect_ms: 5_000, first_token_ms: FIRST_TOKEN_MS, silence_ms: 120_000, total_ms: 300_000 };
 
-/** Builds a town from a seed. */
-export async function buildTown(seed: number): Promise<Town> {
+/** Creates a site from a seed. */
+export async function createTrafficSite(seed: number): Promise<TrafficSite> {
   const chance = createSeededRandom(seed);
   const clock = createEventClock(START_MS);
   const traits = Array.from({ length: VENDORS }, (_, at) => describeVendor(at, chance));
@@ -86,15 +86,15 @@ export async function buildTown(seed: number): Promise<Town> {
     vendors: traits.map(({ slug }) => slug),
     serversOf,
     asked,
-    async ask(question) {
+    async ask(request) {
       const at = clock.now();
       requests += 1;
-      const request = requests;
-      const isAnswered = await sendQuestion(deps, principal, question, request);
-      const couldBeAnswered = serversOf(question.model).some((slug) => fleet.wasWellSince(slug, at));
+      const number = requests;
+      const isAnswered = await sendRequest(deps, principal, request, number);
+      const couldBeAnswered = serversOf(request.model).some((slug) => fleet.wasWellSince(slug, at));
       const result = {
-        request,
-        model: question.model,
+        request: number,
+        model: request.model,
         at,
         endedAt: clock.now(),
         isAnswered,
@@ -116,13 +116,13 @@ function describeVendor(at: number, chance: SeededRandom): VendorTraits {
   };
 }
 
-interface TownModel {
+interface SiteModel {
   readonly id: string;
   readonly servers: readonly { readonly slug: string; readonly price: number }[];
 }
 
 /** Served by some vendors, at prices that differ by up to a factor of two. */
-function presentModel(at: number, chance: SeededRandom): TownModel {
+function presentModel(at: number, chance: SeededRandom): SiteModel {
   const slugs = Array.from({ length: VENDORS }, (_, vendor) => `vendor-${String.fromCharCode(97 + vendor)}`);
   const count = SERVERS.fewest + chance.below(SERVERS.most - SERVERS.fewest + 1);
   const servers = Array.from({ length: count }, () => ({
@@ -132,7 +132,7 @@ function presentModel(at: number, chance: SeededRandom): TownModel {
   return { id: `acme/m${at}`, servers: servers.toSorted((a, b) => a.price - b.price) };
 }
 
-function describeConfig(models: readonly TownModel[]) {
+function describeConfig(models: readonly SiteModel[]) {
   const slugs = [...new Set(models.flatMap(({ servers }) => servers.map(({ slug }) => slug)))].sort();
   const providers = slugs.map((slug) => {
     const served = models.flatMap(({ id, servers }) => {
@@ -223,10 +223,10 @@ const NO_JOURNAL: Journal = {
 };
 
 /** Returns whether the whole answer arrived. */
-async function sendQuestion(
+async function sendRequest(
   deps: GenerationDeps,
   principal: InferencePrincipal,
-  { model, stream, conversation, turn, session }: Question,
+  { model, stream, conversation, turn, session }: TrafficRequest,
   request: number,
 ): Promise<boolean> {
   const messages = [{ role: "system", content: conversation }];

@@ -1,14 +1,14 @@
 import { NO_TROUBLE, type Trouble } from "./fleet.ts";
-import { FIRST_TOKEN_MS, type Town } from "./town.ts";
+import { FIRST_TOKEN_MS, type TrafficSite } from "./traffic-site.ts";
 
 /** The duration, and the requests per second. */
-export interface Season {
+export interface TrafficPlan {
   readonly days: number;
   readonly perSecond: number;
 }
 
 /** The outcome of requests. */
-export interface WeatherReport {
+export interface RandomOutagesReport {
   readonly requests: number;
   /** Requests for which a vendor was healthy all the time, and those of them that failed. */
   readonly answerable: number;
@@ -25,11 +25,14 @@ const TROUBLE_MS = 10 * MINUTE_MS;
 const DAY_MS = 86_400_000;
 
 /** Sends requests while vendors fail and recover. */
-export async function liveThroughWeather(town: Town, { days, perSecond }: Season): Promise<WeatherReport> {
-  const { clock, fleet, asked } = town;
+export async function runRandomOutages(
+  site: TrafficSite,
+  { days, perSecond }: TrafficPlan,
+): Promise<RandomOutagesReport> {
+  const { clock, fleet, asked } = site;
   const endsAt = clock.now() + days * DAY_MS;
-  makeWeather(town, endsAt);
-  sendTraffic(town, perSecond, endsAt);
+  scheduleOutages(site, endsAt);
+  sendTraffic(site, perSecond, endsAt);
   await clock.run(endsAt + ENDING_MS);
   const answerable = asked.filter(({ couldBeAnswered }) => couldBeAnswered);
   return {
@@ -44,43 +47,43 @@ export async function liveThroughWeather(town: Town, { days, perSecond }: Season
 const ENDING_MS = 30 * FIRST_TOKEN_MS;
 
 /** Lists the violated expectations. */
-export function findBrokenWeather({ answerable, failed }: WeatherReport): readonly string[] {
+export function findBrokenRandomOutages({ answerable, failed }: RandomOutagesReport): readonly string[] {
   if (failed <= 0.001 * answerable) return [];
   return [`${failed} of ${answerable} requests failed while a vendor was healthy`];
 }
 
 /** Makes vendors fail and recover independently, until `untilMs`. */
-function makeWeather(town: Town, untilMs: number): void {
-  for (const slug of town.vendors) waitForTrouble(town, slug, untilMs);
+function scheduleOutages(site: TrafficSite, untilMs: number): void {
+  for (const slug of site.vendors) scheduleOutage(site, slug, untilMs);
 }
 
-function waitForTrouble(town: Town, slug: string, untilMs: number): void {
-  const { clock, chance, fleet } = town;
+function scheduleOutage(site: TrafficSite, slug: string, untilMs: number): void {
+  const { clock, chance, fleet } = site;
   clock.after(spread(chance.next(), WELL_MS), () => {
     if (clock.now() >= untilMs) return;
-    fleet.setTrouble(slug, pickTrouble(town));
+    fleet.setTrouble(slug, pickTrouble(site));
     clock.after(spread(chance.next(), TROUBLE_MS), () => {
       fleet.setTrouble(slug, NO_TROUBLE);
-      waitForTrouble(town, slug, untilMs);
+      scheduleOutage(site, slug, untilMs);
     });
   });
 }
 
-function pickTrouble({ chance }: Town): Trouble {
+function pickTrouble({ chance }: TrafficSite): Trouble {
   if (chance.oneIn(2)) {
     return { kind: "brown-out", failShare: 0.05 + 0.6 * chance.next(), slowness: 1 + 6 * chance.next() };
   }
   return { kind: chance.pick(["refusing", "failing", "overloaded", "empty", "mute"] as const) };
 }
 
-/** Sends single questions at random times, this many per second on average, until `untilMs`. */
-export function sendTraffic(town: Town, perSecond: number, untilMs: number): void {
-  const { clock, chance } = town;
+/** Sends single requests at random times, this many per second on average, until `untilMs`. */
+export function sendTraffic(site: TrafficSite, perSecond: number, untilMs: number): void {
+  const { clock, chance } = site;
   const next = (): void => {
     if (clock.now() >= untilMs) return;
-    const model = chance.pick(town.models);
+    const model = chance.pick(site.models);
     const conversation = `passer-by ${chance.below(1e9)}`;
-    town.ask({ model, stream: !chance.oneIn(4), conversation, turn: 0, session: null }).catch(() => {});
+    site.ask({ model, stream: !chance.oneIn(4), conversation, turn: 0, session: null }).catch(() => {});
     clock.after(spread(chance.next(), SECOND_MS / perSecond), next);
   };
   clock.after(0, next);
