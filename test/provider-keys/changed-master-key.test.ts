@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createMasterKey } from "../../src/core/provider-keys/vault.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
-import { HOUSE, makeAccount, makeKey, restart, type Site, secretsAt, startSite } from "./site.ts";
+import { makeAccount, makeKey, PLATFORM, restart, type Site, secretsAt, startSite } from "./site.ts";
 
 const random = createSystemRandom();
 const OWN = "own-sealed-0123456789";
-const HOUSE_SPARE = "house-spare-0123456789";
+const PLATFORM_SPARE = "platform-spare-0123456789";
 
 let site: Site;
 let account: string;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   nearKey = await before.bring(account, "near", OWN);
   site = await restart(before, {
     environment: { GATEWAY_SECRETS_KEY: createMasterKey(random) },
-    providers: `  spare: {base_url: "${spare.baseUrl}", api_keys: [${HOUSE_SPARE}], models: [{id: acme/other, prices: {prompt: "0.000001", completion: "0.000001"}}]}\n`,
+    providers: `  spare: {base_url: "${spare.baseUrl}", api_keys: [${PLATFORM_SPARE}], models: [{id: acme/other, prices: {prompt: "0.000001", completion: "0.000001"}}]}\n`,
   });
 });
 beforeEach(() => {
@@ -39,7 +39,7 @@ const secretsUsed = () => [site.near, site.far, spare].flatMap(secretsAt);
 const UNREADABLE = { provider: "near", is_byok: true };
 
 describe("a gateway whose master key has changed", () => {
-  test("names the provider keys that it cannot open in the log of its start", () => {
+  test("logs the BYOK keys that it cannot decrypt at startup", () => {
     expect(site.gateway.log).toContainEqual(
       expect.objectContaining({
         level: "error",
@@ -60,7 +60,7 @@ describe("a gateway whose master key has changed", () => {
     ["a response", "/responses", { input: "Hi" }],
     ["a message", "/messages", { messages: [{ role: "user", content: "Hi" }], max_tokens: 9 }],
     ["a token count", "/messages/count_tokens", { messages: [{ role: "user", content: "Hi" }] }],
-  ])("answers %s with 503 and asks no provider with the gateway's keys", async (_, path, body) => {
+  ])("answers %s with 503 and calls no provider with platform keys", async (_, path, body) => {
     const response = await fetch(`${site.gateway.url}/v1${path}`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -74,21 +74,21 @@ describe("a gateway whose master key has changed", () => {
     expect(secretsUsed()).toEqual([]);
   });
 
-  test("uses the gateway's keys neither for the model nor for a fallback model behind it", async () => {
+  test("uses platform keys neither for the model nor for a fallback model after it", async () => {
     const { status, json } = await site.chat(key, { models: ["acme/other"] });
     expect([status, json.error.metadata]).toEqual([503, UNREADABLE]);
     expect(secretsUsed()).toEqual([]);
   });
 
-  test("uses the gateway's keys where no key of the account would have served", async () => {
+  test("uses platform keys if no BYOK key would have been used", async () => {
     const before = await site.chat(key, { model: "acme/other", models: ["acme/model"] });
     const elsewhere = await site.chat(key, { provider: { only: ["far"] } });
     const others = await site.chat(await makeKey(site, await makeAccount(site)));
     expect([before.status, elsewhere.status, others.status]).toEqual([200, 200, 200]);
-    expect(secretsUsed()).toEqual([HOUSE.near, HOUSE.far, HOUSE_SPARE]);
+    expect(secretsUsed()).toEqual([PLATFORM.near, PLATFORM.far, PLATFORM_SPARE]);
   });
 
-  test("explains the refusal in the plan of the request", async () => {
+  test("explains the rejection in the plan of the request", async () => {
     const response = await fetch(`${site.gateway.base}/route/explain`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -106,7 +106,7 @@ describe("a gateway whose master key has changed", () => {
     });
   });
 
-  test("shows in the list which keys it cannot open, until they are stored again", async () => {
+  test("lists the keys that it cannot decrypt as unreadable until they are stored again", async () => {
     const path = `/accounts/${account}/provider-keys`;
     const readable = async () => {
       const { json } = await site.manage(path);

@@ -26,31 +26,34 @@ afterEach(() => {
 test.each([
   [true, 0],
   [false, 30_000],
-])("what a crash left open costs nothing where own keys served it: %p", async (isByok, paid) => {
-  const record = {
-    ...NO_TOKENS,
-    id: "gen_1",
-    accountId: "user_1",
-    model: "acme/model",
-    outcome: "open",
-    promptTokens: 10,
-    completionTokens: 20,
-    prices: { prompt: "0.000001", completion: "0.000001" },
-    createdAt: 1,
-    firstTokenAt: 2,
-    isByok,
-  } as UsageRecord;
-  const before = openFileJournal(join(dir, "journal"));
-  before.append(encodeUsageEntry(JSON.stringify(record)));
-  before.close();
-  const journal = openFileJournal(join(dir, "journal"));
-  await recoverUsage({ journal, store: stores.usage, gatewayId: "gateway_a", now: 3 });
-  journal.close();
-  expect(await stores.usage.findUsage("gen_1")).toMatchObject({
-    outcome: "interrupted",
-    isByok,
-    costNanodollars: paid,
-    upstreamCostNanodollars: 30_000,
-  });
-  expect((await stores.ledger.findBalance("user_1")).balance).toBe(paid === 0 ? 0 : -paid);
-});
+])(
+  "a generation that a crash interrupted, with isByok %p, costs its account %i nanodollars",
+  async (isByok, paid) => {
+    const record = {
+      ...NO_TOKENS,
+      id: "gen_1",
+      accountId: "user_1",
+      model: "acme/model",
+      outcome: "open",
+      promptTokens: 10,
+      completionTokens: 20,
+      prices: { prompt: "0.000001", completion: "0.000001" },
+      createdAt: 1,
+      firstTokenAt: 2,
+      isByok,
+    } as UsageRecord;
+    const before = openFileJournal(join(dir, "journal"));
+    before.append(encodeUsageEntry(JSON.stringify(record)));
+    before.close();
+    const journal = openFileJournal(join(dir, "journal"));
+    await recoverUsage({ journal, store: stores.usage, gatewayId: "gateway_a", now: 3 });
+    journal.close();
+    expect(await stores.usage.findUsage("gen_1")).toMatchObject({
+      outcome: "interrupted",
+      isByok,
+      costNanodollars: paid,
+      upstreamCostNanodollars: 30_000,
+    });
+    expect((await stores.ledger.findBalance("user_1")).balance).toBe(paid === 0 ? 0 : -paid);
+  },
+);

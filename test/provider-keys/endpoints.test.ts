@@ -21,8 +21,8 @@ function post(account: string, body: unknown, key?: string): Promise<Answer> {
   });
 }
 
-describe("storing a key", () => {
-  test("answers 201 with all that is known of it but the secret", async () => {
+describe("POST provider-keys", () => {
+  test("answers 201 with all fields of the key and without the secret", async () => {
     const account = await makeAccount(site);
     const body = { provider: "near", key: ` ${OWN} `, name: " team ", models: ["acme/*"] };
     const { status, text, json } = await post(account, body);
@@ -45,7 +45,7 @@ describe("storing a key", () => {
     });
   });
 
-  test("puts it behind those of the same provider", async () => {
+  test("gives a key the order after those of the same provider", async () => {
     const account = await makeAccount(site);
     const orders: number[] = [];
     for (const provider of ["near", "near", "far", "near"])
@@ -53,7 +53,7 @@ describe("storing a key", () => {
     expect(orders).toEqual([0, 1, 0, 2]);
   });
 
-  test("of a service account's file shows its key's id, not the end of the file", async () => {
+  test("shows the end of the key id of a service account's file, not the end of the file", async () => {
     const { generateKeyPairSync } = await import("node:crypto");
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const file = JSON.stringify({
@@ -74,32 +74,32 @@ describe("storing a key", () => {
 
   test.each<[string, Record<string, unknown>, string]>([
     ["no provider", { key: OWN }, "provider"],
-    ["a provider that nobody knows", { provider: "nobody", key: OWN }, "provider"],
-    ["a provider that takes no keys", { provider: "sandbox", key: OWN }, "provider"],
-    ["a provider of which nobody has said where it is", { provider: "azure", key: OWN }, "provider"],
+    ["an unknown provider", { provider: "unknown", key: OWN }, "provider"],
+    ["a provider that accepts no BYOK keys", { provider: "sandbox", key: OWN }, "provider"],
+    ["a provider without a configured URL", { provider: "azure", key: OWN }, "provider"],
     ["no key", { provider: "near" }, "key"],
     ["a key that is too short", { provider: "near", key: "abc" }, "key"],
     ["a key of several lines", { provider: "near", key: "own-key\r\nx-evil: 1" }, "key"],
-    ["a key of other letters", { provider: "near", key: "own-schlüssel-0123" }, "key"],
-    ["a field that is unknown", { provider: "near", key: OWN, base_url: "http://evil" }, "body"],
-    ["an order that is none", { provider: "near", key: OWN, order: -1 }, "order"],
-    ["models that are no list", { provider: "near", key: OWN, models: "acme/*" }, "models"],
+    ["a key with other characters", { provider: "near", key: "own-schlüssel-0123" }, "key"],
+    ["an unknown field", { provider: "near", key: OWN, base_url: "http://evil" }, "body"],
+    ["a negative order", { provider: "near", key: OWN, order: -1 }, "order"],
+    ["models that are not a list", { provider: "near", key: OWN, models: "acme/*" }, "models"],
     ["an empty list of members", { provider: "near", key: OWN, members: [] }, "members"],
-  ])("is refused with %s, naming the field and never the key", async (_name, body, field) => {
+  ])("rejects %s and names the field, never the key", async (_name, body, field) => {
     const { status, text, json } = await post(await makeAccount(site), body);
     expect([status, json.error.metadata.field]).toEqual([400, field]);
     if (body["key"] !== undefined) expect(text).not.toContain(String(body["key"]).slice(0, 9));
   });
 
-  test("is refused past a hundred", async () => {
+  test("rejects more than a hundred keys of an account", async () => {
     const account = await makeAccount(site);
-    for (let place = 0; place < 100; place++) await post(account, { provider: "near", key: OWN });
+    for (let owner = 0; owner < 100; owner++) await post(account, { provider: "near", key: OWN });
     expect((await post(account, { provider: "near", key: OWN })).status).toBe(400);
   });
 });
 
-describe("the list", () => {
-  test("has an account's own by provider and order, page by page", async () => {
+describe("GET provider-keys", () => {
+  test("lists the keys of an account by provider and order, page by page", async () => {
     const [account, other] = [await makeAccount(site), await makeAccount(site)];
     for (const [provider, order] of [
       ["near", 2],
@@ -128,8 +128,8 @@ describe("the list", () => {
   });
 });
 
-describe("changing a key", () => {
-  test("changes what is given and nothing else", async () => {
+describe("a change of a provider key", () => {
+  test("changes only the given fields", async () => {
     const account = await makeAccount(site);
     const id = await site.bring(account, "near", OWN, { name: "a", models: ["acme/*"] });
     const path = `/accounts/${account}/provider-keys/${id}`;
@@ -147,7 +147,7 @@ describe("changing a key", () => {
     expect((await change({ provider: "far" })).status).toBe(400);
   });
 
-  test("of another account, or that is not there, is 404, like all that is done to it", async () => {
+  test("is 404 for a key of another account and for an unknown key, like every other request for it", async () => {
     const [account, other] = [await makeAccount(site), await makeAccount(site)];
     const id = await site.bring(account, "near", OWN);
     for (const path of [
@@ -162,7 +162,7 @@ describe("changing a key", () => {
     expect((await post("user_none", { provider: "near", key: OWN })).status).toBe(404);
   });
 
-  test("by removing it leaves nothing of it", async () => {
+  test("that deletes it leaves nothing of it in the store", async () => {
     const account = await makeAccount(site);
     const id = await site.bring(account, "near", OWN);
     const path = `/accounts/${account}/provider-keys`;
@@ -174,8 +174,8 @@ describe("changing a key", () => {
   });
 });
 
-describe("who may", () => {
-  test("the operator, the account's owners and admins; nobody else", async () => {
+describe("the management of provider keys", () => {
+  test("is allowed only to the operator and to owners and admins of the account", async () => {
     const roles = {
       user_owner: "owner",
       user_admin: "admin",
@@ -198,28 +198,28 @@ describe("who may", () => {
     expect(await statusWith("anonymous")).toBe(401);
   });
 
-  test("a user for their own account", async () => {
+  test("is allowed to a user for their own account", async () => {
     const user = await makeAccount(site);
     const key = await makeKey(site, user, user, "management");
     expect((await post(user, { provider: "near", key: OWN }, key)).status).toBe(201);
   });
 });
 
-describe("testing a key", () => {
+describe("the test of a provider key", () => {
   async function trial(provider = "near", more: Record<string, unknown> = {}): Promise<Answer> {
     const account = await makeAccount(site, { overdraft: 0 });
     const id = await site.bring(account, provider, OWN, more);
     return site.manage(`/accounts/${account}/provider-keys/${id}/test`, { method: "POST" });
   }
 
-  test("asks for one token with it, and nothing is charged", async () => {
+  test("requests one token with it and charges nothing", async () => {
     const { status, json } = await trial();
     expect([status, json.data.status, json.data.model]).toEqual([200, "ok", "acme/model"]);
     expect(secretsAt(site.near)).toEqual([OWN]);
     expect(JSON.parse(site.near.last().text)).toMatchObject({ max_tokens: 1 });
   });
 
-  test("reaches a provider that the gateway has no key for, at its cheapest model", async () => {
+  test("calls a provider without a platform key, with its cheapest model", async () => {
     expect((await trial("openai")).json.data.status).toBe("ok");
     expect(secretsAt(site.openai)).toEqual([OWN]);
     expect((await trial("openai", { models: ["openai/gpt-4o"] })).json.data.model).toBe("openai/gpt-4o");
@@ -230,20 +230,20 @@ describe("testing a key", () => {
   });
 
   test.each<[string, number, unknown, string]>([
-    ["refuses it", 401, { error: { message: `Wrong key ${OWN}` } }, "refused"],
+    ["rejects the key", 401, { error: { message: `Wrong key ${OWN}` } }, "refused"],
     ["has no credit for it", 402, { error: { message: "No credit." } }, "refused"],
-    ["limits it", 429, { error: { message: "Slow down." } }, "ok"],
-    ["dislikes the request", 400, { error: { message: `max_tokens is too low for ${OWN}` } }, "ok"],
+    ["limits the key", 429, { error: { message: "Slow down." } }, "ok"],
+    ["rejects the request", 400, { error: { message: `max_tokens is too low for ${OWN}` } }, "ok"],
     ["is overloaded", 503, { error: { message: "Overloaded." } }, "out_of_reach"],
     ["fails", 500, `<html>${OWN}</html>`, "out_of_reach"],
-  ])("says what is when the vendor %s, without the key", async (_name, status, body, told) => {
+  ])("reports the result without the secret if the provider %s", async (_name, status, body, result) => {
     site.near.reset(() => new Response(typeof body === "string" ? body : JSON.stringify(body), { status }));
     const answer = await trial();
-    expect([answer.status, answer.json.data.status]).toEqual([200, told]);
+    expect([answer.status, answer.json.data.status]).toEqual([200, result]);
     expect(answer.text).not.toContain(OWN);
   });
 
-  test("says when nobody is there, and notes it", async () => {
+  test("reports and records that the provider cannot be reached", async () => {
     const own = await startSite();
     await own.near.stop();
     const account = await makeAccount(own);
@@ -257,7 +257,7 @@ describe("testing a key", () => {
 });
 
 describe("GET providers", () => {
-  test("says which of them take accounts' own keys", async () => {
+  test("shows which providers accept BYOK keys", async () => {
     const response = await fetch(`${site.gateway.base}/providers?all=true`);
     const { data } = (await response.json()) as { data: { slug: string; byokEnabled: boolean }[] };
     const of = (slug: string) => data.find((provider) => provider.slug === slug)?.byokEnabled;

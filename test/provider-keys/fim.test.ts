@@ -9,13 +9,13 @@ let mistral: RecordingVendor;
 beforeAll(async () => {
   [codestral, mistral] = [startRecordingVendor(), startRecordingVendor()];
   site = await startSite({
-    // Cheaper, so that it is not the price that decides.
+    // Cheaper than the host for code, so that not the price decides.
     providers:
       '  mistral: {models: [{id: mistralai/codestral-2508, prices: {prompt: "0.0000001", completion: "0"}}]}\n',
     environment: {
       CODESTRAL_BASE_URL: codestral.baseUrl,
       MISTRAL_BASE_URL: mistral.baseUrl,
-      CODESTRAL_API_KEY: "house-codestral-0123",
+      CODESTRAL_API_KEY: "platform-codestral-0123",
     },
   });
 });
@@ -35,8 +35,8 @@ async function fill(key: string): Promise<number> {
   return response.status;
 }
 
-describe("fill in the middle with own keys", () => {
-  test("goes to the host for code first, then to the other, each with its kind of key", async () => {
+describe("fill in the middle with BYOK keys", () => {
+  test("calls the host for code first, then the other, each with its BYOK key", async () => {
     const account = await makeAccount(site, { overdraft: 0 });
     const key = await makeKey(site, account);
     await site.bring(account, "mistral", "own-mistral-0123", { order: 0 });
@@ -53,14 +53,14 @@ describe("fill in the middle with own keys", () => {
     ]);
   });
 
-  test("goes to the account's own before the gateway's host for code", async () => {
+  test("calls a provider with a BYOK key before the host for code with a platform key", async () => {
     const account = await makeAccount(site);
     await site.bring(account, "mistral", "own-mistral-0123");
     expect(await fill(await makeKey(site, account))).toBe(200);
     expect([secretsAt(codestral), secretsAt(mistral)]).toEqual([[], ["own-mistral-0123"]]);
   });
 
-  test("with an own key that cannot be opened is 503 and goes to no host with the gateway's key", async () => {
+  test("answers 503 and calls no provider with platform keys if a BYOK key cannot be decrypted", async () => {
     const account = await makeAccount(site);
     const id = await site.bring(account, "mistral", "own-mistral-0123");
     const found = (await site.stores.providerKeys.findProviderKey(id))!;

@@ -7,22 +7,22 @@ import {
   startRecordingVendor,
 } from "../support/recording-vendor.ts";
 import { createTestHealth } from "../support/test-health.ts";
-import { HOUSE, makeAccount, makeKey, type Site, secretsAt, startSite } from "./site.ts";
+import { makeAccount, makeKey, PLATFORM, type Site, secretsAt, startSite } from "./site.ts";
 
 let site: Site;
 
-const fared = createTestHealth();
+const testHealth = createTestHealth();
 
 beforeAll(async () => {
-  site = await startSite({ health: fared.health });
+  site = await startSite({ health: testHealth.health });
 });
 beforeEach(() => {
-  fared.forget();
+  testHealth.forget();
   for (const vendor of [site.near, site.far, site.openai]) vendor.reset();
 });
 afterAll(() => site.stop());
 
-const refuseKey = (): Response =>
+const rejectKey = (): Response =>
   Response.json(
     { error: { message: "Incorrect API key provided: own-first-0123456789.", code: "invalid_api_key" } },
     { status: 401 },
@@ -33,26 +33,26 @@ const outOfCredit = (): Response =>
     { status: 402 },
   );
 
-/** Answers plainly but for one secret. */
+/** Answers with `respond` to one secret, and plainly to all others. */
 function except(secret: string, respond: Responder): Responder {
-  return (request: RecordedRequest, place: number) =>
+  return (request: RecordedRequest, owner: number) =>
     request.headers.get("authorization") === `Bearer ${secret}`
-      ? respond(request, place)
+      ? respond(request, owner)
       : answerPlainly(request);
 }
 
 const OWN = "own-first-0123456789";
 const SECOND = "own-second-0123456789";
 
-describe("an account's own key", () => {
-  test("reaches the vendor in place of the gateway's, and costs nothing", async () => {
+describe("a BYOK key", () => {
+  test("is used instead of the platform key, and the request costs nothing", async () => {
     const account = await makeAccount(site, { overdraft: 0 });
     const key = await makeKey(site, account);
     await site.bring(account, "far", OWN);
     const answer = await site.chat(key);
     expect([answer.status, secretsAt(site.near), secretsAt(site.far)]).toEqual([200, [], [OWN]]);
-    expect(site.far.last().headers.get("x-house")).toBeNull();
-    // Three tokens and two at 0.000002 dollars.
+    expect(site.far.last().headers.get("x-platform")).toBeNull();
+    // Three prompt and two completion tokens at 0.000001 or 0.000002 dollars.
     expect(answer.json.usage).toMatchObject({
       is_byok: true,
       cost: 0,
@@ -68,7 +68,7 @@ describe("an account's own key", () => {
     expect((await site.stores.ledger.findBalance(account)).balance).toBe(0);
   });
 
-  test("serves streams and other client APIs alike", async () => {
+  test("is used for streams and other client APIs too", async () => {
     const account = await makeAccount(site, { overdraft: 0 });
     const key = await makeKey(site, account);
     await site.bring(account, "near", OWN);
@@ -87,7 +87,7 @@ describe("an account's own key", () => {
     expect(secretsAt(site.near)).toEqual([OWN, OWN]);
   });
 
-  test("makes models reachable that the gateway has no key for", async () => {
+  test("makes models available for which there is no platform key", async () => {
     const account = await makeAccount(site, { overdraft: 0 });
     const key = await makeKey(site, account);
     const before = await site.chat(key, { model: "openai/gpt-4o-mini" });
@@ -98,20 +98,20 @@ describe("an account's own key", () => {
     expect([answer.status, secretsAt(site.openai)]).toEqual([200, [OWN]]);
   });
 
-  test("is not used for others: callers without keys, other accounts, nobody", async () => {
+  test("is not used for callers without a key or for other accounts", async () => {
     const [rich, poor] = [await makeAccount(site), await makeAccount(site)];
     await site.bring(rich, "near", OWN);
     expect((await site.chat(await makeKey(site, poor))).json.usage.is_byok).toBe(false);
     expect((await site.chat(site.gateway.key)).json.usage.is_byok).toBe(false);
-    expect(secretsAt(site.near)).toEqual([HOUSE.near, HOUSE.near]);
+    expect(secretsAt(site.near)).toEqual([PLATFORM.near, PLATFORM.near]);
   });
 
-  test("of two accounts at once stays with its own", async () => {
+  test("is used only for its own account if two accounts send requests at once", async () => {
     const accounts = await Promise.all(
-      [0, 1, 2, 3].map(async (place) => {
+      [0, 1, 2, 3].map(async (owner) => {
         const account = await makeAccount(site);
-        await site.bring(account, "near", `own-of-${place}-0123456789`);
-        return { secret: `own-of-${place}-0123456789`, key: await makeKey(site, account) };
+        await site.bring(account, "near", `own-of-${owner}-0123456789`);
+        return { secret: `own-of-${owner}-0123456789`, key: await makeKey(site, account) };
       }),
     );
     site.near.reset(async (request) => {
@@ -119,7 +119,7 @@ describe("an account's own key", () => {
       const sent = request.headers.get("authorization");
       return sent === `Bearer ${wanted}` ? answerPlainly(request) : Response.json({}, { status: 500 });
     });
-    const turns = Array.from({ length: 40 }, (_, place) => accounts[place % 4]!);
+    const turns = Array.from({ length: 40 }, (_, owner) => accounts[owner % 4]!);
     const statuses = await Promise.all(
       turns.map(
         async ({ key, secret }) =>
@@ -130,7 +130,7 @@ describe("an account's own key", () => {
     expect(site.far.requests).toHaveLength(0);
   });
 
-  test("of an organization serves its members, whichever key of theirs names it", async () => {
+  test("of an organization is used for its members, with any of their API keys that names the organization", async () => {
     const user = await makeAccount(site, { overdraft: 0 });
     const organization = await makeAccount(site, { members: { [user]: "member" } });
     await site.bring(organization, "near", OWN);
@@ -145,41 +145,41 @@ describe("an account's own key", () => {
 
   test.each([
     ["another model", { models: ["openai/*"] }],
-    ["another member", { members: ["user_nobody"] }],
-    ["nobody, being disabled", { enabled: false }],
-  ])("that is for %s leaves the gateway's in its place", async (_name, limits) => {
+    ["another member", { members: ["user_other"] }],
+    ["no request because it is disabled", { enabled: false }],
+  ])("that is for %s does not replace the platform key", async (_name, limits) => {
     const account = await makeAccount(site);
     await site.bring(account, "near", OWN, limits);
     const key = await makeKey(site, account, account);
     expect((await site.chat(key)).json.usage.is_byok).toBe(false);
-    expect(secretsAt(site.near)).toEqual([HOUSE.near]);
+    expect(secretsAt(site.near)).toEqual([PLATFORM.near]);
   });
 
-  test("that is for this model and member serves, and is none of a service key's", async () => {
+  test("that is for a model and a member is used for them, and not for a service key", async () => {
     const user = await makeAccount(site);
     const account = await makeAccount(site, { members: { [user]: "member" } });
     await site.bring(account, "near", OWN, { models: ["acme/*"], members: [user] });
     await site.chat(await makeKey(site, account, user));
     await site.chat(await makeKey(site, account, null));
-    expect(secretsAt(site.near)).toEqual([OWN, HOUSE.near]);
+    expect(secretsAt(site.near)).toEqual([OWN, PLATFORM.near]);
   });
 
-  test("comes before cheaper deployments of the gateway, unless the request orders otherwise", async () => {
+  test("is used before cheaper deployments with platform keys, unless the request gives another order", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     await site.bring(account, "far", OWN);
     await site.chat(key, { provider: { order: ["near"] } });
-    expect([secretsAt(site.near), secretsAt(site.far)]).toEqual([[HOUSE.near], []]);
+    expect([secretsAt(site.near), secretsAt(site.far)]).toEqual([[PLATFORM.near], []]);
   });
 });
 
-describe("counting tokens", () => {
-  test("asks with the account's own key, for the vendor that counts", async () => {
+describe("a request to count tokens", () => {
+  test("uses the BYOK key for a provider that counts tokens", async () => {
     const counting = startRecordingVendor();
     counting.reset(() => Response.json({ input_tokens: 7 }));
     const environment = {
       ANTHROPIC_BASE_URL: counting.baseUrl.replace(/\/v1$/, ""),
-      ANTHROPIC_API_KEY: "house-anthropic-0123",
+      ANTHROPIC_API_KEY: "platform-anthropic-0123",
     };
     const own = await startSite({ environment });
     const account = await makeAccount(own);
@@ -198,8 +198,8 @@ describe("counting tokens", () => {
   });
 });
 
-describe("own keys that fail", () => {
-  test("are tried in their order, and then other providers; never the gateway's for the same one", async () => {
+describe("BYOK keys that fail", () => {
+  test("are tried in their order, then other providers, but never the platform key of the same provider", async () => {
     const bringBoth = async () => {
       const account = await makeAccount(site);
       await site.bring(account, "near", SECOND, { order: 5 });
@@ -207,27 +207,27 @@ describe("own keys that fail", () => {
       return makeKey(site, account);
     };
     let key = await bringBoth();
-    site.near.reset(except(OWN, refuseKey));
+    site.near.reset(except(OWN, rejectKey));
     expect((await site.chat(key)).json.usage.is_byok).toBe(true);
     expect(secretsAt(site.near)).toEqual([OWN, SECOND]);
 
     key = await bringBoth();
-    site.near.reset(refuseKey);
+    site.near.reset(rejectKey);
     const answer = await site.chat(key);
     expect(answer.json.usage).toMatchObject({ is_byok: false });
     expect(answer.json.usage.cost).toBeGreaterThan(0);
-    expect([secretsAt(site.near), secretsAt(site.far)]).toEqual([[OWN, SECOND], [HOUSE.far]]);
+    expect([secretsAt(site.near), secretsAt(site.far)]).toEqual([[OWN, SECOND], [PLATFORM.far]]);
     expect(await site.generation(key, answer)).toMatchObject({
       is_byok: false,
       attempts: [{ is_byok: true }, { is_byok: true }, { is_byok: false }],
     });
   });
 
-  test("do not bring the gateway's in where only own ones are wanted", async () => {
+  test("are not replaced by platform keys if only BYOK keys are allowed", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     await site.bring(account, "near", OWN);
-    site.near.reset(refuseKey);
+    site.near.reset(rejectKey);
     const { status, text, json } = await site.chat(key, { provider: { own_keys_only: true } });
     expect([status, json.error.type, secretsAt(site.far)]).toEqual([502, "upstream_error", []]);
     expect(json.error.message).toContain("account's BYOK key");
@@ -240,7 +240,7 @@ describe("own keys that fail", () => {
     expect(text).not.toContain(OWN);
   });
 
-  test("being out of credit are 503, which says whose account it is, and are left alone for a minute", async () => {
+  test("without credit give a 503 that names the provider account, and are skipped for a minute", async () => {
     const [account, other] = [await makeAccount(site), await makeAccount(site)];
     const only = { provider: { only: ["near"] } };
     await site.bring(account, "near", OWN);
@@ -256,13 +256,13 @@ describe("own keys that fail", () => {
     const second = await site.chat(key, only);
     expect([second.status, second.json.error.metadata]).toEqual([503, { is_byok: true }]);
     expect(site.near.requests).toHaveLength(1);
-    // The same secret, but another account's key.
+    // Another account's BYOK key with the same secret.
     site.near.reset();
     expect((await site.chat(await makeKey(site, other), only)).status).toBe(200);
     expect((await site.chat(site.gateway.key, only)).status).toBe(200);
   });
 
-  test("work again at once when the secret was replaced", async () => {
+  test("are used again at once after their secret was replaced", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     const id = await site.bring(account, "near", OWN);
@@ -275,7 +275,7 @@ describe("own keys that fail", () => {
     expect(secretsAt(site.near)).toEqual([OWN, SECOND]);
   });
 
-  test("are noted for their owner, who sees when each was used", async () => {
+  test("show their last use and last error to their owner", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     await site.bring(account, "near", OWN);
@@ -285,7 +285,7 @@ describe("own keys that fail", () => {
     expect((await site.manage(path)).json.data).toMatchObject([
       { last_used_at: expect.any(String), last_error: null },
     ]);
-    site.near.reset(refuseKey);
+    site.near.reset(rejectKey);
     await site.chat(key);
     const [{ last_error }] = (await site.manage(path)).json.data;
     expect(last_error).toEqual({ message: expect.stringContaining("rejected"), at: expect.any(String) });
@@ -295,18 +295,18 @@ describe("own keys that fail", () => {
   });
 });
 
-describe("a key that is removed", () => {
-  test("is used no more, and the gateway's serves again", async () => {
+describe("a deleted BYOK key", () => {
+  test("is no longer used, and the platform key is used again", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     const id = await site.bring(account, "near", OWN);
     await site.chat(key);
     await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "DELETE" });
     await site.chat(key);
-    expect(secretsAt(site.near)).toEqual([OWN, HOUSE.near]);
+    expect(secretsAt(site.near)).toEqual([OWN, PLATFORM.near]);
   });
 
-  test("while another is tried is not tried after it", async () => {
+  test("is not tried after another one that was being tried when it was deleted", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     await site.bring(account, "near", OWN, { order: 0 });
@@ -314,51 +314,51 @@ describe("a key that is removed", () => {
     site.near.reset(
       except(OWN, async () => {
         await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "DELETE" });
-        return refuseKey();
+        return rejectKey();
       }),
     );
     const answer = await site.chat(key, { provider: { only: ["near"] } });
     expect([answer.status, secretsAt(site.near)]).toEqual([502, [OWN]]);
   });
 
-  test("by another process is forgotten within a second", async () => {
+  test("is no longer used within a second if another process deleted it", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     const id = await site.bring(account, "near", OWN);
     await site.chat(key);
     await site.stores.providerKeys.removeProviderKey(id);
-    await eventually("the key forgotten", async () => !(await site.chat(key)).json.usage.is_byok);
-    expect(secretsAt(site.near).at(-1)).toBe(HOUSE.near);
+    await eventually("the key is no longer used", async () => !(await site.chat(key)).json.usage.is_byok);
+    expect(secretsAt(site.near).at(-1)).toBe(PLATFORM.near);
   });
 });
 
-describe("money", () => {
-  test("is held for the gateway's candidates alone, and where it does not suffice own keys serve", async () => {
+describe("the hold of a request", () => {
+  test("covers only candidates with platform keys, which are skipped for BYOK keys if the balance does not suffice", async () => {
     const account = await makeAccount(site, { overdraft: 0 });
     const key = await makeKey(site, account);
     const broke = await site.chat(key);
     expect([broke.status, broke.json.error.type]).toEqual([402, "insufficient_credits"]);
     await site.bring(account, "near", OWN);
-    // `far` could answer with the gateway's key, and is not paid for.
+    // `far` could answer with its platform key, which the balance does not cover.
     expect((await site.chat(key)).status).toBe(200);
-    site.near.reset(refuseKey);
+    site.near.reset(rejectKey);
     expect((await site.chat(key)).status).toBe(502);
     expect(secretsAt(site.far)).toEqual([]);
   });
 });
 
-describe("only own keys", () => {
-  test("is a setting of the account: nobody else serves, and 403 says so", async () => {
+describe("own_keys_only", () => {
+  test("in the policy of the account excludes platform keys, and a request without a BYOK key gets 403", async () => {
     const account = await makeAccount(site, { policy: { ownKeysOnly: true } });
     const key = await makeKey(site, account);
-    const refused = await site.chat(key);
-    expect([refused.status, refused.json.error.type]).toEqual([403, "model_not_allowed"]);
+    const rejected = await site.chat(key);
+    expect([rejected.status, rejected.json.error.type]).toEqual([403, "model_not_allowed"]);
     await site.bring(account, "far", OWN);
     expect((await site.chat(key)).json.usage.is_byok).toBe(true);
     expect([secretsAt(site.near), secretsAt(site.far)]).toEqual([[], [OWN]]);
   });
 
-  test("is a wish of a request, which names the field where it cannot be met", async () => {
+  test("in a request without a BYOK key gives 400 with the name of the field", async () => {
     const key = await makeKey(site, await makeAccount(site));
     const { status, json } = await site.chat(key, { provider: { own_keys_only: true } });
     expect([status, json.error.metadata.field]).toEqual([400, "provider.own_keys_only"]);
@@ -368,8 +368,8 @@ describe("only own keys", () => {
   });
 });
 
-describe("a key that cannot be opened", () => {
-  test("is 503 and a line in the log; the gateway's does not stand in for it", async () => {
+describe("a BYOK key that cannot be decrypted", () => {
+  test("gives 503 and a line in the log, and the platform key does not replace it", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     const id = await site.bring(account, "near", OWN);

@@ -37,9 +37,9 @@ const lines = () =>
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
 
-/** Stores keys, sealed by a vault; more than are read at once. */
+/** Stores keys encrypted by a vault, more than one page. */
 async function fill(vault: ReturnType<typeof vaultOf>, count = 230): Promise<void> {
-  for (let place = 0; place < count; place++) await store(vault, `pkey_${place}`);
+  for (let owner = 0; owner < count; owner++) await store(vault, `pkey_${owner}`);
 }
 
 async function store(vault: ReturnType<typeof vaultOf>, id: string): Promise<void> {
@@ -67,8 +67,8 @@ async function expectReadable(vault: ReturnType<typeof vaultOf>): Promise<readon
   return all;
 }
 
-describe("a master key that nobody configured", () => {
-  test("is made when it is first needed, for its owner's eyes, and stays", async () => {
+describe("a master key without configuration", () => {
+  test("is created on first use in a file that only its owner can read, and is kept", async () => {
     const vault = vaultOf();
     expect(() => statSync(join(dir, "secrets.key"))).toThrow();
     vault.seal("x", { id: "a", accountId: "b" });
@@ -78,13 +78,13 @@ describe("a master key that nobody configured", () => {
     expect(lines()).toEqual([first as string]);
   });
 
-  test("is made once by processes that need it together", async () => {
+  test("is created only once if two processes need it at the same time", async () => {
     const vaults = [vaultOf(), vaultOf()];
     const sealed = vaults.map((vault) => vault.seal("x", { id: "a", accountId: "b" }));
     expect(sealed[0]?.masterKeyId).toBe(sealed[1]?.masterKeyId as string);
   });
 
-  test("is told when its file was damaged", () => {
+  test("gives an error with the name of its file if the file is damaged", () => {
     vaultOf().seal("x", { id: "a", accountId: "b" });
     const file = join(dir, "secrets.key");
     Bun.spawnSync(["sh", "-c", `echo nonsense >> ${file}`]);
@@ -92,12 +92,12 @@ describe("a master key that nobody configured", () => {
   });
 });
 
-describe("rotation", () => {
-  test("with nothing stored does nothing", async () => {
+describe("a rotation of the master key", () => {
+  test("does nothing if nothing is stored", async () => {
     expect(await rotate()).toBeNull();
   });
 
-  test("makes another master key and seals everything under it", async () => {
+  test("creates another master key and encrypts everything with it", async () => {
     await fill(vaultOf());
     const [old] = lines();
     const outcome = await rotate();
@@ -105,14 +105,14 @@ describe("rotation", () => {
     expect(lines()).toEqual([expect.any(String), old as string]);
     const all = await expectReadable(vaultOf());
     expect(new Set(all.map(({ sealed }) => sealed.masterKeyId))).toEqual(new Set([outcome!.masterKeyId]));
-    // The master key before the last one goes with the next.
+    // The next rotation removes the master key before the last one.
     await rotate();
     expect(lines()).toHaveLength(2);
     expect(lines()).not.toContain(old as string);
     await expectReadable(vaultOf());
   });
 
-  test("that was broken off goes on where it stood, under the same master key", async () => {
+  test("continues with the same master key after it was interrupted", async () => {
     await fill(vaultOf());
     let left = 100;
     const breaking = {
@@ -132,7 +132,7 @@ describe("rotation", () => {
     await expectReadable(vaultOf());
   });
 
-  test("goes to the first configured key, and says when the file is needed no more", async () => {
+  test("uses the first configured key, and reports when the file is no longer needed", async () => {
     await fill(vaultOf(), 3);
     const [first, second] = [createMasterKey(random), createMasterKey(random)];
     expect(await rotate(first)).toMatchObject({
@@ -147,7 +147,7 @@ describe("rotation", () => {
     expect(await rotate(second)).toMatchObject({ resealed: 0 });
   });
 
-  test("leaves what it cannot open, and names it", async () => {
+  test("does not change secrets that it cannot decrypt, and reports them", async () => {
     const [lost, kept] = [createMasterKey(random), createMasterKey(random)];
     await store(vaultOf(lost), "pkey_lost");
     await store(vaultOf(kept), "pkey_kept");
@@ -157,7 +157,7 @@ describe("rotation", () => {
     expect(await rotate(next, lost)).toMatchObject({ resealed: 1, unreadable: [] });
   });
 
-  test("leaves a secret that was replaced meanwhile as it is", async () => {
+  test("does not change a secret that was replaced meanwhile", async () => {
     await fill(vaultOf(), 1);
     const [before] = await stores.providerKeys.listProviderKeys("org_1");
     const newer = vaultOf().seal("secret of pkey_0", { id: "pkey_0", accountId: "org_1" });
@@ -167,7 +167,7 @@ describe("rotation", () => {
     await expectReadable(vaultOf());
   });
 
-  test("while a gateway runs is not noticed by its callers, nor by keys that are stored after it", async () => {
+  test("affects neither the callers of a running gateway nor keys that are stored after it", async () => {
     const site = await startSite();
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
@@ -176,7 +176,7 @@ describe("rotation", () => {
     const config = checkConfig("", "gateway.yaml", { GATEWAY_DATA_DIR: site.gateway.dataDir });
     const outcome = await rotateMasterKey(config, site.stores, random);
     expect(outcome?.resealed).toBe(1);
-    // Forgotten, so that it is read anew: the gateway has to learn of the new master key.
+    // Clears the cache, so that the gateway reads the key again and needs the new master key.
     await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "PATCH", body: { name: "b" } });
     expect((await site.chat(key)).status).toBe(200);
     expect(secretsAt(site.near)).toEqual(["own-rotated-0123456789", "own-rotated-0123456789"]);
@@ -185,20 +185,20 @@ describe("rotation", () => {
     await site.stop();
   });
 
-  test("is done by one process at a time", async () => {
+  test("runs in only one process at a time", async () => {
     await fill(vaultOf(), 3);
     const outcomes = await Promise.allSettled([rotate(), rotate()]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 });
 
-describe("rotation beside a gateway that seals with another master key", () => {
+describe("a rotation while a gateway runs that encrypts with another master key", () => {
   const rotateAt = (site: Site, ...keys: string[]) => {
     const environment = { GATEWAY_DATA_DIR: site.gateway.dataDir, GATEWAY_SECRETS_KEY: keys.join(",") };
     return rotateMasterKey(checkConfig("", "gateway.yaml", environment), site.stores, random);
   };
 
-  test("changes nothing while that gateway runs, and calls no file idle", async () => {
+  test("changes nothing and does not report the file as unused", async () => {
     const site = await startSite();
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
@@ -208,14 +208,14 @@ describe("rotation beside a gateway that seals with another master key", () => {
       /gateway that is running .* seals with another master key.*restart the gateway/,
     );
     expect(await site.stores.providerKeys.listMasterKeysInUse()).toEqual(inUse);
-    // Makes the gateway read the key again.
+    // Clears the cache, so that the gateway reads the key again.
     await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "PATCH", body: { name: "b" } });
     expect((await site.chat(key)).status).toBe(200);
     expect(secretsAt(site.near)).toEqual(["own-kept-0123456789"]);
     await site.stop();
   });
 
-  test("goes on once the gateway was restarted with the new master key, and names the idle file", async () => {
+  test("continues after the gateway was restarted with the new master key, and reports the unused file", async () => {
     const before = await startSite();
     await before.bring(await makeAccount(before), "near", "own-moved-0123456789");
     const next = createMasterKey(random);
@@ -229,13 +229,13 @@ describe("rotation beside a gateway that seals with another master key", () => {
     await site.stop();
   });
 
-  test("calls no file idle where a key was stored under it after the others were sealed", async () => {
+  test("does not report the file as unused if another key was encrypted with it after the others were rotated", async () => {
     await fill(vaultOf(), 1);
     const first = createMasterKey(random);
     const late = {
       ...stores.providerKeys,
       async reseal(...args: Parameters<typeof stores.providerKeys.reseal>) {
-        // Sorts before the page that was read, as does a key of a process that does not know of the rotation.
+        // Sorts before the page that was read, as a key may that a process stores during the rotation.
         await store(vaultOf(), "pkey_");
         return stores.providerKeys.reseal(...args);
       },
@@ -246,9 +246,9 @@ describe("rotation beside a gateway that seals with another master key", () => {
   });
 });
 
-describe("the configuration", () => {
+describe("the configuration of master keys", () => {
   test.each([["too short"], ["x".repeat(44)], [`${"a".repeat(64)},nonsense`]])(
-    "refuses %p without repeating it",
+    "rejects %p without repeating it",
     (text) => {
       const check = () => checkConfig("", "gateway.yaml", { GATEWAY_SECRETS_KEY: text });
       expect(check).toThrow("GATEWAY_SECRETS_KEY must be 32 bytes");
@@ -256,7 +256,7 @@ describe("the configuration", () => {
     },
   );
 
-  test("refuses the management key as a master key", () => {
+  test("rejects the admin key as a master key", () => {
     const key = createMasterKey(random);
     const config = checkConfig("", "gateway.yaml", { GATEWAY_SECRETS_KEY: key, GATEWAY_ADMIN_KEY: key });
     expect(() => openMasterKeys(config, random)).toThrow("management key");

@@ -7,7 +7,7 @@ import { makeAccount, makeKey, type Site, startSite } from "./site.ts";
 const OWN = "own-hidden-secret-0123456789";
 const NEWER = "own-hidden-newer-9876543210";
 
-/** Every file of a folder, as bytes. */
+/** Returns every file of a folder as bytes. */
 function readAll(folder: string): [string, Buffer][] {
   return readdirSync(folder, { recursive: true })
     .map((name) => join(folder, String(name)))
@@ -15,15 +15,15 @@ function readAll(folder: string): [string, Buffer][] {
     .map((file) => [file, readFileSync(file)]);
 }
 
-/** Uses and misuses two secrets in every way that leaves something behind; gives all that was answered. */
+/** Sends all kinds of requests with two secrets, also invalid ones. Returns the bodies of all responses. */
 async function useUp(site: Site): Promise<string[]> {
   const account = await makeAccount(site);
   const key = await makeKey(site, account);
   const path = `/accounts/${account}/provider-keys`;
   const answers: string[] = [];
-  const tell = async (answer: Promise<{ text: string }>) => answers.push((await answer).text);
+  const collect = async (answer: Promise<{ text: string }>) => answers.push((await answer).text);
   const id = await site.bring(account, "near", OWN);
-  // The vendor repeats the key wherever it can.
+  // The vendor repeats the key in every field of its errors.
   const echo =
     (status: number): Responder =>
     ({ headers }) => {
@@ -33,23 +33,23 @@ async function useUp(site: Site): Promise<string[]> {
     };
   for (const status of [200, 400, 401, 402, 403, 429, 500, 503]) {
     site.near.reset(status === 200 ? answerPlainly : echo(status));
-    await tell(site.chat(key, { provider: { only: ["near"] } }));
-    await tell(site.chat(key, { stream: true, provider: { only: ["near"] } }));
-    await tell(site.manage(`${path}/${id}/test`, { method: "POST" }));
-    // Another label, so that it is not left alone.
-    await tell(site.manage(`${path}/${id}`, { method: "PATCH", body: { key: OWN } }));
+    await collect(site.chat(key, { provider: { only: ["near"] } }));
+    await collect(site.chat(key, { stream: true, provider: { only: ["near"] } }));
+    await collect(site.manage(`${path}/${id}/test`, { method: "POST" }));
+    // Gives the key another label, so that it has no cooldown.
+    await collect(site.manage(`${path}/${id}`, { method: "PATCH", body: { key: OWN } }));
   }
   site.near.reset();
-  await tell(site.manage(`${path}/${id}`, { method: "PATCH", body: { key: NEWER } }));
-  await tell(site.chat(key));
-  await tell(site.manage(path));
-  await tell(site.manage(path, { method: "POST", body: { provider: "nobody", key: OWN } }));
-  await tell(site.manage(path, { method: "POST", body: { provider: "near", key: OWN, wrong: 1 } }));
+  await collect(site.manage(`${path}/${id}`, { method: "PATCH", body: { key: NEWER } }));
+  await collect(site.chat(key));
+  await collect(site.manage(path));
+  await collect(site.manage(path, { method: "POST", body: { provider: "unknown", key: OWN } }));
+  await collect(site.manage(path, { method: "POST", body: { provider: "near", key: OWN, wrong: 1 } }));
   return answers;
 }
 
-describe("an own key's secret", () => {
-  test("stands in no answer, no log line and no file: neither records nor journal nor database", async () => {
+describe("the secret of a BYOK key", () => {
+  test("is in no response, no line of the log and no file, neither journal nor database", async () => {
     const site = await startSite();
     const answers = await useUp(site);
     const log = JSON.stringify(site.gateway.log);
@@ -57,7 +57,7 @@ describe("an own key's secret", () => {
       for (const answer of answers) expect(answer).not.toContain(secret);
       expect(log).not.toContain(secret);
     }
-    // With all that a stop writes.
+    // Stopping writes the remaining records.
     site.stores.close();
     await site.gateway.stop({ keepData: true });
     const files = readAll(site.gateway.dataDir);

@@ -6,23 +6,23 @@ import { type AccountRecord, OPEN_POLICY, type Policy, type Role } from "../../s
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
-/** Secrets of the gateway's own at the two vendors that it has keys for. */
-export const HOUSE = { near: "house-near-0123456789", far: "house-far-0123456789" } as const;
+/** The secrets of the platform keys for two of the vendors. */
+export const PLATFORM = { near: "platform-near-0123456789", far: "platform-far-0123456789" } as const;
 
-/** A gateway between three vendors: `near` and `far` both serve `acme/model`, the gateway has no key for `openai`. */
+/** A gateway with three vendors: `near` and `far` both serve `acme/model`, and there is no platform key for `openai`. */
 export interface Site {
   readonly gateway: TestGateway;
   readonly stores: Stores;
   readonly near: RecordingVendor;
   readonly far: RecordingVendor;
   readonly openai: RecordingVendor;
-  /** Stores an account's own key; gives its id. */
+  /** Stores a BYOK key and returns its id. */
   bring(account: string, provider: string, key: string, more?: Record<string, unknown>): Promise<string>;
-  /** Speaks to the management API, as the operator unless another secret is given. */
+  /** Calls the management API, with the admin key by default. */
   manage(path: string, init?: { method?: string; body?: unknown; key?: string }): Promise<Answer>;
-  /** Sends a chat to `acme/model`. */
+  /** Sends a chat completion to `acme/model`. */
   chat(secret: string, more?: Record<string, unknown>): Promise<Answer>;
-  /** What `GET generation` says of an answer. */
+  /** Returns the generation of an answer from `GET generation`. */
   generation(secret: string, answer: Answer): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
@@ -31,27 +31,27 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests access members of responses
   readonly json: any;
 }
 
-/** What a test sets of a site. */
+/** The options of a site. */
 export interface SiteOptions extends TestGatewayOptions {
-  /** Further providers, a line each. */
+  /** Further providers in YAML, one line each. */
   readonly providers?: string;
 }
 
-/** Starts a site; `yaml` is put before its configuration. */
+/** Starts a site. `yaml` is inserted before its configuration. */
 export async function startSite({ providers = "", ...options }: SiteOptions = {}): Promise<Site> {
   const [near, far, openai] = [startRecordingVendor(), startRecordingVendor(), startRecordingVendor()];
   const host = (vendor: RecordingVendor, key: string, price: string) =>
-    `{base_url: "${vendor.baseUrl}", api_keys: [${key}], headers: {x-house: house-header-0123456789}, models: [{id: acme/model, prices: {prompt: "${price}", completion: "${price}"}}]}`;
+    `{base_url: "${vendor.baseUrl}", api_keys: [${key}], headers: {x-platform: platform-header-0123456789}, models: [{id: acme/model, prices: {prompt: "${price}", completion: "${price}"}}]}`;
   const gateway = await startTestGateway({
     ...options,
     yaml: `${options.yaml ?? ""}
 providers:
-  near: ${host(near, HOUSE.near, "0.000001")}
-  far: ${host(far, HOUSE.far, "0.000002")}
+  near: ${host(near, PLATFORM.near, "0.000001")}
+  far: ${host(far, PLATFORM.far, "0.000002")}
   openai: {base_url: "${openai.baseUrl}"}
 ${providers}`,
   });
@@ -103,7 +103,7 @@ ${providers}`,
   };
 }
 
-/** Ends a site's gateway and starts another one on the same data, with other vendors. */
+/** Stops a site and starts another one with the same data and other vendors. */
 export async function restart(site: Site, options: Omit<SiteOptions, "dataDir" | "key">): Promise<Site> {
   const { gateway, stores, near, far, openai } = site;
   const { dataDir, key } = gateway;
@@ -123,17 +123,17 @@ async function readAnswer(response: Response): Promise<Answer> {
   };
 }
 
-/** What a new account is to be. */
+/** The fields of a new account. */
 export interface Wanted {
   readonly overdraft?: number | null;
   readonly policy?: Partial<Policy>;
-  /** Of an organization: its users and their roles. */
+  /** The roles of its members by user id. Makes the account an organization. */
   readonly members?: Readonly<Record<string, Role>>;
 }
 
 let accounts = 0;
 
-/** Makes an account, of an organization where it has members; gives its id. */
+/** Creates an account, with members an organization. Returns its id. */
 export async function makeAccount({ stores }: Site, wanted: Wanted = {}): Promise<string> {
   const { overdraft = null, policy = {}, members } = wanted;
   accounts += 1;
@@ -158,7 +158,7 @@ export async function makeAccount({ stores }: Site, wanted: Wanted = {}): Promis
   return id;
 }
 
-/** Makes a key of an account; gives its secret. */
+/** Creates an API key of an account and returns its secret. */
 export async function makeKey(
   { stores }: Site,
   accountId: string,
@@ -169,7 +169,7 @@ export async function makeKey(
   return (await createKey(stores, wanted)).secret;
 }
 
-/** The secrets that a vendor was called with, in order. */
+/** Returns the secrets with which a vendor was called, in order. */
 export function secretsAt(vendor: RecordingVendor): (string | null)[] {
   return vendor.requests.map(({ headers }) => headers.get("authorization")?.replace("Bearer ", "") ?? null);
 }
