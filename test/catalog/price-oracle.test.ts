@@ -123,15 +123,15 @@ test("images in answers, and searches of providers that charge per search, cost 
   const searches = endpoints.filter(({ provider, prices }) => {
     return (provider === "anthropic" || provider === "openai") && prices?.search !== undefined;
   });
-  let told = 0;
+  let compared = 0;
   for (const { provider, name, prices } of searches) {
     const one = calcPrice({ web_searches: 1_000 }, name, { providerId: provider, timestamp });
     // The other list has no price for some models.
     if (!one?.total_price) continue;
-    told += 1;
+    compared += 1;
     expect([name, Number(prices?.search) * 1_000]).toEqual([name, one.total_price]);
   }
-  expect(told).toBeGreaterThan(30);
+  expect(compared).toBeGreaterThan(30);
   for (const endpoint of endpoints.filter(({ prices }) => prices?.imageOut !== undefined)) {
     const usage = { ...NO_TOKENS, promptTokens: 100, completionTokens: 1_300, imageCompletionTokens: 1_290 };
     const theirs = calcPrice({ ...theirUsage(usage), output_image_tokens: 1_290 }, endpoint.name, {

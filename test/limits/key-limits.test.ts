@@ -170,7 +170,7 @@ describe("the limit of tokens a minute", () => {
     await start("{per_key: {tokens_per_minute: 1000}}");
     const words = { max_tokens: 600 };
     expect(await limitStatus(await ask({ more: words }))).toMatchObject({ status: 200, tokens: "398/1000" });
-    // 15 were used, as the vendor says.
+    // The vendor reports 15 used tokens.
     expect(await limitStatus(await ask({ more: words }))).toMatchObject({
       tokens: `${1000 - USAGE.total_tokens - 602}/1000`,
     });

@@ -37,7 +37,7 @@ providers:
   });
   found = createFounder(gateway);
 });
-// Every model begins anew.
+// Resets the limits of every model.
 beforeEach(() => {
   vendor.perform(healthy("Alpha"));
   clock.advance(60_000);

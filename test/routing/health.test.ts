@@ -355,7 +355,7 @@ describe("the success rate", () => {
 describe("a cooldown", () => {
   const limited = (retryAfterMs: number | null): AttemptReport => ({ kind: "rate_limited", retryAfterMs });
   const overloaded = (retryAfterMs: number | null): AttemptReport => ({ kind: "overloaded", retryAfterMs });
-  const refused: AttemptReport = { kind: "key_refused", scope: "key" };
+  const rejected: AttemptReport = { kind: "key_refused", scope: "key" };
   const OTHER_KEY = { ...AT, keyLabel: "acme#1" };
   const OTHER_MODEL = { ...AT, model: "acme/two" };
 
@@ -369,9 +369,9 @@ describe("a cooldown", () => {
     ["after an overload applies to all keys", overloaded(3_000), OTHER_KEY, 3_000],
     ["after an overload does not apply to other models", overloaded(3_000), OTHER_MODEL, 0],
     ["does not begin after one overload without Retry-After", overloaded(null), AT, 0],
-    ["lasts a minute after a rejected key", refused, AT, 60_000],
-    ["after a rejected key applies to all models", refused, OTHER_MODEL, 60_000],
-    ["after a rejected key does not apply to other keys", refused, OTHER_KEY, 0],
+    ["lasts a minute after a rejected key", rejected, AT, 60_000],
+    ["after a rejected key applies to all models", rejected, OTHER_MODEL, 60_000],
+    ["after a rejected key does not apply to other keys", rejected, OTHER_KEY, 0],
     [
       "lasts a minute for a model for which the key was rejected",
       { kind: "key_refused", scope: "model" },
@@ -397,7 +397,7 @@ describe("a cooldown", () => {
 
   const growing: readonly (readonly [string, AttemptReport, number[]])[] = [
     ["a rate limit", limited(null), [1, 2, 4, 8, 16, 30, 30]],
-    ["a rejected key", refused, [60, 120, 240, 480, 900, 900]],
+    ["a rejected key", rejected, [60, 120, 240, 480, 900, 900]],
     ["a lack of credit", { kind: "out_of_credit" }, [60, 60, 60]],
     ["an overload", overloaded(null), [0, 5, 10, 20, 30, 30]],
   ];
@@ -478,7 +478,7 @@ describe("a cooldown", () => {
   });
 
   test("of a key with two troubles is the longer one", () => {
-    const scene = new Scene().go(refused).pass(60_000).go(refused).pass(9_999);
+    const scene = new Scene().go(rejected).pass(60_000).go(rejected).pass(9_999);
     scene.go({ kind: "out_of_credit" });
     expect(scene.wait()).toEqual({ ms: 109_999, why: "key_refused", isOnlyOverload: false });
     expect(scene.pass(100_000).go({ kind: "out_of_credit" }).wait()?.why).toBe("out_of_credit");

@@ -9,7 +9,7 @@ export interface ApiKeyPrincipal {
 /** An API key and the account that it acts for: the account pays for inference with it, or is managed with it. */
 export interface AccountPrincipal extends ApiKeyPrincipal {
   readonly account: AccountRecord;
-  /** The membership through which the key's user acts for an organization; null where no membership is needed. */
+  /** The membership through which the key's user acts for an organization; null if no membership is needed. */
   readonly member: MemberRecord | null;
 }
 

@@ -47,9 +47,9 @@ export function importPrices(
   if (free)
     return zeros === 2
       ? { prices: { prompt: "0", completion: "0" } }
-      : { prices: null, problem: "is free by name and not by price" };
+      : { prices: null, problem: "is free by its id, but has a price" };
   if (zeros === 2) return NO_PRICES;
-  if (zeros === 1) return { prices: null, problem: "has a price for one of prompt and completion only" };
+  if (zeros === 1) return { prices: null, problem: "has only one of the prices of prompt and completion" };
   const tiers = readTiers(cost, base);
   if (tiers === null) return { prices: null, problem: "has price tiers that cannot be read" };
   return { prices: base, ...(tiers.length > 0 ? { priceTiers: tiers } : {}) };
@@ -118,7 +118,7 @@ function insertHour<P extends Prices>(row: P, cacheWrite1h: string): P {
 
 function findUnknownCharge(cost: Readonly<Record<string, unknown>>): string | null {
   const unknown = Object.keys(cost).filter((key) => NAMES[key] === undefined && !STRUCTURE.has(key));
-  return unknown.length > 0 ? `charges for ${unknown.join(", ")}, which is not known here` : null;
+  return unknown.length > 0 ? `has unknown charges: ${unknown.join(", ")}` : null;
 }
 
 function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Prices> = {}): Prices | null {
@@ -133,7 +133,7 @@ function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Price
   return tidyPrices(found);
 }
 
-/** In our order, without what says nothing: a part that is "free" beside a paid prompt, reasoning priced as all output. */
+/** Sorts prices in the order of `PRICE_NAMES`. Drops zeros besides prompt and completion, and a reasoning price that equals the completion's. */
 function tidyPrices(found: Partial<Record<keyof Prices, string>>): Prices | null {
   const { prompt, completion } = found;
   if (prompt === undefined || completion === undefined) return null;

@@ -83,7 +83,7 @@ export function presentModel(
     description: model.description ?? "",
     canonical_slug: model.id,
     architecture: {
-      input_modalities: takenBy(priced, model.inputModalities),
+      input_modalities: acceptedBy(priced, model.inputModalities),
       output_modalities: model.outputModalities,
       tokenizer: model.tokenizer ?? UNKNOWN_TOKENIZER,
     },
@@ -98,17 +98,17 @@ export function presentModel(
   };
 }
 
-function takenBy(endpoints: readonly ModelEndpoint[], features: readonly string[]): string[] {
+function acceptedBy(endpoints: readonly ModelEndpoint[], features: readonly string[]): string[] {
   return features.filter((feature) => endpoints.some((endpoint) => !endpoint.lacks?.includes(feature)));
 }
 
-/** The model's, and those that an deployment takes beside them. */
+/** Lists the model's parameters that an endpoint accepts, and further ones that endpoints accept. */
 function listParameters(endpoints: readonly ModelEndpoint[], parameters: readonly string[]): string[] {
   const further = endpoints.flatMap(({ takes = [], lacks }) =>
     takes.filter((name) => !lacks?.includes(name)),
   );
-  const taken = takenBy(endpoints, parameters);
-  return further.length === 0 ? taken : [...new Set([...taken, ...further])].sort(compareText);
+  const accepted = acceptedBy(endpoints, parameters);
+  return further.length === 0 ? accepted : [...new Set([...accepted, ...further])].sort(compareText);
 }
 
 function presentPricing(endpoints: readonly PricedEndpoint[]): PublicModel["pricing"] {

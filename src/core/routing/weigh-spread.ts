@@ -7,7 +7,7 @@ export function weighSpread(session: string, name: string): number {
   for (let at = 0; at < session.length; at++) hash = Math.imul(hash ^ session.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ 0xff, 0x01000193);
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
-  // FNV alone gives similar hashes to similar names; this is the finalizer of MurmurHash3.
+  // FNV alone produces similar hashes for similar names; this is the finalizer of MurmurHash3.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
