@@ -336,7 +336,7 @@ describe("imported prices", () => {
   test("are absent for a :free model that has a price, so that it is not served", () => {
     const { models, problems } = importProviders({ openrouter: [sourceModel("a/b:free")] });
     expect(models[0]?.endpoints[0]?.prices).toBeNull();
-    expect(problems.join()).toContain("free by name and not by price");
+    expect(problems.join()).toContain("is free by its id, but has a price");
   });
 
   test("of a host with the author's price for text include the author's tiers and audio price", () => {

@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
 import { calcPrice } from "@pydantic/genai-prices";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { priceAt } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/client-apis/upstream-codecs.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { asFields } from "../../src/wire/json/fields.ts";
-import { priceUsage } from "../support/price-usage.ts";
+import { priceAt, priceUsage } from "../support/price-usage.ts";
 import { hasRecordings, readAnswers } from "../support/recordings.ts";
 
 /** The day of the catalog's data. */

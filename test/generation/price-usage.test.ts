@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { roundToNanodollars } from "../../src/base/money.ts";
-import { listPriceLines, priceAt } from "../../src/core/catalog/price-usage.ts";
+import { listPriceLines } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
-import { priceUsage } from "../support/price-usage.ts";
+import { priceAt, priceUsage } from "../support/price-usage.ts";
 
 const NOW = Date.parse("2026-07-01T12:00:00Z");
 

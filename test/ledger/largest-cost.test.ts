@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { roundToNanodollars } from "../../src/base/money.ts";
-import { findPrices, priceAt } from "../../src/core/catalog/price-usage.ts";
+import { findPrices } from "../../src/core/catalog/price-usage.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { checkUsage } from "../../src/core/generation/check-usage.ts";
 import { NO_CHARGES } from "../../src/wire/conversation/charges.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
+import { priceAt } from "../support/price-usage.ts";
 
 const NOW = Date.parse("2026-07-01T12:00:00Z");
 const MOST = Number.MAX_SAFE_INTEGER;

@@ -73,7 +73,7 @@ export function mergeRefresh(
 }
 
 /** Returns the price fields of an endpoint alone. */
-export function termsOf({ prices, priceTiers, priceChanges }: PriceTerms): PriceTerms {
+function termsOf({ prices, priceTiers, priceChanges }: PriceTerms): PriceTerms {
   return {
     prices,
     ...(priceTiers === undefined ? {} : { priceTiers }),

@@ -60,14 +60,6 @@ export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: nu
   return tier ?? row.prices;
 }
 
-/**
- * Returns the cost of token usage in nanodollars, rounded once, half up. A kind of token without a price costs as much as a
- * prompt or completion token.
- */
-export function priceAt(prices: Prices, usage: TokenUsage): number {
-  return roundToNanodollars(sumCharges(prices, usage));
-}
-
 function sumCharges(prices: Prices, usage: TokenUsage): bigint {
   let sum = 0n;
   forEachCharge(readRates(prices), usage, (_, count, rate) => {
@@ -88,7 +80,10 @@ export interface PricedAdvisor extends AdvisorUsage {
   readonly prices: Prices | null;
 }
 
-/** Returns the cost of a generation including its advisors, in nanodollars, rounded once, half up. */
+/**
+ * Returns the cost of a generation including its advisors, in nanodollars, rounded once, half up. A kind of token without a
+ * price costs as much as a prompt or completion token.
+ */
 export function priceWhole({ prices, usage, advisors }: PricedUsage): number {
   let sum = prices === null ? 0n : sumCharges(prices, usage);
   for (const advisor of advisors) sum += sumAdvisor(advisor);

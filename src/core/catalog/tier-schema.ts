@@ -50,7 +50,7 @@ const rule = z.discriminatedUnion("by", [
 ]);
 
 /** The schema of a tier in `catalog/tiers.json` and under `tiers` of the configuration. */
-export const tierSchema = z.strictObject({
+const tierSchema = z.strictObject({
   id: z
     .string()
     .regex(

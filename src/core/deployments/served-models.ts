@@ -157,19 +157,11 @@ function sortByPrice(deployments: readonly Deployment[], at: number): readonly D
     .map(({ deployment }) => deployment);
 }
 
-/** Compares deployments by list price, the cheapest first. Floating-point numbers suffice for sorting. */
-export function byPrice(a: Deployment, b: Deployment): number {
-  return listPrice(a) - listPrice(b) || compareSlugs(a, b);
-}
-
 function compareSlugs(a: Deployment, b: Deployment): number {
   return a.provider.record.slug.localeCompare(b.provider.record.slug);
 }
 
-function listPrice({ endpoint }: Deployment): number {
-  return sumPrices(endpoint);
-}
-
+/** Sums prompt and completion price. Floating-point numbers suffice for sorting. */
 function sumPrices({ prices }: PriceRow): number {
   return Number(prices?.prompt ?? 0) + Number(prices?.completion ?? 0);
 }

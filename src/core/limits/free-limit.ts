@@ -11,7 +11,7 @@ import {
 } from "./rate-limiter.ts";
 
 /** The value of `metadata.limit_kind` for this limit. */
-export const FREE_LIMIT_KIND = "free_requests_per_hour";
+const FREE_LIMIT_KIND = "free_requests_per_hour";
 
 /**
  * The limit on each account's requests to free models. Anonymous callers are limited by client address instead. The methods

@@ -40,7 +40,7 @@ export function createLimitList(configured: ConfiguredLimits): ListLimits {
 const NO_SCOPES: readonly LimitScope[] = [];
 
 /** Returns the scope of a client address that sends requests without an API key. */
-export function anonymousScope(addressHash: string, requestsPerHour: number): LimitScope {
+function anonymousScope(addressHash: string, requestsPerHour: number): LimitScope {
   return { source: "anonymous", id: addressHash, limit: NO_LIMIT, requestsPerHour };
 }
 
