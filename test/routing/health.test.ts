@@ -46,7 +46,7 @@ class Scene {
   }
 
   wait(target: HealthTarget = AT) {
-    return this.health.waitMs(target, this.now);
+    return this.health.cooldown(target, this.now);
   }
 
   /** Opens the circuit, and lets it become half open. */
@@ -417,7 +417,7 @@ describe("a cooldown", () => {
     for (let i = 0; i < 100; i++) scene.health.record(AT, report, { ...from(together), now: later });
     const once = new Scene().go(overloaded(null));
     once.health.record(AT, report, { ...from(once.now), now: once.now + 100 });
-    expect(scene.health.waitMs(AT, later)).toEqual(once.health.waitMs(AT, once.now + 100));
+    expect(scene.health.cooldown(AT, later)).toEqual(once.health.cooldown(AT, once.now + 100));
   });
 
   test.each(growing)("for %s has its first length again after the key was accepted", (_, report) => {
@@ -449,7 +449,7 @@ describe("a cooldown", () => {
         metAt += 10;
         scene.health.record(AT, report, { beganAt: metAt, requestedAt, now: metAt });
       }
-      const until = metAt + (scene.health.waitMs(AT, metAt)?.ms ?? 0);
+      const until = metAt + (scene.health.cooldown(AT, metAt)?.ms ?? 0);
       return until - metAt;
     };
     expect(meet(4)).toBeLessThanOrEqual(meet(1));

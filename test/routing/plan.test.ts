@@ -34,7 +34,7 @@ function plan(deployments: readonly (readonly Deployment[])[], asked: Asked = {}
     formatOfTools: null,
     health: {
       endpoint: (provider) => ({ ...WELL, ...asked.health?.[provider] }),
-      waitMs: ({ keyLabel }) =>
+      cooldown: ({ keyLabel }) =>
         asked.waits?.includes(keyLabel) === true
           ? { ms: 5_000, why: "rate_limited", isOnlyOverload: false }
           : asked.overloaded?.includes(keyLabel) === true

@@ -13,7 +13,7 @@ export function createTestHealth(): TestHealth {
     health: {
       endpoint: (provider, model, now) => current.endpoint(provider, model, now),
       describe: (provider, model, now) => current.describe(provider, model, now),
-      waitMs: (target, now) => current.waitMs(target, now),
+      cooldown: (target, now) => current.cooldown(target, now),
       begin: (target, now) => current.begin(target, now),
       record: (target, report, times) => current.record(target, report, times),
     },

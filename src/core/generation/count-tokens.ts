@@ -130,7 +130,7 @@ async function countAtVendor(
   const { provider, endpoint, keys } = deployment;
   if (!formatsOf(provider, endpoint).includes(FORMAT)) return null;
   const key = keys.find(
-    (key) => deps.health.waitMs(healthTargetOf({ ...deployment, key }), deps.clock.now()) === null,
+    (key) => deps.health.cooldown(healthTargetOf({ ...deployment, key }), deps.clock.now()) === null,
   );
   if (key === undefined) return null;
   const url = key.address.urlFor({

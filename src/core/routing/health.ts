@@ -1,10 +1,10 @@
 import { Circuit, type CircuitState, type CircuitThreshold } from "./circuit.ts";
 import {
+  type Cooldown,
   type CooldownBounds,
   extendCooldown,
   KeyCooldowns,
-  type KeyFailure,
-  type Wait,
+  type KeyTrouble,
 } from "./key-cooldowns.ts";
 import { LogHistogram, type Percentiles } from "./log-histogram.ts";
 
@@ -69,7 +69,7 @@ export interface OutcomeTimes extends AttemptTimes {
 /** How long a target is skipped, and why. */
 export interface TargetCooldown {
   readonly ms: number;
-  readonly why: KeyFailure | "overloaded";
+  readonly why: KeyTrouble | "overloaded";
   /** Only an overload is the reason: the target may be called if there is no other. */
   readonly isOnlyOverload: boolean;
 }
@@ -78,7 +78,7 @@ export interface TargetCooldown {
 export interface Health {
   endpoint(provider: string, model: string, now: number): EndpointHealth;
   /** Returns the cooldown of a target; null if it has none. A cooldown that was evicted early costs one failed attempt. */
-  waitMs(target: HealthTarget, now: number): TargetCooldown | null;
+  cooldown(target: HealthTarget, now: number): TargetCooldown | null;
   /** Records that an attempt begins; it is the probe of a half-open circuit. */
   begin(target: HealthTarget, now: number): void;
   /** Records the outcome of an attempt. */
@@ -120,7 +120,7 @@ interface EndpointState {
   readonly circuit: Circuit;
   readonly ttft: LogHistogram;
   readonly speed: LogHistogram;
-  overload: Wait<"overloaded"> | null;
+  overload: Cooldown<"overloaded"> | null;
   /** When the last of consecutive overloads occurred; null if the last attempt met none. */
   overloadedAt: number | null;
   touchedAt: number;
@@ -158,7 +158,7 @@ class HealthMemory implements Health {
     };
   }
 
-  waitMs({ provider, model, keyLabel }: HealthTarget, now: number): TargetCooldown | null {
+  cooldown({ provider, model, keyLabel }: HealthTarget, now: number): TargetCooldown | null {
     const ofKey = this.keyCooldowns.find(keyLabel, model, now);
     const overload = this.providers.get(provider)?.models.get(model)?.overload ?? null;
     if (overload !== null && overload.until > now && (ofKey === null || ofKey.until < overload.until)) {

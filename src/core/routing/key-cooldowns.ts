@@ -1,8 +1,8 @@
 /** Why a key is not used, or not for a model. */
-export type KeyFailure = "key_refused" | "out_of_credit" | "rate_limited";
+export type KeyTrouble = "key_refused" | "out_of_credit" | "rate_limited";
 
 /** A cooldown, and its reason. */
-export interface Wait<Why extends string> {
+export interface Cooldown<Why extends string> {
   readonly why: Why;
   readonly until: number;
   /** When it was set. Attempts that began before do not end it. */
@@ -32,10 +32,10 @@ export interface CooldownBounds {
  * bounds. Of two different troubles, the cooldown with the later end is returned.
  */
 export function extendCooldown<Why extends string>(
-  last: Wait<Why> | null,
+  last: Cooldown<Why> | null,
   { why, saidMs, requestedAt, now }: Trouble<Why>,
   { firstMs, maxMs }: CooldownBounds,
-): Wait<Why> {
+): Cooldown<Why> {
   const isSame = last !== null && last.why === why && now < last.until + 2 * maxMs;
   // Concurrent requests, or several attempts of one request, may report the same trouble.
   const isAtOnce = isSame && requestedAt <= last.setAt;
@@ -49,28 +49,28 @@ export function extendCooldown<Why extends string>(
 /** The maximum `Retry-After` that is used. Milliseconds. */
 const MAX_SAID_MS = 60_000;
 
-const BOUNDS: Readonly<Record<KeyFailure, CooldownBounds>> = {
+const BOUNDS: Readonly<Record<KeyTrouble, CooldownBounds>> = {
   key_refused: { firstMs: 60_000, maxMs: 900_000 },
   out_of_credit: { firstMs: 60_000, maxMs: 60_000 },
   rate_limited: { firstMs: 1_000, maxMs: 30_000 },
 };
 
 interface KeyState {
-  whole: Wait<KeyFailure> | null;
-  readonly models: Map<string, Wait<KeyFailure>>;
+  whole: Cooldown<KeyTrouble> | null;
+  readonly models: Map<string, Cooldown<KeyTrouble>>;
 }
 
 /** The cooldowns of keys, as a whole or for single models. A key without trouble takes no memory. */
 export class KeyCooldowns {
   /** In order of trouble, the most recent one last. */
   private readonly keys = new Map<string, KeyState>();
-  private waits = 0;
+  private count = 0;
 
-  /** At most `maxWaits` cooldowns are stored; beyond, the key whose trouble is oldest is evicted. */
-  constructor(private readonly maxWaits: number) {}
+  /** At most `maxCooldowns` cooldowns are stored; beyond, the key whose trouble is oldest is evicted. */
+  constructor(private readonly maxCooldowns: number) {}
 
   /** Returns the longer of the cooldowns of a key and of its use with a model; null if there is none. */
-  find(label: string, model: string, now: number): Wait<KeyFailure> | null {
+  find(label: string, model: string, now: number): Cooldown<KeyTrouble> | null {
     const state = this.keys.get(label);
     if (state === undefined) return null;
     const ofModel = state.models.get(model) ?? null;
@@ -79,13 +79,13 @@ export class KeyCooldowns {
   }
 
   /** Sets a cooldown. `model` null: for every use of the key. */
-  set(label: string, model: string | null, trouble: Trouble<KeyFailure>): void {
+  set(label: string, model: string | null, trouble: Trouble<KeyTrouble>): void {
     const state = this.keys.get(label) ?? { whole: null, models: new Map() };
     const last = model === null ? state.whole : (state.models.get(model) ?? null);
-    const wait = extendCooldown(last, trouble, BOUNDS[trouble.why]);
-    if (last === null) this.waits += 1;
-    if (model === null) state.whole = wait;
-    else state.models.set(model, wait);
+    const next = extendCooldown(last, trouble, BOUNDS[trouble.why]);
+    if (last === null) this.count += 1;
+    if (model === null) state.whole = next;
+    else state.models.set(model, next);
     this.keys.delete(label);
     this.keys.set(label, state);
     this.forgetOldest();
@@ -97,28 +97,28 @@ export class KeyCooldowns {
     if (state === undefined) return;
     if (state.whole !== null && beganAt >= state.whole.setAt) {
       state.whole = null;
-      this.waits -= 1;
+      this.count -= 1;
     }
     const ofModel = state.models.get(model);
     if (ofModel !== undefined && beganAt >= ofModel.setAt) {
       state.models.delete(model);
-      this.waits -= 1;
+      this.count -= 1;
     }
     if (state.whole === null && state.models.size === 0) this.keys.delete(label);
   }
 
   private forgetOldest(): void {
-    while (this.waits > this.maxWaits) {
+    while (this.count > this.maxCooldowns) {
       const [oldest] = this.keys;
       if (oldest === undefined) return;
       const [label, { whole, models }] = oldest;
       this.keys.delete(label);
-      this.waits -= models.size + (whole === null ? 0 : 1);
+      this.count -= models.size + (whole === null ? 0 : 1);
     }
   }
 }
 
-function laterOf<W extends Wait<string>>(a: W | null, b: W | null): W | null {
+function laterOf<W extends Cooldown<string>>(a: W | null, b: W | null): W | null {
   if (a === null || b === null) return a ?? b;
   return a.until >= b.until ? a : b;
 }

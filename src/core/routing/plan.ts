@@ -20,7 +20,7 @@ export interface RouteQuestion {
   readonly isFim: boolean;
   /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
   readonly formatOfTools: FormatName | null;
-  readonly health: Pick<Health, "endpoint" | "waitMs">;
+  readonly health: Pick<Health, "endpoint" | "cooldown">;
   /** Where the conversation's prompt cache is warm; null if nowhere. */
   readonly warm: CacheAffinity | null;
   /** The session key, by which equal deployments share conversations; null if there is no choice. */
@@ -83,9 +83,9 @@ function planLastResort(question: RouteQuestion, empty: Plan): Plan {
   if (!empty.skipped.some(({ why }) => why === "overloaded")) return empty;
   const health: RouteQuestion["health"] = {
     endpoint: (provider, model, now) => question.health.endpoint(provider, model, now),
-    waitMs(target, now) {
-      const wait = question.health.waitMs(target, now);
-      return wait?.isOnlyOverload === true ? null : wait;
+    cooldown(target, now) {
+      const cooldown = question.health.cooldown(target, now);
+      return cooldown?.isOnlyOverload === true ? null : cooldown;
     },
   };
   const { candidates, skipped } = planMany({ ...question, health });
@@ -106,7 +106,7 @@ function planOnly({ deployments, health, now }: RouteQuestion): Plan | null {
     model: deployment.model.id,
     keyLabel: key.label,
   };
-  if (health.waitMs(target, now) !== null) return null;
+  if (health.cooldown(target, now) !== null) return null;
   return { candidates: [{ ...deployment, key, why: "only" }], skipped: [] };
 }
 
@@ -147,9 +147,9 @@ function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedC
   const { health, warm, now } = question;
   const keys = deployment.keys.filter((key) => {
     const provider = healthScopeOf(deployment.provider, key);
-    const wait = health.waitMs({ provider, model: deployment.model.id, keyLabel: key.label }, now);
-    if (wait !== null) skipped.push({ deployment, key, why: wait.why, waitMs: wait.ms });
-    return wait === null;
+    const cooldown = health.cooldown({ provider, model: deployment.model.id, keyLabel: key.label }, now);
+    if (cooldown !== null) skipped.push({ deployment, key, why: cooldown.why, waitMs: cooldown.ms });
+    return cooldown === null;
   });
   const [first] = keys;
   if (first === undefined) return [];
