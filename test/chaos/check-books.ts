@@ -19,7 +19,7 @@ export interface Run {
 
 /** A property that must hold, and where it does not. */
 export interface Check {
-  readonly promise: string;
+  readonly property: string;
   /** The number of cases checked; 0 means that nothing was tested. */
   readonly cases: number;
   readonly broken: readonly string[];
@@ -30,9 +30,9 @@ export function checkBooks(run: Run): Check[] {
   return [...checkAnswers(run), ...checkBill(run), ...checkCharges(run), ...checkSums(run)];
 }
 
-export function check<T>(promise: string, cases: Iterable<T>, find: (one: T) => string | null): Check {
+export function check<T>(property: string, cases: Iterable<T>, find: (one: T) => string | null): Check {
   const all = [...cases];
-  return { promise, cases: all.length, broken: all.flatMap((one) => find(one) ?? []) };
+  return { property, cases: all.length, broken: all.flatMap((one) => find(one) ?? []) };
 }
 
 function checkAnswers({ asked, bill, books }: Run): Check[] {

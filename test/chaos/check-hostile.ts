@@ -10,12 +10,12 @@ import { HOSTILE, priceOf } from "./prices.ts";
 const PROMPT_PARTS = ["cachedTokens", "cacheWriteTokens", "audioPromptTokens"] as const;
 const ANSWER_PARTS = ["reasoningTokens", "audioCompletionTokens", "imageCompletionTokens"] as const;
 
-/** More than the prompt of any honest request of a run, and less than any lie. */
+/** More than the prompt of any honest request of a run, and less than any impossible count. */
 const LARGEST_PROMPT = 4_000;
 /** The longest answer, estimated at four bytes per token: the opening, then five bytes per token. */
 const LONGEST_ESTIMATE = Math.ceil((OPENING.length + LONGEST_ANSWER * 5) / 4);
 /** More than the few words of a lying answer. */
-const LONGEST_LIE = 20;
+const LONGEST_FALSE = 20;
 /** How far a vendor's count may exceed the bound of its request and still be accepted (docs/api/chat.md, "Usage"). */
 const ALLOWANCE = 256;
 
@@ -23,15 +23,15 @@ const ALLOWANCE = 256;
 export function checkHostile(run: Run): Check[] {
   const all = [...run.books.records.values()].filter(({ provider }) => provider === HOSTILE);
   const known = pairs(run);
-  const lied = known.filter(({ one }) => one.plan === "lying");
+  const lying = known.filter(({ one }) => one.plan === "lying");
   return [
     check(
       "no count is accepted that a hostile vendor's context window or longest answer does not allow",
       all,
       (record) => (isWithin(record, LARGEST_PROMPT, LONGEST_ESTIMATE) ? null : describe(record)),
     ),
-    check("false usage is neither recorded nor charged", lied, ({ record }) =>
-      isWithin(record, LARGEST_PROMPT, LONGEST_LIE) ? null : describe(record),
+    check("false usage is neither recorded nor charged", lying, ({ record }) =>
+      isWithin(record, LARGEST_PROMPT, LONGEST_FALSE) ? null : describe(record),
     ),
     check("no part of a usage exceeds the whole", all, (record) =>
       PROMPT_PARTS.every((part) => isCount(record[part], record.promptTokens)) &&
@@ -56,7 +56,7 @@ export function checkHostile(run: Run): Check[] {
       },
     ),
     check(
-      "an answer that the account does not cover is cut, and charged as far as it came",
+      "an answer that the account does not cover ends early, and is charged for what was produced",
       known.filter(({ one, record }) => one.plan === "long" && one.isWhole && record.estimated),
       ({ record }) =>
         record.finishReason === "length" && record.costNanodollars > 0 ? null : describe(record),

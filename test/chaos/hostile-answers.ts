@@ -13,7 +13,7 @@ export const LONGEST_ANSWER = 20_000;
 export const WINDOW = 32_768;
 
 /** Invalid counts, or more than any request here can have used. */
-const LIES: readonly unknown[] = [
+const IMPOSSIBLE: readonly unknown[] = [
   1e19,
   1e12,
   9e15,
@@ -29,7 +29,7 @@ const LIES: readonly unknown[] = [
   {},
 ];
 /** More tokens than the largest bound of a request, but less than the model's longest answer. */
-const LIE_ABOVE_BOUND = 5_000;
+const ABOVE_BOUND = 5_000;
 
 /** What every answer begins with. */
 export const OPENING = "Go";
@@ -45,7 +45,7 @@ type Bill = (usage: { readonly promptTokens: number; readonly completionTokens: 
 type Play = (call: VendorCall, serial: number, bill: Bill) => Promise<void>;
 
 const PLAY: Readonly<Record<HostilePlan, Play>> = {
-  lying: (call, serial) => answer(call, ["Gone", " on"], lieOf(serial)),
+  lying: (call, serial) => answer(call, ["Gone", " on"], impossibleUsageOf(serial)),
   half: (call, serial) => (call.isStream ? breakStream(call, serial) : breakDocument(call)),
   long: (call, _serial, bill) => {
     const pieces = Math.floor(Math.min(boundOf(call), LONGEST_ANSWER) / TOKENS_IN_PIECE);
@@ -75,23 +75,23 @@ function count(pieces: number): unknown {
   };
 }
 
-/** Usage with a lie in one or two places, different for each serial number. */
-function lieOf(serial: number): unknown {
-  const lie = LIES[serial % LIES.length];
+/** Usage with an impossible count in one or two places, different for each serial number. */
+function impossibleUsageOf(serial: number): unknown {
+  const wrong = IMPOSSIBLE[serial % IMPOSSIBLE.length];
   const places = [
-    { prompt_tokens: lie, completion_tokens: 2, total_tokens: lie },
-    { prompt_tokens: 10, completion_tokens: lie, total_tokens: lie },
-    { prompt_tokens: lie, completion_tokens: lie, total_tokens: lie },
-    { prompt_tokens: 10, completion_tokens: LIE_ABOVE_BOUND, total_tokens: 10 + LIE_ABOVE_BOUND },
+    { prompt_tokens: wrong, completion_tokens: 2, total_tokens: wrong },
+    { prompt_tokens: 10, completion_tokens: wrong, total_tokens: wrong },
+    { prompt_tokens: wrong, completion_tokens: wrong, total_tokens: wrong },
+    { prompt_tokens: 10, completion_tokens: ABOVE_BOUND, total_tokens: 10 + ABOVE_BOUND },
     {
       prompt_tokens: 10,
       completion_tokens: 2,
-      prompt_tokens_details: { cached_tokens: lie, audio_tokens: lie },
-      completion_tokens_details: { reasoning_tokens: lie },
-      num_search_queries: lie,
+      prompt_tokens_details: { cached_tokens: wrong, audio_tokens: wrong },
+      completion_tokens_details: { reasoning_tokens: wrong },
+      num_search_queries: wrong,
     },
   ];
-  return places[Math.floor(serial / LIES.length) % places.length];
+  return places[Math.floor(serial / IMPOSSIBLE.length) % places.length];
 }
 
 /** A whole answer of these pieces, with that usage. */

@@ -80,7 +80,7 @@ function describeSite(): string {
 }
 
 /** Returns the number of kills: as many as requested, or as there was time for. */
-async function killInTurn(): Promise<number> {
+async function killRepeatedly(): Promise<number> {
   const until = Date.now() + RUN_MS;
   let done = 0;
   while (done < kills && Date.now() < until) {
@@ -136,7 +136,7 @@ async function drain(): Promise<Check[]> {
     shown,
     sound,
     ...mergeRest(resting),
-    promise("a clean stop leaves an empty journal and exits with 0", [
+    checkOnce("a clean stop leaves an empty journal and exits with 0", [
       ...(exitCode === 0 ? [] : [`exit code ${exitCode}`]),
       ...site.journalFiles(),
     ]),
@@ -161,7 +161,7 @@ async function checkShown(gateway: GatewayProcess, { asked }: Clients): Promise<
       broken.push(`${id}: shown ${JSON.stringify(shown)}`);
   }
   return {
-    promise: "a client that asks for its generation gets what the database contains",
+    property: "a client that asks for its generation gets what the database contains",
     cases: answered.length,
     broken,
   };
@@ -189,7 +189,7 @@ async function checkRest(gateway: GatewayProcess, { all }: Payers): Promise<Chec
       )
       .map((one) => `${JSON.stringify(one)}, ${balances.get(one.id)} in the books`);
     if (broken.length === 0 || Date.now() > until)
-      return promise(
+      return checkOnce(
         "nothing is held at rest, and the balance of the API is the balance in the database",
         broken,
       );
@@ -206,7 +206,7 @@ interface Balance {
 async function checkSound(gateway: GatewayProcess): Promise<Check> {
   const ready = await fetch(`${gateway.url}/readyz`);
   const differences = (await manage(gateway, "ledger/check")) as unknown[];
-  return promise("the gateway is ready, and its own ledger check finds nothing", [
+  return checkOnce("the gateway is ready, and its own ledger check finds nothing", [
     ...(ready.status === 200 ? [] : [`readyz: ${ready.status}`]),
     ...differences.map((difference) => JSON.stringify(difference)),
   ]);
@@ -224,41 +224,41 @@ async function manage({ url }: GatewayProcess, path: string): Promise<unknown> {
 function mergeRest(rests: readonly Check[]): Check[] {
   const [first] = rests;
   if (first === undefined) return [];
-  return [{ promise: first.promise, cases: rests.length, broken: rests.flatMap(({ broken }) => broken) }];
+  return [{ property: first.property, cases: rests.length, broken: rests.flatMap(({ broken }) => broken) }];
 }
 
-function promise(text: string, broken: readonly string[]): Check {
-  return { promise: text, cases: 1, broken };
+function checkOnce(text: string, broken: readonly string[]): Check {
+  return { property: text, cases: 1, broken };
 }
 
 function between(min: number, max: number): number {
   return min + chance.below(max - min);
 }
 
-function tell(all: readonly Check[]): void {
+function print(all: readonly Check[]): void {
   const failed = all.filter(({ broken, cases }) => broken.length > 0 || cases === 0);
-  for (const { promise: text, cases, broken } of all) {
+  for (const { property: text, cases, broken } of all) {
     console.log(`${broken.length === 0 && cases > 0 ? "ok  " : "FAIL"} ${text} (${cases})`);
     for (const line of broken.slice(0, SHOWN)) console.log(`       ${line}`);
     if (broken.length > SHOWN) console.log(`       and ${broken.length - SHOWN} more`);
     if (cases === 0) console.log("       nothing was tried");
   }
   const script = options.hostile ? "test:chaos-hostile" : "test:chaos";
-  if (failed.length > 0) console.log(`again: npm run ${script} -- --seed=${seed} --kills=${kills}`);
+  if (failed.length > 0) console.log(`Repeat with: npm run ${script} -- --seed=${seed} --kills=${kills}`);
   console.log(`${all.length - failed.length} passed, ${failed.length} failed`);
   process.exitCode = failed.length > 0 ? 1 : 0;
 }
 
 try {
-  const done = await killInTurn();
-  checks.push(promise(`it is killed ${kills} times`, done < kills ? [`${done} in ${RUN_MS} ms`] : []));
+  const done = await killRepeatedly();
+  checks.push(checkOnce(`it is killed ${kills} times`, done < kills ? [`${done} in ${RUN_MS} ms`] : []));
   checks.push(...(await drain()));
 } catch (error) {
-  checks.push({ promise: "the run comes to its end", cases: 1, broken: [String(error)] });
+  checks.push({ property: "the run comes to its end", cases: 1, broken: [String(error)] });
 } finally {
   payers.close();
   vendor.stop();
   if (options.keep) console.log(`kept: ${site.dataDir}`);
   else site.remove();
 }
-tell(checks);
+print(checks);

@@ -8,7 +8,7 @@ import { priceAt, priceUsage } from "../support/price-usage.ts";
 const NOW = Date.parse("2026-07-01T12:00:00Z");
 
 const PLAIN: ModelEndpoint = {
-  provider: "somebody",
+  provider: "acme",
   name: "model",
   contextLength: 100_000,
   maxOutputTokens: null,

@@ -1,12 +1,12 @@
 import { eventually } from "../support/eventually.ts";
 import { fetchGeneration } from "../support/gateway-process.ts";
 import { callAdmin, createFounder } from "../support/management.ts";
-import type { Field } from "./field.ts";
-import { promise } from "./hostile-case.ts";
+import { ensure } from "./hostile-case.ts";
+import type { TestBed } from "./test-bed.ts";
 
 export const DOLLAR = 1_000_000_000;
 
-/** A prepaid account at a field's gateway. */
+/** A prepaid account at a test bed's gateway. */
 export interface Payer {
   readonly id: string;
   readonly key: string;
@@ -25,33 +25,33 @@ interface Balance {
 
 /** Creates an account with this many nanodollars, and a key. `more` are further fields of the key. */
 export async function addPayer(
-  field: Field,
+  bed: TestBed,
   nanodollars: number,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Payer> {
-  const operator = () => ({ url: field.gateway.url, adminKey: field.adminKey });
+  const operator = () => ({ url: bed.gateway.url, adminKey: bed.adminKey });
   const founder = createFounder(operator());
   const id = await founder.user();
   const key = await founder.key(id, more);
-  const granted = await callAdmin(operator(), field.adminKey, "POST", `/accounts/${id}/credits`, {
+  const granted = await callAdmin(operator(), bed.adminKey, "POST", `/accounts/${id}/credits`, {
     amount: (nanodollars / DOLLAR).toFixed(9),
   });
-  promise(granted.status === 201, `credits: ${JSON.stringify(granted.body)}`);
+  ensure(granted.status === 201, `credits: ${JSON.stringify(granted.body)}`);
   const fetchBalance = async (): Promise<Balance> => {
-    const { status, body } = await callAdmin(operator(), field.adminKey, "GET", `/accounts/${id}/balance`);
-    promise(status === 200, `the balance answers ${status}: ${JSON.stringify(body)}`);
+    const { status, body } = await callAdmin(operator(), bed.adminKey, "GET", `/accounts/${id}/balance`);
+    ensure(status === 200, `the balance answers ${status}: ${JSON.stringify(body)}`);
     return body["data"] as Balance;
   };
   return {
     id,
     key,
-    post: (path, body) => field.post(path, body, { authorization: `Bearer ${key}` }),
+    post: (path, body) => bed.post(path, body, { authorization: `Bearer ${key}` }),
     async rest() {
       const { balance_nanodollars: balance } = await eventually("nothing is held any more", async () => {
         const found = await fetchBalance();
         return found.held_nanodollars === 0 ? found : null;
       });
-      promise(balance >= 0, `the balance is ${balance} nanodollars`);
+      ensure(balance >= 0, `the balance is ${balance} nanodollars`);
       return balance;
     },
     held: async () => (await fetchBalance()).held_nanodollars,
@@ -62,17 +62,17 @@ export async function addPayer(
  * Fails a case whose gateway is not ready, or whose ledger check reports other differences than those of
  * the kinds `expected`.
  */
-export async function expectSound(field: Field, ...expected: readonly string[]): Promise<void> {
-  const ready = await fetch(`${field.gateway.url}/readyz`);
-  promise(ready.status === 200, `readyz answers ${ready.status}`);
-  const { rows } = await callAdmin(field.gateway, field.adminKey, "GET", "/ledger/check");
+export async function expectSound(bed: TestBed, ...expected: readonly string[]): Promise<void> {
+  const ready = await fetch(`${bed.gateway.url}/readyz`);
+  ensure(ready.status === 200, `readyz answers ${ready.status}`);
+  const { rows } = await callAdmin(bed.gateway, bed.adminKey, "GET", "/ledger/check");
   const kinds = rows.map((row) => row["of"]);
-  promise(kinds.join() === expected.join(), `ledger check: ${JSON.stringify(rows)}`);
+  ensure(kinds.join() === expected.join(), `ledger check: ${JSON.stringify(rows)}`);
 }
 
 /** The record of the generation of an answer, once it has ended. */
 export function fetchEnded(
-  { gateway }: Field,
+  { gateway }: TestBed,
   { key }: Payer,
   id: string,
 ): Promise<Readonly<Record<string, unknown>>> {

@@ -7,9 +7,9 @@
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { healthy } from "../support/vendor.ts";
-import { type Field, startField } from "./field.ts";
 import type { HostileCase } from "./hostile-case.ts";
 import { measureSlowness } from "./machine-speed.ts";
+import { startTestBed, type TestBed } from "./test-bed.ts";
 
 const { values: options } = parseArgs({ options: { only: { type: "string", default: "" } } });
 
@@ -39,7 +39,7 @@ async function loadCases(): Promise<HostileCase[]> {
   return cases.filter(({ name }) => name.includes(options.only));
 }
 
-async function tryCase(shared: Field, hostile: HostileCase): Promise<Row> {
+async function tryCase(shared: TestBed, hostile: HostileCase): Promise<Row> {
   let row = await runWhereItBelongs(shared, hostile);
   for (let again = 1; again < TRIES && row.problem?.startsWith("held up") === true; again++) {
     await Bun.sleep(REST_MS);
@@ -49,9 +49,9 @@ async function tryCase(shared: Field, hostile: HostileCase): Promise<Row> {
 }
 
 /** Runs a case at the gateway that the cases share, or at its own. */
-async function runWhereItBelongs(shared: Field, hostile: HostileCase): Promise<Row> {
+async function runWhereItBelongs(shared: TestBed, hostile: HostileCase): Promise<Row> {
   if (hostile.config === undefined) return runCase(shared, hostile);
-  const own = await startField(hostile.config);
+  const own = await startTestBed(hostile.config);
   try {
     return await runCase(own, hostile);
   } finally {
@@ -60,21 +60,21 @@ async function runWhereItBelongs(shared: Field, hostile: HostileCase): Promise<R
 }
 
 async function runCase(
-  field: Field,
+  bed: TestBed,
   { name, run, maxStallMs = MAX_STALL_MS, maxMemoryMb }: HostileCase,
 ): Promise<Row> {
-  field.vendor.answer(() => null);
-  field.scripted.perform(healthy("Alpha"));
-  await field.forget();
-  const before = await field.read();
+  bed.vendor.answer(() => null);
+  bed.scripted.perform(healthy("Alpha"));
+  await bed.forget();
+  const before = await bed.read();
   let status = "–";
   let problem: string | null = null;
   try {
-    status = await Promise.race([run(field), failAfter(CASE_MS)]);
+    status = await Promise.race([run(bed), failAfter(CASE_MS)]);
   } catch (error) {
     problem = error instanceof Error ? error.message : String(error);
   }
-  const { stallMs, peakMb } = await field.read();
+  const { stallMs, peakMb } = await bed.read();
   const memoryMb = Math.max(0, peakMb - before.residentMb);
   if (stallMs > maxStallMs && stallMs > maxStallMs * measureSlowness())
     problem ??= `held up the event loop for ${stallMs.toFixed(0)} ms`;
@@ -96,17 +96,17 @@ function print({ name, status, stallMs, memoryMb, problem }: Row): void {
 }
 
 const cases = await loadCases();
-const field = await startField();
+const bed = await startTestBed();
 const rows: Row[] = [];
 console.log("       stall   memory  status       case");
 try {
   for (const hostile of cases) {
-    const row = await tryCase(field, hostile);
+    const row = await tryCase(bed, hostile);
     print(row);
     rows.push(row);
   }
 } finally {
-  await field.stop();
+  await bed.stop();
 }
 const failed = rows.filter(({ problem }) => problem !== null).length;
 console.log(`${rows.length - failed} passed, ${failed} failed`);

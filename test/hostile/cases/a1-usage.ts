@@ -2,14 +2,14 @@ import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/fo
 import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
 import { ANSWERED_TEXT, answerWithUsage } from "../../support/scripts/answer-with-usage.ts";
 import { USAGE_OF } from "../../support/scripts/usage-of.ts";
-import { type Field, PRICES } from "../field.ts";
-import { expectStatus, type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
 import { addPayer, DOLLAR, expectSound, type Payer } from "../payer.ts";
+import { PRICES, type TestBed } from "../test-bed.ts";
 
 /* Vendors that count what no request can have used. */
 
 /** Counts of the prompt, of the answer and of searches. */
-const LIES = [
+const IMPOSSIBLE = [
   { prompt: 1e19, completion: 5 },
   { prompt: 10, completion: 1e19 },
   { prompt: 1e12, completion: 1e12 },
@@ -18,12 +18,16 @@ const LIES = [
   { prompt: 10, completion: 5, searches: 1e30 },
   { prompt: 10, completion: 5_000, maxTokens: 1 },
 ] as const;
-type Lie = { readonly prompt: number; readonly completion: number; readonly searches?: number };
+type ImpossibleCounts = { readonly prompt: number; readonly completion: number; readonly searches?: number };
 
-/** More than the estimate for `ANSWERED_TEXT` and a greeting, and less than any lie. Nanodollars. */
+/** More than the estimate for `ANSWERED_TEXT` and a greeting, and less than with any impossible count. Nanodollars. */
 const MOST = 40 * PRICES.prompt + 16 * PRICES.completion;
 
-function playLie({ scripted }: Field, format: FormatName, { prompt, completion, searches }: Lie): void {
+function answerImpossibly(
+  { scripted }: TestBed,
+  format: FormatName,
+  { prompt, completion, searches }: ImpossibleCounts,
+): void {
   const usage = {
     ...USAGE_OF[format](prompt, completion),
     ...(searches === undefined
@@ -33,36 +37,36 @@ function playLie({ scripted }: Field, format: FormatName, { prompt, completion, 
   answerWithUsage(scripted, format, usage);
 }
 
-function ask(field: Field, payer: Payer, format: FormatName, maxTokens: number | undefined, stream: boolean) {
+function ask(bed: TestBed, payer: Payer, format: FormatName, maxTokens: number | undefined, stream: boolean) {
   const messages = [{ role: "user", content: "Hello!" }];
   const bound = maxTokens === undefined ? {} : { max_tokens: maxTokens };
   return payer.post("/v1/chat/completions", {
-    model: field.paidModelOf(format),
+    model: bed.paidModelOf(format),
     stream,
     messages,
     ...bound,
   });
 }
 
-const lies = FORMAT_NAMES.map(
+const impossible = FORMAT_NAMES.map(
   (format): HostileCase => ({
     name: `A1 impossible tokens and searches, counted by a vendor of ${format}: an estimate is charged, and the gateway stays ready`,
-    async run(field) {
-      const payer = await addPayer(field, DOLLAR);
+    async run(bed) {
+      const payer = await addPayer(bed, DOLLAR);
       for (const stream of [false, true]) {
-        for (const lie of LIES) {
-          playLie(field, format, lie);
+        for (const counts of IMPOSSIBLE) {
+          answerImpossibly(bed, format, counts);
           const before = await payer.rest();
-          const maxTokens = "maxTokens" in lie ? lie.maxTokens : undefined;
-          await expectStatus(await ask(field, payer, format, maxTokens, stream), 200);
+          const maxTokens = "maxTokens" in counts ? counts.maxTokens : undefined;
+          await expectStatus(await ask(bed, payer, format, maxTokens, stream), 200);
           const charged = before - (await payer.rest());
-          promise(
+          ensure(
             charged > 0 && charged <= MOST,
-            `${JSON.stringify(lie)}, streamed: ${stream}: ${charged} nanodollars`,
+            `${JSON.stringify(counts)}, streamed: ${stream}: ${charged} nanodollars`,
           );
         }
       }
-      await expectSound(field);
+      await expectSound(bed);
       return "200";
     },
   }),
@@ -71,32 +75,30 @@ const lies = FORMAT_NAMES.map(
 const afterKill: HostileCase = {
   name: "A1 impossible counts, kill -9 and a new start: the gateway is ready, and balances are exact to the nanodollar",
   config: "limits: {attempts: 1}",
-  async run(field) {
-    const payer = await addPayer(field, DOLLAR);
+  async run(bed) {
+    const payer = await addPayer(bed, DOLLAR);
     const answers: string[] = [];
     for (const format of FORMAT_NAMES) {
-      for (const lie of LIES) {
-        playLie(field, format, lie);
-        answers.push(await (await ask(field, payer, format, undefined, false)).text());
+      for (const counts of IMPOSSIBLE) {
+        answerImpossibly(bed, format, counts);
+        answers.push(await (await ask(bed, payer, format, undefined, false)).text());
       }
     }
-    await field.crash();
+    await bed.crash();
     const told = answers.map(readCost).reduce((sum, cost) => sum + cost, 0);
     const spent = DOLLAR - (await payer.rest());
-    promise(spent === told, `${spent} nanodollars are spent, and answers told ${told}`);
-    await expectSound(field);
-    field.scripted.perform((call) =>
-      call.respond(200, SCRIPTS["openai-chat"].document(ANSWERED_TEXT, "stop")),
-    );
-    return expectStatus(await ask(field, payer, "openai-chat", undefined, false), 200);
+    ensure(spent === told, `${spent} nanodollars are spent, and answers told ${told}`);
+    await expectSound(bed);
+    bed.scripted.perform((call) => call.respond(200, SCRIPTS["openai-chat"].document(ANSWERED_TEXT, "stop")));
+    return expectStatus(await ask(bed, payer, "openai-chat", undefined, false), 200);
   },
 };
 
 /** The cost that an answer reports, nanodollars. */
 function readCost(text: string): number {
   const { usage } = JSON.parse(text) as { usage?: { cost?: number } };
-  promise(usage?.cost !== undefined, text.slice(0, 300));
+  ensure(usage?.cost !== undefined, text.slice(0, 300));
   return Math.round(usage.cost * DOLLAR);
 }
 
-export default [...lies, afterKill];
+export default [...impossible, afterKill];

@@ -3,8 +3,8 @@ import { CHAT_DIMENSIONS } from "../../growth/chat-dimensions.ts";
 import type { Dimension } from "../../growth/dimension.ts";
 import { MESSAGES_DIMENSIONS } from "../../growth/messages-dimensions.ts";
 import { RESPONSES_DIMENSIONS } from "../../growth/responses-dimensions.ts";
-import type { Field } from "../field.ts";
-import { type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, type HostileCase } from "../hostile-case.ts";
+import type { TestBed } from "../test-bed.ts";
 
 /* Every dimension of every client API's body, as large as it is translated on the event loop, and as large as it is accepted. */
 
@@ -29,16 +29,16 @@ function fit({ body }: Dimension, values: number, bytes: number): number {
 }
 
 async function send(
-  field: Field,
+  bed: TestBed,
   path: string,
   dimension: Dimension,
   n: number,
   at: number,
 ): Promise<string> {
   const format = FORMAT_NAMES[at % FORMAT_NAMES.length] ?? "gemini";
-  const response = await field.post(path, { ...dimension.body(n), model: field.modelOf(format) });
+  const response = await bed.post(path, { ...dimension.body(n), model: bed.modelOf(format) });
   const text = await response.text();
-  promise(
+  ensure(
     response.status === 200 || response.status === 400,
     `${dimension.name} × ${n}: ${response.status} ${text.slice(0, 200)}`,
   );
@@ -55,10 +55,10 @@ export default APIS.flatMap(([path, dimensions]) =>
   dimensions.map(
     (dimension, at): HostileCase => ({
       name: `A2 ${dimension.name} (${path})`,
-      async run(field) {
-        const atOnce = await send(field, path, dimension, fit(dimension, AT_ONCE.values, AT_ONCE.bytes), at);
+      async run(bed) {
+        const atOnce = await send(bed, path, dimension, fit(dimension, AT_ONCE.values, AT_ONCE.bytes), at);
         const n = Math.min(MOST, fit(dimension, 500_000, MOST_BYTES));
-        return `${atOnce}/${await send(field, path, dimension, n, at + 1)}`;
+        return `${atOnce}/${await send(bed, path, dimension, n, at + 1)}`;
       },
     }),
   ),

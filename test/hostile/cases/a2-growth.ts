@@ -19,11 +19,11 @@ const turn = (fields: Body): Body => ({ messages: [user, { role: "assistant", ..
 
 const accepted = (name: string, body: Body, path = CHAT): HostileCase => ({
   name: `A2 ${name}, to every format, without a key`,
-  async run(field) {
+  async run(bed) {
     const statuses = new Set<string>();
     for (const format of TRANSLATED) {
-      const text = JSON.stringify({ model: field.modelOf(format, true), ...body });
-      statuses.add(await expectStatus(await field.post(path, text, { authorization: "" }), 200));
+      const text = JSON.stringify({ model: bed.modelOf(format, true), ...body });
+      statuses.add(await expectStatus(await bed.post(path, text, { authorization: "" }), 200));
     }
     return [...statuses].join("/");
   },
@@ -32,8 +32,8 @@ const accepted = (name: string, body: Body, path = CHAT): HostileCase => ({
 const refused = (name: string, body: Body, words: string): HostileCase => ({
   name: `A2 ${name} is rejected by its bound`,
   maxMemoryMb: 500,
-  run: async (field) =>
-    expectRefusal(await field.post(CHAT, { model: field.modelOf("gemini", true), ...body }), words),
+  run: async (bed) =>
+    expectRefusal(await bed.post(CHAT, { model: bed.modelOf("gemini", true), ...body }), words),
 });
 
 const cases: readonly HostileCase[] = [
@@ -98,14 +98,14 @@ const cases: readonly HostileCase[] = [
 ];
 
 export default cases.map((hostile) =>
-  hostile.name.includes("files of one name") ? { ...hostile, run: (field) => onlyBedrock(field) } : hostile,
+  hostile.name.includes("files of one name") ? { ...hostile, run: (bed) => onlyBedrock(bed) } : hostile,
 ) satisfies readonly HostileCase[];
 
-async function onlyBedrock(field: Parameters<HostileCase["run"]>[0]): Promise<string> {
+async function onlyBedrock(bed: Parameters<HostileCase["run"]>[0]): Promise<string> {
   const file = { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" } };
   const body = {
-    model: field.modelOf("bedrock-converse"),
+    model: bed.modelOf("bedrock-converse"),
     messages: [{ role: "user", content: times(20_000, () => file) }],
   };
-  return expectStatus(await field.post(CHAT, body), 200);
+  return expectStatus(await bed.post(CHAT, body), 200);
 }

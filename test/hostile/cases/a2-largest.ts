@@ -59,9 +59,9 @@ const texts = Object.entries(TEXTS).map(
   ([name, inner]): HostileCase => ({
     name: `A2 32 MB of ${name}, forwarded and translated`,
     maxMemoryMb: 700,
-    async run(field) {
+    async run(bed) {
       for (const { format, path, text } of SENT) {
-        await expectStatus(await field.post(path, text(field.modelOf(format), inner)), 200);
+        await expectStatus(await bed.post(path, text(bed.modelOf(format), inner)), 200);
       }
       return "200";
     },
@@ -71,24 +71,24 @@ const texts = Object.entries(TEXTS).map(
 const blanks: HostileCase = {
   name: "A2 32 MB of blanks between two fields",
   maxMemoryMb: 700,
-  async run(field) {
-    const model = field.modelOf("openai-chat");
+  async run(bed) {
+    const model = bed.modelOf("openai-chat");
     const body = fill(`{"model":"${model}",`, " ", '"messages":[{"role":"user","content":"a"}]}');
-    return expectStatus(await field.post("/v1/chat/completions", body), 200);
+    return expectStatus(await bed.post("/v1/chat/completions", body), 200);
   },
 };
 
 const values: HostileCase = {
   name: "A2 as many values as are accepted, in an unknown field",
   maxMemoryMb: 700,
-  async run(field) {
+  async run(bed) {
     for (const format of ["openai-chat", "gemini", "openai-responses"] as const) {
       const body = {
-        model: field.modelOf(format),
+        model: bed.modelOf(format),
         messages: [{ role: "user", content: "a" }],
         unknown: times(240_000, () => []),
       };
-      await expectStatus(await field.post("/v1/chat/completions", body), 200);
+      await expectStatus(await bed.post("/v1/chat/completions", body), 200);
     }
     return "200";
   },

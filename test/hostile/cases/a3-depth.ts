@@ -1,6 +1,6 @@
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
-import { expectRefusal, expectStatus, type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, expectRefusal, expectStatus, type HostileCase } from "../hostile-case.ts";
 
 /* Arrays and objects inside each other, a hundred thousand levels deep. */
 
@@ -73,7 +73,7 @@ const PLACES: readonly Place[] = [
 const requests = PLACES.map(
   ({ name, path, body }): HostileCase => ({
     name: `A3 100,000 levels in ${name}: 400`,
-    run: async (field) => expectRefusal(await field.post(path, body(field.modelOf("gemini"))), BOUND),
+    run: async (bed) => expectRefusal(await bed.post(path, body(bed.modelOf("gemini"))), BOUND),
   }),
 );
 
@@ -82,12 +82,12 @@ const PARSING: readonly FormatName[] = ["gemini", "anthropic-messages", "bedrock
 
 const inArguments: HostileCase = {
   name: "A3 100,000 levels in a call's arguments: 400 where they are parsed",
-  async run(field) {
+  async run(bed) {
     for (const format of PARSING) {
       const call = `{"id":"c","type":"function","function":{"name":"a","arguments":${ARGUMENTS}}}`;
       const messages = `[{"role":"user","content":"Go."},{"role":"assistant","tool_calls":[${call}]},{"role":"tool","tool_call_id":"c","content":"a"}]`;
-      const body = `{"model":"${field.modelOf(format)}","messages":${messages}}`;
-      await expectRefusal(await field.post("/v1/chat/completions", body), BOUND);
+      const body = `{"model":"${bed.modelOf(format)}","messages":${messages}}`;
+      await expectRefusal(await bed.post("/v1/chat/completions", body), BOUND);
     }
     return "400";
   },
@@ -95,10 +95,10 @@ const inArguments: HostileCase = {
 
 const inManagement: HostileCase = {
   name: "A3 100,000 levels in a management request: 400",
-  async run(field) {
-    const headers = { authorization: `Bearer ${field.adminKey}` };
+  async run(bed) {
+    const headers = { authorization: `Bearer ${bed.adminKey}` };
     const body = `{"name":"Ada","unknown":${LISTS}}`;
-    return expectRefusal(await field.post("/api/admin/keys", body, headers), BOUND);
+    return expectRefusal(await bed.post("/api/admin/keys", body, headers), BOUND);
   },
 };
 
@@ -112,13 +112,13 @@ const ASK = (model: string, stream: boolean) => ({
 const answers = FORMAT_NAMES.flatMap((format): HostileCase[] =>
   [false, true].map((stream) => ({
     name: `A3 100,000 levels in ${stream ? "an event" : "an answer"} of ${format}: upstream_error`,
-    async run(field) {
+    async run(bed) {
       const type = stream ? "text/event-stream" : "application/json";
       const text = `{"deep":${LISTS}}`;
-      field.vendor.answer(
+      bed.vendor.answer(
         () => new Response(stream ? `data: ${text}\n\n` : text, { headers: { "content-type": type } }),
       );
-      const response = await field.post("/v1/chat/completions", ASK(field.modelOf(format), stream));
+      const response = await bed.post("/v1/chat/completions", ASK(bed.modelOf(format), stream));
       return expectStatus(response, 502);
     },
   })),
@@ -126,29 +126,26 @@ const answers = FORMAT_NAMES.flatMap((format): HostileCase[] =>
 
 const inError: HostileCase = {
   name: "A3 100,000 levels in a vendor's error: upstream_error",
-  async run(field) {
-    field.vendor.answer(() => new Response(`{"error":${LISTS}}`, { status: 500 }));
-    return expectStatus(
-      await field.post("/v1/chat/completions", ASK(field.modelOf("openai-chat"), false)),
-      502,
-    );
+  async run(bed) {
+    bed.vendor.answer(() => new Response(`{"error":${LISTS}}`, { status: 500 }));
+    return expectStatus(await bed.post("/v1/chat/completions", ASK(bed.modelOf("openai-chat"), false)), 502);
   },
 };
 
 const inMiddle: HostileCase = {
   name: "A3 100,000 levels in an event in the middle of a stream: the stream ends with an error",
-  async run(field) {
+  async run(bed) {
     const chunk = JSON.stringify({ choices: [{ index: 0, delta: { role: "assistant", content: "Well." } }] });
     const deep = `{"choices":[{"index":0,"delta":{"content":"a","deep":${LISTS}}}]}`;
-    field.vendor.answer(
+    bed.vendor.answer(
       () =>
         new Response(`data: ${chunk}\n\ndata: ${deep}\n\n`, {
           headers: { "content-type": "text/event-stream" },
         }),
     );
-    const response = await field.post("/v1/chat/completions", ASK(field.modelOf("openai-chat"), true));
+    const response = await bed.post("/v1/chat/completions", ASK(bed.modelOf("openai-chat"), true));
     const text = await response.text();
-    promise(text.includes("upstream_error") && !text.includes("[DONE]"), text.slice(-300));
+    ensure(text.includes("upstream_error") && !text.includes("[DONE]"), text.slice(-300));
     return "200, error";
   },
 };

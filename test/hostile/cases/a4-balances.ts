@@ -4,9 +4,9 @@ import { eventually } from "../../support/eventually.ts";
 import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
 import { USAGE_OF } from "../../support/scripts/usage-of.ts";
 import { documentOf, type VendorCall } from "../../support/vendor.ts";
-import { LONGEST_ANSWER, PRICES } from "../field.ts";
-import { expectStatus, type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
 import { addPayer, DOLLAR, expectSound, type Payer } from "../payer.ts";
+import { LONGEST_ANSWER, PRICES } from "../test-bed.ts";
 
 /* Answers that cost more than their account has. */
 
@@ -18,8 +18,8 @@ const messages = [{ role: "user", content: "Write a book." }];
 const PAGE = "word ".repeat(800);
 const PAGE_TOKENS = 1_000;
 
-/** The longest answer, streamed until its connection is cut, or whole. */
-async function writeBook(call: VendorCall, format: FormatName): Promise<void> {
+/** The longest answer, streamed until its connection is closed, or whole. */
+async function sendLongAnswer(call: VendorCall, format: FormatName): Promise<void> {
   const script = SCRIPTS[format];
   const usage = USAGE_OF[format](10, LONGEST_ANSWER);
   if (!script.isStream(call.head, call.body))
@@ -40,15 +40,15 @@ async function writeBook(call: VendorCall, format: FormatName): Promise<void> {
 const books = FORMAT_NAMES.flatMap((format): HostileCase[] =>
   [false, true].map((stream) => ({
     name: `A4 no max_tokens, 8.3 cents, and 100,000 tokens from ${format}, ${stream ? "streamed" : "whole"}: the balance stays above zero`,
-    async run(field) {
-      field.scripted.perform((call) => writeBook(call, format));
-      const payer = await addPayer(field, SMALL_BALANCE);
-      const response = await payer.post(CHAT, { model: field.paidModelOf(format), stream, messages });
+    async run(bed) {
+      bed.scripted.perform((call) => sendLongAnswer(call, format));
+      const payer = await addPayer(bed, SMALL_BALANCE);
+      const response = await payer.post(CHAT, { model: bed.paidModelOf(format), stream, messages });
       const text = await response.text();
-      promise(response.status === 200, `status ${response.status}: ${text.slice(0, 300)}`);
-      if (stream) promise(text.includes('"finish_reason":"length"'), text.slice(-300));
+      ensure(response.status === 200, `status ${response.status}: ${text.slice(0, 300)}`);
+      if (stream) ensure(text.includes('"finish_reason":"length"'), text.slice(-300));
       const balance = await payer.rest();
-      promise(balance < SMALL_BALANCE / 2, `${balance} nanodollars are left of ${SMALL_BALANCE}`);
+      ensure(balance < SMALL_BALANCE / 2, `${balance} nanodollars are left of ${SMALL_BALANCE}`);
       return "200";
     },
   })),
@@ -58,7 +58,7 @@ async function askAtOnce(payer: Payer, model: string, count: number, stream: boo
   const all = times(count, async () => {
     const response = await payer.post(CHAT, { model, stream, messages });
     const text = await response.text();
-    promise([200, 402].includes(response.status), `status ${response.status}: ${text.slice(0, 300)}`);
+    ensure([200, 402].includes(response.status), `status ${response.status}: ${text.slice(0, 300)}`);
     return String(response.status);
   });
   return Promise.all(all);
@@ -66,26 +66,26 @@ async function askAtOnce(payer: Payer, model: string, count: number, stream: boo
 
 const shortAnswers: HostileCase = {
   name: "A4 12 concurrent requests with short answers on one dollar, without max_tokens: all are answered",
-  async run(field) {
-    const payer = await addPayer(field, DOLLAR);
+  async run(bed) {
+    const payer = await addPayer(bed, DOLLAR);
     let open = true;
     const asked = 12;
-    field.scripted.perform(async (call) => {
+    bed.scripted.perform(async (call) => {
       // Each answer waits until all requests are sent, so that all holds exist at the same time.
       if (open) await call.gate();
       await call.respond(200, documentOf("Alpha"));
     });
-    const answers = askAtOnce(payer, field.paidModelOf("openai-chat"), asked, false);
-    await eventually("all have reached the vendor", () => field.scripted.calls.length === asked);
+    const answers = askAtOnce(payer, bed.paidModelOf("openai-chat"), asked, false);
+    await eventually("all have reached the vendor", () => bed.scripted.calls.length === asked);
     open = false;
-    for (const call of field.scripted.calls) call.letGoOn();
+    for (const call of bed.scripted.calls) call.letGoOn();
     const statuses = await answers;
-    promise(
+    ensure(
       statuses.every((status) => status === "200"),
       statuses.join("/"),
     );
     const balance = await payer.rest();
-    promise(
+    ensure(
       balance === DOLLAR - asked * (10 * PRICES.prompt + 5 * PRICES.completion),
       `${balance} nanodollars are left`,
     );
@@ -96,13 +96,13 @@ const shortAnswers: HostileCase = {
 const longAnswers = [true, false].map(
   (stream): HostileCase => ({
     name: `A4 12 concurrent requests on one dollar, with 100,000 tokens each, ${stream ? "streamed" : "whole"}: the balance stays above zero`,
-    async run(field) {
-      const payer = await addPayer(field, DOLLAR);
-      field.scripted.perform((call) => writeBook(call, "openai-chat"));
-      const statuses = await askAtOnce(payer, field.paidModelOf("openai-chat"), 12, stream);
+    async run(bed) {
+      const payer = await addPayer(bed, DOLLAR);
+      bed.scripted.perform((call) => sendLongAnswer(call, "openai-chat"));
+      const statuses = await askAtOnce(payer, bed.paidModelOf("openai-chat"), 12, stream);
       const balance = await payer.rest();
-      promise(balance < DOLLAR / 2, `${balance} nanodollars are left`);
-      await expectSound(field);
+      ensure(balance < DOLLAR / 2, `${balance} nanodollars are left`);
+      await expectSound(bed);
       return [...new Set(statuses)].sort().join("/");
     },
   }),
@@ -110,31 +110,31 @@ const longAnswers = [true, false].map(
 
 const hugeBound: HostileCase = {
   name: "A4 a max_tokens of 100 million is held at the model's longest answer",
-  async run(field) {
-    const payer = await addPayer(field, 20 * DOLLAR);
-    field.scripted.perform(async (call) => {
+  async run(bed) {
+    const payer = await addPayer(bed, 20 * DOLLAR);
+    bed.scripted.perform(async (call) => {
       await call.gate();
       await call.respond(200, documentOf("Alpha"));
     });
-    const body = { model: field.paidModelOf("openai-chat"), max_tokens: 100_000_000, messages };
+    const body = { model: bed.paidModelOf("openai-chat"), max_tokens: 100_000_000, messages };
     const answer = payer.post(CHAT, body);
-    await (await field.scripted.call(0)).atGate;
+    await (await bed.scripted.call(0)).atGate;
     const held = await payer.held();
-    field.scripted.calls[0]?.letGoOn();
+    bed.scripted.calls[0]?.letGoOn();
     const most = LONGEST_ANSWER * PRICES.completion + 1_000 * PRICES.prompt;
-    promise(held > 0 && held <= most, `${held} nanodollars are held`);
+    ensure(held > 0 && held <= most, `${held} nanodollars are held`);
     return expectStatus(await answer, 200);
   },
 };
 
 const tokensPerMinute: HostileCase = {
   name: "A4 2,000 tokens a minute and no max_tokens: ten small requests in one minute are answered",
-  async run(field) {
-    const payer = await addPayer(field, DOLLAR, {
+  async run(bed) {
+    const payer = await addPayer(bed, DOLLAR, {
       rate_limit: { requests_per_minute: null, tokens_per_minute: 2_000, concurrent: null },
     });
     for (let asked = 0; asked < 10; asked++) {
-      const body = { model: field.paidModelOf("openai-chat"), messages };
+      const body = { model: bed.paidModelOf("openai-chat"), messages };
       await expectStatus(await payer.post(CHAT, body), 200);
     }
     return "200";

@@ -1,8 +1,8 @@
 import { times } from "../../growth/dimension.ts";
 import { turnEventLoop } from "../../support/event-loop.ts";
 import { closing, documentOf, opening, type VendorCall } from "../../support/vendor.ts";
-import type { Field } from "../field.ts";
-import { type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, type HostileCase } from "../hostile-case.ts";
+import type { TestBed } from "../test-bed.ts";
 
 /* A vendor that writes more than its answer: what follows must not reach the next caller of the connection. */
 
@@ -37,18 +37,18 @@ async function sendStrays(call: VendorCall, wait: () => Promise<void>): Promise<
   }
 }
 
-async function ask(field: Field, caller: number, stream: boolean): Promise<string | null> {
+async function ask(bed: TestBed, caller: number, stream: boolean): Promise<string | null> {
   const content = `caller ${caller}.`;
-  const body = { model: field.paidModelOf("openai-chat"), stream, messages: [{ role: "user", content }] };
-  const response = await field.post("/v1/chat/completions", body);
+  const body = { model: bed.paidModelOf("openai-chat"), stream, messages: [{ role: "user", content }] };
+  const response = await bed.post("/v1/chat/completions", body);
   const text = await response.text();
   return response.status === 200 && text.includes(`"${content}"`) ? null : `${content} got ${text}`;
 }
 
-async function askAll(field: Field, stream: boolean, atOnce: boolean): Promise<(string | null)[]> {
-  if (atOnce) return Promise.all(times(CALLERS, (caller) => ask(field, caller, stream)));
+async function askAll(bed: TestBed, stream: boolean, atOnce: boolean): Promise<(string | null)[]> {
+  if (atOnce) return Promise.all(times(CALLERS, (caller) => ask(bed, caller, stream)));
   const wrong: (string | null)[] = [];
-  for (let caller = 0; caller < CALLERS; caller++) wrong.push(await ask(field, caller, stream));
+  for (let caller = 0; caller < CALLERS; caller++) wrong.push(await ask(bed, caller, stream));
   return wrong;
 }
 
@@ -57,18 +57,18 @@ export default Object.entries(MOMENTS).flatMap(([moment, wait]) =>
     (stream): HostileCase => ({
       name: `A5 ${STRAYS} further ${stream ? "streams" : "answers"} ${moment}, ${CALLERS} clients sequentially and concurrently: no client gets another's answer`,
       config: "upstream: {transport: http1}",
-      async run(field) {
-        field.scripted.perform(async (call) => {
+      async run(bed) {
+        bed.scripted.perform(async (call) => {
           await Bun.sleep(ANSWER_MS);
           await say(call, promptOf(call));
           void sendStrays(call, wait);
         });
         const wrong = [
-          ...(await askAll(field, stream, false)),
-          ...(await askAll(field, stream, true)),
-          ...(await askAll(field, stream, true)),
+          ...(await askAll(bed, stream, false)),
+          ...(await askAll(bed, stream, true)),
+          ...(await askAll(bed, stream, true)),
         ].filter((text) => text !== null);
-        promise(wrong.length === 0, `${wrong.length} wrong answers: ${wrong[0]?.slice(0, 300)}`);
+        ensure(wrong.length === 0, `${wrong.length} wrong answers: ${wrong[0]?.slice(0, 300)}`);
         return "200";
       },
     }),

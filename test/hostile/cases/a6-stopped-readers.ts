@@ -2,9 +2,9 @@ import { times } from "../../growth/dimension.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openRawChat, type RawClient } from "../../support/raw-client.ts";
 import { closing, opening, textOf, type VendorCall } from "../../support/vendor.ts";
-import type { Field } from "../field.ts";
-import { type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, type HostileCase } from "../hostile-case.ts";
 import { addPayer, DOLLAR, expectSound, fetchEnded, type Payer } from "../payer.ts";
+import type { TestBed } from "../test-bed.ts";
 
 /* Clients that ask for long streams and stop reading them. */
 
@@ -26,11 +26,11 @@ async function talk(call: VendorCall): Promise<void> {
   await call.end();
 }
 
-async function stopReading(field: Field, { key }: Payer): Promise<RawClient[]> {
-  field.scripted.perform(talk);
-  const gateway = { url: field.gateway.url, key };
+async function stopReading(bed: TestBed, { key }: Payer): Promise<RawClient[]> {
+  bed.scripted.perform(talk);
+  const gateway = { url: bed.gateway.url, key };
   const messages = [{ role: "user", content: "Hello!" }];
-  const body = { model: field.paidModelOf("openai-chat"), stream: true, max_tokens: 1_000, messages };
+  const body = { model: bed.paidModelOf("openai-chat"), stream: true, max_tokens: 1_000, messages };
   return Promise.all(
     times(READERS, async () => {
       const client = await openRawChat(gateway, body);
@@ -42,13 +42,13 @@ async function stopReading(field: Field, { key }: Payer): Promise<RawClient[]> {
 }
 
 /** Each is charged for what was produced, like a client that disconnected. */
-async function expectCharged(field: Field, payer: Payer, clients: readonly RawClient[]): Promise<void> {
+async function expectCharged(bed: TestBed, payer: Payer, clients: readonly RawClient[]): Promise<void> {
   const spent = 1_000 * DOLLAR - (await payer.rest());
   let told = 0;
   for (const { received } of clients) {
     const id = /x-gateway-generation-id: (\S+)/.exec(received)?.[1] ?? "";
-    const record = await fetchEnded(field, payer, id);
-    promise(
+    const record = await fetchEnded(bed, payer, id);
+    ensure(
       record["outcome"] === "cancelled" &&
         record["error_type"] === "client_timeout" &&
         Number(record["total_cost_nanodollars"]) > 0,
@@ -56,15 +56,15 @@ async function expectCharged(field: Field, payer: Payer, clients: readonly RawCl
     );
     told += Number(record["total_cost_nanodollars"]);
   }
-  promise(spent === told, `${spent} nanodollars are spent, and the generations cost ${told}`);
-  await expectSound(field);
+  ensure(spent === told, `${spent} nanodollars are spent, and the generations cost ${told}`);
+  await expectSound(bed);
 }
 
-async function burst(field: Field): Promise<void> {
-  const payer = await addPayer(field, 1_000 * DOLLAR);
-  const clients = await stopReading(field, payer);
+async function burst(bed: TestBed): Promise<void> {
+  const payer = await addPayer(bed, 1_000 * DOLLAR);
+  const clients = await stopReading(bed, payer);
   await eventually("nothing is held any more", async () => (await payer.held()) === 0, PATIENCE_MS);
-  await expectCharged(field, payer, clients);
+  await expectCharged(bed, payer, clients);
   for (const client of clients) client.leave();
 }
 
@@ -93,18 +93,18 @@ export default SETTINGS.map(
     maxMemoryMb: FIRST_MB + SECOND_MB,
     maxStallMs: STALL_MS,
     config,
-    async run(field) {
-      const begun = await field.read();
-      await burst(field);
-      const first = await field.read();
-      promise(
+    async run(bed) {
+      const begun = await bed.read();
+      await burst(bed);
+      const first = await bed.read();
+      ensure(
         first.peakMb <= begun.residentMb + FIRST_MB,
         `the first burst took ${Math.round(first.peakMb)} MB`,
       );
-      await burst(field);
-      const second = await field.read();
+      await burst(bed);
+      const second = await bed.read();
       const more = second.peakMb - first.residentMb;
-      promise(more <= SECOND_MB, `the second burst took ${Math.round(more)} MB more than the first`);
+      ensure(more <= SECOND_MB, `the second burst took ${Math.round(more)} MB more than the first`);
       return "closed";
     },
   }),

@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
-import type { Field } from "../field.ts";
-import { type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, type HostileCase } from "../hostile-case.ts";
+import type { TestBed } from "../test-bed.ts";
 
 /* Small bodies that unpack to large ones, many at once. */
 
@@ -19,15 +19,15 @@ const LEFT_MB = 64;
 const LOOKS = 50;
 const LOOK_MS = 200;
 
-async function burst(field: Field, encoding: string, bomb: Buffer): Promise<string> {
+async function burst(bed: TestBed, encoding: string, bomb: Buffer): Promise<string> {
   const headers = { "content-encoding": encoding };
   const sent = Array.from({ length: AT_ONCE }, async () => {
-    const response = await field.post("/v1/chat/completions", bomb, headers);
+    const response = await bed.post("/v1/chat/completions", bomb, headers);
     await response.text();
     return response.status;
   });
   const statuses = [...new Set(await Promise.all(sent))];
-  promise(
+  ensure(
     statuses.every((status) => status >= 400 && status !== 500),
     statuses.join("/"),
   );
@@ -37,17 +37,17 @@ async function burst(field: Field, encoding: string, bomb: Buffer): Promise<stri
 export default Object.entries(BOMBS).map(
   ([encoding, bomb]): HostileCase => ({
     name: `A7 ${AT_ONCE} ${encoding} bombs of ${bomb.length >> 10} kB at once: rejected, and their memory is freed`,
-    async run(field) {
+    async run(bed) {
       // The first burst loads the decompressor, whose memory stays.
-      await burst(field, encoding, bomb);
-      const { residentMb: before } = await field.read();
-      const status = await burst(field, encoding, bomb);
-      let { residentMb } = await field.read();
+      await burst(bed, encoding, bomb);
+      const { residentMb: before } = await bed.read();
+      const status = await burst(bed, encoding, bomb);
+      let { residentMb } = await bed.read();
       for (let look = 0; look < LOOKS && residentMb > before + LEFT_MB; look++) {
         await Bun.sleep(LOOK_MS);
-        ({ residentMb } = await field.read());
+        ({ residentMb } = await bed.read());
       }
-      promise(residentMb <= before + LEFT_MB, `${Math.round(residentMb - before)} MB stayed`);
+      ensure(residentMb <= before + LEFT_MB, `${Math.round(residentMb - before)} MB stayed`);
       return status;
     },
   }),

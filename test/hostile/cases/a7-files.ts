@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { listDamagedLines } from "../../../src/storage/journal/damaged-lines.ts";
 import { FROM_SOURCE, makeSite } from "../../support/gateway-process.ts";
 import { listOpenEntries } from "../../support/list-open-entries.ts";
-import { expectStatus, type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
 import { addPayer, DOLLAR, expectSound } from "../payer.ts";
 
 /* Files and disks that are not as they should be. */
@@ -13,33 +13,33 @@ const LOST = "gen_01hf7yat00abcdefghjkmnpqrs";
 const damagedLine: HostileCase = {
   name: "A7 a damaged line in the middle of the journal is logged and kept in a file, and the lines around it are recovered",
   config: "log_level: info",
-  async run(field) {
-    const payer = await addPayer(field, DOLLAR);
+  async run(bed) {
+    const payer = await addPayer(bed, DOLLAR);
     const messages = [{ role: "user", content: "Hello!" }];
-    const body = { model: field.paidModelOf("openai-chat"), messages };
+    const body = { model: bed.paidModelOf("openai-chat"), messages };
     for (let asked = 0; asked < 5; asked++)
       await expectStatus(await payer.post("/v1/chat/completions", body), 200);
     const spent = DOLLAR - (await payer.rest());
-    const journal = join(field.dataDir, "journal");
-    await field.crash(() => {
+    const journal = join(bed.dataDir, "journal");
+    await bed.crash(() => {
       const files = readdirSync(journal).filter((name) => name.endsWith(".log"));
       const rest = files.map((name) => readFileSync(join(journal, name), "latin1")).join("");
       writeFileSync(join(journal, "00000000.log"), `0badc0de {"id":"${LOST}"}\n${rest}`);
     });
     const line =
-      field
+      bed
         .printed()
         .split("\n")
         .find((text) => text.includes("were damaged")) ?? "";
-    promise(line.includes('"level":"error"') && line.includes(LOST), field.printed().slice(-500));
+    ensure(line.includes('"level":"error"') && line.includes(LOST), bed.printed().slice(-500));
     const [kept, ...more] = listDamagedLines(journal);
-    promise(
+    ensure(
       kept?.lines === 1 && kept.generations.includes(LOST) && more.length === 0,
       "no line is kept aside",
     );
     const spentThen = DOLLAR - (await payer.rest());
-    promise(spentThen === spent, `${spentThen} nanodollars are spent and not ${spent}`);
-    await expectSound(field, "damaged");
+    ensure(spentThen === spent, `${spentThen} nanodollars are spent and not ${spent}`);
+    await expectSound(bed, "damaged");
     return expectStatus(await payer.post("/v1/chat/completions", body), 200);
   },
 };
@@ -48,7 +48,7 @@ const modes: HostileCase = {
   name: "A7 all files of the data directory have the mode 0600, and its folders 0700",
   async run({ dataDir }) {
     const open = listOpenEntries(dataDir);
-    promise(open.length === 0, `others can read ${open.join(", ")}`);
+    ensure(open.length === 0, `others can read ${open.join(", ")}`);
     return "0600/0700";
   },
 };
@@ -64,7 +64,7 @@ const fullDisk: HostileCase = {
       const site = makeSite("", ["unshare", "-rm", "sh", "-c", `${mount}; exec "$@"`, "sh", ...FROM_SOURCE]);
       const { exitCode, printed } = await site.startInVain();
       site.remove();
-      promise(
+      ensure(
         exitCode === 1 &&
           printed.includes("database or disk is full") &&
           !printed.includes("another gateway"),

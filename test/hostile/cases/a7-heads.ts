@@ -1,20 +1,20 @@
 import { dialRaw, openRawChat, rawChatHead } from "../../support/raw-client.ts";
-import { type HostileCase, promise } from "../hostile-case.ts";
+import { ensure, type HostileCase } from "../hostile-case.ts";
 import { addPayer, DOLLAR } from "../payer.ts";
 
 /* Requests that stand strangely on their connection. */
 
 const twoHosts: HostileCase = {
   name: "A7 two Host headers: 400, and no upstream is called",
-  async run(field) {
-    const text = JSON.stringify({ model: field.paidModelOf("openai-chat"), messages: [] });
-    for (const host of ["other.example", new URL(field.gateway.url).host]) {
-      const client = await dialRaw(field.gateway);
-      client.send(rawChatHead(field.gateway, `host: ${host}`, `content-length: ${text.length}`) + text);
+  async run(bed) {
+    const text = JSON.stringify({ model: bed.paidModelOf("openai-chat"), messages: [] });
+    for (const host of ["other.example", new URL(bed.gateway.url).host]) {
+      const client = await dialRaw(bed.gateway);
+      client.send(rawChatHead(bed.gateway, `host: ${host}`, `content-length: ${text.length}`) + text);
       await client.closed;
-      promise(client.received.startsWith("HTTP/1.1 400 "), client.received.slice(0, 300));
+      ensure(client.received.startsWith("HTTP/1.1 400 "), client.received.slice(0, 300));
     }
-    promise(field.scripted.calls.length === 0, "an upstream was asked");
+    ensure(bed.scripted.calls.length === 0, "an upstream was asked");
     return "400";
   },
 };
@@ -22,11 +22,11 @@ const twoHosts: HostileCase = {
 const pipelined = [false, true].map(
   (stream): HostileCase => ({
     name: `A7 two ${stream ? "streams" : "answers"} requested at once on one connection: it is closed, and neither is charged`,
-    async run(field) {
-      const payer = await addPayer(field, DOLLAR);
-      const gateway = { url: field.gateway.url, key: payer.key };
+    async run(bed) {
+      const payer = await addPayer(bed, DOLLAR);
+      const gateway = { url: bed.gateway.url, key: payer.key };
       const body = {
-        model: field.paidModelOf("openai-chat"),
+        model: bed.paidModelOf("openai-chat"),
         stream,
         messages: [{ role: "user", content: "Hello!" }],
       };
@@ -37,7 +37,7 @@ const pipelined = [false, true].map(
       await client.closed;
       const balance = await payer.rest();
       const isAnswered = client.received.includes("Alpha");
-      promise(balance === DOLLAR || isAnswered, `${DOLLAR - balance} nanodollars without an answer`);
+      ensure(balance === DOLLAR || isAnswered, `${DOLLAR - balance} nanodollars without an answer`);
       const next = await openRawChat(gateway, body);
       await next.sees("Alpha");
       next.leave();

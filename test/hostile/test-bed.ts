@@ -7,7 +7,7 @@ import { PROBE_SOCKET, type Reading } from "./probe.ts";
 import { type HostileVendor, startHostileVendor } from "./vendor.ts";
 
 /** A gateway started as an operator starts it, with a probe in its process, and a vendor of every format. */
-export interface Field {
+export interface TestBed {
   /** The gateway's process; another one after a crash. */
   readonly gateway: Pick<GatewayProcess, "url" | "key">;
   readonly adminKey: string;
@@ -36,7 +36,7 @@ const ROOT = join(import.meta.dir, "../..");
 const COMMAND = [process.execPath, "--preload", join(import.meta.dir, "probe.ts"), join(ROOT, "src/main.ts")];
 
 /** Starts them. `config` is configuration besides the providers, such as `timers: {…}`. */
-export async function startField(config = ""): Promise<Field> {
+export async function startTestBed(config = ""): Promise<TestBed> {
   const vendor = startHostileVendor();
   const scripted = startVendor();
   const site = makeSite(describeSite(vendor, scripted, config), COMMAND);
