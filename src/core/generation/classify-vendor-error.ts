@@ -107,8 +107,8 @@ function overflowFailure({ error, metadata }: PresentableError, size: PromptSize
 }
 
 /** Vendors round windows differently from model lists. A vendor that differs much knows its own window better than the list. */
-function isSameWindow(said: number, listed: number): boolean {
-  return Math.abs(said - listed) <= listed / 10;
+function isSameWindow(reported: number, listed: number): boolean {
+  return Math.abs(reported - listed) <= listed / 10;
 }
 
 function classifyRateLimit({ error, candidate, metadata }: PresentableError): FailureClassification {

@@ -6,7 +6,7 @@ import type { ConversationStore } from "./conversation-store.ts";
 export interface RequestTurns {
   /** Loads the turns known under these names. A store that fails is logged, and the turns count as unknown. */
   load(names: readonly string[]): Promise<void>;
-  /** Returns a loaded turn; null where it is unknown or was not loaded. */
+  /** Returns a loaded turn; null if it is unknown or was not loaded. */
   recall(name: string): CalledTurn | null;
   /** Stores a turn of the answer, without waiting for the store. */
   remember(turn: CalledTurn): void;

@@ -4,7 +4,7 @@
  */
 export interface TokenCounter {
   /**
-   * Counts the tokens of each text. A text is a JSON string as it stands in a body (UTF-8), or a part of one. Its bytes are
+   * Counts the tokens of each text. A text is a JSON string as in a request body (UTF-8), or a part of one. Its bytes are
    * read later, so they must not change until the promise settles. Never rejects: resolves to null if too many requests
    * wait, counting took too long, or the thread has failed.
    */
