@@ -1,6 +1,6 @@
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 
-/** The client APIs that hold conversations. */
+/** The client APIs for conversations. */
 export const CLIENTS = ["chat", "responses", "messages"] as const;
 export type Client = (typeof CLIENTS)[number];
 
@@ -14,7 +14,7 @@ export const FORMATS = [
   "cohere-chat",
 ] as const satisfies readonly FormatName[];
 
-/** The format that each client API is. */
+/** The format of each client API. */
 export const FORMAT_OF: Readonly<Record<Client, FormatName>> = {
   chat: "openai-chat",
   responses: "openai-responses",

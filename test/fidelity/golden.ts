@@ -4,13 +4,13 @@ import { join } from "node:path";
 const GOLDEN = join(import.meta.dir, "golden");
 const WIDTH = 110;
 
-/** A stored result: its path, and the text that it should be. */
+/** A stored result: its path, and its expected text. */
 export interface Golden {
   readonly path: string;
   readonly text: string;
 }
 
-/** The golden file of a case. */
+/** Returns the golden file of a case. */
 export function makeGolden(folder: string, name: string, value: unknown): Golden {
   const file = name
     .toLowerCase()
@@ -19,12 +19,12 @@ export function makeGolden(folder: string, name: string, value: unknown): Golden
   return { path: join(GOLDEN, folder, `${file}.json`), text: `${print(value, "", 0)}\n` };
 }
 
-/** What is stored; null where nothing is. */
+/** Returns the stored text; null if there is none. */
 export function readGolden({ path }: Golden): string | null {
   return existsSync(path) ? readFileSync(path, "utf8") : null;
 }
 
-/** JSON for readers: what fits in a line stands in one. */
+/** Prints JSON for readers: values that fit in one line are not broken. */
 function print(value: unknown, indent: string, taken: number): string {
   const flat = printFlat(value);
   if (typeof value !== "object" || value === null || indent.length + taken + flat.length <= WIDTH)

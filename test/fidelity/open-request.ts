@@ -7,13 +7,13 @@ import type { Client } from "./formats.ts";
 
 type Rename = (id: string) => string;
 
-const OPENERS: Readonly<Record<Client, (bytes: Buffer, rename: Rename) => InferenceRequest>> = {
+const PARSERS: Readonly<Record<Client, (bytes: Buffer, rename: Rename) => InferenceRequest>> = {
   chat: parseChatRequest,
   responses: parseResponsesRequest,
   messages: parseMessagesRequest,
 };
 
-/** A request at the door of its client API. */
+/** Parses a request of a client API. */
 export function openRequest(client: Client, body: Fields): InferenceRequest {
-  return OPENERS[client](Buffer.from(JSON.stringify(body)), (id) => id);
+  return PARSERS[client](Buffer.from(JSON.stringify(body)), (id) => id);
 }

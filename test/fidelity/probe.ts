@@ -1,15 +1,15 @@
 import { asFields } from "../../src/wire/json/fields.ts";
 
-/** What must not be there. */
+/** Expects that there is no value at a path. */
 export const ABSENT = Symbol("absent");
 
 /**
- * What a body must hold: by path, the value there. In a path `[]` is any item of a list, and one of them has to match.
- * An object matches when the named members do, a regular expression when it finds itself in a text.
+ * The expected values of a body by path. In a path, `[]` stands for any element of a list, one of which must match. An object matches
+ * if the named members match; a regular expression matches a text that contains a match.
  */
 export type Expected = Readonly<Record<string, unknown>>;
 
-/** Whether a body holds all that is expected of it. */
+/** Whether a body has all expected values. */
 export function holds(body: unknown, expected: Expected): boolean {
   return Object.entries(expected).every(([path, value]) => {
     const found = findAll(body, path.split(/\.|(?=\[)/));

@@ -19,7 +19,7 @@ const PAIRS = RECORDED.flatMap((recorded) =>
   CLIENTS.map((client) => [`${recorded.name} (${recorded.format}) to ${client}`, recorded, client] as const),
 );
 
-/** What the hub makes of a recording, set right. */
+/** Decodes a recording, with the corrections of translated answers. */
 function readHub({ format, whole, stream }: RecordedAnswer): Answer {
   const codec = UPSTREAM_CODECS[format];
   const normaliser = createNormaliser(makeIdentity());
@@ -33,8 +33,8 @@ function readHub({ format, whole, stream }: RecordedAnswer): Answer {
   return collectAnswer([...replayAnswer(decoding.answer)].flatMap((event) => normaliser.step(event)));
 }
 
-/** What every client has to get of an answer: words, thoughts, calls, why it ended, and what it used if `wantsUsage`. */
-function essence(answer: Answer, wantsUsage: boolean) {
+/** Returns what every client must receive: text, reasoning, calls, the finish, and the usage if `wantsUsage`. */
+function pickEssentials(answer: Answer, wantsUsage: boolean) {
   const { choices, usage } = summarise(answer);
   const [first] = choices;
   const isTool = first?.calls.length !== 0 && FINISH_WORDS[first?.reason ?? "stop"] === "stop";
@@ -55,8 +55,8 @@ function essence(answer: Answer, wantsUsage: boolean) {
   };
 }
 
-/** Tools that their clients cannot have: Messages knows no free text, which comes to it as an object. */
-function isBeyond({ format, name }: RecordedAnswer, client: Client): boolean {
+/** Whether a client API lacks the recorded tools: Messages has no custom tools and gets an object instead of free text. */
+function isInexpressible({ format, name }: RecordedAnswer, client: Client): boolean {
   return client === "messages" && format === "openai-responses" && name.includes("custom-tool");
 }
 
@@ -75,17 +75,19 @@ function readClient(client: Client, recorded: RecordedAnswer): Answer {
 }
 
 describe("a recorded answer", () => {
-  test.if(hasRecordings)("is read at all", () => {
+  test.if(hasRecordings)("is available for many cases", () => {
     expect(RECORDED.length).toBeGreaterThan(150);
   });
 
-  test.each(PAIRS.filter(([, recorded, client]) => !isBeyond(recorded, client)))(
-    "says the same to its client: %s",
+  test.each(PAIRS.filter(([, recorded, client]) => !isInexpressible(recorded, client)))(
+    "has the same content for its client: %s",
     (_name, recorded, client) => {
       const hub = readHub(recorded);
-      // Where the vendor counts nothing Messages begins with an estimate.
+      // If the vendor counts nothing, a Messages stream begins with an estimate.
       const wantsUsage = hub.usage !== null;
-      expect(essence(readClient(client, recorded), wantsUsage)).toEqual(essence(hub, wantsUsage));
+      expect(pickEssentials(readClient(client, recorded), wantsUsage)).toEqual(
+        pickEssentials(hub, wantsUsage),
+      );
     },
   );
 });

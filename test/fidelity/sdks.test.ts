@@ -34,32 +34,36 @@ const SDKS: Readonly<Record<Client, readonly (readonly [string, Read])[]>> = {
   ],
 };
 
-/** Streams that end in an error; libraries throw on them, each in its own way. */
-const BREAKING = new Set(["an error in the middle", "a stream that breaks off"]);
+/** Streams that end with an error. Each library throws a different error for them. */
+const BREAKING = new Set(["error in the middle of the stream", "incomplete stream"]);
 
-/** What a library has no words for, and does not pass over either. */
-const BEYOND: readonly (readonly [sdk: RegExp, name: RegExp, why: string])[] = [
+/** Streams that a library cannot read as intended. */
+const UNSUPPORTED: readonly (readonly [sdk: RegExp, name: RegExp, why: string])[] = [
   [
     /openai|mistralai/,
-    /free text, .* to chat$|custom-tool.* to chat$/,
-    "chat streams of these libraries know functions only",
+    /^custom tool call, .* to chat$|custom-tool.* to chat$/,
+    "these libraries support only functions in chat streams",
   ],
   [/^@ai-sdk/, /^several choices/, "they join all choices"],
-  [/^@ai-sdk\/openai$/, /^a refusal in words/, "its words count as text, and as a filter's"],
+  [/^@ai-sdk\/openai$/, /^refusal text/, "it reads the refusal as text with a content filter finish"],
   [
     /^@ai-sdk\/anthropic$/,
-    /^an image|\/image\.|signature on an image/,
-    "Anthropic's models draw nothing, so its answers may hold no image",
+    /^generated image|^image of OpenAI|\/image\.|signature on an image/,
+    "Anthropic's models generate no images, so it rejects images in answers",
   ],
-  [/^@ai-sdk\/anthropic$/, /^the vendor's own word/, "a word that it does not know is another end"],
+  [
+    /^@ai-sdk\/anthropic$/,
+    /^vendor's own finish reason/,
+    "it reads an unknown finish reason as another finish",
+  ],
 ];
 
-/** Mistral's library wants a call's name in every piece of it, where OpenAI's API and this one say it once. */
-const CALL_GOES_ON = /"function":\{"arguments"/;
+/** A piece of a call without its name. Mistral's library needs the name in each piece, unlike OpenAI's API and this one. */
+const PIECE_WITHOUT_NAME = /"function":\{"arguments"/;
 
-function isBeyond(sdk: string, { name, stream }: Streamed): boolean {
-  if (sdk.startsWith("@mistralai") && CALL_GOES_ON.test(stream)) return true;
-  return BEYOND.some(([library, pattern]) => library.test(sdk) && pattern.test(name));
+function isUnsupported(sdk: string, { name, stream }: Streamed): boolean {
+  if (sdk.startsWith("@mistralai") && PIECE_WITHOUT_NAME.test(stream)) return true;
+  return UNSUPPORTED.some(([library, pattern]) => library.test(sdk) && pattern.test(name));
 }
 
 interface Streamed {
@@ -80,7 +84,7 @@ const RECORDINGS = readRecorded().flatMap(({ name, format, stream }) =>
   stream === null ? [] : [{ name, format, stream }],
 );
 
-/** What we encode; to its own format a vendor's stream goes as it came, with events that a library may not know. */
+/** Translated streams. Streams in the client's own format are relayed and may have events that a library does not know. */
 const RECORDED: readonly Streamed[] = RECORDINGS.flatMap(({ name, format, stream }) =>
   CLIENTS.filter((client) => FORMAT_OF[client] !== format).map((client) => ({
     name: `${name} to ${client}`,
@@ -89,15 +93,15 @@ const RECORDED: readonly Streamed[] = RECORDINGS.flatMap(({ name, format, stream
   })),
 );
 
-/** A vendor's stream as a client gets it. */
+/** Returns a vendor's stream as the client receives it. */
 function streamFor(client: Client, format: FormatName, stream: string): string {
   const request = openRequest(client, makeBody(client, {}));
   request.encode(makeTarget(format));
   return readStream(request, format, stream);
 }
 
-/** What our own reader makes of it. */
-function readOurselves({ client, stream }: Streamed): SdkReading {
+/** Reads a stream with the gateway's own reader. */
+function readWithGateway({ client, stream }: Streamed): SdkReading {
   const [first] = summarise(readClientStream(client, stream)).choices;
   const word = FINISH_WORDS[first?.reason ?? "stop"];
   const calls = (first?.calls ?? []).map(({ name, arguments: args }) => [name, args] as const);
@@ -110,20 +114,20 @@ function readOurselves({ client, stream }: Streamed): SdkReading {
 
 const READINGS = [...OURS, ...RECORDED].flatMap((streamed) =>
   SDKS[streamed.client]
-    .filter(([sdk]) => !isBeyond(sdk, streamed))
+    .filter(([sdk]) => !isUnsupported(sdk, streamed))
     .map(([sdk, read]) => [`${sdk}: ${streamed.name}`, read, streamed] as const),
 );
 
-describe("an official library reads our stream as we do", () => {
+describe("an official library reads the same as the gateway's reader", () => {
   test.each(READINGS)("%s", async (_name, read, streamed) => {
-    expect(await read(streamed.stream)).toEqual(readOurselves(streamed));
+    expect(await read(streamed.stream)).toEqual(readWithGateway(streamed));
   });
 });
 
-/** Google's library hands arguments that come in pieces on as they came. */
-const JOINED_BY_NOBODY = '"partialArgs"';
+/** Google's library does not join arguments that arrive in pieces. */
+const PARTIAL_ARGUMENTS = '"partialArgs"';
 
-/** What its own library reads of a vendor's stream: nothing of it may be lost on the way to any client. */
+/** The vendors' own libraries. What they read from a stream must reach every client. */
 const VENDORS: readonly (readonly [folder: string, sdk: string, read: Read])[] = [
   ["google/", "@google/genai", readGoogle],
   ["mistral/", "@mistralai/mistralai", readMistral],
@@ -131,7 +135,7 @@ const VENDORS: readonly (readonly [folder: string, sdk: string, read: Read])[] =
 
 const VENDORS_OWN = VENDORS.flatMap(([folder, sdk, read]) =>
   RECORDINGS.flatMap(({ name, format, stream }) => {
-    if (!name.startsWith(folder) || stream.includes(JOINED_BY_NOBODY)) return [];
+    if (!name.startsWith(folder) || stream.includes(PARTIAL_ARGUMENTS)) return [];
     return CLIENTS.map((client) => {
       const ours = { name, client, stream: streamFor(client, format, stream) };
       return [`${sdk} and a ${client} client: ${name}`, read, stream, ours] as const;
@@ -139,8 +143,8 @@ const VENDORS_OWN = VENDORS.flatMap(([folder, sdk, read]) =>
   }),
 );
 
-describe("a vendor's own library reads its recorded stream as our client does", () => {
-  test("there are some of each", () => {
+describe("a vendor's own library reads the same from its stream as a client of the gateway", () => {
+  test("with recordings of each vendor", () => {
     for (const [, sdk] of VENDORS)
       expect(VENDORS_OWN.filter(([name]) => name.startsWith(sdk)).length).toBeGreaterThan(
         hasRecordings ? 8 : 2,
@@ -148,6 +152,6 @@ describe("a vendor's own library reads its recorded stream as our client does", 
   });
 
   test.each(VENDORS_OWN)("%s", async (_name, read, stream, ours) => {
-    expect(readOurselves(ours)).toEqual(await read(stream));
+    expect(readWithGateway(ours)).toEqual(await read(stream));
   });
 });

@@ -41,7 +41,7 @@ function writeRequests(title: string, cases: readonly RequestCase[]): string {
   const notes = createNotes();
   const rows = cases.flatMap((one) => {
     const runs = runRequest(one);
-    const clients = CLIENTS.filter((client) => one.says[client] !== undefined);
+    const clients = CLIENTS.filter((client) => one.bodies[client] !== undefined);
     const cells = (client: Client) =>
       FORMATS.map((format) => {
         const verdict = runs.find((run) => run.client === client && run.format === format)?.verdict;
@@ -87,7 +87,7 @@ const CLIENT_NAMES: Readonly<Record<Client, string>> = {
   messages: "Messages",
 };
 
-/** One row for all that come to the same, in order. */
+/** Returns one row for all sources with equal results, in order. */
 function groupRows<From extends string>(
   name: string,
   from: readonly From[],
@@ -110,7 +110,7 @@ function groupRows<From extends string>(
 }
 
 interface Notes {
-  /** A dash with the note's number. */
+  /** Returns a dash with the number of the note. */
   mark(note: string): string;
   print(): string;
 }

@@ -3,7 +3,7 @@ import type { UpstreamTarget } from "../../src/wire/client-apis/inference-reques
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../src/wire/conversation/tool-call-rules.ts";
 
-/** Per format a model that can do all that its format can say. */
+/** For each format, a model that supports everything its format can express. */
 const MODELS: Readonly<Record<FormatName, ModelTarget>> = {
   "openai-chat": {
     name: "gpt-target",
@@ -41,7 +41,7 @@ const MODELS: Readonly<Record<FormatName, ModelTarget>> = {
   },
 };
 
-/** A provider of a format without wishes of its own. */
+/** Returns a target of a provider without deviations from its format. */
 export function makeTarget(format: FormatName): UpstreamTarget {
   return {
     format,

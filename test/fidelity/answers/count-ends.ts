@@ -2,7 +2,7 @@ import type { Fields } from "../../../src/wire/json/fields.ts";
 import type { Client } from "../formats.ts";
 import { readEvents } from "./fold.ts";
 
-/** How often a client's stream ends, and whether its last event is an end. */
+/** Counts the end events of a client's stream, and returns whether its last event is one. */
 export function countEnds(
   client: Client,
   latin1: string,
@@ -17,14 +17,14 @@ export function countEnds(
   return { ends: marks, isLast };
 }
 
-/** The events that end a stream: for chat an error, `[DONE]` being none. */
+/** Matches the events that end a stream. `[DONE]` is not counted, so for chat only an error matches. */
 const ENDS: Readonly<Record<Client, (event: Fields) => boolean>> = {
   chat: (event) => event["error"] !== undefined,
   responses: ({ type }) => /^response\.(completed|incomplete|failed)$/.test(String(type)),
   messages: ({ type }) => type === "message_stop" || type === "error",
 };
 
-/** How often each choice of a chat stream finishes. */
+/** Counts the finishes of each choice of a chat stream. */
 export function countFinishes(latin1: string): number[] {
   const counts: number[] = [];
   for (const event of readEvents(latin1)) {

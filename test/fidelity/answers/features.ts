@@ -3,14 +3,14 @@ import type { Client } from "../formats.ts";
 import { ABSENT, type Expected } from "../probe.ts";
 import { lookTool } from "../requests/request-case.ts";
 
-/** One thing that an answer may say, as the clients of each API get it. */
+/** One feature of answers, as the clients of each API receive it. */
 export interface AnswerFeature {
   readonly name: string;
-  /** What the client has to ask for it, over hello. */
+  /** The fields that a client's request must have for it. */
   readonly asks?: Readonly<Partial<Record<Client, Fields>>>;
-  /** What the client's answer holds, whole or put together from a stream; an API without a form for it is not named. */
+  /** The expected form in the client's answer, whole or joined from a stream; absent for APIs that cannot express it. */
   readonly seen: Readonly<Partial<Record<Client, Expected | readonly Expected[]>>>;
-  /** Why an API has no form for it, or needs none. */
+  /** The reason why an API does not need it. */
   readonly needless?: Readonly<Partial<Record<Client, string>>>;
 }
 
@@ -20,9 +20,9 @@ const LOOKS = {
   responses: { tools: [look.responses] },
   messages: { tools: [look.messages] },
 };
-const CANNOT_ASK = "no client of this API can ask for it";
-const IN_PRICE = "the price, in `cost`, holds it";
-const IN_RECORD = "the API has no place for it; the gateway's record of the generation has";
+const CANNOT_ASK = "clients of this API cannot request it";
+const IN_PRICE = "it is included in `cost`";
+const IN_RECORD = "the API has no field for it; the generation record has it";
 const TRUE = /^MARKER-thought$/;
 const PROOF = "TUFSS0VScHJvb2Y=";
 
@@ -71,7 +71,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "a call of a tool that takes free text",
+    name: "custom tool call",
     asks: {
       chat: { tools: [{ type: "custom", custom: { name: "write" } }] },
       responses: { tools: [{ type: "custom", name: "write" }] },
@@ -89,7 +89,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     needless: { messages: CANNOT_ASK },
   },
   {
-    name: "a call of a tool in a namespace",
+    name: "tool call in a namespace",
     asks: {
       responses: {
         tools: [{ type: "namespace", name: "MARKER", description: "", tools: [look.responses] }],
@@ -103,7 +103,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     needless: { chat: CANNOT_ASK, messages: CANNOT_ASK },
   },
   {
-    name: "reasoning in words",
+    name: "reasoning text",
     seen: {
       chat: {
         "choices[0].message.reasoning": TRUE,
@@ -115,7 +115,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "reasoning in a summary",
+    name: "reasoning summary",
     seen: {
       chat: {
         "choices[0].message.reasoning": TRUE,
@@ -126,7 +126,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "a summary in two parts",
+    name: "reasoning summary in two parts",
     seen: {
       chat: {
         "choices[0].message.reasoning": "MARKER-one\n\nMARKER-two",
@@ -139,7 +139,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "reasoning with a signature",
+    name: "signed reasoning",
     seen: {
       chat: { "choices[0].message.reasoning_details[]": { text: TRUE, signature: PROOF } },
       responses: { "output[]": { type: "reasoning", encrypted_content: { signature: PROOF } } },
@@ -147,7 +147,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "reasoning that only the vendor can read",
+    name: "encrypted reasoning",
     seen: {
       chat: { "choices[0].message.reasoning_details[]": { type: "reasoning.encrypted", data: PROOF } },
       responses: { "output[]": { type: "reasoning", encrypted_content: { encrypted: PROOF } } },
@@ -155,7 +155,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "a thought signature on a call",
+    name: "thought signature on a call",
     asks: LOOKS,
     seen: {
       chat: { "choices[0].message.tool_calls[0].extra_content.google.thought_signature": PROOF },
@@ -168,7 +168,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "a thought signature on a text",
+    name: "thought signature on a text",
     seen: {
       chat: {
         "choices[0].message.extra_content.google.thought_signature": PROOF,
@@ -183,7 +183,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "a thought signature on an image",
+    name: "thought signature on an image",
     seen: {
       chat: { "choices[0].message.images[].extra_content.google.thought_signature": PROOF },
       responses: {
@@ -195,7 +195,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "citations of pages",
+    name: "citations of web pages",
     seen: {
       chat: { "choices[0].message.annotations[].url_citation.url": "https://example.com/MARKER" },
       responses: { "output[].content[].annotations[].url": "https://example.com/MARKER" },
@@ -203,7 +203,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "citations listed beside the answer",
+    name: "citations outside of the text",
     seen: {
       chat: { "citations[]": "https://example.com/MARKER" },
       responses: { "output[].content[].annotations[].url": "https://example.com/MARKER" },
@@ -214,12 +214,12 @@ export const FEATURES: readonly AnswerFeature[] = [
     name: "citations of documents",
     seen: { messages: { "content[].citations[]": { cited_text: "MARKER-words" } } },
     needless: {
-      chat: "its clients know citations of addresses only; the text that cites is there",
-      responses: "its clients know citations of addresses only; the text that cites is there",
+      chat: "its clients know only citations of URLs; the citing text is kept",
+      responses: "its clients know only citations of URLs; the citing text is kept",
     },
   },
   {
-    name: "a refusal in words",
+    name: "refusal text",
     seen: {
       chat: { "choices[0].message.refusal": "MARKER-no" },
       responses: { "output[].content[].refusal": "MARKER-no" },
@@ -239,7 +239,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     needless: { messages: CANNOT_ASK },
   },
   {
-    name: "the end: a stop sequence",
+    name: "finish: stop sequence",
     seen: {
       chat: { "choices[0].finish_reason": "stop" },
       responses: { status: "completed" },
@@ -247,15 +247,15 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "which stop sequence it was",
+    name: "matched stop sequence",
     seen: { messages: { stop_sequence: "MARKER" } },
     needless: {
-      chat: "the API does not say which",
+      chat: "the API has no field for it",
       responses: "its clients cannot set stop sequences",
     },
   },
   {
-    name: "the end: the bound",
+    name: "finish: token limit",
     seen: {
       chat: { "choices[0].finish_reason": "length" },
       responses: { status: "incomplete", "incomplete_details.reason": "max_output_tokens" },
@@ -263,7 +263,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "the end: a filter",
+    name: "finish: content filter",
     seen: {
       chat: { "choices[0].finish_reason": "content_filter" },
       responses: { status: "incomplete", "incomplete_details.reason": "content_filter" },
@@ -271,7 +271,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "the end: the model declines",
+    name: "finish: refusal",
     seen: {
       chat: { "choices[0].finish_reason": "content_filter" },
       responses: { status: "incomplete", "incomplete_details.reason": "content_filter" },
@@ -279,7 +279,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "the end: a pause, to be gone on from",
+    name: "finish: pause",
     seen: {
       chat: { "choices[0].finish_reason": "stop", "choices[0].native_finish_reason": "pause_turn" },
       responses: { status: "completed" },
@@ -287,12 +287,12 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "the vendor's own word for the end",
+    name: "vendor's own finish reason",
     seen: { chat: { "choices[0].native_finish_reason": /^MARKER_END$/ } },
     needless: { responses: IN_RECORD, messages: IN_RECORD },
   },
   {
-    name: "tokens",
+    name: "token counts",
     seen: {
       chat: { "usage.prompt_tokens": 9_001, "usage.completion_tokens": 501 },
       responses: { "usage.input_tokens": 9_001, "usage.output_tokens": 501 },
@@ -300,7 +300,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "tokens from the cache",
+    name: "cached tokens",
     seen: {
       chat: { "usage.prompt_tokens": 9_001, "usage.prompt_tokens_details.cached_tokens": 7_001 },
       responses: { "usage.input_tokens": 9_001, "usage.input_tokens_details.cached_tokens": 7_001 },
@@ -308,7 +308,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "tokens written to the cache",
+    name: "cache write tokens",
     seen: {
       chat: { "usage.prompt_tokens_details.cache_write_tokens": 1_101 },
       responses: { "usage.input_tokens_details.cache_write_tokens": 1_101 },
@@ -316,12 +316,12 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "tokens written to the cache for an hour",
+    name: "cache write tokens for an hour",
     seen: { messages: { "usage.cache_creation.ephemeral_1h_input_tokens": 101 } },
     needless: { chat: IN_PRICE, responses: IN_PRICE },
   },
   {
-    name: "tokens of reasoning",
+    name: "reasoning tokens",
     seen: {
       chat: { "usage.completion_tokens_details.reasoning_tokens": 301 },
       responses: { "usage.output_tokens_details.reasoning_tokens": 301 },
@@ -329,7 +329,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "tokens of audio",
+    name: "audio tokens",
     seen: {
       chat: {
         "usage.prompt_tokens_details.audio_tokens": 41,
@@ -343,7 +343,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     needless: { messages: CANNOT_ASK },
   },
   {
-    name: "the service tier",
+    name: "service tier",
     seen: {
       chat: { service_tier: "priority" },
       responses: { service_tier: "priority" },
@@ -351,17 +351,17 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "what a tool of Anthropic's did",
+    name: "Anthropic's hosted tool call",
     seen: { messages: { "content[]": { type: "server_tool_use", input: { query: "MARKER" } } } },
     needless: { chat: CANNOT_ASK, responses: CANNOT_ASK },
   },
   {
-    name: "what a tool of OpenAI's did",
+    name: "OpenAI's hosted tool call",
     seen: { responses: { "output[]": { type: "web_search_call", action: { query: "MARKER" } } } },
     needless: { chat: CANNOT_ASK, messages: CANNOT_ASK },
   },
   {
-    name: "an image",
+    name: "generated image",
     seen: {
       chat: { "choices[0].message.images[].image_url.url": "data:image/png;base64,TUFSS0VSaW1hZ2U=" },
       responses: { "output[]": { type: "image_generation_call", result: "TUFSS0VSaW1hZ2U=" } },
@@ -369,7 +369,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "an image that a tool of OpenAI's drew",
+    name: "image of OpenAI's hosted tool",
     seen: {
       chat: { "choices[0].message.images[].image_url.url": "data:image/png;base64,TUFSS0VSaW1hZ2U=" },
       responses: { "output[]": { type: "image_generation_call", result: "TUFSS0VSaW1hZ2U=" } },
@@ -377,7 +377,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "speech",
+    name: "audio",
     seen: { chat: { "choices[0].message.audio": { data: "TUFSS0VSYXVkaW8=", transcript: "Hello MARKER" } } },
     needless: { responses: CANNOT_ASK, messages: CANNOT_ASK },
   },
@@ -395,20 +395,20 @@ export const FEATURES: readonly AnswerFeature[] = [
     needless: { responses: CANNOT_ASK, messages: CANNOT_ASK },
   },
   {
-    name: "unknown fields of the answer",
+    name: "unknown fields",
     seen: {
       chat: { unheard_of: "MARKER" },
       responses: { unheard_of: "MARKER" },
       messages: { unheard_of: "MARKER" },
     },
     needless: {
-      chat: "only the vendor's own format knows it",
-      responses: "only the vendor's own format knows it",
-      messages: "only the vendor's own format knows it",
+      chat: "only the vendor's own format has it",
+      responses: "only the vendor's own format has it",
+      messages: "only the vendor's own format has it",
     },
   },
   {
-    name: "an error in the middle",
+    name: "error in the middle of the stream",
     seen: {
       chat: { "error.message": /MARKER-error/, "choices[0].finish_reason": ABSENT },
       responses: { status: "failed", "error.message": /MARKER-error/ },
@@ -416,7 +416,7 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
-    name: "a stream that breaks off",
+    name: "incomplete stream",
     seen: {
       chat: { "error.code": 502, "choices[0].finish_reason": ABSENT },
       responses: { status: "failed", error: {} },

@@ -2,7 +2,7 @@ import { unwrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import type { Client } from "../formats.ts";
 
-/** The events of a client's stream, bytes read as Latin-1; `[DONE]` is none. */
+/** Returns the events of a client's stream, bytes as Latin-1, without `[DONE]`. */
 export function readEvents(latin1: string): Fields[] {
   return Buffer.from(latin1, "latin1")
     .toString("utf8")
@@ -16,7 +16,7 @@ export function readEvents(latin1: string): Fields[] {
     });
 }
 
-/** A client's stream as the whole answer that a plain client makes of it. */
+/** Joins a client's stream to a whole answer, as a simple client does. */
 export function foldStream(client: Client, events: readonly Fields[]): Fields {
   return FOLDS[client](events);
 }
@@ -44,7 +44,7 @@ function foldChat(events: readonly Fields[]): Fields {
   return { ...answer, choices };
 }
 
-/** Texts go on, lists go on, by `index` where their entries have one; all else replaces. */
+/** Appends texts and lists, merges list elements with the same `index`, and replaces all other values. */
 function merge(before: unknown, after: unknown, key = ""): unknown {
   if (typeof before === "string" && typeof after === "string")
     return GROWING.has(key) ? before + after : after;
@@ -122,7 +122,7 @@ function parse(json: string): unknown {
   }
 }
 
-/** A body with what travels in envelopes laid open. A field of the vendor's own is what it encrypts or signs. */
+/** Returns a body with its reasoning envelopes unwrapped. Encrypted and signed fields of the vendor itself are unchanged. */
 export function openEnvelopes(value: unknown, key = ""): unknown {
   if (typeof value === "string") {
     const carried = unwrapReasoning(value);

@@ -4,7 +4,7 @@ import { type Golden, makeGolden } from "../golden.ts";
 import type { AnswerFeature } from "./features.ts";
 import type { AnswerRun } from "./run-answers.ts";
 
-/** A feature's results as they are stored: by vendor's format and client. A stream is a line an event. */
+/** Returns the stored results of a feature: by the vendor's format and the client. A stream has one line for each event. */
 export function goldenAnswer(feature: AnswerFeature, runs: readonly AnswerRun[]): Golden {
   const byFormat = FORMATS.flatMap((format) => {
     const own = runs.filter((run) => run.format === format);
@@ -21,7 +21,7 @@ export function goldenAnswer(feature: AnswerFeature, runs: readonly AnswerRun[])
   return makeGolden("answers", feature.name, Object.fromEntries(byFormat));
 }
 
-/** What says the same in every answer is left out: other tests hold it. */
+/** Fields with the same value in every answer are left out, because other tests verify them. */
 const CONSTANT: Readonly<Record<Client, ReadonlySet<string>>> = {
   chat: new Set(["id", "object", "created", "model"]),
   responses: new Set([

@@ -16,20 +16,20 @@ import type { AnswerFeature } from "./features.ts";
 import { foldStream, openEnvelopes, readEvents } from "./fold.ts";
 import { VENDORS } from "./vendors.ts";
 
-/** What became of a feature between a vendor and a client: there, or in need of no place, or lost. */
+/** The result of translating a feature from a vendor to a client: present, not needed, or lost. */
 export type AnswerVerdict = "kept" | "needless" | "LOST";
 
 export interface AnswerRun {
   readonly format: FormatName;
   readonly client: Client;
   readonly verdict: AnswerVerdict;
-  /** The whole answer; null where the feature is one of streams. */
+  /** The whole answer; null if only streams have the feature. */
   readonly whole: Fields | null;
-  /** The stream, bytes read as Latin-1. */
+  /** The stream, bytes as Latin-1. */
   readonly stream: string;
 }
 
-/** One generation's; ids of calls that come without are counted. */
+/** Returns the identity of a generation. Generated call ids are numbered. */
 export function makeIdentity(): RelayIdentity {
   let made = 0;
   return {
@@ -42,7 +42,7 @@ export function makeIdentity(): RelayIdentity {
   };
 }
 
-/** A feature from every vendor that has it to every client. */
+/** Translates a feature from every vendor that has it to every client API. */
 export function runFeature(feature: AnswerFeature): AnswerRun[] {
   return FORMATS.flatMap((format) => {
     const vendor = VENDORS[format][feature.name];
@@ -51,12 +51,12 @@ export function runFeature(feature: AnswerFeature): AnswerRun[] {
       const whole =
         vendor.whole === null ? null : readWhole(open(feature, client, format), format, vendor.whole);
       const stream = readStream(open(feature, client, format), format, vendor.stream);
-      return { format, client, verdict: judge(feature, client, whole, stream), whole, stream };
+      return { format, client, verdict: classify(feature, client, whole, stream), whole, stream };
     });
   });
 }
 
-/** A request that was sent, so that the way back is known. */
+/** Returns an encoded request, which can translate the answer. */
 function open({ asks }: AnswerFeature, client: Client, format: FormatName): InferenceRequest {
   const request = openRequest(client, makeBody(client, asks?.[client] ?? {}));
   request.encode(makeTarget(format));
@@ -68,14 +68,14 @@ export function endWith(usage: TokenUsage | null): AnswerEnd {
   return { report, metadata: null };
 }
 
-/** A vendor's whole answer as the client gets it. */
+/** Returns a vendor's whole answer as the client receives it. */
 export function readWhole(request: InferenceRequest, format: FormatName, body: Fields): Fields {
   const answer = request.readAnswer(format, JSON.stringify(body), makeIdentity());
   if (answer.kind === "error") throw new Error(answer.error.message);
   return JSON.parse(answer.encode(endWith(answer.usage)));
 }
 
-/** A vendor's stream as the client gets it, to its last event. */
+/** Returns a vendor's stream as the client receives it, including its last event. */
 export function readStream(request: InferenceRequest, format: FormatName, wire: string): string {
   const relay = request.openRelay(format, makeIdentity());
   const out = relay.step(wire) + relay.end();
@@ -84,7 +84,12 @@ export function readStream(request: InferenceRequest, format: FormatName, wire: 
   return out + relay.encodeError({ message, code: 502, type: "upstream_error" });
 }
 
-function judge(feature: AnswerFeature, client: Client, whole: Fields | null, stream: string): AnswerVerdict {
+function classify(
+  feature: AnswerFeature,
+  client: Client,
+  whole: Fields | null,
+  stream: string,
+): AnswerVerdict {
   const seen = feature.seen[client];
   const forms = [...(whole === null ? [] : [whole]), foldStream(client, readEvents(stream))];
   const wanted = seen === undefined ? [] : Array.isArray(seen) ? seen : [seen];
@@ -95,7 +100,7 @@ function judge(feature: AnswerFeature, client: Client, whole: Fields | null, str
   return feature.needless?.[client] === undefined ? "LOST" : "needless";
 }
 
-/** What the client's own reader makes of a whole answer, and of a stream. */
+/** Reads the client's whole answer and its stream with the reader of the client's format. */
 export function readBack(client: Client, { whole, stream }: Pick<AnswerRun, "whole" | "stream">) {
   const codec: UpstreamCodec = UPSTREAM_CODECS[FORMAT_OF[client]];
   const decoding = whole === null ? null : codec.decodeAnswer(whole);
@@ -103,7 +108,7 @@ export function readBack(client: Client, { whole, stream }: Pick<AnswerRun, "who
   return { whole: decoding === null ? null : decoding.answer, streamed: readClientStream(client, stream) };
 }
 
-/** A client's stream read by its own reader. Throws where it is no whole answer. */
+/** Reads a client's stream with the reader of its format. Throws if it is not a complete answer. */
 export function readClientStream(client: Client, stream: string): Answer {
   const reader = UPSTREAM_CODECS[FORMAT_OF[client]].createReader();
   const events: AnswerEvent[] = [...reader.step(stream), ...reader.end()];

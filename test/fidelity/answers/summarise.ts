@@ -3,7 +3,7 @@ import type { Part } from "../../../src/wire/canonical/parts.ts";
 import { unwrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 
-/** What an answer says, however it was cut into parts: what a client would act on or send back. */
+/** Returns what a client acts on or sends back, independently of how the answer is divided into parts. */
 export function summarise({ choices, usage, serviceTier }: Answer) {
   return {
     choices: choices.map(({ index, parts, finish, logprobs }) => ({
@@ -31,7 +31,7 @@ const KNOWN: ReadonlySet<Part["kind"]> = new Set(["text", "refusal", "reasoning"
 
 type Speech = Extract<Part, { kind: "native" }>;
 
-/** Speech comes in pieces, of data and of transcript. */
+/** Joins audio, which arrives in pieces of data and transcript. */
 function isSpeech(part: Part): part is Speech {
   return part.kind === "native" && part.type === "audio";
 }
@@ -49,7 +49,7 @@ function join(parts: readonly Part[], kind: "text" | "refusal" | "reasoning"): s
   return parts.map((part) => (part.kind === kind && "text" in part ? part.text : "")).join("");
 }
 
-/** A vendor's stream has no envelopes, so its reader does not open those that we wrote. */
+/** Unwraps reasoning envelopes. The readers of vendors' streams do not, because vendors send none. */
 function readProofs(part: Part): unknown[] {
   if (part.kind === "reasoning") {
     const carried = unwrapReasoning(part.signature ?? part.encrypted ?? "");
@@ -59,7 +59,7 @@ function readProofs(part: Part): unknown[] {
   return "signature" in part && part.signature !== undefined ? [part.signature] : [];
 }
 
-/** A call, its arguments parsed. */
+/** A tool call with parsed arguments. */
 export interface SummedCall {
   readonly id: string;
   readonly name: string;
@@ -74,7 +74,7 @@ function readCall(part: Part): SummedCall[] {
   return [{ id, name, tool, namespace, arguments: readArguments(part.arguments) }];
 }
 
-/** Spaces in JSON say nothing. */
+/** Normalizes whitespace in JSON. */
 function readArguments(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -83,8 +83,8 @@ function readArguments(text: string): unknown {
   }
 }
 
-/** Without what one format alone keeps. */
-/** Without its proof, which is listed apart. */
+/** Returns a part without the fields that only one format keeps. */
+/** Returns a part without its signature, which is listed separately. */
 function bare(part: Part): unknown {
   const { extras: _, signature: __, ...rest } = { signature: undefined, ...part };
   return rest;

@@ -1,24 +1,24 @@
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 
-/** What a vendor says for one feature: whole, and as a stream, bytes read as Latin-1. */
+/** A vendor's answer with one feature: whole, and as a stream, bytes as Latin-1. */
 export interface Vendor {
-  /** Null where the feature is one of streams. */
+  /** Null if only streams have the feature. */
   readonly whole: Fields | null;
   readonly stream: string;
 }
 
-/** Everything that a format's vendor can say, by the feature's name. */
+/** The answers of a format's vendor by the name of the feature. */
 export type VendorSayings = Readonly<Record<string, Vendor>>;
 
-/** Events of data alone, as OpenAI's chat and Gemini send them. */
+/** Encodes events that have only data, as OpenAI's chat and Gemini send them. */
 export function dataEvents(events: readonly (Fields | "[DONE]")[]): string {
   return encodeLatin1(
     events.map((event) => `data: ${event === "[DONE]" ? event : JSON.stringify(event)}\n\n`).join(""),
   );
 }
 
-/** Events named for their `type`. */
+/** Encodes events that are named after their `type`. */
 export function typedEvents(events: readonly Fields[]): string {
   return encodeLatin1(
     events.map((event) => `event: ${event["type"]}\ndata: ${JSON.stringify(event)}\n\n`).join(""),

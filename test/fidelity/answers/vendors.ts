@@ -7,7 +7,7 @@ import { GEMINI } from "./vendors/gemini.ts";
 import { OPENAI_CHAT } from "./vendors/openai-chat.ts";
 import { OPENAI_RESPONSES } from "./vendors/openai-responses.ts";
 
-/** What the vendor of each format says. */
+/** The answers of the vendor of each format. */
 export const VENDORS: Readonly<Record<FormatName, VendorSayings>> = {
   "openai-chat": OPENAI_CHAT,
   "openai-responses": OPENAI_RESPONSES,

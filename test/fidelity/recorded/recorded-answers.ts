@@ -9,18 +9,18 @@ import { OPENAI_CHAT_FOLDERS, readAnswers, readLines, readStreams } from "../../
 export interface RecordedAnswer {
   readonly name: string;
   readonly format: FormatName;
-  /** The whole body, or null where it was streamed. */
+  /** The whole body; null if it was streamed. */
   readonly whole: Fields | null;
-  /** The stream, bytes read as Latin-1. */
+  /** The stream, bytes as Latin-1. */
   readonly stream: string | null;
 }
 
 const RESPONSES_FOLDERS = ["openai-responses", "open-responses-responses", "xai-responses", "azure"] as const;
 
-/** Recorded with a brace missing, or put together from two answers. */
+/** Invalid recordings: one lacks a brace, others are joined from two answers. */
 const BROKEN = new Set(["openai-responses/parallel-tool-call-wrapper.1.chunks.txt"]);
 
-/** All recordings that are answers, by the format they are in. */
+/** Returns all recordings of answers with their formats. */
 export function readRecorded(): RecordedAnswer[] {
   return [
     ...OPENAI_CHAT_FOLDERS.flatMap((folder) => [
@@ -53,13 +53,13 @@ function streamed(name: string, format: FormatName, stream: string): RecordedAns
 function wholes(folder: string, format: FormatName): RecordedAnswer[] {
   return readAnswers(folder).map(({ name, text }) => {
     const whole = JSON.parse(text) as Fields;
-    // One of Azure's models speaks chat.
+    // One of Azure's models uses the chat format.
     const isChat = Array.isArray(whole["choices"]);
     return { name, format: isChat ? "openai-chat" : format, whole, stream: null };
   });
 }
 
-/** Streams whose events are named for their type. Several answers in one file, each of which `first` begins, are several. */
+/** Returns streams whose events are named after their type. A file with several answers, each beginning with `first`, is split. */
 function eventStreams(folder: string, format: FormatName, first: string): RecordedAnswer[] {
   const files = readLines(folder).filter(({ name }) => !BROKEN.has(name));
   const raw = readStreams(folder)
@@ -86,7 +86,7 @@ function printEvents(events: readonly Fields[]): string {
   );
 }
 
-/** Recordings of refusals and of embeddings are none. */
+/** Recordings of rejections and of embeddings are not answers. */
 function isAnswer({ format, whole, stream }: RecordedAnswer): boolean {
   const codec = UPSTREAM_CODECS[format];
   if (whole !== null) return asFields(whole) !== null && codec.decodeAnswer(whole).kind === "answer";

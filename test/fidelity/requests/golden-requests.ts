@@ -3,7 +3,7 @@ import { type Golden, makeGolden } from "../golden.ts";
 import type { RequestCase } from "./request-case.ts";
 import type { RequestRun, Sent } from "./run-requests.ts";
 
-/** A case's results as they are stored: by upstream format, one entry for all client APIs that come to the same. */
+/** Returns the stored results of a case: by upstream format, with one entry for all client APIs with equal results. */
 export function goldenRequest(one: RequestCase, runs: readonly RequestRun[]): Golden {
   const byFormat = FORMATS.map((format) => {
     const entries = new Map<string, { from: Client[]; entry: object }>();

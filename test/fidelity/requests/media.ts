@@ -1,7 +1,7 @@
 import { answered, asked, type RequestCase } from "./request-case.ts";
 
 export const IMAGE = "TUFSS0VSaW1hZ2U=";
-/** As chat clients and Messages clients have an image that a model made. */
+/** A generated image in the form that chat clients and Messages clients send. */
 export const CHAT_IMAGE = { type: "image_url", image_url: { url: `data:image/png;base64,${IMAGE}` } };
 export const MESSAGES_IMAGE = {
   type: "image",
@@ -14,11 +14,11 @@ const AUDIO = "TUFSS0VSYXVkaW8=";
 const VIDEO = "TUFSS0VSdmlkZW8=";
 const TEXT = "MARKER-document";
 
-/** What is not text. */
+/** Images, files, audio and video. */
 export const MEDIA: readonly RequestCase[] = [
   {
     name: "image by base64",
-    says: asked({
+    bodies: asked({
       chat: [{ type: "image_url", image_url: { url: `data:image/png;base64,${IMAGE}` } }],
       responses: [{ type: "input_image", detail: "auto", image_url: `data:image/png;base64,${IMAGE}` }],
       messages: [{ type: "image", source: { type: "base64", media_type: "image/png", data: IMAGE } }],
@@ -38,8 +38,8 @@ export const MEDIA: readonly RequestCase[] = [
     field: /messages\[0\]\.content/,
   },
   {
-    name: "an image that a model made",
-    says: answered({
+    name: "generated image in an earlier turn",
+    bodies: answered({
       chat: { content: "Look:", images: [CHAT_IMAGE] },
       responses: [
         { type: "message", role: "assistant", content: [{ type: "output_text", text: "Look:" }] },
@@ -62,7 +62,7 @@ export const MEDIA: readonly RequestCase[] = [
   },
   {
     name: "image by URL",
-    says: asked({
+    bodies: asked({
       chat: [{ type: "image_url", image_url: { url: IMAGE_URL } }],
       responses: [{ type: "input_image", detail: "auto", image_url: IMAGE_URL }],
       messages: [{ type: "image", source: { type: "url", url: IMAGE_URL } }],
@@ -78,7 +78,7 @@ export const MEDIA: readonly RequestCase[] = [
   },
   {
     name: "image detail",
-    says: asked({
+    bodies: asked({
       chat: [{ type: "image_url", image_url: { url: `data:image/png;base64,${IMAGE}`, detail: "low" } }],
       responses: [{ type: "input_image", detail: "low", image_url: `data:image/png;base64,${IMAGE}` }],
     }),
@@ -91,7 +91,7 @@ export const MEDIA: readonly RequestCase[] = [
   },
   {
     name: "PDF by base64",
-    says: asked({
+    bodies: asked({
       chat: [
         { type: "file", file: { filename: "MARKER.pdf", file_data: `data:application/pdf;base64,${PDF}` } },
       ],
@@ -133,8 +133,8 @@ export const MEDIA: readonly RequestCase[] = [
     field: /messages\[0\]\.content/,
   },
   {
-    name: "a file's name",
-    says: asked({
+    name: "file name",
+    bodies: asked({
       chat: [
         { type: "file", file: { filename: "MARKER.pdf", file_data: `data:application/pdf;base64,${PDF}` } },
       ],
@@ -150,14 +150,14 @@ export const MEDIA: readonly RequestCase[] = [
       "openai-chat": { "messages[0].content[].file.filename": "MARKER.pdf" },
       "openai-responses": { "input[0].content[].filename": "MARKER.pdf" },
       "anthropic-messages": { "messages[0].content[].title": "MARKER.pdf" },
-      // Letters, digits and spaces are all that a name may have.
+      // Names may only have letters, digits and spaces.
       "bedrock-converse": { "messages[0].content[].document.name": "MARKER pdf" },
     },
     field: /messages\[0\]\.content/,
   },
   {
     name: "PDF by URL",
-    says: asked({
+    bodies: asked({
       responses: [{ type: "input_file", file_url: PDF_URL }],
       messages: [{ type: "document", source: { type: "url", url: PDF_URL } }],
     }),
@@ -170,8 +170,8 @@ export const MEDIA: readonly RequestCase[] = [
     field: /messages\[0\]\.content/,
   },
   {
-    name: "document of text",
-    says: asked({
+    name: "text document",
+    bodies: asked({
       messages: [
         {
           type: "document",
@@ -196,7 +196,7 @@ export const MEDIA: readonly RequestCase[] = [
   },
   {
     name: "text file by base64",
-    says: asked({
+    bodies: asked({
       chat: [
         {
           type: "file",
@@ -226,8 +226,8 @@ export const MEDIA: readonly RequestCase[] = [
     field: /messages\[0\]\.content/,
   },
   {
-    name: "a file uploaded before",
-    says: asked({
+    name: "uploaded file",
+    bodies: asked({
       chat: [{ type: "file", file: { file_id: "file-MARKER" } }],
       responses: [{ type: "input_file", file_id: "file-MARKER" }],
       messages: [{ type: "document", source: { type: "file", file_id: "file-MARKER" } }],
@@ -241,7 +241,7 @@ export const MEDIA: readonly RequestCase[] = [
   },
   {
     name: "audio",
-    says: asked({
+    bodies: asked({
       chat: [{ type: "input_audio", input_audio: { data: AUDIO, format: "mp3" } }],
       responses: [{ type: "input_audio", input_audio: { data: AUDIO, format: "mp3" } }],
     }),
@@ -257,7 +257,7 @@ export const MEDIA: readonly RequestCase[] = [
   },
   {
     name: "video",
-    says: asked({
+    bodies: asked({
       chat: [{ type: "video_url", video_url: { url: `data:video/mp4;base64,${VIDEO}` } }],
     }),
     kept: {

@@ -4,12 +4,12 @@ import { CHAT_IMAGE, IMAGE, MESSAGES_IMAGE } from "./media.ts";
 import { answered, called, type RequestCase } from "./request-case.ts";
 
 const THOUGHT = "MARKER-thought";
-const PROOF = "TUFSS0VScHJvb2Y=";
-const FOREIGN = "only the vendor that reasoned reads it; another one would refuse it or pay for nothing";
-const nobody = (formats: readonly string[]) =>
+const SIGNATURE = "TUFSS0VScHJvb2Y=";
+const FOREIGN = "only its vendor can read it; others would reject it, or charge for it without effect";
+const unreadable = (formats: readonly string[]) =>
   Object.fromEntries(formats.map((format) => [format, FOREIGN])) as NonNullable<RequestCase["needless"]>;
 
-/** What another vendor wants back, as clients of Messages and Responses carry it. */
+/** Wraps reasoning of another vendor as clients of Messages and Responses carry it. */
 function envelope(carried: Partial<CarriedReasoning>): string {
   return wrapReasoning({
     signature: null,
@@ -21,21 +21,21 @@ function envelope(carried: Partial<CarriedReasoning>): string {
   });
 }
 
-/** A proof beside its part in a Responses input, and in a Messages turn. */
-const proofOf = (id: string) => envelope({ signature: PROOF, id, origin: REASONING_ORIGINS.gemini });
-const proofItem = (id: string) => ({
+/** A signature next to its part, in a Responses input and in a Messages turn. */
+const signatureOf = (id: string) => envelope({ signature: SIGNATURE, id, origin: REASONING_ORIGINS.gemini });
+const signatureItem = (id: string) => ({
   type: "reasoning",
   id: "rs_1",
   summary: [],
-  encrypted_content: proofOf(id),
+  encrypted_content: signatureOf(id),
 });
-const proofBlock = (id: string) => ({ type: "redacted_thinking", data: proofOf(id) });
+const signatureBlock = (id: string) => ({ type: "redacted_thinking", data: signatureOf(id) });
 
 /** Parameters that control reasoning. */
 export const REASONING_PARAMETERS: readonly RequestCase[] = [
   {
     name: "reasoning effort",
-    says: {
+    bodies: {
       chat: { max_tokens: 30_000, reasoning_effort: "high" },
       responses: { max_output_tokens: 30_000, reasoning: { effort: "high" } },
       messages: { max_tokens: 30_000, thinking: { type: "adaptive" }, output_config: { effort: "high" } },
@@ -54,7 +54,7 @@ export const REASONING_PARAMETERS: readonly RequestCase[] = [
   },
   {
     name: "reasoning budget",
-    says: {
+    bodies: {
       chat: { max_tokens: 8_000, reasoning: { max_tokens: 4_711 } },
       messages: { max_tokens: 8_000, thinking: { type: "enabled", budget_tokens: 4_711 } },
     },
@@ -70,7 +70,7 @@ export const REASONING_PARAMETERS: readonly RequestCase[] = [
   },
   {
     name: "no reasoning",
-    says: {
+    bodies: {
       chat: { reasoning: { enabled: false } },
       responses: { reasoning: { effort: "none" } },
       messages: { thinking: { type: "disabled" } },
@@ -86,8 +86,8 @@ export const REASONING_PARAMETERS: readonly RequestCase[] = [
     field: /reasoning/,
   },
   {
-    name: "reasoning shown in summaries",
-    says: {
+    name: "reasoning summaries",
+    bodies: {
       chat: { reasoning: { effort: "high", summary: "detailed" } },
       responses: { reasoning: { effort: "high", summary: "detailed" } },
       messages: { max_tokens: 8_000, thinking: { type: "adaptive", display: "summarized" } },
@@ -97,7 +97,7 @@ export const REASONING_PARAMETERS: readonly RequestCase[] = [
       "openai-responses": { "reasoning.summary": /detailed|auto/ },
       "anthropic-messages": [
         { "thinking.display": "summarized" },
-        // Shown is what is not said to be left out.
+        // Reasoning is shown unless `display` excludes it.
         { "thinking.type": "enabled" },
       ],
       gemini: { "generationConfig.thinkingConfig.includeThoughts": true },
@@ -106,12 +106,12 @@ export const REASONING_PARAMETERS: readonly RequestCase[] = [
     },
     field: /reasoning/,
     needless: {
-      "openai-chat": "hosts of this format show what reasoning they have",
+      "openai-chat": "hosts of this format return the reasoning that they have",
     },
   },
   {
-    name: "reasoning not shown",
-    says: {
+    name: "hidden reasoning",
+    bodies: {
       chat: { reasoning: { effort: "high", exclude: true } },
       messages: { max_tokens: 8_000, thinking: { type: "adaptive", display: "omitted" } },
     },
@@ -123,7 +123,7 @@ export const REASONING_PARAMETERS: readonly RequestCase[] = [
     field: /reasoning/,
     needless: {
       "openai-chat": "the gateway leaves it out of the answer",
-      "openai-responses": "nothing is shown that was not asked for",
+      "openai-responses": "reasoning is returned only on request",
       "bedrock-converse": "the gateway leaves it out of the answer",
       "cohere-chat": "the gateway leaves it out of the answer",
     },
@@ -133,8 +133,8 @@ export const REASONING_PARAMETERS: readonly RequestCase[] = [
 /** Reasoning of earlier turns, sent back. */
 export const SENT_BACK: readonly RequestCase[] = [
   {
-    name: "reasoning that Claude signed",
-    says: called({
+    name: "reasoning signed by Claude",
+    bodies: called({
       chat: {
         message: {
           reasoning: THOUGHT,
@@ -142,7 +142,7 @@ export const SENT_BACK: readonly RequestCase[] = [
             {
               type: "reasoning.text",
               text: THOUGHT,
-              signature: PROOF,
+              signature: SIGNATURE,
               format: REASONING_ORIGINS.anthropic,
               index: 0,
             },
@@ -155,37 +155,37 @@ export const SENT_BACK: readonly RequestCase[] = [
             type: "reasoning",
             id: "rs_1",
             summary: [{ type: "summary_text", text: THOUGHT }],
-            encrypted_content: envelope({ signature: PROOF, origin: REASONING_ORIGINS.anthropic }),
+            encrypted_content: envelope({ signature: SIGNATURE, origin: REASONING_ORIGINS.anthropic }),
           },
         ],
       },
-      messages: { before: [{ type: "thinking", thinking: THOUGHT, signature: PROOF }] },
+      messages: { before: [{ type: "thinking", thinking: THOUGHT, signature: SIGNATURE }] },
     }),
     kept: {
       "openai-chat": {
         "messages[1].reasoning_details[0]": {
           text: THOUGHT,
-          signature: PROOF,
+          signature: SIGNATURE,
           format: "anthropic-claude-v1",
         },
       },
       "anthropic-messages": {
-        "messages[1].content[0]": { type: "thinking", thinking: THOUGHT, signature: PROOF },
+        "messages[1].content[0]": { type: "thinking", thinking: THOUGHT, signature: SIGNATURE },
       },
       "bedrock-converse": {
-        "messages[1].content[0].reasoningContent.reasoningText": { text: THOUGHT, signature: PROOF },
+        "messages[1].content[0].reasoningContent.reasoningText": { text: THOUGHT, signature: SIGNATURE },
       },
     },
     field: /[Rr]easoning/,
-    needless: nobody(["openai-responses", "gemini"]),
+    needless: unreadable(["openai-responses", "gemini"]),
   },
   {
-    name: "reasoning that Claude redacted",
-    says: called({
+    name: "reasoning redacted by Claude",
+    bodies: called({
       chat: {
         message: {
           reasoning_details: [
-            { type: "reasoning.encrypted", data: PROOF, format: REASONING_ORIGINS.anthropic, index: 0 },
+            { type: "reasoning.encrypted", data: SIGNATURE, format: REASONING_ORIGINS.anthropic, index: 0 },
           ],
         },
       },
@@ -195,23 +195,25 @@ export const SENT_BACK: readonly RequestCase[] = [
             type: "reasoning",
             id: "rs_1",
             summary: [],
-            encrypted_content: envelope({ encrypted: PROOF, origin: REASONING_ORIGINS.anthropic }),
+            encrypted_content: envelope({ encrypted: SIGNATURE, origin: REASONING_ORIGINS.anthropic }),
           },
         ],
       },
-      messages: { before: [{ type: "redacted_thinking", data: PROOF }] },
+      messages: { before: [{ type: "redacted_thinking", data: SIGNATURE }] },
     }),
     kept: {
-      "openai-chat": { "messages[1].reasoning_details[0]": { data: PROOF, format: "anthropic-claude-v1" } },
-      "anthropic-messages": { "messages[1].content[0]": { type: "redacted_thinking", data: PROOF } },
-      "bedrock-converse": { "messages[1].content[0].reasoningContent.redactedContent": PROOF },
+      "openai-chat": {
+        "messages[1].reasoning_details[0]": { data: SIGNATURE, format: "anthropic-claude-v1" },
+      },
+      "anthropic-messages": { "messages[1].content[0]": { type: "redacted_thinking", data: SIGNATURE } },
+      "bedrock-converse": { "messages[1].content[0].reasoningContent.redactedContent": SIGNATURE },
     },
     field: /[Rr]easoning/,
-    needless: nobody(["openai-responses", "gemini"]),
+    needless: unreadable(["openai-responses", "gemini"]),
   },
   {
-    name: "reasoning that OpenAI encrypted, with its summary",
-    says: called({
+    name: "reasoning encrypted by OpenAI, with a summary",
+    bodies: called({
       chat: {
         message: {
           reasoning_details: [
@@ -224,7 +226,7 @@ export const SENT_BACK: readonly RequestCase[] = [
             },
             {
               type: "reasoning.encrypted",
-              data: PROOF,
+              data: SIGNATURE,
               id: "rs_MARKER",
               format: REASONING_ORIGINS.openai,
               index: 1,
@@ -238,7 +240,7 @@ export const SENT_BACK: readonly RequestCase[] = [
             type: "reasoning",
             id: "rs_MARKER",
             summary: [{ type: "summary_text", text: THOUGHT }],
-            encrypted_content: PROOF,
+            encrypted_content: SIGNATURE,
           },
         ],
       },
@@ -248,7 +250,7 @@ export const SENT_BACK: readonly RequestCase[] = [
             type: "thinking",
             thinking: THOUGHT,
             signature: envelope({
-              encrypted: PROOF,
+              encrypted: SIGNATURE,
               id: "rs_MARKER",
               origin: REASONING_ORIGINS.openai,
               isSummary: true,
@@ -258,28 +260,28 @@ export const SENT_BACK: readonly RequestCase[] = [
       },
     }),
     kept: {
-      "openai-chat": { "messages[1].reasoning_details[]": { data: PROOF, id: "rs_MARKER" } },
+      "openai-chat": { "messages[1].reasoning_details[]": { data: SIGNATURE, id: "rs_MARKER" } },
       "openai-responses": {
         "input[1]": {
           type: "reasoning",
           id: "rs_MARKER",
-          encrypted_content: PROOF,
+          encrypted_content: SIGNATURE,
           summary: [{ type: "summary_text", text: THOUGHT }],
         },
       },
     },
     field: /[Rr]easoning/,
-    needless: nobody(["anthropic-messages", "gemini"]),
+    needless: unreadable(["anthropic-messages", "gemini"]),
   },
   {
-    name: "reasoning that xAI encrypted",
-    says: called({
+    name: "reasoning encrypted by xAI",
+    bodies: called({
       chat: {
         message: {
           reasoning_details: [
             {
               type: "reasoning.encrypted",
-              data: PROOF,
+              data: SIGNATURE,
               id: "rs_01234567-89ab-cdef-0123-456789abcdef",
               format: REASONING_ORIGINS.xai,
               index: 0,
@@ -293,18 +295,18 @@ export const SENT_BACK: readonly RequestCase[] = [
             type: "reasoning",
             id: "rs_01234567-89ab-cdef-0123-456789abcdef",
             summary: [],
-            encrypted_content: PROOF,
+            encrypted_content: SIGNATURE,
           },
         ],
       },
     }),
-    kept: { "openai-chat": { "messages[1].reasoning_details[].data": PROOF } },
+    kept: { "openai-chat": { "messages[1].reasoning_details[].data": SIGNATURE } },
     field: /[Rr]easoning/,
-    needless: nobody(["openai-responses", "anthropic-messages", "gemini"]),
+    needless: unreadable(["openai-responses", "anthropic-messages", "gemini"]),
   },
   {
-    name: "reasoning without a proof",
-    says: called({
+    name: "unsigned reasoning",
+    bodies: called({
       chat: { message: { reasoning_content: THOUGHT } },
       responses: {
         before: [{ type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: THOUGHT }] }],
@@ -319,14 +321,14 @@ export const SENT_BACK: readonly RequestCase[] = [
     field: /[Rr]easoning/,
     needless: {
       "openai-responses": "the vendor does not read reasoning that it did not write",
-      "anthropic-messages": "the vendor refuses reasoning that it did not sign",
-      gemini: "the vendor wants back only what it signed",
+      "anthropic-messages": "the vendor rejects reasoning that it did not sign",
+      gemini: "the vendor accepts only what it signed",
     },
   },
   {
-    name: "the thought signature that Gemini put on a call",
-    says: called({
-      chat: { call: { extra_content: { google: { thought_signature: PROOF } } } },
+    name: "Gemini's thought signature on a call",
+    bodies: called({
+      chat: { call: { extra_content: { google: { thought_signature: SIGNATURE } } } },
       responses: {
         before: [
           {
@@ -334,7 +336,7 @@ export const SENT_BACK: readonly RequestCase[] = [
             id: "rs_1",
             summary: [],
             encrypted_content: envelope({
-              signature: PROOF,
+              signature: SIGNATURE,
               id: "proof:call:call_1",
               origin: REASONING_ORIGINS.gemini,
             }),
@@ -345,53 +347,57 @@ export const SENT_BACK: readonly RequestCase[] = [
         before: [
           {
             type: "redacted_thinking",
-            data: envelope({ signature: PROOF, id: "proof:call:call_1", origin: REASONING_ORIGINS.gemini }),
+            data: envelope({
+              signature: SIGNATURE,
+              id: "proof:call:call_1",
+              origin: REASONING_ORIGINS.gemini,
+            }),
           },
         ],
       },
     }),
     kept: {
-      "openai-chat": { "messages[1].tool_calls[0].extra_content.google.thought_signature": PROOF },
-      gemini: { "contents[1].parts[0]": { functionCall: { name: "look" }, thoughtSignature: PROOF } },
+      "openai-chat": { "messages[1].tool_calls[0].extra_content.google.thought_signature": SIGNATURE },
+      gemini: { "contents[1].parts[0]": { functionCall: { name: "look" }, thoughtSignature: SIGNATURE } },
     },
     field: /[Rr]easoning|signature/,
-    needless: nobody(["openai-responses", "anthropic-messages", "bedrock-converse", "cohere-chat"]),
+    needless: unreadable(["openai-responses", "anthropic-messages", "bedrock-converse", "cohere-chat"]),
   },
   {
-    name: "the thought signature that Gemini put on a text",
-    says: answered({
-      chat: { content: "Oslo.", extra_content: { google: { thought_signature: PROOF } } },
+    name: "Gemini's thought signature on a text",
+    bodies: answered({
+      chat: { content: "Oslo.", extra_content: { google: { thought_signature: SIGNATURE } } },
       responses: [
-        proofItem("proof:text-behind"),
+        signatureItem("proof:text-behind"),
         { type: "message", role: "assistant", content: [{ type: "output_text", text: "Oslo." }] },
       ],
-      messages: [proofBlock("proof:next-text"), { type: "text", text: "Oslo." }],
+      messages: [signatureBlock("proof:next-text"), { type: "text", text: "Oslo." }],
     }),
     kept: {
       "openai-chat": [
-        { "messages[1].extra_content.google.thought_signature": PROOF },
-        { "messages[1].reasoning_details[]": { type: "reasoning.encrypted", data: PROOF } },
+        { "messages[1].extra_content.google.thought_signature": SIGNATURE },
+        { "messages[1].reasoning_details[]": { type: "reasoning.encrypted", data: SIGNATURE } },
       ],
-      gemini: { "contents[1].parts[]": { text: "Oslo.", thoughtSignature: PROOF } },
+      gemini: { "contents[1].parts[]": { text: "Oslo.", thoughtSignature: SIGNATURE } },
     },
     field: /[Rr]easoning|signature/,
-    needless: nobody(["openai-responses", "anthropic-messages", "bedrock-converse", "cohere-chat"]),
+    needless: unreadable(["openai-responses", "anthropic-messages", "bedrock-converse", "cohere-chat"]),
   },
   {
-    name: "the thought signature that Gemini put on an image",
-    says: answered({
+    name: "Gemini's thought signature on an image",
+    bodies: answered({
       chat: {
         content: null,
-        images: [{ ...CHAT_IMAGE, extra_content: { google: { thought_signature: PROOF } } }],
+        images: [{ ...CHAT_IMAGE, extra_content: { google: { thought_signature: SIGNATURE } } }],
       },
-      responses: [proofItem("proof:image-behind"), { type: "image_generation_call", result: IMAGE }],
-      messages: [proofBlock("proof:next-image"), MESSAGES_IMAGE],
+      responses: [signatureItem("proof:image-behind"), { type: "image_generation_call", result: IMAGE }],
+      messages: [signatureBlock("proof:next-image"), MESSAGES_IMAGE],
     }),
     kept: {
-      "openai-chat": { "messages[1].images[].extra_content.google.thought_signature": PROOF },
-      gemini: { "contents[1].parts[]": { inlineData: { data: IMAGE }, thoughtSignature: PROOF } },
+      "openai-chat": { "messages[1].images[].extra_content.google.thought_signature": SIGNATURE },
+      gemini: { "contents[1].parts[]": { inlineData: { data: IMAGE }, thoughtSignature: SIGNATURE } },
     },
     field: /messages/,
-    needless: nobody(["openai-responses"]),
+    needless: unreadable(["openai-responses"]),
   },
 ];

@@ -3,22 +3,22 @@ import type { Fields } from "../../../src/wire/json/fields.ts";
 import type { Client } from "../formats.ts";
 import type { Expected } from "../probe.ts";
 
-/** One thing that a request may say, said in each client API that has words for it. */
+/** One feature of requests, in each client API that can express it. */
 export interface RequestCase {
   readonly name: string;
-  /** Over a request that says nothing but hello. */
-  readonly says: Readonly<Partial<Record<Client, Fields>>>;
-  /** What it is in an upstream's format, or one of what it may be; a format that has no form for it is not named. */
+  /** The fields that are added to a minimal request. */
+  readonly bodies: Readonly<Partial<Record<Client, Fields>>>;
+  /** The expected form in each upstream format, or several possible forms; absent for formats that cannot express it. */
   readonly kept: Readonly<Partial<Record<FormatName, Expected | readonly Expected[]>>>;
-  /** What a warning or a refusal speaks of when it cannot be kept: its field. */
+  /** Matches the field in the warning or error if the feature is not kept. */
   readonly field: RegExp;
-  /** Why a format loses nothing by having no such thing. */
+  /** The reason why a format does not need the feature. */
   readonly needless?: Readonly<Partial<Record<FormatName, string>>>;
 }
 
 const HELLO = [{ role: "user", content: "Hello" }];
 
-/** A request that says hello, and `fields`. */
+/** Returns a minimal request with additional fields. */
 export function makeBody(client: Client, fields: Fields): Fields {
   const model = "acme/model";
   if (client === "responses") return { model, max_output_tokens: 4_000, input: HELLO, ...fields };
@@ -26,23 +26,23 @@ export function makeBody(client: Client, fields: Fields): Fields {
   return { model, ...bound, messages: HELLO, ...fields };
 }
 
-/** What the user says in one message, as parts of each client API. */
-export function asked(parts: Readonly<Partial<Record<Client, readonly Fields[]>>>): RequestCase["says"] {
-  const said: Partial<Record<Client, Fields>> = {};
+/** Returns requests with one user message of a text and these parts. */
+export function asked(parts: Readonly<Partial<Record<Client, readonly Fields[]>>>): RequestCase["bodies"] {
+  const bodies: Partial<Record<Client, Fields>> = {};
   for (const [client, content] of Object.entries(parts) as [Client, readonly Fields[]][]) {
     const text = { type: client === "responses" ? "input_text" : "text", text: "What is this?" };
     const message = { role: "user", content: [text, ...content] };
-    said[client] = client === "responses" ? { input: [message] } : { messages: [message] };
+    bodies[client] = client === "responses" ? { input: [message] } : { messages: [message] };
   }
-  return said;
+  return bodies;
 }
 
-/** A turn of the model between two of the user's: a message's fields, items, or blocks. */
+/** Returns requests with a turn of the model between two user messages: a message's fields, items, or blocks. */
 export function answered(turn: {
   readonly chat: Fields;
   readonly responses: readonly Fields[];
   readonly messages: readonly Fields[];
-}): RequestCase["says"] {
+}): RequestCase["bodies"] {
   const [hello, more] = [
     { role: "user", content: "Hello" },
     { role: "user", content: "Go on" },
@@ -54,7 +54,7 @@ export function answered(turn: {
   };
 }
 
-/** A tool `look` that takes a `place`, in each client API, with `fields` in what describes it. */
+/** Returns the tool `look` with an argument `place` in each client API, with additional fields. */
 export function lookTool(fields: Fields = {}): Readonly<Record<Client, Fields>> {
   const schema = { type: "object", properties: { place: { type: "string" } }, required: ["place"] };
   const described = { name: "look", description: "Looks at a place." };
@@ -65,12 +65,12 @@ export function lookTool(fields: Fields = {}): Readonly<Record<Client, Fields>> 
   };
 }
 
-/** The same fields in each client API. */
+/** Returns fields for each client API. */
 export function everywhere(make: (client: Client) => Fields): Readonly<Record<Client, Fields>> {
   return { chat: make("chat"), responses: make("responses"), messages: make("messages") };
 }
 
-/** A turn that called `look` once, and its result as each client API has it. */
+/** Returns requests with a call of `look` and its result, in each client API. */
 export function called(turn: {
   readonly chat?: { readonly message?: Fields; readonly call?: Fields; readonly result?: Fields };
   readonly responses?: {
@@ -83,7 +83,7 @@ export function called(turn: {
     readonly call?: Fields;
     readonly result?: Fields;
   };
-}): RequestCase["says"] {
+}): RequestCase["bodies"] {
   const tools = lookTool();
   const args = { place: "Oslo" };
   const { chat, responses, messages } = turn;

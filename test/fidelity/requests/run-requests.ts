@@ -8,19 +8,19 @@ import { holds } from "../probe.ts";
 import { makeTarget } from "../targets.ts";
 import { makeBody, type RequestCase } from "./request-case.ts";
 
-/** What became of a feature between a client API and an upstream's format. */
+/** The result of translating a feature from a client API to an upstream format. */
 export type RequestVerdict =
-  /** It is there. */
+  /** The feature is in the result. */
   | "kept"
-  /** It was left out or sent otherwise, and a warning names it. */
+  /** It was left out or changed, and a warning names it. */
   | "named"
-  /** The request is refused with a message that names it. */
+  /** The request was rejected with an error that names it. */
   | "refused"
-  /** The format has no such thing and misses nothing. */
+  /** The format does not need it, for a listed reason. */
   | "needless"
   | "LOST";
 
-/** One case between one client API and one upstream's format. */
+/** The result of one case for one client API and one upstream format. */
 export interface RequestRun {
   readonly client: Client;
   readonly format: FormatName;
@@ -28,19 +28,19 @@ export interface RequestRun {
   readonly sent: Sent;
 }
 
-/** What went out, or the refusal. */
+/** The request that was sent, or the message of the rejection. */
 export type Sent =
   | { readonly body: Fields; readonly warnings: readonly Warning[] }
   | { readonly refusal: string };
 
-/** A case in all its pairs. */
+/** Runs a case for all pairs of client API and upstream format. */
 export function runRequest(one: RequestCase): RequestRun[] {
   return CLIENTS.flatMap((client) => {
-    const fields = one.says[client];
+    const fields = one.bodies[client];
     if (fields === undefined) return [];
     return FORMATS.map((format) => {
       const sent = send(client, makeBody(client, fields), format);
-      return { client, format, verdict: judge(one, format, sent), sent };
+      return { client, format, verdict: classify(one, format, sent), sent };
     });
   });
 }
@@ -55,7 +55,7 @@ function send(client: Client, body: Fields, format: FormatName): Sent {
   }
 }
 
-function judge(one: RequestCase, format: FormatName, sent: Sent): RequestVerdict {
+function classify(one: RequestCase, format: FormatName, sent: Sent): RequestVerdict {
   if ("refusal" in sent) return one.field.test(sent.refusal) ? "refused" : "LOST";
   const kept = one.kept[format] ?? [];
   const forms = Array.isArray(kept) ? kept : [kept];

@@ -3,8 +3,8 @@ import { everywhere, lookTool, type RequestCase } from "./request-case.ts";
 const look = lookTool();
 const MARKED = { cache_control: { type: "ephemeral" } };
 const MARKED_1H = { cache_control: { type: "ephemeral", ttl: "1h" } };
-const FOR_OPENAI = "the key only helps OpenAI to find its own cache";
-const CACHES_BY_ITSELF = "the vendor caches by itself what comes again";
+const FOR_OPENAI = "the key only helps OpenAI to find its cache";
+const CACHES_BY_ITSELF = "the vendor caches repeated prefixes automatically";
 const SELF_CACHING = {
   "openai-chat": CACHES_BY_ITSELF,
   "openai-responses": CACHES_BY_ITSELF,
@@ -12,7 +12,7 @@ const SELF_CACHING = {
   "cohere-chat": "the vendor has no cache",
 } as const;
 
-function cached(mark: Record<string, unknown>): RequestCase["says"] {
+function cached(mark: Record<string, unknown>): RequestCase["bodies"] {
   const long = { type: "text", text: "MARKER-long", ...mark };
   return {
     chat: { messages: [{ role: "user", content: [long, { type: "text", text: "And now?" }] }] },
@@ -32,7 +32,7 @@ const LOOSE_SCHEMA = {
   required: ["answer"],
 };
 
-function structured(schema: Record<string, unknown>): RequestCase["says"] {
+function structured(schema: Record<string, unknown>): RequestCase["bodies"] {
   return {
     chat: {
       response_format: { type: "json_schema", json_schema: { name: "verdict", schema, strict: true } },
@@ -42,7 +42,7 @@ function structured(schema: Record<string, unknown>): RequestCase["says"] {
   };
 }
 
-/** One field with one value, where all client APIs that have it call it the same. */
+/** Returns a case of one field with one value, which has the same name in all client APIs that have it. */
 function setting(
   field: string,
   value: unknown,
@@ -52,18 +52,18 @@ function setting(
 ): RequestCase {
   return {
     name: field,
-    says: Object.fromEntries(clients.map((client) => [client, { [field]: value }])),
+    bodies: Object.fromEntries(clients.map((client) => [client, { [field]: value }])),
     kept,
     field: new RegExp(field),
     needless,
   };
 }
 
-/** What is worth caching. */
+/** Prompt caching. */
 export const CACHE: readonly RequestCase[] = [
   {
     name: "cache mark on a text",
-    says: cached(MARKED),
+    bodies: cached(MARKED),
     kept: {
       "openai-chat": { "messages[0].content[0].cache_control.type": "ephemeral" },
       "anthropic-messages": { "messages[0].content[0]": { text: "MARKER-long", ...MARKED } },
@@ -76,7 +76,7 @@ export const CACHE: readonly RequestCase[] = [
   },
   {
     name: "cache mark for an hour",
-    says: cached(MARKED_1H),
+    bodies: cached(MARKED_1H),
     kept: {
       "openai-chat": { "messages[0].content[0].cache_control.ttl": "1h" },
       "anthropic-messages": { "messages[0].content[0]": { text: "MARKER-long", ...MARKED_1H } },
@@ -87,7 +87,7 @@ export const CACHE: readonly RequestCase[] = [
   },
   {
     name: "cache mark on a tool",
-    says: {
+    bodies: {
       chat: { tools: [{ ...look.chat, ...MARKED }] },
       messages: { tools: [{ ...look.messages, ...MARKED }] },
     },
@@ -100,8 +100,8 @@ export const CACHE: readonly RequestCase[] = [
     needless: SELF_CACHING,
   },
   {
-    name: "cache mark on the system text",
-    says: {
+    name: "cache mark on a system message",
+    bodies: {
       chat: {
         messages: [
           { role: "system", content: [{ type: "text", text: "MARKER", ...MARKED }] },
@@ -120,7 +120,7 @@ export const CACHE: readonly RequestCase[] = [
   },
   {
     name: "cache mark on a whole request",
-    says: { chat: MARKED, messages: MARKED },
+    bodies: { chat: MARKED, messages: MARKED },
     kept: {
       "openai-chat": { "cache_control.type": "ephemeral" },
       "anthropic-messages": { "cache_control.type": "ephemeral" },
@@ -146,11 +146,11 @@ export const CACHE: readonly RequestCase[] = [
   ),
 ];
 
-/** The form of the answer. */
+/** The format and length of the answer. */
 export const OUTPUT: readonly RequestCase[] = [
   {
-    name: "answers in JSON",
-    says: {
+    name: "JSON output",
+    bodies: {
       chat: { response_format: { type: "json_object" } },
       responses: { text: { format: { type: "json_object" } } },
     },
@@ -163,8 +163,8 @@ export const OUTPUT: readonly RequestCase[] = [
     field: /response_format/,
   },
   {
-    name: "answers by a schema",
-    says: structured(SCHEMA),
+    name: "JSON Schema output",
+    bodies: structured(SCHEMA),
     kept: {
       "openai-chat": { "response_format.json_schema.schema": SCHEMA },
       "openai-responses": { "text.format": { type: "json_schema", schema: SCHEMA } },
@@ -180,8 +180,8 @@ export const OUTPUT: readonly RequestCase[] = [
     field: /response_format/,
   },
   {
-    name: "answers by a schema that strict vendors refuse",
-    says: structured(LOOSE_SCHEMA),
+    name: "JSON Schema output that strict vendors reject",
+    bodies: structured(LOOSE_SCHEMA),
     kept: {
       "openai-chat": { "response_format.json_schema.schema": LOOSE_SCHEMA },
       "openai-responses": { "text.format.schema": LOOSE_SCHEMA },
@@ -191,8 +191,8 @@ export const OUTPUT: readonly RequestCase[] = [
     field: /response_format/,
   },
   {
-    name: "schema's name",
-    says: {
+    name: "schema name",
+    bodies: {
       chat: structured(SCHEMA)["chat"] ?? {},
       responses: structured(SCHEMA)["responses"] ?? {},
     },
@@ -210,13 +210,13 @@ export const OUTPUT: readonly RequestCase[] = [
   },
   {
     name: "verbosity",
-    says: { chat: { verbosity: "low" }, responses: { text: { verbosity: "low" } } },
+    bodies: { chat: { verbosity: "low" }, responses: { text: { verbosity: "low" } } },
     kept: { "openai-chat": { verbosity: "low" }, "openai-responses": { "text.verbosity": "low" } },
     field: /verbosity/,
   },
   {
-    name: "largest answer",
-    says: {
+    name: "max_tokens",
+    bodies: {
       chat: { max_tokens: 471 },
       responses: { max_output_tokens: 471 },
       messages: { max_tokens: 471 },
@@ -232,8 +232,8 @@ export const OUTPUT: readonly RequestCase[] = [
     field: /max_tokens/,
   },
   {
-    name: "largest answer, in OpenAI's newer word",
-    says: { chat: { max_completion_tokens: 471 } },
+    name: "max_completion_tokens",
+    bodies: { chat: { max_completion_tokens: 471 } },
     kept: {
       "openai-chat": { max_completion_tokens: 471 },
       "openai-responses": { max_output_tokens: 471 },
@@ -246,7 +246,7 @@ export const OUTPUT: readonly RequestCase[] = [
   },
   {
     name: "stop sequences",
-    says: { chat: { stop: ["MARKER"] }, messages: { stop_sequences: ["MARKER"] } },
+    bodies: { chat: { stop: ["MARKER"] }, messages: { stop_sequences: ["MARKER"] } },
     kept: {
       "openai-chat": { stop: ["MARKER"] },
       "anthropic-messages": { stop_sequences: ["MARKER"] },
@@ -258,7 +258,7 @@ export const OUTPUT: readonly RequestCase[] = [
   },
 ];
 
-/** How tokens are chosen. */
+/** Sampling parameters. */
 export const SAMPLING: readonly RequestCase[] = [
   setting("temperature", 0.25, ["chat", "responses", "messages"], {
     "openai-chat": { temperature: 0.25 },
@@ -270,7 +270,7 @@ export const SAMPLING: readonly RequestCase[] = [
   }),
   {
     name: "temperature above 1",
-    says: { chat: { temperature: 1.5 }, responses: { temperature: 1.5 } },
+    bodies: { chat: { temperature: 1.5 }, responses: { temperature: 1.5 } },
     kept: {
       "openai-chat": { temperature: 1.5 },
       "openai-responses": { temperature: 1.5 },
@@ -309,15 +309,15 @@ export const SAMPLING: readonly RequestCase[] = [
     "cohere-chat": { seed: 4_711 },
   }),
   {
-    name: "several answers",
-    says: { chat: { n: 3 } },
+    name: "several choices",
+    bodies: { chat: { n: 3 } },
     kept: { "openai-chat": { n: 3 }, gemini: { "generationConfig.candidateCount": 3 } },
     field: /\bn\b/,
   },
   setting("logit_bias", { "4711": -5 }, ["chat"], { "openai-chat": { "logit_bias.4711": -5 } }),
   {
     name: "log probabilities",
-    says: {
+    bodies: {
       chat: { logprobs: true, top_logprobs: 4 },
       responses: { top_logprobs: 4, include: ["message.output_text.logprobs"] },
     },
@@ -330,11 +330,11 @@ export const SAMPLING: readonly RequestCase[] = [
   },
 ];
 
-/** Who asks, and how it is served. */
+/** User, metadata, service tier and unknown fields. */
 export const BOOKKEEPING: readonly RequestCase[] = [
   {
     name: "user",
-    says: {
+    bodies: {
       chat: { user: "MARKER" },
       responses: { user: "MARKER" },
       messages: { metadata: { user_id: "MARKER" } },
@@ -356,8 +356,8 @@ export const BOOKKEEPING: readonly RequestCase[] = [
     "bedrock-converse": { "requestMetadata.topic": "MARKER" },
   }),
   {
-    name: "service tier: a faster one",
-    says: { chat: { service_tier: "priority" }, responses: { service_tier: "priority" } },
+    name: "service tier: faster",
+    bodies: { chat: { service_tier: "priority" }, responses: { service_tier: "priority" } },
     kept: {
       "openai-chat": { service_tier: "priority" },
       "openai-responses": { service_tier: "priority" },
@@ -366,8 +366,8 @@ export const BOOKKEEPING: readonly RequestCase[] = [
     field: /service_tier/,
   },
   {
-    name: "service tier: the plain one",
-    says: {
+    name: "service tier: default",
+    bodies: {
       chat: { service_tier: "default" },
       responses: { service_tier: "default" },
       messages: { service_tier: "standard_only" },
@@ -385,8 +385,8 @@ export const BOOKKEEPING: readonly RequestCase[] = [
     },
   },
   {
-    name: "a field that nobody knows",
-    says: everywhere(() => ({ unheard_of: "MARKER" })),
+    name: "unknown field",
+    bodies: everywhere(() => ({ unheard_of: "MARKER" })),
     kept: {
       "openai-chat": { unheard_of: "MARKER" },
       "openai-responses": { unheard_of: "MARKER" },
@@ -395,8 +395,8 @@ export const BOOKKEEPING: readonly RequestCase[] = [
     field: /unheard_of/,
   },
   {
-    name: "an unknown field of a message",
-    says: {
+    name: "unknown field of a message",
+    bodies: {
       chat: { messages: [{ role: "user", content: "Hello", unheard_of: "MARKER" }] },
       responses: { input: [{ role: "user", content: "Hello", unheard_of: "MARKER" }] },
       messages: { messages: [{ role: "user", content: "Hello", unheard_of: "MARKER" }] },
@@ -409,8 +409,8 @@ export const BOOKKEEPING: readonly RequestCase[] = [
     field: /unheard_of/,
   },
   {
-    name: "an unknown field of a text",
-    says: {
+    name: "unknown field of a content part",
+    bodies: {
       chat: {
         messages: [{ role: "user", content: [{ type: "text", text: "Hello", unheard_of: "MARKER" }] }],
       },
@@ -429,8 +429,8 @@ export const BOOKKEEPING: readonly RequestCase[] = [
     field: /unheard_of/,
   },
   {
-    name: "a tool that the vendor runs",
-    says: {
+    name: "hosted tool",
+    bodies: {
       chat: { tools: [look.chat, { type: "web_search", web_search: { size: "MARKER" } }] },
       responses: { tools: [look.responses, { type: "web_search", search_context_size: "MARKER" }] },
       messages: {
@@ -445,8 +445,8 @@ export const BOOKKEEPING: readonly RequestCase[] = [
     field: /web_search/,
   },
   {
-    name: "what a tool of the vendor's did",
-    says: {
+    name: "hosted tool call in an earlier turn",
+    bodies: {
       responses: {
         input: [
           { role: "user", content: "Hello" },

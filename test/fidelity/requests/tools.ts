@@ -11,7 +11,7 @@ const other: Readonly<Record<"chat" | "responses" | "messages", Fields>> = {
 const both = everywhere((client) => ({ tools: [look[client], other[client]] }));
 const IMAGE = "TUFSS0VSaW1hZ2U=";
 
-/** A tool whose schema has what not every vendor takes. */
+/** Returns requests with a tool whose schema has keywords that not every vendor supports. */
 const SCHEMA = {
   type: "object",
   properties: {
@@ -31,7 +31,7 @@ const rooted = {
   ],
 };
 
-function withSchema(schema: Fields): RequestCase["says"] {
+function withSchema(schema: Fields): RequestCase["bodies"] {
   return {
     chat: { tools: [{ type: "function", function: { name: "look", parameters: schema } }] },
     responses: { tools: [{ type: "function", name: "look", parameters: schema, strict: false }] },
@@ -45,21 +45,21 @@ const OPTIONAL = {
   required: ["place"],
   additionalProperties: false,
 };
-/** The same where every argument has to be said. */
+/** The same schema with all arguments required. */
 const NULLABLE = {
   properties: { place: { type: "string" }, MARKER: { type: ["string", "null"] } },
   required: ["place", "MARKER"],
 };
 
 const GRAMMAR = { type: "grammar", syntax: "regex", definition: "MARKER+" };
-/** The same as chat completions have it. */
+/** The same grammar in the form of chat completions. */
 const CHAT_GRAMMAR = { type: "grammar", grammar: { syntax: "regex", definition: "MARKER+" } };
 
-/** Tools, the choice among them, their calls and results. */
+/** Tools, tool choice, calls and results. */
 export const TOOLS: readonly RequestCase[] = [
   {
-    name: "a tool with an enum in its schema",
-    says: withSchema(SCHEMA),
+    name: "tool schema with an enum",
+    bodies: withSchema(SCHEMA),
     kept: {
       "openai-chat": { "tools[0].function": { name: "look", parameters: KEPT_SCHEMA } },
       "openai-responses": { "tools[0]": { name: "look", parameters: KEPT_SCHEMA } },
@@ -75,8 +75,8 @@ export const TOOLS: readonly RequestCase[] = [
     field: /tools/,
   },
   {
-    name: "a tool with alternatives at its schema's root",
-    says: withSchema(rooted),
+    name: "tool schema with alternatives at its root",
+    bodies: withSchema(rooted),
     kept: {
       "openai-chat": { "tools[0].function.parameters.oneOf[].properties.MARKER.type": "string" },
       "openai-responses": { "tools[0].parameters.oneOf[].properties.MARKER.type": "string" },
@@ -86,7 +86,7 @@ export const TOOLS: readonly RequestCase[] = [
   },
   {
     name: "strict tools",
-    says: {
+    bodies: {
       chat: { tools: [lookTool({ strict: true }).chat] },
       responses: { tools: [lookTool({ strict: true }).responses] },
       messages: { tools: [lookTool({ strict: true }).messages] },
@@ -100,8 +100,8 @@ export const TOOLS: readonly RequestCase[] = [
     field: /tools|strict/,
   },
   {
-    name: "strict tools with an argument that may be left out",
-    says: {
+    name: "strict tools with an optional argument",
+    bodies: {
       chat: {
         tools: [{ type: "function", function: { name: "look", parameters: OPTIONAL, strict: true } }],
       },
@@ -119,8 +119,8 @@ export const TOOLS: readonly RequestCase[] = [
     field: /tools|strict/,
   },
   {
-    name: "a tool that takes free text",
-    says: {
+    name: "custom tool",
+    bodies: {
       chat: {
         tools: [
           { type: "custom", custom: { name: "write", description: "MARKER-text", format: CHAT_GRAMMAR } },
@@ -138,7 +138,7 @@ export const TOOLS: readonly RequestCase[] = [
   },
   {
     name: "tools in a namespace",
-    says: {
+    bodies: {
       responses: {
         tools: [{ type: "namespace", name: "MARKER", description: "", tools: [look.responses] }],
       },
@@ -155,7 +155,7 @@ export const TOOLS: readonly RequestCase[] = [
   },
   {
     name: "tool choice: auto",
-    says: {
+    bodies: {
       chat: { ...both.chat, tool_choice: "auto" },
       responses: { ...both.responses, tool_choice: "auto" },
       messages: { ...both.messages, tool_choice: { type: "auto" } },
@@ -172,7 +172,7 @@ export const TOOLS: readonly RequestCase[] = [
   },
   {
     name: "tool choice: none",
-    says: {
+    bodies: {
       chat: { ...both.chat, tool_choice: "none" },
       responses: { ...both.responses, tool_choice: "none" },
       messages: { ...both.messages, tool_choice: { type: "none" } },
@@ -182,7 +182,7 @@ export const TOOLS: readonly RequestCase[] = [
       "openai-responses": { tool_choice: "none" },
       "anthropic-messages": { tool_choice: { type: "none" } },
       gemini: { "toolConfig.functionCallingConfig.mode": "NONE" },
-      // Without tools none can be called.
+      // The model cannot call a tool without tools.
       "bedrock-converse": { toolConfig: ABSENT },
       "cohere-chat": { tool_choice: "NONE" },
     },
@@ -190,7 +190,7 @@ export const TOOLS: readonly RequestCase[] = [
   },
   {
     name: "tool choice: required",
-    says: {
+    bodies: {
       chat: { ...both.chat, tool_choice: "required" },
       responses: { ...both.responses, tool_choice: "required" },
       messages: { ...both.messages, tool_choice: { type: "any" } },
@@ -206,8 +206,8 @@ export const TOOLS: readonly RequestCase[] = [
     field: /tool_choice/,
   },
   {
-    name: "tool choice: one by name",
-    says: {
+    name: "tool choice: one tool",
+    bodies: {
       chat: { ...both.chat, tool_choice: { type: "function", function: { name: "other" } } },
       responses: { ...both.responses, tool_choice: { type: "function", name: "other" } },
       messages: { ...both.messages, tool_choice: { type: "tool", name: "other" } },
@@ -220,14 +220,14 @@ export const TOOLS: readonly RequestCase[] = [
         "toolConfig.functionCallingConfig": { mode: "ANY", allowedFunctionNames: ["other"] },
       },
       "bedrock-converse": { "toolConfig.toolChoice.tool.name": "other" },
-      // The only one that is offered.
+      // The only tool that is sent.
       "cohere-chat": { tools: [{ function: { name: "other" } }], tool_choice: "REQUIRED" },
     },
     field: /tool_choice/,
   },
   {
-    name: "tool choice: some of them",
-    says: {
+    name: "tool choice: some tools",
+    bodies: {
       chat: {
         ...both.chat,
         tool_choice: {
@@ -252,7 +252,7 @@ export const TOOLS: readonly RequestCase[] = [
   },
   {
     name: "no parallel tool calls",
-    says: {
+    bodies: {
       chat: { ...both.chat, parallel_tool_calls: false },
       responses: { ...both.responses, parallel_tool_calls: false },
       messages: { ...both.messages, tool_choice: { type: "auto", disable_parallel_tool_use: true } },
@@ -269,7 +269,7 @@ export const TOOLS: readonly RequestCase[] = [
   },
   {
     name: "parallel tool calls and their results",
-    says: {
+    bodies: {
       chat: {
         tools: [look.chat],
         messages: [
@@ -385,8 +385,8 @@ export const TOOLS: readonly RequestCase[] = [
     field: /messages/,
   },
   {
-    name: "a call of a tool that takes free text",
-    says: {
+    name: "custom tool call",
+    bodies: {
       chat: {
         tools: [{ type: "custom", custom: { name: "write" } }],
         messages: [
@@ -421,8 +421,8 @@ export const TOOLS: readonly RequestCase[] = [
     field: /messages/,
   },
   {
-    name: "an image in a tool's result",
-    says: called({
+    name: "image in a tool result",
+    bodies: called({
       chat: {
         result: {
           content: [
@@ -485,8 +485,8 @@ export const TOOLS: readonly RequestCase[] = [
     field: /messages\[2\]/,
   },
   {
-    name: "a tool's result that is an error",
-    says: called({ messages: { result: { content: "MARKER", is_error: true } } }),
+    name: "failed tool result",
+    bodies: called({ messages: { result: { content: "MARKER", is_error: true } } }),
     kept: {
       "anthropic-messages": { "messages[2].content[0]": { content: "MARKER", is_error: true } },
       gemini: { "contents[2].parts[0].functionResponse.response": { error: "MARKER" } },
@@ -496,9 +496,9 @@ export const TOOLS: readonly RequestCase[] = [
     },
     field: /is_error|error/,
     needless: {
-      "openai-chat": "the format has no mark for errors; the result says what went wrong",
-      "openai-responses": "the format has no mark for errors; the result says what went wrong",
-      "cohere-chat": "the format has no mark for errors; the result says what went wrong",
+      "openai-chat": "the format has no error flag; the result describes the error",
+      "openai-responses": "the format has no error flag; the result describes the error",
+      "cohere-chat": "the format has no error flag; the result describes the error",
     },
   },
 ];

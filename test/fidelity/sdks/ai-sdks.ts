@@ -10,23 +10,23 @@ function settings(stream: string) {
   return { apiKey: "k", baseURL: "http://127.0.0.1", fetch: serve(stream) as unknown as Fetch };
 }
 
-/** A chat stream as the AI SDK reads that of any host. */
+/** Reads a chat stream with the AI SDK's provider for compatible hosts. */
 export function readAiCompatible(stream: string): Promise<SdkReading> {
   const provider = createOpenAICompatible({ name: "gateway", includeUsage: true, ...settings(stream) });
   return readModel(provider("m"));
 }
 
-/** A chat stream as the AI SDK reads OpenAI's. */
+/** Reads a chat stream with the AI SDK's OpenAI provider. */
 export function readAiOpenAiChat(stream: string): Promise<SdkReading> {
   return readModel(createOpenAI(settings(stream)).chat("m"));
 }
 
-/** A Responses stream as the AI SDK reads it. */
+/** Reads a Responses stream with the AI SDK. */
 export function readAiResponses(stream: string): Promise<SdkReading> {
   return readModel(createOpenAI(settings(stream)).responses("m"));
 }
 
-/** A Messages stream as the AI SDK reads it. */
+/** Reads a Messages stream with the AI SDK. */
 export function readAiAnthropic(stream: string): Promise<SdkReading> {
   return readModel(createAnthropic(settings(stream))("m"));
 }

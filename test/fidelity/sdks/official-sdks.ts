@@ -4,7 +4,7 @@ import { parseArguments, type SdkReading, serve } from "./sdk-reading.ts";
 
 const SETTINGS = { apiKey: "k", baseURL: "http://127.0.0.1", maxRetries: 0 };
 
-/** A chat stream as the `openai` library reads it. */
+/** Reads a chat stream with the `openai` library. */
 export async function readOpenAiChat(stream: string): Promise<SdkReading> {
   const client = new OpenAI({ ...SETTINGS, fetch: serve(stream) });
   const running = client.chat.completions.stream({
@@ -21,7 +21,7 @@ export async function readOpenAiChat(stream: string): Promise<SdkReading> {
   };
 }
 
-/** A Responses stream as the `openai` library reads it. */
+/** Reads a Responses stream with the `openai` library. */
 export async function readOpenAiResponses(stream: string): Promise<SdkReading> {
   const client = new OpenAI({ ...SETTINGS, fetch: serve(stream) });
   const response = await client.responses.stream({ model: "m", input: "hi" }).finalResponse();
@@ -44,7 +44,7 @@ const STOPS: Readonly<Record<string, string>> = {
   refusal: "content_filter",
 };
 
-/** A Messages stream as Anthropic's library reads it. */
+/** Reads a Messages stream with Anthropic's library. */
 export async function readAnthropic(stream: string): Promise<SdkReading> {
   const client = new Anthropic({ ...SETTINGS, fetch: serve(stream) });
   const running = client.messages.stream({

@@ -1,13 +1,13 @@
-/** What an official library makes of a stream. */
+/** What an official library reads from a stream. */
 export interface SdkReading {
   readonly text: string;
-  /** Names and parsed arguments, in order. */
+  /** Names and parsed arguments of the tool calls, in order. */
   readonly calls: readonly (readonly [name: string, args: unknown])[];
-  /** In OpenAI's words. */
+  /** The finish reason in OpenAI's terms. */
   readonly finish: string;
 }
 
-/** A server that answers anything with this stream, bytes read as Latin-1. */
+/** Returns a fetch function that answers every request with this stream, bytes as Latin-1. */
 export function serve(latin1: string): () => Promise<Response> {
   return async () =>
     new Response(Buffer.from(latin1, "latin1"), { headers: { "content-type": "text/event-stream" } });

@@ -7,7 +7,7 @@ interface Piece {
   args: string;
 }
 
-/** A chat stream as Mistral's library reads it. It joins nothing, so that its pieces are joined here. */
+/** Reads a chat stream with Mistral's library, and joins the pieces, which the library does not. */
 export async function readMistral(stream: string): Promise<SdkReading> {
   const client = await openMistral({ apiKey: "k", serverURL: "http://127.0.0.1", fetcher: serve(stream) });
   const events = await client.chat.stream({ model: "m", messages: [{ role: "user", content: "hi" }] });
@@ -30,14 +30,14 @@ export async function readMistral(stream: string): Promise<SdkReading> {
   return { ...reading, calls: [...calls.values()].map(({ name, args }) => [name, parseArguments(args)]) };
 }
 
-/** Mistral's own models give their content in parts, thoughts among them. */
+/** Mistral's models return content in parts, including thoughts. */
 function joinTexts(content: unknown): string {
   if (typeof content === "string") return content;
   const parts: { readonly type: string; readonly text?: string }[] = Array.isArray(content) ? content : [];
   return parts.map(({ type, text }) => (type === "text" ? text : "")).join("");
 }
 
-/** A Gemini stream as Google's library reads it. */
+/** Reads a Gemini stream with Google's library. */
 export async function readGoogle(stream: string): Promise<SdkReading> {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: serve(stream) });
   try {

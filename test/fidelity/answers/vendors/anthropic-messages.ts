@@ -5,7 +5,7 @@ const PROOF = "TUFSS0VScHJvb2Y=";
 const HEAD = { id: "msg_1", type: "message", role: "assistant", model: "claude-target" };
 const START = { input_tokens: 9_001, output_tokens: 1 };
 
-/** A block as it is, as it begins, and its deltas. */
+/** A whole block, its start, and its deltas. */
 interface Block {
   readonly block: Fields;
   readonly begins: Fields;
@@ -119,16 +119,16 @@ export const ANTHROPIC_MESSAGES: VendorSayings = {
     [call("a", "look", { place: "MARKER-a" }), call("b", "look", { place: "MARKER-b" })],
     { stop: "tool_use" },
   ),
-  "a call of a tool that takes free text": say([call("a", "write", { input: "MARKER" })], {
+  "custom tool call": say([call("a", "write", { input: "MARKER" })], {
     stop: "tool_use",
   }),
-  "a call of a tool in a namespace": say([call("a", "MARKER__look", { place: "Oslo" })], {
+  "tool call in a namespace": say([call("a", "MARKER__look", { place: "Oslo" })], {
     stop: "tool_use",
   }),
-  "reasoning in words": say([thinking(PROOF), short]),
-  "reasoning with a signature": say([thinking(PROOF), short]),
-  "reasoning that only the vendor can read": say([whole({ type: "redacted_thinking", data: PROOF }), short]),
-  "citations of pages": say([
+  "reasoning text": say([thinking(PROOF), short]),
+  "signed reasoning": say([thinking(PROOF), short]),
+  "encrypted reasoning": say([whole({ type: "redacted_thinking", data: PROOF }), short]),
+  "citations of web pages": say([
     text(
       ["Hello"],
       [
@@ -157,35 +157,35 @@ export const ANTHROPIC_MESSAGES: VendorSayings = {
       ],
     ),
   ]),
-  "the end: a stop sequence": hello({ stop: "stop_sequence", sequence: "MARKER" }),
-  "which stop sequence it was": hello({ stop: "stop_sequence", sequence: "MARKER" }),
-  "the end: the bound": hello({ stop: "max_tokens" }),
-  "the end: the model declines": hello({ stop: "refusal" }),
-  "the end: a pause, to be gone on from": hello({ stop: "pause_turn" }),
-  "the vendor's own word for the end": hello({ stop: "MARKER_END" }),
-  tokens: hello(),
-  "tokens from the cache": hello({ usage: { input_tokens: 2_000, cache_read_input_tokens: 7_001 } }),
-  "tokens written to the cache": hello({ usage: { cache_creation_input_tokens: 1_101 } }),
-  "tokens written to the cache for an hour": hello({
+  "finish: stop sequence": hello({ stop: "stop_sequence", sequence: "MARKER" }),
+  "matched stop sequence": hello({ stop: "stop_sequence", sequence: "MARKER" }),
+  "finish: token limit": hello({ stop: "max_tokens" }),
+  "finish: refusal": hello({ stop: "refusal" }),
+  "finish: pause": hello({ stop: "pause_turn" }),
+  "vendor's own finish reason": hello({ stop: "MARKER_END" }),
+  "token counts": hello(),
+  "cached tokens": hello({ usage: { input_tokens: 2_000, cache_read_input_tokens: 7_001 } }),
+  "cache write tokens": hello({ usage: { cache_creation_input_tokens: 1_101 } }),
+  "cache write tokens for an hour": hello({
     usage: {
       cache_creation_input_tokens: 1_101,
       cache_creation: { ephemeral_5m_input_tokens: 1_000, ephemeral_1h_input_tokens: 101 },
     },
   }),
-  "tokens of reasoning": hello({ counts: { output_tokens_details: { thinking_tokens: 301 } } }),
-  "the service tier": hello({ usage: { service_tier: "priority" } }),
-  "what a tool of Anthropic's did": say([
+  "reasoning tokens": hello({ counts: { output_tokens_details: { thinking_tokens: 301 } } }),
+  "service tier": hello({ usage: { service_tier: "priority" } }),
+  "Anthropic's hosted tool call": say([
     SEARCH,
     whole({ type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] }),
     short,
   ]),
-  "unknown fields of the answer": hello({ beside: { unheard_of: "MARKER" } }),
-  "an error in the middle": {
+  "unknown fields": hello({ beside: { unheard_of: "MARKER" } }),
+  "error in the middle of the stream": {
     whole: null,
     stream: typedEvents([
       ...BEGUN,
       { type: "error", error: { type: "overloaded_error", message: "MARKER-error" } },
     ]),
   },
-  "a stream that breaks off": { whole: null, stream: typedEvents(BEGUN) },
+  "incomplete stream": { whole: null, stream: typedEvents(BEGUN) },
 };

@@ -5,7 +5,7 @@ import type { Vendor, VendorSayings } from "../vendor.ts";
 const PROOF = "TUFSS0VScHJvb2Y=";
 const USAGE = { inputTokens: 9_001, outputTokens: 501, totalTokens: 9_502 };
 
-/** A block as it is, what describes it at its start, and its deltas. */
+/** A whole block, the description at its start, and its deltas. */
 interface Block {
   readonly block: Fields;
   readonly start?: Fields;
@@ -101,33 +101,33 @@ export const BEDROCK_CONVERSE: VendorSayings = {
     [call("a", "look", { place: "MARKER-a" }), call("b", "look", { place: "MARKER-b" })],
     { stop: "tool_use" },
   ),
-  "a call of a tool that takes free text": say([call("a", "write", { input: "MARKER" })], {
+  "custom tool call": say([call("a", "write", { input: "MARKER" })], {
     stop: "tool_use",
   }),
-  "a call of a tool in a namespace": say([call("a", "MARKER__look", { place: "Oslo" })], {
+  "tool call in a namespace": say([call("a", "MARKER__look", { place: "Oslo" })], {
     stop: "tool_use",
   }),
-  "reasoning in words": say([thought(null), text("Hello")]),
-  "reasoning with a signature": say([thought(PROOF), text("Hello")]),
-  "reasoning that only the vendor can read": say([
+  "reasoning text": say([thought(null), text("Hello")]),
+  "signed reasoning": say([thought(PROOF), text("Hello")]),
+  "encrypted reasoning": say([
     {
       block: { reasoningContent: { redactedContent: PROOF } },
       deltas: [{ reasoningContent: { redactedContent: PROOF } }],
     },
     text("Hello"),
   ]),
-  "citations of pages": say([cited(WEB)]),
+  "citations of web pages": say([cited(WEB)]),
   "citations of documents": say([cited(CITED)]),
-  "the end: a stop sequence": hello({ stop: "stop_sequence", sequence: "MARKER" }),
-  "which stop sequence it was": hello({ stop: "stop_sequence", sequence: "MARKER" }),
-  "the end: the bound": hello({ stop: "max_tokens" }),
-  "the end: a filter": hello({ stop: "content_filtered" }),
-  "the end: the model declines": hello({ stop: "refusal" }),
-  "the vendor's own word for the end": hello({ stop: "MARKER_END" }),
-  tokens: hello(),
-  "tokens from the cache": hello({ usage: { inputTokens: 2_000, cacheReadInputTokens: 7_001 } }),
-  "tokens written to the cache": hello({ usage: { cacheWriteInputTokens: 1_101 } }),
-  "tokens written to the cache for an hour": hello({
+  "finish: stop sequence": hello({ stop: "stop_sequence", sequence: "MARKER" }),
+  "matched stop sequence": hello({ stop: "stop_sequence", sequence: "MARKER" }),
+  "finish: token limit": hello({ stop: "max_tokens" }),
+  "finish: content filter": hello({ stop: "content_filtered" }),
+  "finish: refusal": hello({ stop: "refusal" }),
+  "vendor's own finish reason": hello({ stop: "MARKER_END" }),
+  "token counts": hello(),
+  "cached tokens": hello({ usage: { inputTokens: 2_000, cacheReadInputTokens: 7_001 } }),
+  "cache write tokens": hello({ usage: { cacheWriteInputTokens: 1_101 } }),
+  "cache write tokens for an hour": hello({
     usage: {
       cacheWriteInputTokens: 1_101,
       cacheDetails: [
@@ -136,10 +136,10 @@ export const BEDROCK_CONVERSE: VendorSayings = {
       ],
     },
   }),
-  "the service tier": hello({ tier: "priority" }),
-  "an error in the middle": {
+  "service tier": hello({ tier: "priority" }),
+  "error in the middle of the stream": {
     whole: null,
     stream: BEGUN + encodeException("modelStreamErrorException", { message: "MARKER-error" }),
   },
-  "a stream that breaks off": { whole: null, stream: BEGUN },
+  "incomplete stream": { whole: null, stream: BEGUN },
 };

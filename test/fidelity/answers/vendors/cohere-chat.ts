@@ -3,7 +3,7 @@ import { typedEvents, type Vendor, type VendorSayings } from "../vendor.ts";
 
 const USAGE = {
   billed_units: { input_tokens: 9_001, output_tokens: 501 },
-  tokens: { input_tokens: 9_001, output_tokens: 501 },
+  "token counts": { input_tokens: 9_001, output_tokens: 501 },
 };
 
 interface Rest {
@@ -89,9 +89,9 @@ const cite = (document: Fields) => {
 export const COHERE_CHAT: VendorSayings = {
   text: hello(),
   "parallel tool calls": calls(["a", "look", { place: "MARKER-a" }], ["b", "look", { place: "MARKER-b" }]),
-  "a call of a tool that takes free text": calls(["a", "write", { input: "MARKER" }]),
-  "a call of a tool in a namespace": calls(["a", "MARKER__look", { place: "Oslo" }]),
-  "reasoning in words": say(
+  "custom tool call": calls(["a", "write", { input: "MARKER" }]),
+  "tool call in a namespace": calls(["a", "MARKER__look", { place: "Oslo" }]),
+  "reasoning text": say(
     {
       content: [
         { type: "thinking", thinking: "MARKER-thought" },
@@ -100,7 +100,7 @@ export const COHERE_CHAT: VendorSayings = {
     },
     [...spoken(0, "thinking", "MARKER-", "thought"), ...spoken(1, "text", "Hello")],
   ),
-  "citations of pages": cite({ url: "https://example.com/MARKER", title: "Rain" }),
+  "citations of web pages": cite({ url: "https://example.com/MARKER", title: "Rain" }),
   "citations of documents": cite({ title: "Weather" }),
   "log probabilities": say(
     text("MARKER"),
@@ -116,13 +116,13 @@ export const COHERE_CHAT: VendorSayings = {
     ],
     { beside: { logprobs: [{ token_ids: [1], text: "MARKER", logprobs: [-0.25] }] } },
   ),
-  "the end: a stop sequence": hello({ finish: "STOP_SEQUENCE" }),
-  "the end: the bound": hello({ finish: "MAX_TOKENS" }),
-  "the end: a filter": hello({ finish: "ERROR_TOXIC" }),
-  "the vendor's own word for the end": hello({ finish: "MARKER_END" }),
-  tokens: hello(),
-  "tokens from the cache": hello({ usage: { cached_tokens: 7_001 } }),
-  "an error in the middle": {
+  "finish: stop sequence": hello({ finish: "STOP_SEQUENCE" }),
+  "finish: token limit": hello({ finish: "MAX_TOKENS" }),
+  "finish: content filter": hello({ finish: "ERROR_TOXIC" }),
+  "vendor's own finish reason": hello({ finish: "MARKER_END" }),
+  "token counts": hello(),
+  "cached tokens": hello({ usage: { cached_tokens: 7_001 } }),
+  "error in the middle of the stream": {
     whole: null,
     stream: typedEvents([
       { type: "message-start", id: "c_1", delta: { message: { role: "assistant" } } },
@@ -130,7 +130,7 @@ export const COHERE_CHAT: VendorSayings = {
       { type: "message-end", delta: { finish_reason: "ERROR", error: "MARKER-error" } },
     ]),
   },
-  "a stream that breaks off": {
+  "incomplete stream": {
     whole: null,
     stream: typedEvents([
       { type: "message-start", id: "c_1", delta: { message: { role: "assistant" } } },

@@ -10,7 +10,7 @@ interface Rest {
   readonly candidate?: Fields;
 }
 
-/** `parts` as they are whole; `pieces` as they come, each in a chunk of its own. */
+/** `parts` are those of the whole answer; `pieces` are those of the stream, one in each chunk. */
 function say(parts: readonly Fields[], pieces: readonly Fields[], rest: Rest = {}): Vendor {
   const { finish = "STOP", usage = {}, candidate = {} } = rest;
   const counted = { ...USAGE, ...usage };
@@ -47,20 +47,18 @@ export const GEMINI: VendorSayings = {
     call("a", "look", { place: "MARKER-a" }),
     call("b", "look", { place: "MARKER-b" }),
   ]),
-  "a call of a tool that takes free text": same([call("a", "write", { input: "MARKER" })]),
-  "a call of a tool in a namespace": same([call("a", "MARKER__look", { place: "Oslo" })]),
-  "reasoning in a summary": say(
+  "custom tool call": same([call("a", "write", { input: "MARKER" })]),
+  "tool call in a namespace": same([call("a", "MARKER__look", { place: "Oslo" })]),
+  "reasoning summary": say(
     [{ text: "MARKER-thought", thought: true }, { text: "Hello" }],
     [{ text: "MARKER-", thought: true }, { text: "thought", thought: true }, { text: "Hello" }],
   ),
-  "a thought signature on a call": same([
-    { ...call("a", "look", { place: "Oslo" }), thoughtSignature: PROOF },
-  ]),
-  "a thought signature on a text": same([{ text: "Hello", thoughtSignature: PROOF }]),
-  "a thought signature on an image": same([
+  "thought signature on a call": same([{ ...call("a", "look", { place: "Oslo" }), thoughtSignature: PROOF }]),
+  "thought signature on a text": same([{ text: "Hello", thoughtSignature: PROOF }]),
+  "thought signature on an image": same([
     { inlineData: { mimeType: "image/png", data: "TUFSS0VSaW1hZ2U=" }, thoughtSignature: PROOF },
   ]),
-  "citations of pages": same([{ text: "Hello" }], {
+  "citations of web pages": same([{ text: "Hello" }], {
     candidate: {
       groundingMetadata: {
         groundingChunks: [{ web: { uri: "https://example.com/MARKER", title: "Rain" } }],
@@ -78,21 +76,24 @@ export const GEMINI: VendorSayings = {
       },
     },
   }),
-  "the end: the bound": hello({ finish: "MAX_TOKENS" }),
-  "the end: a filter": hello({ finish: "SAFETY" }),
-  "the vendor's own word for the end": hello({ finish: "MARKER_END" }),
-  tokens: hello(),
-  "tokens from the cache": hello({ usage: { cachedContentTokenCount: 7_001 } }),
-  "tokens of reasoning": hello({
+  "finish: token limit": hello({ finish: "MAX_TOKENS" }),
+  "finish: content filter": hello({ finish: "SAFETY" }),
+  "vendor's own finish reason": hello({ finish: "MARKER_END" }),
+  "token counts": hello(),
+  "cached tokens": hello({ usage: { cachedContentTokenCount: 7_001 } }),
+  "reasoning tokens": hello({
     usage: { candidatesTokenCount: 200, thoughtsTokenCount: 301, totalTokenCount: 9_502 },
   }),
-  "tokens of audio": hello({
+  "audio tokens": hello({
     usage: {
       promptTokensDetails: [{ modality: "AUDIO", tokenCount: 41 }],
       candidatesTokensDetails: [{ modality: "AUDIO", tokenCount: 42 }],
     },
   }),
-  "an image": same([{ text: "Look:" }, { inlineData: { mimeType: "image/png", data: "TUFSS0VSaW1hZ2U=" } }]),
+  "generated image": same([
+    { text: "Look:" },
+    { inlineData: { mimeType: "image/png", data: "TUFSS0VSaW1hZ2U=" } },
+  ]),
   "several choices": {
     whole: {
       candidates: [
@@ -121,14 +122,14 @@ export const GEMINI: VendorSayings = {
       },
     ]),
   },
-  "an error in the middle": {
+  "error in the middle of the stream": {
     whole: null,
     stream: dataEvents([
       { candidates: [{ index: 0, content: { role: "model", parts: [{ text: "Hello" }] } }] },
       { error: { code: 503, message: "MARKER-error", status: "UNAVAILABLE" } },
     ]),
   },
-  "a stream that breaks off": {
+  "incomplete stream": {
     whole: null,
     stream: dataEvents([
       { candidates: [{ index: 0, content: { role: "model", parts: [{ text: "Hello" }] } }] },

@@ -10,9 +10,9 @@ interface Said {
   readonly deltas: readonly Fields[];
   readonly finish?: string;
   readonly usage?: Fields;
-  /** Beside the choices. */
+  /** Fields next to the choices. */
   readonly beside?: Fields;
-  /** Beside the message. */
+  /** Fields next to the message. */
   readonly choice?: Fields;
 }
 
@@ -99,7 +99,7 @@ export const OPENAI_CHAT: VendorSayings = {
     ],
     finish: "tool_calls",
   }),
-  "a call of a tool that takes free text": say({
+  "custom tool call": say({
     message: { tool_calls: [{ id: "call_a", type: "custom", custom: { name: "write", input: "MARKER" } }] },
     deltas: [
       { tool_calls: [{ index: 0, id: "call_a", type: "custom", custom: { name: "write", input: "" } }] },
@@ -107,7 +107,7 @@ export const OPENAI_CHAT: VendorSayings = {
     ],
     finish: "tool_calls",
   }),
-  "a call of a tool in a namespace": say({
+  "tool call in a namespace": say({
     message: {
       tool_calls: [
         { id: "call_a", type: "function", function: { name: "MARKER__look", arguments: '{"place":"Oslo"}' } },
@@ -123,23 +123,23 @@ export const OPENAI_CHAT: VendorSayings = {
     ],
     finish: "tool_calls",
   }),
-  "reasoning in words": say({
+  "reasoning text": say({
     message: { content: "Hello", reasoning_content: "MARKER-thought" },
     deltas: [{ reasoning_content: "MARKER-" }, { reasoning_content: "thought" }, { content: "Hello" }],
   }),
-  "reasoning in a summary": reasoning(
+  "reasoning summary": reasoning(
     { type: "reasoning.summary", summary: "MARKER-thought", format: "unknown" },
     "MARKER-thought",
   ),
-  "reasoning with a signature": reasoning(
+  "signed reasoning": reasoning(
     { type: "reasoning.text", text: "MARKER-thought", signature: PROOF, format: "anthropic-claude-v1" },
     "MARKER-thought",
   ),
-  "reasoning that only the vendor can read": reasoning(
+  "encrypted reasoning": reasoning(
     { type: "reasoning.encrypted", data: PROOF, format: "openai-responses-v1", id: "rs_1" },
     null,
   ),
-  "a thought signature on a call": say({
+  "thought signature on a call": say({
     message: {
       tool_calls: [{ ...call("a", "Oslo"), extra_content: { google: { thought_signature: PROOF } } }],
     },
@@ -152,16 +152,16 @@ export const OPENAI_CHAT: VendorSayings = {
     ],
     finish: "tool_calls",
   }),
-  "citations of pages": say({
+  "citations of web pages": say({
     message: { content: "Hello", annotations: [CITED] },
     deltas: [{ content: "Hello" }, { annotations: [CITED] }],
   }),
-  "citations listed beside the answer": say({
+  "citations outside of the text": say({
     message: { content: "Hello[1]" },
     deltas: [{ content: "Hello" }, { content: "[1]" }],
     beside: { citations: ["https://example.com/MARKER"] },
   }),
-  "a refusal in words": say({
+  "refusal text": say({
     message: { refusal: "MARKER-no" },
     deltas: [{ refusal: "MARKER-" }, { refusal: "no" }],
   }),
@@ -170,25 +170,25 @@ export const OPENAI_CHAT: VendorSayings = {
     deltas: [{ content: "MARKER" }],
     choice: { logprobs: LOGPROBS },
   }),
-  "the end: the bound": hello({ finish: "length" }),
-  "the end: a filter": hello({ finish: "content_filter" }),
-  "the vendor's own word for the end": hello({ finish: "MARKER_END" }),
-  tokens: hello(),
-  "tokens from the cache": hello({ usage: { prompt_tokens_details: { cached_tokens: 7_001 } } }),
-  "tokens written to the cache": hello({ usage: { prompt_tokens_details: { cache_write_tokens: 1_101 } } }),
-  "tokens of reasoning": hello({ usage: { completion_tokens_details: { reasoning_tokens: 301 } } }),
-  "tokens of audio": hello({
+  "finish: token limit": hello({ finish: "length" }),
+  "finish: content filter": hello({ finish: "content_filter" }),
+  "vendor's own finish reason": hello({ finish: "MARKER_END" }),
+  "token counts": hello(),
+  "cached tokens": hello({ usage: { prompt_tokens_details: { cached_tokens: 7_001 } } }),
+  "cache write tokens": hello({ usage: { prompt_tokens_details: { cache_write_tokens: 1_101 } } }),
+  "reasoning tokens": hello({ usage: { completion_tokens_details: { reasoning_tokens: 301 } } }),
+  "audio tokens": hello({
     usage: {
       prompt_tokens_details: { audio_tokens: 41 },
       completion_tokens_details: { audio_tokens: 42 },
     },
   }),
-  "the service tier": hello({ beside: { service_tier: "priority" } }),
-  "an image": say({
+  "service tier": hello({ beside: { service_tier: "priority" } }),
+  "generated image": say({
     message: { content: "Look:", images: [IMAGE] },
     deltas: [{ content: "Look:" }, { images: [IMAGE] }],
   }),
-  speech: say({
+  audio: say({
     message: { audio: { id: "audio_1", data: "TUFSS0VSYXVkaW8=", transcript: "Hello MARKER" } },
     deltas: [
       { audio: { id: "audio_1", transcript: "Hello " } },
@@ -214,15 +214,15 @@ export const OPENAI_CHAT: VendorSayings = {
       "[DONE]",
     ]),
   },
-  "unknown fields of the answer": hello({ beside: { unheard_of: "MARKER" } }),
-  "an error in the middle": {
+  "unknown fields": hello({ beside: { unheard_of: "MARKER" } }),
+  "error in the middle of the stream": {
     whole: null,
     stream: dataEvents([
       { ...HEAD, choices: [{ index: 0, delta: { role: "assistant", content: "Hello" } }] },
       { error: { message: "MARKER-error", type: "server_error", code: 500 } },
     ]),
   },
-  "a stream that breaks off": {
+  "incomplete stream": {
     whole: null,
     stream: dataEvents([
       { ...HEAD, choices: [{ index: 0, delta: { role: "assistant", content: "Hello" } }] },

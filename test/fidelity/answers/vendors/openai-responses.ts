@@ -10,7 +10,7 @@ const USAGE = {
 };
 const PROOF = "TUFSS0VScHJvb2Y=";
 
-/** An item as it ends, as it begins, and the events between. */
+/** A complete item, its beginning, and the events between. */
 interface Item {
   readonly item: Fields;
   readonly begins: Fields;
@@ -166,7 +166,7 @@ export const OPENAI_RESPONSES: VendorSayings = {
     call("a", "look", '{"place":"MARKER-a"}'),
     call("b", "look", '{"place":"MARKER-b"}'),
   ]),
-  "a call of a tool that takes free text": say([
+  "custom tool call": say([
     {
       item: {
         id: "ctc_1",
@@ -183,12 +183,12 @@ export const OPENAI_RESPONSES: VendorSayings = {
       ],
     },
   ]),
-  "a call of a tool in a namespace": say([call("a", "look", '{"place":"Oslo"}', { namespace: "MARKER" })]),
-  "reasoning in words": say([thoughts, short()]),
-  "a summary in two parts": say([reasoning(["MARKER-one", "MARKER-two"], null), short()]),
-  "reasoning in a summary": say([reasoning(["MARKER-thought"], null), short()]),
-  "reasoning that only the vendor can read": say([reasoning([], PROOF), short()]),
-  "citations of pages": say([
+  "tool call in a namespace": say([call("a", "look", '{"place":"Oslo"}', { namespace: "MARKER" })]),
+  "reasoning text": say([thoughts, short()]),
+  "reasoning summary in two parts": say([reasoning(["MARKER-one", "MARKER-two"], null), short()]),
+  "reasoning summary": say([reasoning(["MARKER-thought"], null), short()]),
+  "encrypted reasoning": say([reasoning([], PROOF), short()]),
+  "citations of web pages": say([
     message(
       { ...TEXT, text: "Hello", annotations: [CITED] },
       ["Hello"],
@@ -202,18 +202,18 @@ export const OPENAI_RESPONSES: VendorSayings = {
       ],
     ),
   ]),
-  "a refusal in words": say([message({ type: "refusal", refusal: "MARKER-no" }, ["MARKER-", "no"])]),
+  "refusal text": say([message({ type: "refusal", refusal: "MARKER-no" }, ["MARKER-", "no"])]),
   "log probabilities": say([message({ ...TEXT, text: "MARKER", logprobs: LOGPROBS }, ["MARKER"])]),
-  "the end: the bound": hello({
+  "finish: token limit": hello({
     status: "incomplete",
     incomplete_details: { reason: "max_output_tokens" },
   }),
-  "the end: a filter": hello({ status: "incomplete", incomplete_details: { reason: "content_filter" } }),
-  tokens: hello(),
-  "tokens from the cache": hello({ usage: { ...USAGE, input_tokens_details: { cached_tokens: 7_001 } } }),
-  "tokens of reasoning": hello({ usage: { ...USAGE, output_tokens_details: { reasoning_tokens: 301 } } }),
-  "the service tier": hello({ service_tier: "priority" }),
-  "what a tool of OpenAI's did": say([
+  "finish: content filter": hello({ status: "incomplete", incomplete_details: { reason: "content_filter" } }),
+  "token counts": hello(),
+  "cached tokens": hello({ usage: { ...USAGE, input_tokens_details: { cached_tokens: 7_001 } } }),
+  "reasoning tokens": hello({ usage: { ...USAGE, output_tokens_details: { reasoning_tokens: 301 } } }),
+  "service tier": hello({ service_tier: "priority" }),
+  "OpenAI's hosted tool call": say([
     whole({
       id: "ws_1",
       type: "web_search_call",
@@ -222,12 +222,12 @@ export const OPENAI_RESPONSES: VendorSayings = {
     }),
     short(),
   ]),
-  "an image that a tool of OpenAI's drew": say([
+  "image of OpenAI's hosted tool": say([
     whole({ id: "ig_1", type: "image_generation_call", status: "completed", result: "TUFSS0VSaW1hZ2U=" }),
     short(),
   ]),
-  "unknown fields of the answer": hello({ unheard_of: "MARKER" }),
-  "an error in the middle": {
+  "unknown fields": hello({ unheard_of: "MARKER" }),
+  "error in the middle of the stream": {
     whole: null,
     stream: typedEvents([
       { type: "response.created", response: { id: "resp_1", status: "in_progress", output: [] } },
@@ -246,7 +246,7 @@ export const OPENAI_RESPONSES: VendorSayings = {
       },
     ]),
   },
-  "a stream that breaks off": {
+  "incomplete stream": {
     whole: null,
     stream: typedEvents([
       { type: "response.created", response: { id: "resp_1", status: "in_progress", output: [] } },

@@ -9,11 +9,11 @@ const late = (role: string) => [
   { role: "user", content: "Go on." },
 ];
 
-/** Who says what. */
-export const SPEECH: readonly RequestCase[] = [
+/** Messages and their roles. */
+export const MESSAGES: readonly RequestCase[] = [
   {
-    name: "system text",
-    says: {
+    name: "system message",
+    bodies: {
       chat: {
         messages: [
           { role: "system", content: SYSTEM },
@@ -37,8 +37,8 @@ export const SPEECH: readonly RequestCase[] = [
     field: /system/,
   },
   {
-    name: "developer text",
-    says: {
+    name: "developer message",
+    bodies: {
       chat: {
         messages: [
           { role: "developer", content: SYSTEM },
@@ -66,8 +66,8 @@ export const SPEECH: readonly RequestCase[] = [
     field: /system/,
   },
   {
-    name: "system text in the middle",
-    says: {
+    name: "system message after other messages",
+    bodies: {
       chat: { messages: late("system") },
       responses: { input: late("system") },
       messages: { messages: late("system") },
@@ -85,7 +85,7 @@ export const SPEECH: readonly RequestCase[] = [
   },
   {
     name: "several turns",
-    says: {
+    bodies: {
       chat: { messages: late("user") },
       responses: { input: late("user") },
       messages: { messages: late("user") },
@@ -116,14 +116,14 @@ export const SPEECH: readonly RequestCase[] = [
     field: /messages/,
   },
   {
-    name: "a participant's name",
-    says: { chat: { messages: [{ role: "user", name: "MARKER", content: "Hello" }] } },
+    name: "participant name",
+    bodies: { chat: { messages: [{ role: "user", name: "MARKER", content: "Hello" }] } },
     kept: { "openai-chat": { "messages[0].name": "MARKER" } },
     field: /name/,
   },
   {
-    name: "a refusal in the history",
-    says: {
+    name: "refusal in an earlier turn",
+    bodies: {
       chat: {
         messages: [
           { role: "user", content: "Hello" },
@@ -150,8 +150,8 @@ export const SPEECH: readonly RequestCase[] = [
     field: /refusal/,
   },
   {
-    name: "citations in the history",
-    says: {
+    name: "citations in an earlier turn",
+    bodies: {
       responses: {
         input: [
           { role: "user", content: "Hello" },
@@ -208,12 +208,11 @@ export const SPEECH: readonly RequestCase[] = [
     },
     field: /citations/,
     needless: {
-      "openai-chat": "no request of this format has citations; the text that cites is sent",
-      "anthropic-messages":
-        "another vendor's citation has no index that could be read here; the text is sent",
-      gemini: "no request of this format has citations; the text that cites is sent",
-      "bedrock-converse": "Converse takes citations of its own documents only; the text is sent",
-      "cohere-chat": "no request of this format needs citations; the text that cites is sent",
+      "openai-chat": "requests in this format have no citations; the citing text is sent",
+      "anthropic-messages": "citations of other vendors have no usable document index; the text is sent",
+      gemini: "requests in this format have no citations; the citing text is sent",
+      "bedrock-converse": "Converse accepts only citations of its own documents; the text is sent",
+      "cohere-chat": "requests in this format need no citations; the citing text is sent",
     },
   },
 ];
