@@ -41,7 +41,7 @@ const TAKES_ANY_NAME: ReadonlySet<FormatName> = new Set(["openai-responses", "op
 
 /**
  * Brings tools into a form that the target supports: without namespaces, with a valid name, and as functions where it has no free-
- * text tools. Calls in the history are changed alike. Requests without such tools are returned unchanged.
+ * text tools. Calls in earlier turns are changed in the same way. Requests without such tools are returned unchanged.
  */
 export function flattenTools(request: ConversationRequest, target: ToolTarget): FlatRequest {
   if (TAKES_GROUPS.has(target.format)) return { request, renamed: new Map(), warnings: [] };
@@ -191,7 +191,7 @@ function restoreCall(call: ToolCallPart, { name, namespace, tool }: ClientTool):
   return tool === "custom" && call.tool === "function" ? { ...restored, arguments: "" } : restored;
 }
 
-/** Returns the `input` of a call that stands for free text; all of the arguments if the model did not keep to the schema. */
+/** Returns the `input` of a call that stands for free text; all of the arguments if the model did not follow the schema. */
 function readFreeText(json: string): string {
   try {
     const input = asFields(parseJson(json))?.["input"];

@@ -12,6 +12,6 @@ export function hideUser(
   const hidden = user === null ? request : { ...request, user: hashUser(user) };
   const identifier = extras?.fields[IDENTIFIER] ?? null;
   if (extras === undefined || identifier === null) return hidden;
-  const said = typeof identifier === "string" ? identifier : JSON.stringify(identifier);
-  return { ...hidden, extras: { ...extras, fields: { ...extras.fields, [IDENTIFIER]: hashUser(said) } } };
+  const value = typeof identifier === "string" ? identifier : JSON.stringify(identifier);
+  return { ...hidden, extras: { ...extras, fields: { ...extras.fields, [IDENTIFIER]: hashUser(value) } } };
 }

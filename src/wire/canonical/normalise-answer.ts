@@ -115,7 +115,7 @@ function endPart(choice: ChoiceState, index: number, at: number): AnswerEvent[] 
   return [{ kind: "part-delta", choice: index, at: open.at, delta: { kind: "arguments", text: "{}" } }, end];
 }
 
-/** Returns `tool-calls` whenever there are calls, whatever the vendor said, unless they may be incomplete. */
+/** Returns `tool-calls` if there are calls, regardless of the vendor's reason, unless they may be incomplete. */
 function correctFinish(finish: Finish, hasCalls: boolean): Finish {
   const isOver = finish.reason === "stop" || finish.reason === "stop-sequence";
   return hasCalls && isOver ? { ...finish, reason: "tool-calls" } : finish;

@@ -102,7 +102,7 @@ class Layout {
       return;
     }
     const kept = entry.calls === null ? message : keepCalls(message, entry.calls);
-    if (entry.calls?.length === 0 && saysNothing(kept)) return;
+    if (entry.calls?.length === 0 && isOnlyReasoning(kept)) return;
     if (!entry.joins) this.close();
     if (message.role === "assistant") this.turn.push(kept);
     else this.laid.push(kept);
@@ -150,8 +150,8 @@ function keepCalls(message: Message, kept: readonly KeptCall[]): Message {
   return { ...message, parts };
 }
 
-/** Whether a message holds nothing but the reasoning before its calls. */
-function saysNothing({ parts }: Message): boolean {
+/** Whether a message has no parts but reasoning. */
+function isOnlyReasoning({ parts }: Message): boolean {
   return parts.every(({ kind }) => kind === "reasoning");
 }
 
@@ -159,23 +159,23 @@ function saysNothing({ parts }: Message): boolean {
 function joinMessages(messages: readonly Message[], between: readonly Part[]): Message {
   const [first] = messages;
   if (first === undefined || messages.length === 1) return first as Message;
-  const said: Part[] = [];
+  const contents: Part[] = [];
   const calls: Part[] = [];
-  let hasWords = false;
+  let hasText = false;
   for (const message of messages) {
-    const speaks = message.parts.some(isWords);
-    if (hasWords && speaks) said.push(...between);
-    hasWords ||= speaks;
-    for (const part of message.parts) (isCall(part) ? calls : said).push(part);
+    const addsText = message.parts.some(isNonEmptyText);
+    if (hasText && addsText) contents.push(...between);
+    hasText ||= addsText;
+    for (const part of message.parts) (isCall(part) ? calls : contents).push(part);
   }
   const name = messages.find((message) => message.name !== undefined)?.name;
   const named = name === undefined ? {} : { name };
-  return { role: "assistant", parts: said.concat(calls), ...named, ...joinExtras(messages) };
+  return { role: "assistant", parts: contents.concat(calls), ...named, ...joinExtras(messages) };
 }
 
 const MESSAGE_BREAK: Part = { kind: "text", text: "\n\n" };
 
-function isWords(part: Part): boolean {
+function isNonEmptyText(part: Part): boolean {
   return part.kind === "text" && part.text !== "";
 }
 

@@ -45,7 +45,7 @@ function isExpressible(verbosity: Exclude<ParameterOverrides["verbosity"], undef
   return typeof verbosity === "string";
 }
 
-/** Whether the model may be told how much to reason: any model that is not known not to reason. */
+/** Whether reasoning parameters may be sent: for a model that reasons, or that may. */
 function mayReason({ reasons, reasoning }: ModelTarget): boolean {
   return reasoning !== null || reasons === true;
 }

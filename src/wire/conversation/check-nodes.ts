@@ -52,7 +52,7 @@ export function checkModel(model: JsonNode | undefined, example: string): void {
   }
 }
 
-/** Whether a field is absent or null, which clients use alike. */
+/** Whether a field is absent or null, which are equivalent. */
 export function isAbsent(node: JsonNode | undefined): node is undefined {
   return node === undefined || node.kind === "null";
 }

@@ -68,11 +68,12 @@ export function readVendorError(status: number, body: unknown, errorType: string
     failedGeneration: text(error["failed_generation"]).slice(0, BOUNDS.failedGenerationChars) || null,
     contextLimit: overflow?.limit ?? null,
     contextRequested: overflow?.requested ?? null,
-    retryAfterS: WAITING_HELPS.has(meaning) ? readRetryAfter(error, message) : null,
+    retryAfterS: RETRYABLE.has(meaning) ? readRetryAfter(error, message) : null,
   };
 }
 
-const WAITING_HELPS: ReadonlySet<VendorErrorMeaning> = new Set(["rate_limited", "overloaded", "failed"]);
+/** Meanings after which a retry may succeed. */
+const RETRYABLE: ReadonlySet<VendorErrorMeaning> = new Set(["rate_limited", "overloaded", "failed"]);
 
 /** Returns the codes, types and statuses of an error in lower case. */
 function readWords(error: Fields, errorType: string | null): string {
@@ -85,16 +86,16 @@ function readWords(error: Fields, errorType: string | null): string {
 
 /** Returns the error for a status without a readable body. */
 export function readBareStatus(status: number): VendorError {
-  return { ...UNTOLD, status, message: `HTTP ${status}`, meaning: readMeaning(status, "", "") };
+  return { ...NO_DETAILS, status, message: `HTTP ${status}`, meaning: readMeaning(status, "", "") };
 }
 
 /** Returns the error for a body with status 200 that is not an answer. `message` says what is wrong. */
 export function brokenAnswer(message: string): VendorError {
-  return { ...UNTOLD, status: 200, message, meaning: "failed" };
+  return { ...NO_DETAILS, status: 200, message, meaning: "failed" };
 }
 
 /** The optional fields of an error that has none of them. */
-const UNTOLD = {
+const NO_DETAILS = {
   code: null,
   failedGeneration: null,
   contextLimit: null,
@@ -168,7 +169,7 @@ const CONTENT_CODES = /content_filter|content_policy|data_?inspection_?failed|re
 const CONTENT_WORDS =
   /content (management|filtering) policy|violat\w+ (our |the )?usage (policy|guidelines)|content violates|content exists risk|considered high risk|inappropriate content|unsafe or sensitive content/i;
 /** Statuses of content filters, besides Cohere's own. */
-const REFUSALS = new Set([400, 403, 422]);
+const CONTENT_STATUSES = new Set([400, 403, 422]);
 const UNSAFE_REQUEST = 498;
 
 /** Codes of overload with any status: Moonshot and Z.AI use 429, OpenAI has used 400. */
@@ -179,32 +180,33 @@ const KEY_CODES = /api_key_invalid|invalid_api_key|unrecognizedclient|expiredtok
 const KEY_WORDS = /^incorrect(?:%20| )api(?:%20| )key(?:%20| )provided/i;
 
 function readMeaning(status: number, words: string, message: string): VendorErrorMeaning {
-  const said = message.replace(QUOTED, "");
-  if (status === 402 || saysOutOfCredit(words, said)) return "out_of_credit";
-  if (saysRefusedContent(status, words, said)) return "content_filter";
+  const unquoted = message.replace(QUOTED, "");
+  if (status === 402 || isOutOfCredit(words, unquoted)) return "out_of_credit";
+  if (isRejectedContent(status, words, unquoted)) return "content_filter";
   if (OVERLOAD_CODES.test(words)) return "overloaded";
-  if (status === 401 || status === 403 || KEY_CODES.test(words) || KEY_WORDS.test(said)) return "key_refused";
-  if (saysLimited(status, words)) return "rate_limited";
+  if (status === 401 || status === 403 || KEY_CODES.test(words) || KEY_WORDS.test(unquoted))
+    return "key_refused";
+  if (isRateLimited(status, words)) return "rate_limited";
   if (status === 503 || status === 529 || status === 504 || status === UNSAFE_REQUEST) return "overloaded";
   if (status === 400 || status === 413 || status === 422) return "bad_request";
   return "failed";
 }
 
-function saysOutOfCredit(words: string, said: string): boolean {
-  if (PREPAID_WORDS.test(said)) return true;
+function isOutOfCredit(words: string, unquoted: string): boolean {
+  if (PREPAID_WORDS.test(unquoted)) return true;
   // Gemini uses it for every limit, including those per minute.
   if (words.includes("resource_exhausted")) return false;
-  return CREDIT_CODES.test(words) || OUT_OF_CREDIT_WORDS.test(said);
+  return CREDIT_CODES.test(words) || OUT_OF_CREDIT_WORDS.test(unquoted);
 }
 
-function saysRefusedContent(status: number, words: string, said: string): boolean {
+function isRejectedContent(status: number, words: string, unquoted: string): boolean {
   // Groq has the same status for a tier that is full.
-  if (status === UNSAFE_REQUEST) return !/capacity/i.test(words + said);
-  return REFUSALS.has(status) && (CONTENT_CODES.test(words) || CONTENT_WORDS.test(said));
+  if (status === UNSAFE_REQUEST) return !/capacity/i.test(words + unquoted);
+  return CONTENT_STATUSES.has(status) && (CONTENT_CODES.test(words) || CONTENT_WORDS.test(unquoted));
 }
 
-function saysLimited(status: number, words: string): boolean {
-  // Groq says 413 when a prompt is over the tokens of a minute, Bedrock 400 when an account's quota is used up.
+function isRateLimited(status: number, words: string): boolean {
+  // Groq uses 413 for a prompt over the tokens per minute, Bedrock 400 for an exhausted account quota.
   return (
     status === 429 ||
     (status === 413 && words.includes("rate_limit")) ||

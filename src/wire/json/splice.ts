@@ -13,7 +13,7 @@ export interface Splice {
  */
 export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
   if (splices.length === 0) return bytes;
-  const ordered = isOrdered(splices) ? splices : splices.toSorted(byPlace);
+  const ordered = isOrdered(splices) ? splices : splices.toSorted(byPosition);
   let size = bytes.length;
   for (const { start, end, insert } of ordered) size += Buffer.byteLength(insert) - (end - start);
   const result = Buffer.allocUnsafe(size);
@@ -28,13 +28,13 @@ export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer 
   return result;
 }
 
-function byPlace(a: Splice, b: Splice): number {
+function byPosition(a: Splice, b: Splice): number {
   return a.start - b.start || a.end - b.end;
 }
 
 function isOrdered(splices: readonly Splice[]): boolean {
   for (let at = 1; at < splices.length; at++)
-    if (byPlace(splices[at - 1] as Splice, splices[at] as Splice) > 0) return false;
+    if (byPosition(splices[at - 1] as Splice, splices[at] as Splice) > 0) return false;
   return true;
 }
 
@@ -89,8 +89,8 @@ export function setMember(object: JsonNode, key: string, json: string): Splice {
 }
 
 /**
- * Returns splices that change the named members of an object if they are not null. The source of a value that is not a string is
- * changed as it is.
+ * Returns splices that change the named members of an object if they are not null. Values that are not
+ * strings are changed in their JSON form.
  */
 export function changeTexts(
   text: string,
@@ -102,8 +102,8 @@ export function changeTexts(
   for (const member of object?.members ?? []) {
     if (!keys.has(member.key) || member.kind === "null") continue;
     const { start, end } = member;
-    const said = tryStringOf(text, member) ?? text.slice(start, end);
-    splices.push({ start, end, insert: JSON.stringify(change(said)) });
+    const value = tryStringOf(text, member) ?? text.slice(start, end);
+    splices.push({ start, end, insert: JSON.stringify(change(value)) });
   }
   return splices;
 }
