@@ -353,7 +353,7 @@ describe("a parameter that the resolved model does not take, and that the client
     const response = await ask(tier, { api, more: { temperature: 0.2, top_p: 0.9 } });
     expect([response.status, modelOf(response)]).toEqual([200, model]);
     expect(sent()).not.toContainAnyKeys(["temperature", "top_p"]);
-    expect(await response.text()).toContain("does not take it");
+    expect(await response.text()).toContain("does not accept it");
   });
 
   test("stays where the model takes it", async () => {
