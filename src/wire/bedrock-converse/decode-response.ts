@@ -14,8 +14,8 @@ import {
   type VendorError,
 } from "../conversation/vendor-error.ts";
 import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
+import { BEDROCK_ORIGIN } from "./encode-reasoning.ts";
 import { isFailedFinish, readFinish } from "./finish-reason.ts";
-import { BEDROCK_ORIGIN } from "./reasoning-origin.ts";
 import { readUsage } from "./usage.ts";
 
 /** Decodes a Converse answer, or the reason why the body is not one. */

@@ -4,8 +4,8 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { parseArguments } from "../json/parse-json.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
 import { createDocumentNames, encodeMedia } from "./encode-media.ts";
+import { encodeReasoning } from "./encode-reasoning.ts";
 import type { Encoding } from "./encoding.ts";
-import { encodeReasoning } from "./reasoning-origin.ts";
 
 /** The parts of a request that are its conversation. */
 export interface EncodedConversation {

@@ -10,7 +10,7 @@ import { encodeSampling } from "./encode-sampling.ts";
 import { encodeTools } from "./encode-tools.ts";
 import type { Encoding } from "./encoding.ts";
 import { readFamily } from "./model-family.ts";
-import { planReasoning } from "./reasoning.ts";
+import { planReasoning } from "./plan-reasoning.ts";
 import { warnUnsupported } from "./warn-unsupported.ts";
 
 /**

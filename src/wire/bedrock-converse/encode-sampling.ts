@@ -2,7 +2,7 @@ import type { ConversationRequest } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import type { Encoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";
-import type { ReasoningPlan } from "./reasoning.ts";
+import type { ReasoningPlan } from "./plan-reasoning.ts";
 
 /** Sampling parameters and the token limit. */
 export interface EncodedSampling {

@@ -1,15 +1,15 @@
 import { type EmbeddingsParameters, type VectorsReading, warnOfDropped } from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
-import { readCohereEmbeddings } from "../cohere-embeddings/decode-response.ts";
+import { decodeCohereEmbeddings } from "../cohere-embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
 import type { FormatName } from "../conversation/format-name.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
-import { readGeminiEmbeddings } from "../gemini-embeddings/decode-response.ts";
+import { decodeGeminiEmbeddings } from "../gemini-embeddings/decode-response.ts";
 import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
 import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embeddings/decode-request.ts";
-import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-answer.ts";
+import { decodeEmbeddingsAnswer } from "../openai-embeddings/decode-response.ts";
 import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";
-import { readEmbeddingsAnswer } from "../openai-embeddings/read-answer.ts";
+import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-response.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 import { SINGLE_PROMPT } from "./single-prompt.ts";
@@ -22,9 +22,9 @@ interface Upstream {
 }
 
 const UPSTREAMS: Readonly<Partial<Record<FormatName, Upstream>>> = {
-  "openai-chat": { encode: null, read: readEmbeddingsAnswer },
-  gemini: { encode: encodeGeminiEmbeddings, read: readGeminiEmbeddings },
-  "cohere-chat": { encode: encodeCohereEmbeddings, read: readCohereEmbeddings },
+  "openai-chat": { encode: null, read: decodeEmbeddingsAnswer },
+  gemini: { encode: encodeGeminiEmbeddings, read: decodeGeminiEmbeddings },
+  "cohere-chat": { encode: encodeCohereEmbeddings, read: decodeCohereEmbeddings },
 };
 
 /**

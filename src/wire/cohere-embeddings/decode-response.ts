@@ -6,7 +6,7 @@ import { asFields } from "../json/fields.ts";
 const VECTORS = { path: ["embeddings", "float"], member: null };
 
 /** Decodes Cohere's answer to a request of `count` texts. */
-export function readCohereEmbeddings(body: string, count: number): VectorsReading {
+export function decodeCohereEmbeddings(body: string, count: number): VectorsReading {
   const listed = listVectors(body, VECTORS, count);
   if (listed.kind === "error") return listed;
   const meta = asFields(listed.rest["meta"]);

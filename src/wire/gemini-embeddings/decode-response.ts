@@ -6,7 +6,7 @@ import { asFields } from "../json/fields.ts";
 const VECTORS = { path: ["embeddings"], member: "values" };
 
 /** Decodes an answer of `batchEmbedContents` to a request of `count` texts. Only newer models count tokens in it. */
-export function readGeminiEmbeddings(body: string, count: number): VectorsReading {
+export function decodeGeminiEmbeddings(body: string, count: number): VectorsReading {
   const listed = listVectors(body, VECTORS, count);
   if (listed.kind === "error") return listed;
   const promptTokens = readCount(asFields(listed.rest["usageMetadata"])?.["promptTokenCount"]);

@@ -3,9 +3,9 @@ import type { AnswerEmitter } from "../canonical/answer-emitter.ts";
 import { type MediaPart, type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { failedFinish } from "../conversation/broken-answers.ts";
 import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
-import { readCitations } from "./citations.ts";
 import { isFailedFinish, readBlockReason, readFinish } from "./finish-reason.ts";
-import { readLogprobs } from "./logprobs.ts";
+import { readCitations } from "./read-citations.ts";
+import { readLogprobs } from "./read-logprobs.ts";
 import { PartWriter } from "./write-parts.ts";
 
 /** The finish of a whole candidate that has no finish reason. */

@@ -402,7 +402,7 @@ function closingQuoteAfterEscape(text: string, escapedQuote: number): number {
  * Returns the value of the string at `start` to `end`, quotes included.
  * @throws JsonSyntaxError on a malformed escape.
  */
-export function decodeString(text: string, start: number, end: number): string {
+function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
   if (end - start <= SHORT ? isPlain(inner, 0, inner.length) : PLAIN.test(inner)) return inner;
   try {

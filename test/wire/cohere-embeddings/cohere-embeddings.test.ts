@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
-import { readCohereEmbeddings } from "../../../src/wire/cohere-embeddings/decode-response.ts";
+import { decodeCohereEmbeddings } from "../../../src/wire/cohere-embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../../../src/wire/cohere-embeddings/encode-request.ts";
 import { readAnswers } from "../../support/recordings.ts";
 
@@ -43,7 +43,7 @@ describe("decoding a Cohere embeddings answer", () => {
 
   test.each(recorded)("returns the vectors and billed tokens of the recording $name", ({ text }) => {
     const body = JSON.parse(text);
-    const reading = readCohereEmbeddings(text, 2);
+    const reading = decodeCohereEmbeddings(text, 2);
     if (reading.kind === "error") throw new Error(reading.error.message);
     expect(reading.vectors.map((vector) => JSON.parse(vector))).toEqual(body.embeddings.float);
     expect(reading.usage).toMatchObject({
@@ -53,14 +53,14 @@ describe("decoding a Cohere embeddings answer", () => {
   });
 
   test("accepts an answer without token counts", () => {
-    const reading = readCohereEmbeddings('{"embeddings":{"float":[[1]]},"meta":{"billed_units":{}}}', 1);
+    const reading = decodeCohereEmbeddings('{"embeddings":{"float":[[1]]},"meta":{"billed_units":{}}}', 1);
     expect(reading).toMatchObject({ kind: "vectors", vectors: ["[1]"], usage: null });
   });
 
   test.each(["{}", '{"embeddings":{"int8":[[1]]}}', '{"embeddings":[[1]]}', "<html>"])(
     "fails for a body that is not an answer: %s",
     (body) => {
-      expect(readCohereEmbeddings(body, 1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
+      expect(decodeCohereEmbeddings(body, 1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
     },
   );
 });

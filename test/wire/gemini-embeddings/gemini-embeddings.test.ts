@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
-import { readGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/decode-response.ts";
+import { decodeGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/decode-response.ts";
 import { encodeGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/encode-request.ts";
 
 const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
@@ -36,20 +36,20 @@ describe("encoding an embeddings request for Gemini", () => {
 describe("decoding a Gemini embeddings answer", () => {
   test("returns the vectors, and the tokens if they are counted", () => {
     const body = { embeddings: [{ values: [0.25, -1] }, { values: [3] }] };
-    expect(readGeminiEmbeddings(JSON.stringify(body), 2)).toEqual({
+    expect(decodeGeminiEmbeddings(JSON.stringify(body), 2)).toEqual({
       kind: "vectors",
       vectors: ["[0.25,-1]", "[3]"],
       usage: null,
       extras: {},
     });
     const counted = { ...body, usageMetadata: { promptTokenCount: 4 } };
-    expect(readGeminiEmbeddings(JSON.stringify(counted), 2)).toMatchObject({ usage: { promptTokens: 4 } });
+    expect(decodeGeminiEmbeddings(JSON.stringify(counted), 2)).toMatchObject({ usage: { promptTokens: 4 } });
   });
 
   test("fails for a body without vectors or with Gemini's error", () => {
-    expect(readGeminiEmbeddings("{}", 1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
+    expect(decodeGeminiEmbeddings("{}", 1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
     const error = { error: { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED" } };
-    expect(readGeminiEmbeddings(JSON.stringify(error), 1)).toMatchObject({
+    expect(decodeGeminiEmbeddings(JSON.stringify(error), 1)).toMatchObject({
       error: { meaning: "rate_limited" },
     });
   });

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { RelayIdentity, WholeAnswer } from "../../../src/wire/canonical/relay.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { convertVector } from "../../../src/wire/openai-embeddings/convert-vector.ts";
-import { encodeEmbeddingsAnswer } from "../../../src/wire/openai-embeddings/encode-answer.ts";
-import { readEmbeddingsAnswer } from "../../../src/wire/openai-embeddings/read-answer.ts";
+import { decodeEmbeddingsAnswer } from "../../../src/wire/openai-embeddings/decode-response.ts";
+import { encodeEmbeddingsAnswer } from "../../../src/wire/openai-embeddings/encode-response.ts";
 import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
 
 const IDENTITY: RelayIdentity = {
@@ -18,7 +18,7 @@ const IDENTITY: RelayIdentity = {
 
 function read(body: unknown, count = 2, encoding: "float" | "base64" = "float"): WholeAnswer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return encodeEmbeddingsAnswer(readEmbeddingsAnswer(text, count), encoding, IDENTITY);
+  return encodeEmbeddingsAnswer(decodeEmbeddingsAnswer(text, count), encoding, IDENTITY);
 }
 
 function encode(answer: WholeAnswer, metadata: Record<string, unknown> | null = null): string {

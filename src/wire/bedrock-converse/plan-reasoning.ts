@@ -1,10 +1,10 @@
 import type { ModelTarget } from "../canonical/format.ts";
 import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
+import { encodeReasoning } from "./encode-reasoning.ts";
 import { forcesTool } from "./encode-tools.ts";
 import type { Encoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";
-import { encodeReasoning } from "./reasoning-origin.ts";
 
 /** How a model is asked to reason. */
 export interface ReasoningPlan {

@@ -17,7 +17,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads a vendor's answer to `count` inputs. `body` is its text. */
-export function readEmbeddingsAnswer(body: string, count: number): VectorsReading {
+export function decodeEmbeddingsAnswer(body: string, count: number): VectorsReading {
   const listed = listVectors(body, VECTORS, count);
   if (listed.kind === "error") return listed;
   const { vectors, rest } = listed;
