@@ -189,7 +189,7 @@ type Step =
   | readonly ["hold", number, number, number]
   | readonly ["grow", number, number]
   | readonly ["settle", number]
-  | readonly ["deposit", number];
+  | readonly ["credit", number];
 
 const steps = fc.array(
   fc.oneof(
@@ -201,7 +201,7 @@ const steps = fc.array(
     ),
     fc.tuple(fc.constant("grow" as const), fc.nat(30), fc.integer({ min: 1, max: 200 })),
     fc.tuple(fc.constant("settle" as const), fc.nat(30)),
-    fc.tuple(fc.constant("deposit" as const), fc.integer({ min: 1, max: 50 })),
+    fc.tuple(fc.constant("credit" as const), fc.integer({ min: 1, max: 50 })),
   ),
   { maxLength: 200 },
 );
@@ -213,7 +213,7 @@ test("no balance falls below zero and the held amount is the sum of the holds, i
       const open = new Map<string, number>();
       for (const [kind, number, amount = 0, more = 0] of all) {
         const id = `gen_${number}`;
-        if (kind === "deposit") balances.add("user_a", number);
+        if (kind === "credit") balances.add("user_a", number);
         else if (kind === "grow") {
           const held = balances.grow(id, amount);
           if (open.has(id)) open.set(id, held);

@@ -13,11 +13,11 @@ import type { CreditSum, StoredBalance } from "./ledger-store.ts";
 interface Hold {
   readonly request: HoldRequest;
   amount: number;
-  /** It was not settled in time, and what it held was released. */
+  /** The hold was not settled in time; its amount was released. */
   isLapsed: boolean;
 }
 
-/** How long a lapsed hold is remembered: a generation that still runs is charged when it ends. */
+/** How long a lapsed hold is kept, so that a generation that still runs is charged when it ends. Milliseconds. */
 const LAPSED_MS = DAY_MS;
 
 interface Account {
@@ -41,7 +41,7 @@ interface Meter {
 
 type MeterName = Pick<SpendLimit, "meter" | "since">;
 
-/** Periods of which a meter is kept: requests of the last period may still arrive when the next has begun. */
+/** Periods of a limit that are kept: when one begins, requests of the previous one may still arrive. */
 const PERIODS = 2;
 
 /** Accounts, and names of spending limits, that are kept in memory. Those with a hold are kept beyond it. */
@@ -204,7 +204,7 @@ export class Balances {
     }
   }
 
-  /** Holds so much more, or less if it is negative. */
+  /** Raises what is held by `difference`, which may be negative. */
   private change(hold: Hold, difference: number): void {
     hold.amount += difference;
     this.accountOf(hold.request.accountId).held += difference;

@@ -10,7 +10,7 @@ export interface SpendLimit {
   readonly limit: number | null;
   /** The first day of the period, counted from the epoch. Each period has a sum of its own. */
   readonly since: number;
-  /** Finds what was spent in the period. */
+  /** Selects the spending of the period. */
   readonly query: SpendQuery;
 }
 
@@ -86,6 +86,6 @@ export interface HoldBook {
   cachedBalanceOf(accountId: string): number | null;
   /** Returns the holds in progress. */
   holds(): readonly ListedHold[];
-  /** Applies deposits that were made elsewhere, and releases the holds that have lapsed. */
+  /** Applies credits that other processes wrote, and releases the holds that have lapsed. */
   refresh(now: number): Promise<void>;
 }

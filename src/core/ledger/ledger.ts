@@ -108,7 +108,7 @@ export class Ledger {
     return this.parts.holdBook.holds();
   }
 
-  /** Applies deposits of other processes and releases lapsed holds. */
+  /** Applies credits of other processes and releases lapsed holds. */
   refresh(): Promise<void> {
     return this.parts.holdBook.refresh(this.parts.clock.now());
   }

@@ -129,7 +129,7 @@ export class SqliteLedgerStore implements LedgerStore {
     return row === null ? null : readTransfer(row);
   }
 
-  /** All balances together are 0: the platform's is what the others leave. */
+  /** The platform has no row: its balance is the negative sum of all others. */
   private readBalance(accountId: string): number {
     if (accountId !== PLATFORM_ACCOUNT) return this.balance.get(accountId)?.amount ?? 0;
     const others = this.database.query<{ amount: number }, []>(
@@ -149,7 +149,7 @@ export class SqliteLedgerStore implements LedgerStore {
     return { kind: "refunded", transfer: this.readById(refund.id) as StoredTransfer };
   }
 
-  /** Sums the refund of a generation without a name, and those with a name after a colon. */
+  /** Sums the refunds of a generation. The id of a named refund is that of the unnamed one, a colon and the name. */
   private sumRefunds(generationId: string): number {
     const refunds = this.database.query<{ amount: number }, [string]>(
       "SELECT coalesce(sum(amount), 0) AS amount FROM transfers WHERE id = ?1 OR (id > ?1 || ':' AND id < ?1 || ';')",
@@ -201,7 +201,7 @@ const DIFFERENCES = `SELECT account_id AS accountId, sum(amount) AS difference F
     UNION ALL SELECT account_id, -amount FROM balances
   ) WHERE account_id <> ? GROUP BY account_id HAVING sum(amount) <> 0`;
 
-/** Returns a query as a statement with only the conditions that it has, so that each finds its index. */
+/** Returns the statement of a query and its parameters. It has only the conditions of the query, so that SQLite finds an index. */
 export function describeSpending({ days, ...scope }: SpendQuery) {
   const conditions = ["1 = 1"];
   const values: (string | number)[] = [];

@@ -42,7 +42,7 @@ export class UsageDays {
     );
   }
 
-  /** Adds sums to those of their days, in a transaction of the caller. */
+  /** Adds sums to the stored sums of their days. The caller begins and commits the transaction. */
   add(sums: readonly DaySum[]): void {
     for (const { key, counters } of sums)
       this.raise.run(...KEYS.map((name) => key[name]), ...COUNTERS.map((name) => counters[name]));
@@ -58,7 +58,7 @@ export class UsageDays {
   }
 }
 
-/** Returns a report as a statement. Its text has only names of columns, never values. */
+/** Returns the statement of a report and its parameters. The text contains names of columns and no values. */
 export function describeReport({ groupBy, fromDay, toDay, ...scope }: UsageQuery) {
   const column = GROUP_COLUMNS[groupBy];
   const values: (string | number)[] = [fromDay, toDay];
@@ -70,7 +70,7 @@ export function describeReport({ groupBy, fromDay, toDay, ...scope }: UsageQuery
     values.push(value);
   }
   const sums = COUNTERS.map((name) => `sum(${COUNTER_COLUMNS[name]}) AS ${name}`).join(", ");
-  // Days in their order, anything else by cost.
+  // Days are in chronological order; other groups are ordered by cost.
   const order = groupBy === "day" ? "group_value" : "cost DESC, requests DESC, group_value";
   const text = `SELECT ${column} AS group_value, ${sums} FROM usage_days
     WHERE ${conditions.join(" AND ")} GROUP BY ${column} ORDER BY ${order}`;

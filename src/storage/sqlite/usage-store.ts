@@ -13,7 +13,7 @@ interface RecordRow {
   record: string;
 }
 
-/** Usage records in SQLite: what they are searched by has columns, the whole record is JSON. */
+/** The generation records in SQLite. Fields that queries use have columns; the whole record is JSON. */
 export class SqliteUsageStore implements UsageStore, UsageReports {
   private readonly transfers: TransferWriter;
   private readonly days: UsageDays;
@@ -85,7 +85,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports {
     return free.all(since);
   }
 
-  /** Saves records, and what follows from those that end with it: their transfers and the sums of their days. */
+  /** Saves records. Writes the transfers of those that end now, and adds them to the sums of their days. */
   private saveEntries(entries: readonly RecordEntry[]): void {
     const costs: Transfer[] = [];
     const ended: UsageRecord[] = [];
@@ -93,7 +93,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports {
       const { record } = entry;
       const isSaved = this.save.run(...columnsOf(entry)).changes > 0;
       if (record.outcome === "open") continue;
-      // A record that had ended before stays as it was, and was counted then.
+      // A record that had ended before is not replaced, and was counted then.
       if (isSaved) ended.push(record);
       const transfer = transferOfUsage(record);
       if (transfer !== null) costs.push(transfer);
@@ -136,7 +136,7 @@ function readRecord({ record }: RecordRow): UsageRecord {
   return JSON.parse(record) as UsageRecord;
 }
 
-/** Returns whether an error recurs however often the same values are written. Others mean that the database is unavailable. */
+/** Returns whether the written values are the reason of an error. Other errors mean that the database is unavailable. */
 function isContentError(error: unknown): boolean {
   if (error instanceof SQLiteError) return CONTENT_ERROR.test(error.code ?? "");
   // A value that SQLite cannot bind, as in a record of another version.

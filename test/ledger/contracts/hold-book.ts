@@ -86,7 +86,7 @@ export function testHoldBook(createBook: () => BookParts): void {
       expect(holdBook.holds()).toEqual([{ id: "gen_1", accountId: "user_a", amount: 100 }]);
     });
 
-    test("applies deposits that other processes made with the next refresh, each once", async () => {
+    test("applies credits that other processes wrote with the next refresh, each once", async () => {
       const { holdBook, ledger } = await createFunded(100);
       expect(holdBook.cachedBalanceOf("user_a")).toBeNull();
       await holdBook.balanceOf("user_a");

@@ -100,7 +100,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       expect((await store.changeAccount("user_a", close(5))).verdict).toBe("done");
     });
 
-    test("reports the removal of somebody who is no member as unknown", async () => {
+    test("reports the removal of a user who is not a member as unknown", async () => {
       const store = createStore();
       await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
       expect(await store.removeMember("org_a", "user_b")).toBe("unknown");
