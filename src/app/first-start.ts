@@ -2,7 +2,7 @@ import type { Log } from "../base/log.ts";
 import { createKey } from "../core/accounts/manage-keys.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../core/accounts/records.ts";
 import type { Config } from "./config-schema.ts";
-import type { Stores } from "./wire-up.ts";
+import type { Stores } from "./open-stores.ts";
 
 /** Secrets that a start has made. Shown once and kept nowhere. */
 export interface FirstStart {

@@ -1,10 +1,10 @@
 import type { Log } from "../base/log.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
-import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import type { Config } from "./config-schema.ts";
 import { openServing } from "./open-serving.ts";
+import type { Stores } from "./open-stores.ts";
 import type { Environment } from "./read-provider-keys.ts";
-import { createTransport, type Stores } from "./wire-up.ts";
+import { createUpstreams } from "./upstreams.ts";
 
 /**
  * The models, providers and tiers that a gateway with this configuration and data directory knows, for a command that stores
@@ -16,14 +16,12 @@ export async function loadKnownNames(
   environment: Environment,
   { catalog, clock }: Pick<Stores, "catalog" | "clock">,
 ): Promise<KnownNames> {
-  const transport = createTransport(config, environment, clock, SILENT);
-  const sandboxTransport = createSandboxTransport({ clock });
+  const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   try {
-    const sources = { config, environment, clock, transport, sandboxTransport };
+    const sources = { config, environment, clock, ...upstreams };
     return (await openServing(sources, catalog, SILENT)).current();
   } finally {
-    transport.close();
-    sandboxTransport.close();
+    upstreams.close();
   }
 }
 

@@ -5,14 +5,15 @@ import type { TryDeps } from "../core/generation/try-provider-key.ts";
 import type { ProviderKeyStores } from "../core/provider-keys/manage-provider-keys.ts";
 import { createProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
-import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import type { Config } from "./config-schema.ts";
 import { SILENT } from "./load-known-names.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing } from "./open-serving.ts";
+import { openStores, type Stores } from "./open-stores.ts";
 import type { Environment } from "./read-provider-keys.ts";
+import { readTimers } from "./read-settings.ts";
 import { requireSameSealing } from "./sealing-gateway.ts";
-import { createTransport, openStores, readTimers, type Stores } from "./wire-up.ts";
+import { createUpstreams } from "./upstreams.ts";
 
 /** What managing accounts' own keys takes beside a gateway, or without one. */
 export interface ProviderKeyServices {
@@ -37,9 +38,8 @@ export async function openProviderKeys(
   random: Random,
 ): Promise<ProviderKeyServices> {
   const stores = openStores(config, clock, random);
-  const transport = createTransport(config, environment, clock, SILENT);
-  const sandboxTransport = createSandboxTransport({ clock });
-  const sources = { config, environment, clock, transport, sandboxTransport };
+  const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
+  const sources = { config, environment, clock, ...upstreams };
   const masters = openMasterKeys(config, random);
   const vault = createVault(masters, random);
   const cache = createProviderKeyCache(stores.providerKeys, vault, () => {});
@@ -51,8 +51,7 @@ export async function openProviderKeys(
     requireSameSealing: () => requireSameSealing(stores, masters),
     async close() {
       await cache.saveUses();
-      transport.close();
-      sandboxTransport.close();
+      upstreams.close();
       stores.close();
     },
   };

@@ -5,8 +5,8 @@ import { type Rotation, rotateSecrets } from "../core/provider-keys/rotate-secre
 import { createVault } from "../core/provider-keys/vault.ts";
 import type { Config } from "./config-schema.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
+import type { Stores } from "./open-stores.ts";
 import { isSealedOtherwise, requireSameSealing } from "./sealing-gateway.ts";
-import type { Stores } from "./wire-up.ts";
 
 /** What a rotation has come to, and under which master key everything is now. */
 export interface MasterRotation extends Rotation<ProviderKeyRecord> {

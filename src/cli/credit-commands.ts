@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Stores } from "../app/wire-up.ts";
+import type { Stores } from "../app/open-stores.ts";
 import { formatDollars, parseDollars } from "../base/money.ts";
 import {
   addPurchase,

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/wire-up.ts";
+import type { Stores } from "../app/open-stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { toDollars } from "../base/money.ts";
 import { dateOf } from "../base/time.ts";

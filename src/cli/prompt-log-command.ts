@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { loadConfig } from "../app/load-config.ts";
 import { openMasterKeys } from "../app/open-master-keys.ts";
-import { openStores } from "../app/wire-up.ts";
+import { openStores } from "../app/open-stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { presentPromptLogEntry } from "../core/extensions/prompt-log/present-entry.ts";

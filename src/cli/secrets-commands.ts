@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { loadConfig } from "../app/load-config.ts";
+import { openStores } from "../app/open-stores.ts";
 import { type MasterRotation, rotateMasterKey } from "../app/rotate-master-key.ts";
-import { openStores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 

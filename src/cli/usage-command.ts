@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Stores } from "../app/wire-up.ts";
+import type { Stores } from "../app/open-stores.ts";
 import { formatDay } from "../base/days.ts";
 import { formatDollars } from "../base/money.ts";
 import { presentUsage, printUsageCsv } from "../core/usage/present-usage.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../app/config-schema.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { loadKnownNames } from "../app/load-known-names.ts";
-import { openStores, type Stores } from "../app/wire-up.ts";
+import { openStores, type Stores } from "../app/open-stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";

@@ -111,8 +111,8 @@ describe("a store that stays unavailable", () => {
   }
 
   test.each([
-    ["settings", "the store is away", "the store is back"],
-    ["generations", "the store refused records; they wait in the journal", "records are written again"],
+    ["settings", "the store is unavailable", "the store is available again"],
+    ["generations", "the store rejects records; they wait in the journal", "records are stored again"],
   ])(
     "the log reports it at once, then once a minute, and when it ends: %s",
     async (table, trouble, relief) => {

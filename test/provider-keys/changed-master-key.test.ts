@@ -43,7 +43,7 @@ describe("a gateway whose master key has changed", () => {
     expect(site.gateway.log).toContainEqual(
       expect.objectContaining({
         level: "error",
-        event: expect.stringContaining("cannot be opened"),
+        event: expect.stringContaining("cannot be decrypted"),
         fields: expect.objectContaining({
           keys: 1,
           named: [

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStores, type Stores } from "../../src/app/wire-up.ts";
+import { openStores, type Stores } from "../../src/app/open-stores.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";

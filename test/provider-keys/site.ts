@@ -1,4 +1,4 @@
-import { openStores, type Stores } from "../../src/app/wire-up.ts";
+import { openStores, type Stores } from "../../src/app/open-stores.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";

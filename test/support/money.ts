@@ -1,4 +1,4 @@
-import { openStores } from "../../src/app/wire-up.ts";
+import { openStores } from "../../src/app/open-stores.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";

@@ -1,0 +1,70 @@
+/** The configuration in the terms of the domain. */
+import type { RateLimit } from "../core/accounts/rate-limit.ts";
+import type { Policy } from "../core/accounts/records.ts";
+import type { GenerationTimers } from "../core/generation/cancellation.ts";
+import { parseTrustedProxies, type TrustedProxies } from "../core/limits/client-address.ts";
+import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
+import type { Config } from "./config-schema.ts";
+import { ConfigError } from "./load-config.ts";
+
+/** Reads the deadlines of a generation. */
+export function readTimers({ timers }: Config): GenerationTimers {
+  return {
+    connectMs: timers.connect_ms,
+    firstTokenMs: timers.first_token_ms,
+    silenceMs: timers.silence_ms,
+    totalMs: timers.total_ms,
+    failoverMs: timers.failover_ms,
+    keepAliveMs: timers.keep_alive_ms,
+  };
+}
+
+/** Reads the operator's policy. */
+export function readPolicy({ policy }: Config): Policy {
+  return {
+    allowedModels: policy.allowed_models ?? null,
+    deniedModels: policy.denied_models,
+    allowedProviders: policy.allowed_providers ?? null,
+    deniedProviders: policy.denied_providers,
+    denyDataCollection: policy.deny_data_collection,
+    zeroRetention: policy.zero_retention,
+    // Only accounts can require BYOK keys.
+    ownKeysOnly: false,
+  };
+}
+
+/** Reads the rate limits of all scopes. */
+export function readLimits({ limits }: Config): ListLimits {
+  return createLimitList({
+    key: readRateLimit(limits.per_key),
+    account: readRateLimit(limits.per_account),
+    model: readRateLimit(limits.per_model),
+    models: Object.entries(limits.models ?? {}).map(([pattern, limit]) => [pattern, readRateLimit(limit)]),
+    anonymousRequestsPerHour: limits.anonymous_requests_per_hour,
+  });
+}
+
+function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {
+  return {
+    requestsPerMinute: limit.requests_per_minute ?? null,
+    tokensPerMinute: limit.tokens_per_minute ?? null,
+    concurrent: limit.concurrent ?? null,
+  };
+}
+
+/**
+ * Reads the proxies whose `x-forwarded-for` is trusted.
+ * @throws ConfigError
+ */
+export function readTrustedProxies({ server }: Config): TrustedProxies {
+  try {
+    return parseTrustedProxies(server.trusted_proxies);
+  } catch (error) {
+    throw new ConfigError(`server.trusted_proxies: ${(error as Error).message}`);
+  }
+}
+
+/** Returns the memory for bodies that one caller may hold: half of the total, and at least one body of the largest size. Bytes. */
+export function readHolderBytes({ limits }: Config): number {
+  return Math.max(Math.floor(limits.total_body_bytes / 2), limits.body_bytes);
+}

@@ -1,0 +1,71 @@
+import { HOUR_MS } from "../base/days.ts";
+import type { Log } from "../base/log.ts";
+import { findUnreadableKeys } from "../core/provider-keys/find-unreadable.ts";
+import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
+import type { DamagedLines } from "../core/usage/journal.ts";
+import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
+import { logQuarantined } from "./log-quarantined.ts";
+import type { Parts, Platform } from "./wire-up.ts";
+
+/** Completes what an earlier process left unfinished, and logs what the operator must repair. Runs before the first request. */
+export async function recoverState(parts: Parts, { clock, log }: Platform): Promise<void> {
+  const { stores, journal, http } = parts;
+  const { gatewayId } = http.generation;
+  const now = clock.now();
+  logRecovery(await recoverUsage({ journal, store: stores.usage, gatewayId, now }), log);
+  logDamagedLines(stores.listDamagedLines(), log);
+  logUnreadableKeys(await findUnreadableKeys(stores.providerKeys, http.providerKeyStores.vault), log);
+  const changes = await stores.audit.settleChanges();
+  if (changes > 0) log.warn("changes were under way when the gateway stopped", { changes });
+  await restoreHourlyLimits(parts, now);
+}
+
+/** The most elements of a list in one log line. */
+const MAX_NAMED = { kinds: 10, files: 10, keys: 100 };
+
+function logRecovery({ brought, interrupted, unknown, quarantined }: Recovery, log: Log): void {
+  if (brought + interrupted > 0)
+    log.warn("completed the records that an earlier process left", { brought, interrupted });
+  for (const one of quarantined) logQuarantined(one, log);
+  if (unknown.length === 0) return;
+  log.error("the journal has entries that this version cannot read; they are kept for a version that can", {
+    entries: unknown.length,
+    kinds: [...new Set(unknown)].slice(0, MAX_NAMED.kinds),
+  });
+}
+
+/** Repeated at each start until the operator removes the files, because no balance includes what the lines recorded. */
+function logDamagedLines(damaged: readonly DamagedLines[], log: Log): void {
+  for (const { file, lines, generations } of damaged.slice(0, MAX_NAMED.files)) {
+    log.error(
+      "the journal had damaged lines, which were moved to a file; remove the file once they are dealt with",
+      { file, lines, generations: generations.slice(0, MAX_NAMED.kinds) },
+    );
+  }
+}
+
+/** Requests that need these keys fail until their master key is configured again or the keys are stored again. */
+function logUnreadableKeys(keys: readonly ProviderKeyRecord[], log: Log): void {
+  if (keys.length === 0) return;
+  log.error("BYOK keys cannot be decrypted: the master key that encrypted them is missing or has changed", {
+    keys: keys.length,
+    named: keys.slice(0, MAX_NAMED.keys).map(({ id, accountId, provider, sealed }) => ({
+      provider_key_id: id,
+      account_id: accountId,
+      provider,
+      master_key_id: sealed.masterKeyId,
+    })),
+    remedy: "restore the master key in GATEWAY_SECRETS_KEY or secrets.keys, or store the keys again",
+  });
+}
+
+/** Counts the requests of the last hour again, so that a restart does not reset the hourly limits. */
+async function restoreHourlyLimits({ stores, http }: Parts, now: number): Promise<void> {
+  const { rateLimiter, freeLimit, listLimits } = http.generation;
+  const since = now - HOUR_MS;
+  for (const { addressHash, createdAt } of await stores.usage.findAnonymousSince(since))
+    for (const scope of listLimits({ kind: "anonymous", addressHash }, null))
+      rateLimiter.restore(scope, createdAt);
+  for (const { accountId, createdAt } of await stores.usage.findFreeSince(since))
+    freeLimit.restore(accountId, createdAt);
+}
