@@ -18,14 +18,14 @@ import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
-import { createSqliteAuditStore } from "../storage/sqlite/audit-store.ts";
+import { SqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
 import { FileLeases } from "../storage/sqlite/file-leases.ts";
 import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
-import { createSqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
-import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
+import { SqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
+import { SqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
 import { SqliteUsageStore } from "../storage/sqlite/usage-store.ts";
@@ -64,12 +64,12 @@ export function openStores(config: StoreConfig, clock: Clock, random: Random): S
     keys: guardStore(new SqliteKeyStore(database)),
     accounts: guardStore(new SqliteAccountStore(database)),
     answers: guardStore(createSqliteStoredResponseStore(database)),
-    audit: guardStore(createSqliteAuditStore(database)),
+    audit: guardStore(new SqliteAuditStore(database)),
     catalog: openCatalogStore(config),
     leases: guardStore(new FileLeases(dataDir, clock)),
     ledger: guardStore(new SqliteLedgerStore(database)),
-    promptLog: guardStore(createSqlitePromptLogStore(database)),
-    providerKeys: guardStore(createSqliteProviderKeyStore(database)),
+    promptLog: guardStore(new SqlitePromptLogStore(database)),
+    providerKeys: guardStore(new SqliteProviderKeyStore(database)),
     usage: guardStore(new SqliteUsageStore(database)),
     settings: guardStore(createSqliteSettingsStore(database)),
     clock,

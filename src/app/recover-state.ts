@@ -38,7 +38,7 @@ function logRecovery({ brought, interrupted, unknown, quarantined }: Recovery, l
 function logDamagedLines(damaged: readonly DamagedLines[], log: Log): void {
   for (const { file, lines, generations } of damaged.slice(0, MAX_NAMED.files)) {
     log.error(
-      "the journal had damaged lines, which were moved to a file; remove the file once they are dealt with",
+      "lines of the journal were damaged and moved to a file; remove the file once they are dealt with",
       { file, lines, generations: generations.slice(0, MAX_NAMED.kinds) },
     );
   }

@@ -248,7 +248,6 @@ function buildGeneration(
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
     byokKeys,
-    policy: readPolicy(config),
     conversations: createMemoryConversationStore({ clock, random, maxBytes: limits.turn_memory_bytes }),
     hashIdentity: createIdentityHash(identitySecret),
     tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
@@ -261,12 +260,15 @@ function buildGeneration(
   };
 }
 
-function buildLimits(config: Config): Pick<GenerationDeps, "rateLimiter" | "freeLimit" | "listLimits"> {
+type LimitDeps = Pick<GenerationDeps, "rateLimiter" | "freeLimit" | "listLimits" | "policy">;
+
+function buildLimits(config: Config): LimitDeps {
   const rateLimiter = new MemoryRateLimiter({ leaseMs: config.timers.total_ms + LEASE_MARGIN_MS });
   return {
     rateLimiter,
     freeLimit: new FreeLimit(rateLimiter, config.limits.free_requests_per_hour),
     listLimits: readLimits(config),
+    policy: readPolicy(config),
   };
 }
 

@@ -13,13 +13,13 @@ import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-tran
 import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
-import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
-import { createSqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
-import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
+import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
+import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
@@ -70,13 +70,13 @@ export function openPlainStores({
     keys: new SqliteKeyStore(database),
     accounts: new SqliteAccountStore(database),
     answers: createSqliteStoredResponseStore(database),
-    audit: createSqliteAuditStore(database),
+    audit: new SqliteAuditStore(database),
     // The simulation has its own catalog.
     catalog: createFileCatalogStore("/nonexistent"),
     leases: new FileLeases("/nonexistent", clock),
-    providerKeys: createSqliteProviderKeyStore(database),
+    providerKeys: new SqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),
-    promptLog: createSqlitePromptLogStore(database),
+    promptLog: new SqlitePromptLogStore(database),
     usage: new SqliteUsageStore(database),
     settings: createSqliteSettingsStore(database),
     clock,

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { verifyAudit } from "../../src/core/audit/verify-audit.ts";
-import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 import { auditDraftOf } from "./contracts/samples.ts";
 import { useSqlite } from "./sqlite-connections.ts";
@@ -14,7 +14,7 @@ beforeEach(() => {
 
 describe("the audit log in SQLite", () => {
   async function fill(entries: number) {
-    const store = createSqliteAuditStore(database);
+    const store = new SqliteAuditStore(database);
     for (let i = 1; i <= entries; i++) await store.appendAudit(auditDraftOf(`user_${i}`));
     return store;
   }
@@ -26,7 +26,7 @@ describe("the audit log in SQLite", () => {
   }
 
   test("verifies without entries, and over more entries than one page", async () => {
-    expect((await verifyAudit(createSqliteAuditStore(database))).flaw).toBeNull();
+    expect((await verifyAudit(new SqliteAuditStore(database))).flaw).toBeNull();
     const store = await fill(1_001);
     expect(await verifyAudit(store)).toMatchObject({ entries: 1_001, flaw: null });
   });

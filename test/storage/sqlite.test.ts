@@ -1,10 +1,10 @@
 import { describe } from "bun:test";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
-import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
-import { createSqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
-import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
+import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
+import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
@@ -24,8 +24,8 @@ describe("SQLite", () => {
   const connect = useSqlite();
   testAccountStore(() => new SqliteAccountStore(connect()));
   testKeyStore(() => new SqliteKeyStore(connect()));
-  testProviderKeyStore(() => createSqliteProviderKeyStore(connect()));
-  testPromptLogStore(() => createSqlitePromptLogStore(connect()));
+  testProviderKeyStore(() => new SqliteProviderKeyStore(connect()));
+  testPromptLogStore(() => new SqlitePromptLogStore(connect()));
   testSettingsStore(() => createSqliteSettingsStore(connect()));
   testUsageStore(() => new SqliteUsageStore(connect()));
   testLedgerStore(() => {
@@ -36,6 +36,6 @@ describe("SQLite", () => {
     const ledger = new SqliteLedgerStore(connect());
     return { ledger, begin: (transfer) => async () => void (await ledger.addTransfer(transfer)) };
   });
-  testAuditStore(() => createSqliteAuditStore(connect()));
+  testAuditStore(() => new SqliteAuditStore(connect()));
   testStoredResponseStore(() => createSqliteStoredResponseStore(connect()));
 });

@@ -15,71 +15,95 @@ import { makePrivateFolder, PRIVATE_FILE } from "../files/private-files.ts";
 import { checksum } from "./checksum.ts";
 import { keepDamagedLines } from "./damaged-lines.ts";
 
-/** The size at which a file is followed by the next. Bytes. */
+/** The size at which the next file is started. Bytes. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 
 /**
- * Opens a journal in numbered files `NNNNNNNN.log` of a directory. Each line is an entry after its checksum. What was written
- * is with the operating system, so it survives the death of the process at any moment. A power failure loses at most the group
+ * Opens a journal in numbered files `NNNNNNNN.log` of a directory. Each line is an entry after its checksum. Written entries are
+ * with the operating system, so they survive the death of the process at any moment. A power failure loses at most the group
  * of records that the database has not synced yet (docs/adr/0003-journal.md).
  */
 export function openFileJournal(dir: string): Journal {
   makePrivateFolder(dir);
-  const left = listSegments(dir);
-  let number = (left.at(-1) ?? 0) + 1;
-  let file = openSync(segmentPath(dir, number), "a", PRIVATE_FILE);
-  let size = 0;
-  const lines = new LineBuffer();
+  return new FileJournal(dir);
+}
 
-  const flush = (): void => {
-    // The descriptor's number may belong to another file or connection by now.
-    if (file === CLOSED && lines.length > 0) throw new Error("the journal is closed");
-    while (lines.length > 0) {
-      const written = writeSync(file, lines.bytes());
-      size += written;
-      lines.drop(written);
+class FileJournal implements Journal {
+  /** The segments of earlier processes. */
+  private readonly left: readonly number[];
+  /** The segment that is written. */
+  private number: number;
+  private file: number;
+  private size = 0;
+  private readonly lines = new LineBuffer();
+
+  constructor(private readonly dir: string) {
+    this.left = listSegments(dir);
+    this.number = (this.left.at(-1) ?? 0) + 1;
+    this.file = openSegment(dir, this.number);
+  }
+
+  append(entry: string): void {
+    this.lines.add(entry);
+  }
+
+  flush(): void {
+    // The number of a closed descriptor may belong to another file or connection by now.
+    if (this.file === CLOSED && this.lines.length > 0) throw new Error("the journal is closed");
+    while (this.lines.length > 0) {
+      const written = writeSync(this.file, this.lines.bytes());
+      this.size += written;
+      this.lines.drop(written);
     }
-  };
+  }
 
-  const startSegment = (): void => {
-    closeSync(file);
-    number += 1;
-    file = openSync(segmentPath(dir, number), "a", PRIVATE_FILE);
-    size = 0;
-  };
+  mark(): number {
+    this.flush();
+    if (this.size >= SEGMENT_BYTES) this.startSegment();
+    return this.number;
+  }
 
-  return {
-    append: (entry) => lines.add(entry),
-    flush,
-    mark() {
-      flush();
-      if (size >= SEGMENT_BYTES) startSegment();
-      return number;
-    },
-    release(mark) {
-      for (const segment of listSegments(dir))
-        if (segment < mark) rmSync(segmentPath(dir, segment), { force: true });
-    },
-    recover: () => [
-      ...recoverEntries(join(dir, ASIDE_FILE)),
-      ...left.flatMap((segment) => recoverEntries(segmentPath(dir, segment))),
-    ],
-    skipped: (entries) => writeAside(dir, entries),
-    close() {
-      flush();
-      closeSync(file);
-      file = CLOSED;
-    },
-  };
+  release(mark: number): void {
+    for (const segment of listSegments(this.dir))
+      if (segment < mark) rmSync(segmentPath(this.dir, segment), { force: true });
+  }
+
+  recover(): string[] {
+    return [
+      ...recoverEntries(join(this.dir, SKIPPED_FILE)),
+      ...this.left.flatMap((segment) => recoverEntries(segmentPath(this.dir, segment))),
+    ];
+  }
+
+  skipped(entries: readonly string[]): void {
+    writeSkipped(this.dir, entries);
+  }
+
+  close(): void {
+    this.flush();
+    closeSync(this.file);
+    this.file = CLOSED;
+  }
+
+  private startSegment(): void {
+    closeSync(this.file);
+    this.number += 1;
+    this.file = openSegment(this.dir, this.number);
+    this.size = 0;
+  }
+}
+
+function openSegment(dir: string, number: number): number {
+  return openSync(segmentPath(dir, number), "a", PRIVATE_FILE);
 }
 
 const CLOSED = -1;
-/** Keeps the entries that this version cannot read. */
-const ASIDE_FILE = "aside.log";
+/** The file of the entries that this version cannot read. */
+const SKIPPED_FILE = "aside.log";
 
 /** Writes a new file and renames it over the old one, so that one of them exists at every moment. */
-function writeAside(dir: string, entries: readonly string[]): void {
-  const file = join(dir, ASIDE_FILE);
+function writeSkipped(dir: string, entries: readonly string[]): void {
+  const file = join(dir, SKIPPED_FILE);
   if (entries.length === 0) {
     rmSync(file, { force: true });
     return;

@@ -17,74 +17,89 @@ interface AuditRow {
   hash: string;
 }
 
-/** The audit log in SQLite. Triggers keep what stands there from being changed or taken back. */
-export function createSqliteAuditStore(database: Database): AuditStore {
-  const insert = database.query(
-    `INSERT INTO audit_log
-       (place, at, key_id, user_id, action, account_id, target, request_id, changes, previous_hash, hash)
-     VALUES ($place, $at, $keyId, $userId, $action, $accountId, $target, $requestId, $changes, $previousHash, $hash)`,
-  );
-  const last = database.query<ChainEnd, []>("SELECT place, hash FROM audit_log ORDER BY place DESC LIMIT 1");
-  const all = database.query<AuditRow, [number, number]>(
-    "SELECT * FROM audit_log WHERE place < ? ORDER BY place DESC LIMIT ?",
-  );
-  const ofAccount = database.query<AuditRow, [string, number, number]>(
-    "SELECT * FROM audit_log WHERE account_id = ? AND place < ? ORDER BY place DESC LIMIT ?",
-  );
-  const behind = database.query<AuditRow, [number, number]>(
-    "SELECT * FROM audit_log WHERE place > ? ORDER BY place LIMIT ?",
-  );
-  const announce = database.query("INSERT INTO announced_changes (draft) VALUES (?)");
-  const forget = database.query("DELETE FROM announced_changes WHERE note = ?");
-  const announced = database.query<{ note: number; draft: string }, []>(
-    "SELECT note, draft FROM announced_changes ORDER BY note",
-  );
-  const chain = (draft: AuditDraft): AuditEntry => {
-    const entry = chainEntry(draft, last.get() ?? EMPTY_CHAIN);
-    insert.run({ ...entry, changes: JSON.stringify(entry.changes) });
-    return entry;
-  };
-  const append = database.transaction(chain);
-  const fulfil = database.transaction((note: number, drafts: readonly AuditDraft[]) => {
-    for (const draft of drafts) chain(draft);
-    forget.run(note);
-  });
-  const settle = database.transaction(() => {
-    const left = announced.all();
-    for (const { note, draft } of left) {
-      chain(markUnknown(JSON.parse(draft) as AuditDraft));
-      forget.run(note);
-    }
-    return left.length;
-  });
+/** The audit log in SQLite. Triggers prevent that entries are changed or deleted. */
+export class SqliteAuditStore implements AuditStore {
+  constructor(private readonly database: Database) {}
 
-  return {
-    async appendAudit(draft) {
-      // Immediate: no other process may go on from the same end.
-      return append.immediate(draft);
-    },
-    async beginChange(draft) {
-      return Number(announce.run(JSON.stringify(draft)).lastInsertRowid);
-    },
-    async commitChange(note, drafts) {
-      fulfil.immediate(note, drafts);
-    },
-    async abortChange(note) {
-      forget.run(note);
-    },
-    async settleChanges() {
-      return settle.immediate();
-    },
-    async listAudit(accountId, beforePlace, limit) {
-      const rows =
-        accountId === null ? all.all(beforePlace, limit) : ofAccount.all(accountId, beforePlace, limit);
-      return rows.map(readRow);
-    },
-    async readAudit(afterPlace, limit) {
-      return behind.all(afterPlace, limit).map(readRow);
-    },
-  };
+  async appendAudit(draft: AuditDraft) {
+    return this.inTransaction(() => this.append(draft));
+  }
+
+  async beginChange(draft: AuditDraft) {
+    const insert = this.database.query("INSERT INTO announced_changes (draft) VALUES (?)");
+    return Number(insert.run(JSON.stringify(draft)).lastInsertRowid);
+  }
+
+  async commitChange(id: number, drafts: readonly AuditDraft[]) {
+    this.inTransaction(() => {
+      for (const draft of drafts) this.append(draft);
+      this.deleteChange(id);
+    });
+  }
+
+  async abortChange(id: number) {
+    this.deleteChange(id);
+  }
+
+  async settleChanges() {
+    return this.inTransaction(() => {
+      const begun = this.database
+        .query<{ note: number; draft: string }, []>("SELECT note, draft FROM announced_changes ORDER BY note")
+        .all();
+      for (const { note, draft } of begun) {
+        this.append(markUnknown(JSON.parse(draft) as AuditDraft));
+        this.deleteChange(note);
+      }
+      return begun.length;
+    });
+  }
+
+  async listAudit(accountId: string | null, beforePlace: number, limit: number) {
+    const rows =
+      accountId === null
+        ? this.database
+            .query<AuditRow, [number, number]>(
+              "SELECT * FROM audit_log WHERE place < ? ORDER BY place DESC LIMIT ?",
+            )
+            .all(beforePlace, limit)
+        : this.database
+            .query<AuditRow, [string, number, number]>(
+              "SELECT * FROM audit_log WHERE account_id = ? AND place < ? ORDER BY place DESC LIMIT ?",
+            )
+            .all(accountId, beforePlace, limit);
+    return rows.map(readRow);
+  }
+
+  async readAudit(afterPlace: number, limit: number) {
+    const rows = this.database.query<AuditRow, [number, number]>(
+      "SELECT * FROM audit_log WHERE place > ? ORDER BY place LIMIT ?",
+    );
+    return rows.all(afterPlace, limit).map(readRow);
+  }
+
+  /** Chains an entry to the last one, in a transaction of the caller. */
+  private append(draft: AuditDraft): AuditEntry {
+    const last = this.database
+      .query<ChainEnd, []>("SELECT place, hash FROM audit_log ORDER BY place DESC LIMIT 1")
+      .get();
+    const entry = chainEntry(draft, last ?? EMPTY_CHAIN);
+    this.database.query(INSERT_ENTRY).run({ ...entry, changes: JSON.stringify(entry.changes) });
+    return entry;
+  }
+
+  private deleteChange(id: number): void {
+    this.database.query("DELETE FROM announced_changes WHERE note = ?").run(id);
+  }
+
+  /** Begins with the write lock, so that no other process chains an entry to the same last one. */
+  private inTransaction<Result>(work: () => Result): Result {
+    return this.database.transaction(work).immediate();
+  }
 }
+
+const INSERT_ENTRY = `INSERT INTO audit_log
+    (place, at, key_id, user_id, action, account_id, target, request_id, changes, previous_hash, hash)
+  VALUES ($place, $at, $keyId, $userId, $action, $accountId, $target, $requestId, $changes, $previousHash, $hash)`;
 
 function readRow(row: AuditRow): AuditEntry {
   return {

@@ -4,6 +4,7 @@ import type {
   PromptLogHead,
   PromptLogStore,
 } from "../../core/extensions/prompt-log/prompt-log-store.ts";
+import type { SealedSecret } from "../../core/provider-keys/records.ts";
 
 interface HeadRow {
   generation_id: string;
@@ -20,58 +21,66 @@ interface EntryRow extends HeadRow {
 }
 
 /** The prompt log in SQLite. */
-export function createSqlitePromptLogStore(database: Database): PromptLogStore {
-  const insert = database.query(
-    `INSERT OR IGNORE INTO prompt_log
-       (generation_id, account_id, key_id, created_at, expires_at, master_key_id, sealed_key, ciphertext)
-     VALUES ($id, $accountId, $keyId, $createdAt, $expiresAt, $masterKeyId, $sealedKey, $ciphertext)`,
-  );
-  const find = database.query<EntryRow, [string, number]>(
-    "SELECT * FROM prompt_log WHERE generation_id = ? AND expires_at > ?",
-  );
-  const deleteExpired = database.query(
-    `DELETE FROM prompt_log WHERE generation_id IN
-       (SELECT generation_id FROM prompt_log WHERE expires_at <= ? LIMIT ?)`,
-  );
-  const listOthers = database.query<HeadRow, [string, string, number]>(
-    `SELECT generation_id, account_id, master_key_id, sealed_key FROM prompt_log
-     WHERE master_key_id <> ? AND generation_id > ? ORDER BY generation_id LIMIT ?`,
-  );
-  const reseal = database.query(
-    `UPDATE prompt_log SET master_key_id = $masterKeyId, sealed_key = $sealedKey
-     WHERE generation_id = $id AND master_key_id = $beforeMasterKeyId AND sealed_key = $beforeSealedKey`,
-  );
-  const listMasterKeys = database.query<{ master_key_id: string }, []>(
-    "SELECT DISTINCT master_key_id FROM prompt_log",
-  );
-  return {
-    async addEntry({ sealed, ...entry }) {
-      insert.run({ ...entry, masterKeyId: sealed.masterKeyId, sealedKey: sealed.ciphertext });
-    },
-    async findEntry(id, now) {
-      const row = find.get(id, now);
-      return row === null ? null : readEntry(row);
-    },
-    async deleteExpired(now, limit) {
-      return deleteExpired.run(now, limit).changes;
-    },
-    async listSealedByOthers(masterKeyId, afterId, limit) {
-      return listOthers.all(masterKeyId, afterId ?? "", limit).map(readHead);
-    },
-    async reseal(id, before, after) {
-      const { changes } = reseal.run({
-        id,
-        masterKeyId: after.masterKeyId,
-        sealedKey: after.ciphertext,
-        beforeMasterKeyId: before.masterKeyId,
-        beforeSealedKey: before.ciphertext,
-      });
-      return changes === 1;
-    },
-    async listMasterKeysInUse() {
-      return listMasterKeys.all().map(({ master_key_id }) => master_key_id);
-    },
-  };
+export class SqlitePromptLogStore implements PromptLogStore {
+  private readonly insert;
+
+  constructor(private readonly database: Database) {
+    this.insert = database.query(
+      `INSERT OR IGNORE INTO prompt_log
+         (generation_id, account_id, key_id, created_at, expires_at, master_key_id, sealed_key, ciphertext)
+       VALUES ($id, $accountId, $keyId, $createdAt, $expiresAt, $masterKeyId, $sealedKey, $ciphertext)`,
+    );
+  }
+
+  async addEntry({ sealed, ...entry }: PromptLogEntry) {
+    this.insert.run({ ...entry, masterKeyId: sealed.masterKeyId, sealedKey: sealed.ciphertext });
+  }
+
+  async findEntry(id: string, now: number) {
+    const find = this.database.query<EntryRow, [string, number]>(
+      "SELECT * FROM prompt_log WHERE generation_id = ? AND expires_at > ?",
+    );
+    const row = find.get(id, now);
+    return row === null ? null : readEntry(row);
+  }
+
+  async deleteExpired(now: number, limit: number) {
+    const remove = this.database.query(
+      `DELETE FROM prompt_log WHERE generation_id IN
+         (SELECT generation_id FROM prompt_log WHERE expires_at <= ? LIMIT ?)`,
+    );
+    return remove.run(now, limit).changes;
+  }
+
+  async listSealedByOthers(masterKeyId: string, afterId: string | null, limit: number) {
+    const rows = this.database.query<HeadRow, [string, string, number]>(
+      `SELECT generation_id, account_id, master_key_id, sealed_key FROM prompt_log
+       WHERE master_key_id <> ? AND generation_id > ? ORDER BY generation_id LIMIT ?`,
+    );
+    return rows.all(masterKeyId, afterId ?? "", limit).map(readHead);
+  }
+
+  async reseal(id: string, before: SealedSecret, after: SealedSecret) {
+    const update = this.database.query(
+      `UPDATE prompt_log SET master_key_id = $masterKeyId, sealed_key = $sealedKey
+       WHERE generation_id = $id AND master_key_id = $beforeMasterKeyId AND sealed_key = $beforeSealedKey`,
+    );
+    const { changes } = update.run({
+      id,
+      masterKeyId: after.masterKeyId,
+      sealedKey: after.ciphertext,
+      beforeMasterKeyId: before.masterKeyId,
+      beforeSealedKey: before.ciphertext,
+    });
+    return changes === 1;
+  }
+
+  async listMasterKeysInUse() {
+    const ids = this.database.query<{ id: string }, []>(
+      "SELECT DISTINCT master_key_id AS id FROM prompt_log",
+    );
+    return ids.all().map(({ id }) => id);
+  }
 }
 
 function readHead(row: HeadRow): PromptLogHead {

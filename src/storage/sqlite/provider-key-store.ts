@@ -1,6 +1,12 @@
 import type { Database } from "bun:sqlite";
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
-import type { KeyFailure, KeyUse, ProviderKeyRecord } from "../../core/provider-keys/records.ts";
+import type {
+  KeyFailure,
+  KeyUse,
+  ProviderKeyRecord,
+  SealedSecret,
+} from "../../core/provider-keys/records.ts";
+import { Revision } from "./revision.ts";
 
 interface ProviderKeyRow {
   id: string;
@@ -20,103 +26,118 @@ interface ProviderKeyRow {
   last_error: string | null;
 }
 
-/** Accounts' own keys at providers, in SQLite. Every change that others must hear of raises the revision in the same transaction. */
-export function createSqliteProviderKeyStore(database: Database): ProviderKeyStore {
-  const insert = database.query(
-    `INSERT INTO provider_keys
-       (id, account_id, provider, name, last_four, master_key_id, box, place, enabled, models, members,
-        created_at, updated_at)
-     VALUES
-       ($id, $accountId, $provider, $name, $lastFour, $masterKeyId, $box, $place, $enabled, $models, $members,
-        $createdAt, $updatedAt)`,
-  );
-  const update = database.query(
-    `UPDATE provider_keys SET name = $name, last_four = $lastFour, place = $place, enabled = $enabled, models = $models,
-       members = $members, updated_at = $updatedAt WHERE id = $id`,
-  );
-  const replaceSecret = database.query("UPDATE provider_keys SET master_key_id = ?, box = ? WHERE id = ?");
-  const remove = database.query("DELETE FROM provider_keys WHERE id = ?");
-  const byId = database.query<ProviderKeyRow, [string]>("SELECT * FROM provider_keys WHERE id = ?");
-  const ofAccount = database.query<ProviderKeyRow, [string]>(
-    "SELECT * FROM provider_keys WHERE account_id = ? ORDER BY provider, place, id",
-  );
-  const revision = database.query<{ value: string }, []>(
-    "SELECT value FROM settings WHERE name = 'provider_key_revision'",
-  );
-  const raise = database.query("UPDATE settings SET value = value + 1 WHERE name = 'provider_key_revision'");
-  const recordUse = database.query(
-    `UPDATE provider_keys SET last_used_at = max(coalesce(last_used_at, 0), $usedAt),
-       last_error = coalesce($error, last_error) WHERE id = $id`,
-  );
-  const byOthers = database.query<ProviderKeyRow, [string, string, number]>(
-    "SELECT * FROM provider_keys WHERE master_key_id <> ? AND id > ? ORDER BY id LIMIT ?",
-  );
-  const reseal = database.query(
-    `UPDATE provider_keys SET master_key_id = $toMaster, box = $toBox
-     WHERE id = $id AND master_key_id = $fromMaster AND box = $fromBox`,
-  );
-  const inUse = database.query<{ id: string }, []>("SELECT DISTINCT master_key_id AS id FROM provider_keys");
+/** BYOK keys in SQLite. Every change that other processes must notice raises the revision in the same transaction. */
+export class SqliteProviderKeyStore implements ProviderKeyStore {
+  private readonly revision: Revision;
 
-  /** A change and the revision that tells of it, or neither. */
-  const change = database.transaction((make: () => number) => {
-    const changes = make();
-    if (changes > 0) raise.run();
-    return changes > 0;
-  });
-  const noteAll = database.transaction((uses: readonly KeyUse[]) => {
-    for (const { id, usedAt, error } of uses) {
-      recordUse.run({ id, usedAt, error: error === null ? null : JSON.stringify(error) });
-    }
-  });
+  constructor(private readonly database: Database) {
+    this.revision = new Revision(database, "provider_key_revision");
+  }
 
-  return {
-    async insertProviderKey(key) {
-      const { masterKeyId, ciphertext: box } = key.sealed;
-      change(() => insert.run({ ...describe(key), ...identify(key), masterKeyId, box }).changes);
-    },
-    async updateProviderKey(key, sealed) {
-      return change(() => {
-        const { changes } = update.run({ ...describe(key), id: key.id });
-        if (sealed !== null) replaceSecret.run(sealed.masterKeyId, sealed.ciphertext, key.id);
-        return changes;
-      });
-    },
-    async removeProviderKey(id) {
-      return change(() => remove.run(id).changes);
-    },
-    async findProviderKey(id) {
-      const row = byId.get(id);
-      return row === null ? null : readRow(row);
-    },
-    async listProviderKeys(accountId) {
-      return ofAccount.all(accountId).map(readRow);
-    },
-    async providerKeyRevision() {
-      return Number(revision.get()?.value);
-    },
-    async recordKeyUses(uses) {
-      noteAll(uses);
-    },
-    async listSealedByOthers(masterKeyId, afterId, limit) {
-      return byOthers.all(masterKeyId ?? "", afterId ?? "", limit).map(readRow);
-    },
-    async reseal(id, from, to) {
-      const names = { fromMaster: from.masterKeyId, fromBox: from.ciphertext };
-      return reseal.run({ id, ...names, toMaster: to.masterKeyId, toBox: to.ciphertext }).changes > 0;
-    },
-    async listMasterKeysInUse() {
-      return inUse.all().map(({ id }) => id);
-    },
-  };
+  async insertProviderKey(key: ProviderKeyRecord) {
+    const { masterKeyId, ciphertext: box } = key.sealed;
+    const fields = { ...encodeChangeable(key), ...encodeFixed(key), masterKeyId, box };
+    this.change(() => this.database.query(INSERT_KEY).run(fields).changes);
+  }
+
+  async updateProviderKey(key: ProviderKeyRecord, sealed: SealedSecret | null) {
+    return this.change(() => {
+      const { changes } = this.database.query(UPDATE_KEY).run({ ...encodeChangeable(key), id: key.id });
+      if (sealed !== null)
+        this.database
+          .query("UPDATE provider_keys SET master_key_id = ?, box = ? WHERE id = ?")
+          .run(sealed.masterKeyId, sealed.ciphertext, key.id);
+      return changes;
+    });
+  }
+
+  async removeProviderKey(id: string) {
+    return this.change(() => this.database.query("DELETE FROM provider_keys WHERE id = ?").run(id).changes);
+  }
+
+  async findProviderKey(id: string) {
+    const row = this.database
+      .query<ProviderKeyRow, [string]>("SELECT * FROM provider_keys WHERE id = ?")
+      .get(id);
+    return row === null ? null : readRow(row);
+  }
+
+  async listProviderKeys(accountId: string) {
+    const rows = this.database.query<ProviderKeyRow, [string]>(
+      "SELECT * FROM provider_keys WHERE account_id = ? ORDER BY provider, place, id",
+    );
+    return rows.all(accountId).map(readRow);
+  }
+
+  async providerKeyRevision() {
+    return this.revision.read();
+  }
+
+  async recordKeyUses(uses: readonly KeyUse[]) {
+    const record = this.database.query(
+      `UPDATE provider_keys SET last_used_at = max(coalesce(last_used_at, 0), $usedAt),
+         last_error = coalesce($error, last_error) WHERE id = $id`,
+    );
+    this.inTransaction(() => {
+      for (const { id, usedAt, error } of uses)
+        record.run({ id, usedAt, error: error === null ? null : JSON.stringify(error) });
+    });
+  }
+
+  async listSealedByOthers(masterKeyId: string | null, afterId: string | null, limit: number) {
+    const rows = this.database.query<ProviderKeyRow, [string, string, number]>(
+      "SELECT * FROM provider_keys WHERE master_key_id <> ? AND id > ? ORDER BY id LIMIT ?",
+    );
+    return rows.all(masterKeyId ?? "", afterId ?? "", limit).map(readRow);
+  }
+
+  async reseal(id: string, from: SealedSecret, to: SealedSecret) {
+    const update = this.database.query(
+      `UPDATE provider_keys SET master_key_id = $toMaster, box = $toBox
+       WHERE id = $id AND master_key_id = $fromMaster AND box = $fromBox`,
+    );
+    const before = { fromMaster: from.masterKeyId, fromBox: from.ciphertext };
+    return update.run({ id, ...before, toMaster: to.masterKeyId, toBox: to.ciphertext }).changes > 0;
+  }
+
+  async listMasterKeysInUse() {
+    const ids = this.database.query<{ id: string }, []>(
+      "SELECT DISTINCT master_key_id AS id FROM provider_keys",
+    );
+    return ids.all().map(({ id }) => id);
+  }
+
+  /** Makes a change and raises the revision in one transaction. Returns whether anything changed. */
+  private change(make: () => number): boolean {
+    return this.inTransaction(() => {
+      const changes = make();
+      if (changes > 0) this.revision.raise();
+      return changes > 0;
+    });
+  }
+
+  private inTransaction<Result>(work: () => Result): Result {
+    return this.database.transaction(work).immediate();
+  }
 }
 
-/** What never changes of a key. */
-function identify({ id, accountId, provider, createdAt }: ProviderKeyRecord) {
+const INSERT_KEY = `INSERT INTO provider_keys
+    (id, account_id, provider, name, last_four, master_key_id, box, place, enabled, models, members,
+     created_at, updated_at)
+  VALUES
+    ($id, $accountId, $provider, $name, $lastFour, $masterKeyId, $box, $place, $enabled, $models, $members,
+     $createdAt, $updatedAt)`;
+
+const UPDATE_KEY = `UPDATE provider_keys SET name = $name, last_four = $lastFour, place = $place, enabled = $enabled,
+    models = $models, members = $members, updated_at = $updatedAt WHERE id = $id`;
+
+/** The columns that never change. */
+function encodeFixed({ id, accountId, provider, createdAt }: ProviderKeyRecord) {
   return { id, accountId, provider, createdAt };
 }
 
-/** What its owner may change of it. */
-function describe(key: ProviderKeyRecord) {
+/** The columns that an update may change. */
+function encodeChangeable(key: ProviderKeyRecord) {
   return {
     name: key.name,
     lastFour: key.lastFour,
