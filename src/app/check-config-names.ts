@@ -1,11 +1,11 @@
 import { findUnknownNames, type KnownNames, type NameList } from "../core/catalog/known-names.ts";
 import type { Config } from "./config-schema.ts";
-import { ConfigError, describePlace } from "./load-config.ts";
+import { ConfigError, describeLocation } from "./load-config.ts";
 
 /**
- * Checks that the operator's policy and the limits of models name what is known. Done at a start alone: a catalog that is
- * refreshed later may lose a model without stopping anything.
- * @throws ConfigError with a line for each name that is not known.
+ * Checks that the names in the operator's policy and in the rate limits of models are known. Only a start checks them: a
+ * refreshed catalog may lose a model.
+ * @throws ConfigError with a line for each unknown name.
  */
 export function checkConfigNames(config: Config, known: KnownNames): void {
   const { policy, limits } = config;
@@ -19,7 +19,7 @@ export function checkConfigNames(config: Config, known: KnownNames): void {
   ];
   const problems = [...findUnknownNames(known, lists)].map(({ field, index, problem }) => {
     const last = field === LIMITS ? (patterns[index] as string) : index;
-    return `${describePlace(config, [...field.split("."), last])} ${problem}`;
+    return `${describeLocation(config, [...field.split("."), last])} ${problem}`;
   });
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
 }

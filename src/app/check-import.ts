@@ -1,32 +1,30 @@
 import type { ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import { findModelProblems } from "../core/catalog/validate-catalog.ts";
 
-/** A new catalog may have this much fewer models than the one it replaces, as a share; less is a broken source. */
-const LEAST_SHARE = 0.5;
+/** The least number of models that a source must have, as a share of those it replaces. */
+const MIN_SHARE = 0.5;
 const NAMED_PROBLEMS = 20;
 
-/** Why what a source gave must not take the place of what there is; null where it may. */
+/** Returns why the models of a source must not replace the current ones; null if they may. */
 export function findImportFault(
   after: readonly ModelRecord[],
   before: readonly ModelRecord[],
   providers: readonly ProviderRecord[],
 ): string | null {
-  if (after.length === 0) return "has no model of a provider we know";
+  if (after.length === 0) return "has no model of a known provider";
   for (const [what, count] of [
     ["models", (models: readonly ModelRecord[]) => models.length],
     ["models with a price", countPriced],
   ] as const) {
     const [old, fresh] = [count(before), count(after)];
-    if (fresh < old * LEAST_SHARE)
-      return `would leave ${fresh} of ${old} ${what}; that is no update but a broken list`;
+    if (fresh < old * MIN_SHARE)
+      return `would leave ${fresh} of ${old} ${what}; the source is probably broken`;
   }
   const problems = findModelProblems(after, providers);
-  return problems.length > 0
-    ? `gives a faulty catalog: ${problems.slice(0, NAMED_PROBLEMS).join("; ")}`
-    : null;
+  return problems.length > 0 ? `has invalid models: ${problems.slice(0, NAMED_PROBLEMS).join("; ")}` : null;
 }
 
-/** How many models somebody deployments at a price. */
+/** Counts the models that have a price at some provider. */
 export function countPriced(models: readonly ModelRecord[]): number {
   return models.filter((model) => model.endpoints.some((endpoint) => endpoint.prices !== null)).length;
 }

@@ -4,14 +4,14 @@ import { join, resolve } from "node:path";
 import type { Log } from "../base/log.ts";
 import { makePrivateFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../storage/files/private-files.ts";
 
-/** What the gateway makes in its data directory; what else lies there is not touched. */
+/** The entries of a data directory that the gateway creates. Others are not touched. */
 const OWN_ENTRIES =
   /^((gateway|lock|rotation-lock|refresh-lock)\.db(-\w+)?|secrets\.key(\.\d+)?|catalog[\w-]*\.json(\.\d+\.tmp)?|journal)$/;
 const OTHERS = 0o077;
-/** Set on folders that many share, such as `/tmp`. */
+/** The mode bit of shared folders, such as `/tmp`. */
 const STICKY = 0o1000;
 
-/** Makes a data directory, or takes other users' rights to one that is there, and says so. */
+/** Creates a data directory. If it exists, other users' permissions are removed and a warning is logged. */
 export function prepareDataDir(dataDir: string, log: Log): void {
   makePrivateFolder(dataDir);
   const journal = join(dataDir, "journal");
@@ -31,13 +31,13 @@ export function prepareDataDir(dataDir: string, log: Log): void {
   });
 }
 
-/** Whether it was open to others, and is not any more. */
+/** Removes other users' permissions. Returns whether there were any and they could be removed. */
 function tighten(path: string, log: Log): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  // What a link leads to is for whoever made the link.
+  // The target of a link may belong to another program.
   if (stats === undefined || stats.isSymbolicLink() || (stats.mode & OTHERS) === 0) return false;
   try {
-    if ((stats.mode & STICKY) !== 0) throw new Error("other programs share it");
+    if ((stats.mode & STICKY) !== 0) throw new Error("it is shared with other programs");
     chmodSync(path, stats.isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE);
     return true;
   } catch (error) {
@@ -49,10 +49,10 @@ function tighten(path: string, log: Log): boolean {
   }
 }
 
-/** Codes of the system and of SQLite for a disk that is full, away, read-only or not ours. */
+/** Error codes of the system and of SQLite for a disk that is full, unavailable, read-only or not accessible. */
 const DISK_CODES = /^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EPERM|SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)\w*)$/;
 
-/** An error with the data directory and what is wrong with its disk, where that is the cause; else the error as it is. */
+/** Returns an error that explains a failure of the data directory's disk, if that is the cause; else `error` itself. */
 export function explainDiskFailure(error: unknown, dataDir: string): unknown {
   const cause = findDiskFailure(error, resolve(dataDir));
   if (cause === null) return error;
@@ -67,7 +67,7 @@ function findDiskFailure(error: unknown, folder: string): Error | null {
     if (at instanceof SQLiteError && DISK_CODES.test(at.code ?? "")) return at;
     const { code, path, syscall } = at as NodeJS.ErrnoException;
     if (code === undefined || !DISK_CODES.test(code)) continue;
-    // An address that may not be listened on has the same codes, and so has a file elsewhere.
+    // Listening on a forbidden port, and files elsewhere, have the same codes.
     if (path === undefined ? syscall !== "listen" : resolve(path).startsWith(folder)) return at;
   }
   return null;

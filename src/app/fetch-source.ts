@@ -1,4 +1,4 @@
-/** A source's text, or why there is none. */
+/** The text of a catalog source, or why it is not available. */
 export type FetchedSource = { readonly text: string } | { readonly refused: string };
 
 /** Fetches a URL. Never throws. */
@@ -9,8 +9,8 @@ const SOURCE_TIMEOUT_MS = 30_000;
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 /**
- * Makes a fetcher for catalog sources: https only (plain http to this machine), no redirects, bounded in bytes and
- * time, so that a wrong address can neither hang nor fill the process.
+ * Creates a fetcher for catalog sources: https only (http to this machine), without redirects, and bounded in bytes and
+ * time, so that a wrong URL can neither block nor fill the process.
  */
 export function createFetchSource(
   bounds: { readonly bytes?: number; readonly timeoutMs?: number } = {},
@@ -18,8 +18,8 @@ export function createFetchSource(
   const { bytes = SOURCE_BYTES, timeoutMs = SOURCE_TIMEOUT_MS } = bounds;
   return async (url) => {
     const address = URL.parse(url);
-    if (address === null) return { refused: "is not an address" };
-    if (!isAllowed(address)) return { refused: "is not an https address" };
+    if (address === null) return { refused: "is not a URL" };
+    if (!isAllowed(address)) return { refused: "is not an https URL" };
     try {
       const response = await fetch(address, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
       return await readResponse(response, bytes);

@@ -3,14 +3,14 @@ import { type Document, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { type Config, configSchema } from "./config-schema.ts";
 
-/** The configuration is wrong. The message names the file and line, or the variable, and what to write. */
+/** An invalid configuration. The message names the file and line, or the variable, and what to change. */
 export class ConfigError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_FILE = "gateway.yaml";
 
-/** Where each environment variable goes. It wins over the file. */
+/** The key that each environment variable sets. Variables take precedence over the file. */
 const VARIABLES: Readonly<
   Record<string, { readonly path: readonly string[]; readonly isNumber?: true; readonly isList?: true }>
 > = {
@@ -46,8 +46,8 @@ function readSource(file: string): string {
 }
 
 /**
- * Checks a file's text, and then with an environment over it.
- * @throws ConfigError for everything that is wrong in either, also for a value of the file that the environment replaces.
+ * Parses and checks the text of a configuration file, with environment variables over it. `file` names it in messages.
+ * @throws ConfigError with all problems of both, also of a value that a variable replaces.
  */
 export function checkConfig(source: string, file: string, environment: Environment): Config {
   const lines = new LineCounter();
@@ -56,27 +56,27 @@ export function checkConfig(source: string, file: string, environment: Environme
   if (syntaxError) {
     throw new ConfigError(`${file}:${lines.linePos(syntaxError.pos[0]).line}: ${syntaxError.message}`);
   }
-  refuseUnknownAliases(document, file, lines);
+  rejectUnknownAliases(document, file, lines);
   const value = asObject(readValue(document, file) ?? {}, file);
   dropEmptySections(value);
   const locate = (path: Path): string => `${file}:${findLine(document, path, lines)}: ${path.join(".")}`;
-  // Before the environment replaces a value: a wrong one would come to light only when its variable is gone.
+  // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
   const inFile = configSchema.safeParse(value);
   const fileProblems = listProblems(inFile).map(({ path, text }) => `${locate(path)} ${text}`);
   const variableAt = applyEnvironment(value, environment);
-  const inForce = configSchema.safeParse(value);
-  const variableProblems = listProblems(inForce).flatMap(({ path, text }) => {
-    // A member of a list stands behind the path of its variable.
+  const effective = configSchema.safeParse(value);
+  const variableProblems = listProblems(effective).flatMap(({ path, text }) => {
+    // The variable of a list sets all its members.
     const variable = variableAt.get(path.join(".")) ?? variableAt.get(path.slice(0, -1).join("."));
     return variable === undefined ? [] : [`${variable} ${text}${hintFor(variable)}`];
   });
-  if (!inFile.success || !inForce.success)
+  if (!inFile.success || !effective.success)
     throw new ConfigError([...fileProblems, ...variableProblems].join("\n"));
-  places.set(inForce.data, locate);
-  return inForce.data;
+  locations.set(effective.data, locate);
+  return effective.data;
 }
 
-/** What is wrong with the values of a configuration: each path with the words that follow it. */
+/** Lists the problems of a parsed configuration: each path, and the text that follows it in the message. */
 function listProblems(
   parsed: z.ZodSafeParseResult<Config>,
 ): readonly { readonly path: Path; readonly text: string }[] {
@@ -88,21 +88,21 @@ function listProblems(
   );
 }
 
-/** Where the paths of a configuration stand in its file. */
-const places = new WeakMap<Config, (path: Path) => string>();
+/** The function that locates a path in the file of a configuration. */
+const locations = new WeakMap<Config, (path: Path) => string>();
 
-/** Names a path of a configuration with the file and line that it stands on, for what is found wrong only later. */
-export function describePlace(config: Config, path: readonly (string | number)[]): string {
-  return places.get(config)?.(path) ?? path.join(".");
+/** Returns a path of a configuration with its file and line, for problems that are found after parsing. */
+export function describeLocation(config: Config, path: readonly (string | number)[]): string {
+  return locations.get(config)?.(path) ?? path.join(".");
 }
 
-function refuseUnknownAliases(document: Document, file: string, lines: LineCounter): void {
+function rejectUnknownAliases(document: Document, file: string, lines: LineCounter): void {
   visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
       const { line } = lines.linePos(alias.range?.[0] ?? 0);
       throw new ConfigError(
-        `${file}:${line}: *${alias.source} stands for nothing: there is no &${alias.source}`,
+        `${file}:${line}: unknown alias *${alias.source}: there is no anchor &${alias.source}`,
       );
     },
   });
@@ -116,12 +116,12 @@ function readValue(document: Document, file: string): unknown {
   }
 }
 
-/** A section in which every key is commented out has no value, and says as much as if it were absent. */
+/** Removes sections without a value: all their keys are commented out. */
 function dropEmptySections(value: Record<string, unknown>): void {
   for (const key of Object.keys(configSchema.shape)) if (value[key] === null) delete value[key];
 }
 
-/** What is wrong with the key of a record says more than that it is wrong. */
+/** Returns the message of an issue; for the key of a record, what is wrong with the key. */
 function messageOf(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
 }
@@ -132,7 +132,7 @@ function asObject(value: unknown, file: string): Record<string, unknown> {
   throw new ConfigError(`${file}:1: must be a mapping of keys to values, such as "log_level: info"`);
 }
 
-/** Puts variables over the file's values; gives which path came from which variable. */
+/** Sets the values of variables. Returns the variable of each path that was set. */
 function applyEnvironment(value: Record<string, unknown>, environment: Environment): Map<string, string> {
   const applied = new Map<string, string>();
   for (const [name, { path, isNumber, isList }] of Object.entries(VARIABLES)) {
@@ -150,7 +150,7 @@ function applyEnvironment(value: Record<string, unknown>, environment: Environme
   return applied;
 }
 
-/** The section at a path, made where it is absent; null where the file has something else there, which is refused. */
+/** Returns the section at a path, created if absent; null if the file has another value there, which the schema rejects. */
 function findSection(
   value: Record<string, unknown>,
   path: readonly string[],
@@ -164,7 +164,7 @@ function findSection(
   return target;
 }
 
-/** A service named "gateway" in Kubernetes sets GATEWAY_PORT to an address of its own. */
+/** Kubernetes sets GATEWAY_PORT to a URL if a service is named "gateway". */
 function hintFor(variable: string): string {
   return variable === "GATEWAY_PORT"
     ? " (in Kubernetes, set enableServiceLinks: false or rename the service)"
@@ -173,7 +173,7 @@ function hintFor(variable: string): string {
 
 type Path = readonly PropertyKey[];
 
-/** The line on which a path, or the nearest part of it that exists, stands. */
+/** Returns the line of a path, or of its longest prefix that exists. */
 function findLine(document: ReturnType<typeof parseDocument>, path: Path, lines: LineCounter): number {
   for (let length = path.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);

@@ -7,8 +7,8 @@ import type { Environment } from "./read-provider-keys.ts";
 import { createUpstreams } from "./upstreams.ts";
 
 /**
- * The models, providers and tiers that a gateway with this configuration and data directory knows, for a command that stores
- * their names. Nobody is called.
+ * Loads the names of the models, providers and tiers of a gateway with this configuration and data directory, for commands that
+ * store such names. No provider is called.
  * @throws ConfigError
  */
 export async function loadKnownNames(
@@ -25,5 +25,5 @@ export async function loadKnownNames(
   }
 }
 
-/** The gateway tells what is wrong with the catalog; a command is about something else. */
+/** For commands: problems of the catalog are logged by the gateway. */
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

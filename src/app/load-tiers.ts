@@ -10,7 +10,10 @@ import { SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
 
 const FILE = "tiers.json";
 
-/** The tiers of a catalog directory. Throws when they are damaged. */
+/**
+ * Reads the tiers of a catalog directory.
+ * @throws Error if they are damaged.
+ */
 export function readTiers(directory: string): TierData {
   const file = join(directory, FILE);
   const { value, problems } = parseTiers(file, readFileSync(file, "utf8"));
@@ -18,25 +21,33 @@ export function readTiers(directory: string): TierData {
   return value;
 }
 
-/**
- * The tiers in force: the catalog's, over them the operator's. With the sandbox on its models stand at the end of each, so
- * that all of them answer. What the operator should know goes to `notices`.
- */
-export function loadTiers(config: Config, catalog: Catalog, hasSandbox: boolean, notices: string[]): Tiers {
-  const shipped = readTiers(SHIPPED_CATALOG_DIRECTORY);
-  const own: readonly TierRecord[] = config.tiers ?? [];
-  for (const tier of own) notices.push(...describeUnknown(tier, catalog));
-  const tiers = [...shipped.tiers, ...own];
-  return createTiers({ ...shipped, tiers: hasSandbox ? tiers.map(appendSandbox) : tiers });
+/** The tiers of this gateway, and messages to the operator about the configured ones. */
+export interface LoadedTiers {
+  readonly tiers: Tiers;
+  readonly notices: readonly string[];
 }
 
-/** The catalog may come to have them; until then they are passed over. */
+/**
+ * Loads the catalog's tiers and the configured ones, which take precedence. If the sandbox is on, its models are the last choice
+ * of each tier, so that all of them answer.
+ */
+export function loadTiers(config: Config, catalog: Catalog, hasSandbox: boolean): LoadedTiers {
+  const shipped = readTiers(SHIPPED_CATALOG_DIRECTORY);
+  const configured: readonly TierRecord[] = config.tiers ?? [];
+  const tiers = [...shipped.tiers, ...configured];
+  return {
+    tiers: createTiers({ ...shipped, tiers: hasSandbox ? tiers.map(appendSandbox) : tiers }),
+    notices: configured.flatMap((tier) => describeUnknown(tier, catalog)),
+  };
+}
+
+/** Unknown models are no error, because a later catalog may have them. */
 function describeUnknown({ id, rule }: TierRecord, catalog: Catalog): string[] {
   const named = rule.by === "free" ? rule.last : listCases(rule).flatMap(({ pick }) => pick.models);
   const unknown = [...new Set(named)].filter((model) => catalog.find(model) === undefined);
   if (unknown.length === 0) return [];
   return [
-    `tiers: ${id} names models that the catalog does not have and passes them over: ${unknown.join(", ")}`,
+    `tiers: ${id} names models that the catalog does not have; they are skipped: ${unknown.join(", ")}`,
   ];
 }
 
@@ -64,7 +75,7 @@ function appendToRule(rule: TierRule): TierRule {
 const ECHO = "sandbox/echo";
 const FREE_ECHO = "sandbox/echo:free";
 
-/** A pick of free models stays free. */
+/** Appends a free model to a pick of free models. */
 function appendToPick(pick: TierPick): TierPick {
   const echo = pick.models.every(isFreeId) ? FREE_ECHO : ECHO;
   return { ...pick, models: [...pick.models, echo] };

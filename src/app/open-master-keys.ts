@@ -21,29 +21,29 @@ import { PRIVATE_FILE } from "../storage/files/private-files.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 
-/** Where master keys are kept that nobody configured. */
+/** The file of generated master keys in the data directory. */
 const FILE = "secrets.key";
 
-/** The master keys of a gateway, and how further ones are made. */
+/** The configured and generated master keys of a gateway. */
 export interface MasterKeys extends MasterKeySource {
-  /** The id of the configured master key that seals; null: the newest stands in the data directory, made by the gateway. */
+  /** The id of the first configured master key, which encrypts; null if none is configured and the newest generated key does. */
   readonly configuredId: string | null;
-  /** The file in the data directory. */
+  /** The path of the file of generated keys. */
   readonly file: string;
-  /** Makes another one the newest, in the file; of the others there those stay that `keep` names. */
+  /** Generates a new key as the first in the file. Of the others in the file, those with an id in `keep` stay. */
   generate(keep: ReadonlySet<string>): MasterKey;
 }
 
 /**
- * The master keys of the configuration, in their order, and behind them those of the data directory. Without any, one is
- * made there when the first secret is sealed.
- * @throws ConfigError where one is the management key, or the file holds something else.
+ * Opens the master keys: the configured ones in their order, then the generated ones of the data directory. If there are none, one
+ * is generated when the first secret is encrypted.
+ * @throws ConfigError if one equals the management key, or the file is damaged.
  */
 export function openMasterKeys(config: Config, random: Random): MasterKeys {
   const file = join(config.data_dir, FILE);
   const configured = config.secrets.keys.map((text) => readMasterKey(text) as MasterKey);
   if (config.admin_key !== undefined && config.secrets.keys.includes(config.admin_key))
-    throw new ConfigError("secrets.keys must not have the management key in it: make another one");
+    throw new ConfigError("secrets.keys must not contain the management key; generate another key");
   let generated = readFile(file);
 
   const list = (): readonly MasterKey[] => [...configured, ...generated.map(({ master }) => master)];
@@ -58,7 +58,7 @@ export function openMasterKeys(config: Config, random: Random): MasterKeys {
     newest() {
       reload();
       if (list().length === 0) {
-        makeFile(file, createMasterKey(random));
+        createFile(file, createMasterKey(random));
         reload();
       }
       return list()[0] as MasterKey;
@@ -86,18 +86,19 @@ function readFile(file: string): readonly Line[] {
     .filter((line) => line !== "" && !line.startsWith("#"));
   return lines.map((text) => {
     const master = readMasterKey(text);
-    if (master === null) throw new ConfigError(`${file} has a line that is no master key; restore it`);
+    if (master === null)
+      throw new ConfigError(`${file} has a line that is not a master key; restore the file`);
     return { text, master };
   });
 }
 
 const HEADING = [
-  "# Master keys: they seal the provider keys that accounts have stored. The first seals, all open.",
-  "# Without them those keys are lost. Keep a copy apart from the database.",
+  "# Master keys, which encrypt the BYOK keys of accounts. The first encrypts, all decrypt.",
+  "# Without them those keys are lost. Keep a copy separate from the database.",
 ];
 
-/** Of two processes that make it at once, the first one's stands. */
-function makeFile(file: string, key: string): void {
+/** Creates the file, unless another process has just created it. */
+function createFile(file: string, key: string): void {
   const draft = writeDraft(file, [key]);
   try {
     linkSync(draft, file);
@@ -114,7 +115,7 @@ function replaceFile(file: string, keys: readonly string[]): void {
   syncFolder(file);
 }
 
-/** On the disk before anything is sealed with it. */
+/** Writes the keys to disk under a temporary name, before anything is encrypted with them. */
 function writeDraft(file: string, keys: readonly string[]): string {
   const draft = `${file}.${process.pid}`;
   const descriptor = openSync(draft, "w", PRIVATE_FILE);

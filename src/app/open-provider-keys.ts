@@ -1,5 +1,3 @@
-import type { Clock } from "../base/clock.ts";
-import type { Random } from "../base/random.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { TryDeps } from "../core/generation/try-provider-key.ts";
 import type { ProviderKeyStores } from "../core/provider-keys/manage-provider-keys.ts";
@@ -10,32 +8,30 @@ import { SILENT } from "./load-known-names.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing } from "./open-serving.ts";
 import { openStores, type Stores } from "./open-stores.ts";
-import type { Environment } from "./read-provider-keys.ts";
 import { readTimers } from "./read-settings.ts";
 import { requireSameSealing } from "./sealing-gateway.ts";
 import { createUpstreams } from "./upstreams.ts";
+import type { Platform } from "./wire-up.ts";
 
-/** What managing accounts' own keys takes beside a gateway, or without one. */
+/** The dependencies of commands that manage BYOK keys. */
 export interface ProviderKeyServices {
   readonly stores: Stores;
   readonly maker: ProviderKeyStores;
   readonly serving: Serving;
-  /** For a call with a key. */
+  /** For test calls with a key. */
   readonly trying: TryDeps;
-  /** @throws Error where a gateway is running that seals with another master key: it might not open what is stored here. */
+  /** @throws Error if the running gateway encrypts with another master key: it could not decrypt what is stored here. */
   requireSameSealing(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a data directory for its accounts' own keys; a gateway may run on it.
+ * Opens a data directory to manage BYOK keys. A gateway may run on it.
  * @throws ConfigError
  */
 export async function openProviderKeys(
   config: Config,
-  environment: Environment,
-  clock: Clock,
-  random: Random,
+  { environment, clock, random }: Pick<Platform, "environment" | "clock" | "random">,
 ): Promise<ProviderKeyServices> {
   const stores = openStores(config, clock, random);
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });

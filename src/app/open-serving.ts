@@ -5,15 +5,16 @@ import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import { findNextChange } from "../core/catalog/expiry.ts";
 import type { CatalogData } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
-import { type BuiltServing, buildServing, type ServingSources } from "./build-serving.ts";
+import { type BuiltServing, buildServing } from "./build-serving.ts";
 import { checkConfigNames } from "./check-config-names.ts";
 import { loadCatalog } from "./load-catalog.ts";
 import { ConfigError } from "./load-config.ts";
+import type { ServingSources } from "./serve-provider.ts";
 
 /** The models and providers that are served, kept up to date with the catalog store and the calendar. */
 export interface ServingSource {
   current(): Serving;
-  /** What the operator should know. */
+  /** Messages to the operator about the configuration. */
   readonly notices: readonly string[];
   /**
    * Reloads the catalog if the stored one has changed, or if a day has begun on which prices change or models end. An invalid catalog
@@ -23,7 +24,7 @@ export interface ServingSource {
 }
 
 /**
- * Loads the catalog and joins it with the operator's keys.
+ * Loads the catalog and joins it with the configuration.
  * @throws ConfigError for an invalid configuration, an override that cannot be applied, and a policy with unknown names.
  */
 export async function openServing(
@@ -85,7 +86,7 @@ class StoredServing implements ServingSource {
       else if (this.nextChange !== null && dateOf(sources.clock.now()) >= this.nextChange)
         this.build(this.state.data);
     } catch (error) {
-      log.warn("the catalog could not be refreshed; the one before stays", { detail: String(error) });
+      log.warn("the catalog could not be refreshed; the current one stays in use", { detail: String(error) });
     }
   }
 
@@ -94,10 +95,12 @@ class StoredServing implements ServingSource {
     this.state = { ...this.state, version };
     const { data, problems } = await loadCatalog(store);
     if (problems.length > 0) {
-      log.warn("the imported catalog is not used; the one before stays", { detail: problems.join("; ") });
+      log.warn("the imported catalog is not used; the current one stays in use", {
+        detail: problems.join("; "),
+      });
       return;
     }
-    // Loading and building each take long; requests are served in between.
+    // Loading and building each block the event loop for long.
     await nextTurn();
     this.build(data);
     log.info("catalog refreshed", { source: data.source, models: data.models.length });
@@ -109,7 +112,7 @@ class StoredServing implements ServingSource {
     this.state = { ...this.state, data, serving };
     this.nextChange = nextChangeOf(serving);
     for (const problem of serving.overrideProblems)
-      log.warn("an override does not fit the catalog any more and is left out", { detail: problem });
+      log.warn("an override no longer fits the catalog and is not applied", { detail: problem });
   }
 }
 

@@ -25,7 +25,7 @@ function spell(shape: Shape): Shape {
   return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [toSnake(name), schema]));
 }
 
-/** A part of the record: each member may be left out, and then it stays as it is; defaults would not. */
+/** Makes every member optional and removes defaults: an absent member leaves the catalog as it is. */
 function partOf(shape: Shape): Shape {
   const members = Object.entries(spell(shape)).map(([name, schema]) => {
     const bare = schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
@@ -58,13 +58,13 @@ const modelOverride = z.strictObject({
   endpoints: z.record(z.string().regex(SLUG, "must be a provider's slug"), endpointOverride).optional(),
 });
 
-/** What the operator says of models, in the configuration's spelling; each member is checked as the catalog's own. */
+/** The catalog overrides in the configuration, in snake case. Each member has the schema of the catalog. */
 export const overridesSchema = z.record(
   z.string().regex(new RegExp(MODEL_ID.source, "i"), "must be a model id: author/model"),
   modelOverride,
 );
 
-/** The overrides in the catalog's spelling. */
+/** Converts the overrides to the spelling of the catalog. */
 export function readOverrides(written: z.infer<typeof overridesSchema> = {}): CatalogOverrides {
   return Object.fromEntries(
     Object.entries(written).map(([id, { endpoints, ...facts }]) => [
@@ -88,7 +88,7 @@ function respell(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [toCamel(name), respell(member)]));
 }
 
-/** The path of a member as the configuration writes it. */
+/** Returns the path of an override in the configuration. */
 export function spellPath(path: readonly string[]): string {
   return ["catalog", "overrides", ...path.map((part, at) => (at === 0 ? part : toSnake(part)))].join(".");
 }

@@ -3,7 +3,7 @@ import type { Config } from "./config-schema.ts";
 
 const MASK = "********";
 
-/** The configuration in force as YAML, secrets masked. */
+/** Renders the effective configuration as YAML, with secrets masked. */
 export function printConfig(config: Config): string {
   return stringify({
     ...config,

@@ -4,79 +4,64 @@ import type { ProviderConfig } from "./config-schema.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A key of the gateway's own. */
+/** A platform key, as configured. */
 export interface PlatformKey {
-  /** Tells keys apart in memory: `openai#0`. */
+  /** Identifies the key in memory: `openai#0`. */
   readonly label: string;
-  /** Null: a host that wants none. */
+  /** Null for a host that takes no key. */
   readonly secret: string | null;
 }
 
-/**
- * The keys that configuration or environment have for a provider; none where it has none. What keeps a key from being
- * taken is added to `notices`.
- */
-export function readProviderKeys(
-  record: ProviderRecord,
-  config: ProviderConfig | undefined,
-  environment: Environment,
-  notices: string[],
-): PlatformKey[] {
+/** Where the keys of a provider are looked up. */
+export interface KeySources {
+  readonly record: ProviderRecord;
+  readonly config: ProviderConfig | undefined;
+  readonly environment: Environment;
+  /** Receives a message for each key that is present and cannot be used. */
+  readonly notices: string[];
+}
+
+/** Reads the platform keys of a provider from the configuration, else from the environment. */
+export function readProviderKeys(sources: KeySources): PlatformKey[] {
+  const { record, config, environment } = sources;
   const secrets =
     config?.api_keys ??
-    [readFirst(environment, record.env.apiKey) ?? readSharedKey(record, config, environment, notices)].filter(
-      (secret) => secret !== null,
-    );
+    [readFirst(environment, record.env.apiKey) ?? readSharedKey(sources)].filter((secret) => secret !== null);
   if (secrets.length > 0)
-    return secrets.map((key, place) => ({ label: `${record.slug}#${place}`, secret: key }));
-  // A host of one's own may want no key.
+    return secrets.map((secret, index) => ({ label: `${record.slug}#${index}`, secret }));
+  // A host in the operator's network may take no key.
   return config?.base_url !== undefined && config.models !== undefined
     ? [{ label: `${record.slug}#0`, secret: null }]
     : [];
 }
 
-/** A key that machines have for many programs. It is taken only where the operator means this provider. */
-function readSharedKey(
-  record: ProviderRecord,
-  config: ProviderConfig | undefined,
-  environment: Environment,
-  notices: string[],
-): string | null {
+/** Reads a key from variables that other programs use too. It is used only if the provider is also configured in another way. */
+function readSharedKey({ record, config, environment, notices }: KeySources): string | null {
   const { keyFile, keyPair } = record.env;
   const shared = [keyFile, keyPair?.id].find(
     (name) => name !== undefined && readVariable(environment, name) !== null,
   );
   if (shared === undefined) return null;
-  const own = listOwnVariables(record);
-  if (config === undefined && readFirst(environment, own) === null) {
+  const specific = listSpecificVariables(record);
+  if (config === undefined && readFirst(environment, specific) === null) {
     notices.push(
-      `${record.name} is not served with ${shared}, which other programs use too: set ${own.join(" or ")}, or name ${record.slug} under providers in the configuration`,
+      `${record.name} is not served with ${shared}, which other programs use too: set ${specific.join(" or ")}, or name ${record.slug} under providers in the configuration`,
     );
     return null;
   }
-  return shared === keyFile
-    ? readKeyFile(record, shared, environment, notices)
-    : readKeyPair(keyPair as KeyPair, environment);
-}
-
-/** Variables that nobody sets for another program. */
-function listOwnVariables({ env, parts = {} }: ProviderRecord): string[] {
-  return [...Object.values(parts).flatMap((part) => part.env[0] ?? []), env.baseUrl];
-}
-
-function readKeyFile(
-  record: ProviderRecord,
-  variable: string,
-  environment: Environment,
-  notices: string[],
-): string | null {
-  const file = readVariable(environment, variable) as string;
+  if (shared !== keyFile) return readKeyPair(keyPair as KeyPair, environment);
+  const file = readVariable(environment, shared) as string;
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    notices.push(`${record.name} has no key: ${variable} names ${file}: ${(error as Error).message}`);
+    notices.push(`${record.name} has no key: ${shared} names ${file}: ${(error as Error).message}`);
     return null;
   }
+}
+
+/** Lists the variables that only this gateway reads. */
+function listSpecificVariables({ env, parts = {} }: ProviderRecord): string[] {
+  return [...Object.values(parts).flatMap((part) => part.env[0] ?? []), env.baseUrl];
 }
 
 type KeyPair = NonNullable<ProviderRecord["env"]["keyPair"]>;
@@ -92,7 +77,7 @@ function readVariable(environment: Environment, name: string): string | null {
   return value ? value : null;
 }
 
-/** The first variable that is set; null where none is. */
+/** Returns the value of the first variable that is set; null if none is. */
 export function readFirst(environment: Environment, names: readonly string[]): string | null {
   return names.map((name) => readVariable(environment, name)).find((value) => value !== null) ?? null;
 }

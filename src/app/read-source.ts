@@ -3,10 +3,10 @@ import { basename } from "node:path";
 import { dateOf } from "../base/time.ts";
 import type { FetchedSource, FetchSource } from "./fetch-source.ts";
 
-/** The public list of models the catalog is kept from. */
+/** The public list of models that the catalog is refreshed from by default. */
 export const DEFAULT_CATALOG_SOURCE = "https://models.dev/api.json";
 
-/** A source's text: fetched from an address, or read from a file. Never throws. */
+/** Reads the text of a source: a URL or a file path. Never throws. */
 export async function readSource(source: string, fetchSource: FetchSource): Promise<FetchedSource> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return fetchSource(source);
   try {
@@ -16,7 +16,7 @@ export async function readSource(source: string, fetchSource: FetchSource): Prom
   }
 }
 
-/** What a source is called in the catalog: its address or file name, and the day. */
+/** Returns the name of a source in the catalog: its URL or file name, and the date. */
 export function labelSource(source: string, now: number): string {
   return `${source.includes("://") ? source : basename(source)}, ${dateOf(now)}`;
 }

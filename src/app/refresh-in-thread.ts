@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { RefreshReport } from "../core/catalog/catalog-manager.ts";
-import type { RefreshOrder } from "./refresh-worker.ts";
+import type { RefreshMessage } from "./refresh-worker.ts";
 
-/** Longer than fetching and merging a source may take. Milliseconds. */
-const THREAD_MS = 120_000;
+/** The longest duration of a refresh. Milliseconds. */
+const MAX_REFRESH_MS = 120_000;
 
-/** Runs a refresh in a thread of its own. A thread that fails or does not end in time counts as a failed refresh; writes are atomic. */
-export function refreshInThread(order: RefreshOrder, clock: Clock): Promise<RefreshReport> {
+/** Runs a refresh in a new thread. If the thread fails or takes too long, the refresh has failed. Writes are atomic. */
+export function refreshInThread(message: RefreshMessage, clock: Clock): Promise<RefreshReport> {
   return new Promise((resolve) => {
     const worker = new Worker(new URL("./refresh-worker.ts", import.meta.url));
     const end = (report: RefreshReport): void => {
@@ -14,14 +14,14 @@ export function refreshInThread(order: RefreshOrder, clock: Clock): Promise<Refr
       worker.terminate();
       resolve(report);
     };
-    const timer = clock.after(THREAD_MS, () => end(failed(order, "took too long to be merged")));
+    const timer = clock.after(MAX_REFRESH_MS, () => end(failed(message, "took too long to be merged")));
     worker.onmessage = ({ data }: MessageEvent<RefreshReport>) => end(data);
-    worker.onerror = (event) => end(failed(order, `could not be merged: ${event.message}`));
-    worker.postMessage(order);
+    worker.onerror = (event) => end(failed(message, `could not be merged: ${event.message}`));
+    worker.postMessage(message);
   });
 }
 
-function failed({ job }: RefreshOrder, reason: string): RefreshReport {
+function failed({ job }: RefreshMessage, reason: string): RefreshReport {
   const problem = `${job.source} ${reason}`;
   return { ok: false, written: false, problem, lines: [], added: 0, changed: 0, waiting: [] };
 }

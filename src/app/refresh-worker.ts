@@ -1,15 +1,15 @@
+/** The worker that runs one refresh: merging thousands of models would block the event loop for half a second. */
 import { openCatalogStore, type StoreConfig } from "./open-catalog-store.ts";
 import { type RefreshJob, refreshCatalog } from "./refresh-catalog.ts";
 
-/** What the gateway sends to the worker. */
-export interface RefreshOrder {
+/** The message that starts the refresh. */
+export interface RefreshMessage {
   readonly config: StoreConfig;
   readonly job: RefreshJob;
 }
 
-/** A thread that runs one refresh: merging thousands of models takes half a second, in which the gateway must go on serving. */
 declare const self: Worker;
 
-self.onmessage = async ({ data: { config, job } }: MessageEvent<RefreshOrder>) => {
+self.onmessage = async ({ data: { config, job } }: MessageEvent<RefreshMessage>) => {
   self.postMessage(await refreshCatalog(openCatalogStore(config), job));
 };

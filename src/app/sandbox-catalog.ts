@@ -1,9 +1,9 @@
 import type { ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 
-/** An address that no name server knows (RFC 6761); the sandbox answers inside the process. */
+/** A URL that is never resolved (RFC 6761): the sandbox answers inside the process. */
 export const SANDBOX_BASE_URL = "https://sandbox.invalid/v1";
 
-/** Of a provider that no catalog knows. */
+/** The facts of a provider that is not in the catalog. */
 export const NO_FACTS: Pick<
   ProviderRecord,
   "privacyPolicyUrl" | "termsOfServiceUrl" | "statusPageUrl" | "headquarters" | "datacenters"
@@ -15,7 +15,7 @@ export const NO_FACTS: Pick<
   datacenters: null,
 };
 
-/** The built-in provider for trials. Part of the catalog only while it is on (docs/sandbox.md). */
+/** The built-in provider for trials. It is part of the catalog only while it is on (docs/sandbox.md). */
 export const SANDBOX_PROVIDER: ProviderRecord = {
   slug: "sandbox",
   name: "Sandbox (built-in, for tests)",
@@ -36,7 +36,12 @@ const CONTEXT_LENGTH = 131_072;
 const MAX_OUTPUT_TOKENS = 32_768;
 const EMBEDDING_CONTEXT_LENGTH = 8_192;
 
-function sandboxModel(id: string, name: string, prompt: string, completion: string): ModelRecord {
+type TokenPrices = { readonly prompt: string; readonly completion: string };
+
+const PRICES: TokenPrices = { prompt: "0.000001", completion: "0.000002" };
+const FREE: TokenPrices = { prompt: "0", completion: "0" };
+
+function sandboxModel(id: string, name: string, prices: TokenPrices): ModelRecord {
   return {
     id,
     name,
@@ -64,7 +69,7 @@ function sandboxModel(id: string, name: string, prompt: string, completion: stri
         name: "echo",
         contextLength: CONTEXT_LENGTH,
         maxOutputTokens: MAX_OUTPUT_TOKENS,
-        prices: { prompt, completion },
+        prices,
       },
     ],
   };
@@ -94,12 +99,12 @@ function sandboxEmbedding(id: string, name: string, prompt: string): ModelRecord
   };
 }
 
-/** Of each kind a priced model and, where a caller needs no key, a free one, so that both ways can be tried. */
+/** A priced and a free model of each kind, so that calls with and without a key can be tried. */
 export const SANDBOX_MODELS: readonly ModelRecord[] = [
-  sandboxModel("sandbox/echo", "Sandbox echo", "0.000001", "0.000002"),
-  sandboxModel("sandbox/echo:free", "Sandbox echo (free)", "0", "0"),
+  sandboxModel("sandbox/echo", "Sandbox echo", PRICES),
+  sandboxModel("sandbox/echo:free", "Sandbox echo (free)", FREE),
   sandboxEmbedding("sandbox/embed", "Sandbox embed", "0.0000001"),
   sandboxEmbedding("sandbox/embed:free", "Sandbox embed (free)", "0"),
-  // Models that fill in the middle begin with the code-completion provider's prefix (specification 2.6).
-  sandboxModel("mistralai/sandbox-fim", "Sandbox fill in the middle", "0.000001", "0.000002"),
+  // Fill in the middle is served only for models with this prefix.
+  sandboxModel("mistralai/sandbox-fim", "Sandbox fill in the middle", PRICES),
 ];

@@ -6,31 +6,31 @@ import type { CatalogManager, RefreshReport } from "../core/catalog/catalog-mana
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** A start has better things to do, and what is restarted again and again is not to ask each time. */
+/** The delay of the first refresh, so that a start is not slowed down and a restart loop does not call the source. */
 const FIRST_MS = { least: 2 * MINUTE_MS, most: 10 * MINUTE_MS };
-/** Shares of the period, so that a fleet does not ask at once. */
+/** Bounds of the random factor of the period, so that many gateways do not call the source at the same time. */
 const SPREAD = { least: 0.9, most: 1.1 };
 
-/** What refreshing on a schedule takes. */
+/** The dependencies of scheduled refreshes. */
 export interface RefreshSchedule {
   readonly manager: CatalogManager;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** 0: never. */
+  /** The period in hours; 0 for no refreshes. */
   readonly hours: number;
 }
 
-/** Refreshes the catalog every so many hours, the first time some minutes after the start. */
+/** Refreshes the catalog periodically, the first time some minutes after the start. */
 export function scheduleRefresh(schedule: RefreshSchedule): Timer {
   const { clock, random, hours } = schedule;
   if (hours === 0) return { cancel() {} };
-  const tell = createTeller(schedule.log);
+  const logReport = createReportLog(schedule.log);
   let isOver = false;
   let timer: Timer;
   const wait = (ms: number): void => {
     timer = clock.after(ms, async () => {
-      await refreshIfDue(schedule, tell);
+      await refreshIfDue(schedule, logReport);
       if (!isOver) wait(hours * HOUR_MS * draw(random, SPREAD));
     });
   };
@@ -43,40 +43,40 @@ export function scheduleRefresh(schedule: RefreshSchedule): Timer {
   };
 }
 
-type Tell = (report: RefreshReport) => void;
+type LogReport = (report: RefreshReport) => void;
 
-/** Another process on the data directory, or this one before its restart, may have done it just now. */
+/** Skips the refresh if another process, or this one before a restart, has just done it. */
 async function refreshIfDue(
-  { manager: keeper, clock, hours, log }: RefreshSchedule,
-  tell: Tell,
+  { manager, clock, hours, log }: RefreshSchedule,
+  logReport: LogReport,
 ): Promise<void> {
-  const { refreshedAt } = await keeper.status();
+  const { refreshedAt } = await manager.status();
   if (refreshedAt !== null && clock.now() - refreshedAt < (hours * HOUR_MS) / 2) return;
   try {
-    tell(await keeper.refresh({ dryRun: false }));
+    logReport(await manager.refresh({ dryRun: false }));
   } catch (error) {
-    // Another process is at it, and this one sees what it writes.
+    // Another process is refreshing; this one reloads what it writes.
     if (error instanceof GatewayError && error.failure.code === "conflict") return;
-    log.warn("the catalog could not be refreshed; the one before stays", { detail: String(error) });
+    log.warn("the catalog could not be refreshed; the current one stays in use", { detail: String(error) });
   }
 }
 
-/** A failure that lasts is told once, a change that waits likewise. */
-function createTeller(log: Log): Tell {
+/** Logs reports; a repeated problem and a pending price change are logged once. */
+function createReportLog(log: Log): LogReport {
   let problem: string | null = null;
-  let told = new Set<string>();
+  let logged = new Set<string>();
   return (report) => {
     if (report.problem !== null && report.problem !== problem)
-      log.warn("the catalog's source was not taken over; nothing was changed", { detail: report.problem });
-    if (report.problem === null && problem !== null) log.info("the catalog's source is sound again");
+      log.warn("the catalog source was rejected; nothing was changed", { detail: report.problem });
+    if (report.problem === null && problem !== null) log.info("the catalog source is valid again");
     problem = report.problem;
     if (!report.ok) return;
     const { added, changed, waiting } = report;
-    log.info("the catalog's source was read", { added, changed, waiting: waiting.length });
-    const fresh = waiting.filter(({ id }) => !told.has(id));
-    told = new Set(waiting.map(({ id }) => id));
+    log.info("the catalog source was read", { added, changed, waiting: waiting.length });
+    const fresh = waiting.filter(({ id }) => !logged.has(id));
+    logged = new Set(waiting.map(({ id }) => id));
     if (fresh.length === 0) return;
-    log.warn("changes of prices wait for the operator: gateway catalog pending", {
+    log.warn("price changes wait for approval; list them with `gateway catalog pending`", {
       waiting: waiting.length,
       models: [...new Set(fresh.map(({ model }) => model))].slice(0, NAMED_MODELS),
     });
@@ -85,7 +85,7 @@ function createTeller(log: Log): Tell {
 
 const NAMED_MODELS = 20;
 
-/** A number between two bounds, evenly. */
+/** Returns a uniformly distributed number between two bounds. */
 function draw(random: Random, { least, most }: { least: number; most: number }): number {
   const [a = 0, b = 0] = random.bytes(2);
   return least + ((a * 256 + b) / 65_535) * (most - least);

@@ -82,12 +82,11 @@ function addUpdateCommand(keys: Command): void {
 }
 
 async function run(work: (services: ProviderKeyServices) => Promise<string>): Promise<void> {
-  const services = await openProviderKeys(
-    loadConfig(process.env),
-    process.env,
-    systemClock,
-    createSystemRandom(),
-  );
+  const services = await openProviderKeys(loadConfig(process.env), {
+    environment: process.env,
+    clock: systemClock,
+    random: createSystemRandom(),
+  });
   try {
     console.log(await work(services));
   } finally {

@@ -160,7 +160,7 @@ tiers:
     name: Mine
     rule: { by: balance, paid: { models: [acme/gone, openai/gpt-4o] }, else: { models: [acme/gone] } }`;
     expect(noticesFor({}, yaml)).toEqual([
-      "tiers: gateway-auto/mine names models that the catalog does not have and passes them over: acme/gone",
+      "tiers: gateway-auto/mine names models that the catalog does not have; they are skipped: acme/gone",
     ]);
   });
 

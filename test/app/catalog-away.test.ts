@@ -16,7 +16,9 @@ test("a disk that refuses the imported catalog is told of once, and what was ser
     await turnEventLoop(2);
   }
   const told = gateway.log.filter(({ level }) => level === "warn");
-  expect(told.map(({ event }) => event)).toEqual(["the imported catalog is not used; the one before stays"]);
+  expect(told.map(({ event }) => event)).toEqual([
+    "the imported catalog is not used; the current one stays in use",
+  ]);
   expect(told[0]?.fields["detail"]).toContain("ELOOP");
   const messages = [{ role: "user", content: "Hello!" }];
   expect((await postChat(gateway, { model: "sandbox/echo", messages })).status).toBe(200);

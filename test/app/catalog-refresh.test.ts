@@ -137,7 +137,7 @@ describe("on a schedule", () => {
     }
     const warnings = place.gateway.log.filter(({ level }) => level === "warn");
     expect(warnings.map(({ event }) => event)).toEqual(
-      cases.map(() => "the catalog's source was not taken over; nothing was changed"),
+      cases.map(() => "the catalog source was rejected; nothing was changed"),
     );
     for (const [index, [reason]] of cases.entries())
       expect(warnings[index]?.fields["detail"]).toContain(reason);
@@ -148,7 +148,7 @@ describe("on a schedule", () => {
     await awaitRefresh(place);
     expect([...(await listModels(place)).keys()]).toContain("openai/gpt-e");
     const events = place.gateway.log.map(({ event }) => event);
-    expect(events).toContain("the catalog's source is sound again");
+    expect(events).toContain("the catalog source is valid again");
     expect(events).toContain("catalog refreshed");
     expect((await admin(place, "GET", "")).data).toMatchObject({ problem: null, waiting: 0, models: 5 });
     await place.gateway.stop();

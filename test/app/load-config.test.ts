@@ -84,7 +84,7 @@ describe("a wrong configuration is told by file and line", () => {
     [
       "a management key with spaces in it",
       'admin_key: "a long text in words"',
-      ["gateway.yaml:1: admin_key must not have spaces in it"],
+      ["gateway.yaml:1: admin_key must not contain spaces"],
     ],
     ["a value out of range", "\n\nserver:\n  port: 70000", ["gateway.yaml:4: server.port"]],
     [
@@ -110,7 +110,7 @@ describe("a wrong configuration is told by file and line", () => {
     [
       "an address with a password",
       "providers:\n  mine:\n    base_url: http://user:secret@x",
-      ["gateway.yaml:3: providers.mine.base_url", "must not hold a user name or password"],
+      ["gateway.yaml:3: providers.mine.base_url", "must not contain a user name or password"],
     ],
     [
       "a model id without author",
@@ -169,8 +169,8 @@ describe("the environment", () => {
     ["fifteen-letters", "must have at least 16 characters"],
     ["   ", "must have at least 16 characters"],
     ["    fifteen-letters    ", "must have at least 16 characters"],
-    ["a long text in words", "must not have spaces in it"],
-    ["a-long-text\twith-a-tab", "must not have spaces in it"],
+    ["a long text in words", "must not contain spaces"],
+    ["a-long-text\twith-a-tab", "must not contain spaces"],
   ])("the management key %j is refused by the variable's name, and not repeated", (key, problem) => {
     const told = problemOf("", { GATEWAY_ADMIN_KEY: key });
     expect(told).toStartWith(`GATEWAY_ADMIN_KEY ${problem}`);

@@ -100,7 +100,7 @@ describe("an import that fails changes nothing and reports the reason", () => {
     ["/shape", "not a list of providers"],
     ["/empty", "lists no models"],
     ["/nothing", "is empty"],
-    ["/few", "broken list"],
+    ["/few", "probably broken"],
   ] as const) {
     for (const into of ["catalog", "data"] as const) {
       test(`for the source ${path} and the ${into} directory: ${reason}`, async () => {
@@ -117,9 +117,9 @@ describe("an import that fails changes nothing and reports the reason", () => {
   for (const [source, reason] of [
     ["/no/such/file.json", "cannot be read"],
     ["http://127.0.0.1:1/api.json", "cannot be fetched"],
-    ["http://example.com/api.json", "not an https address"],
-    ["ftp://127.0.0.1/api.json", "not an https address"],
-    ["https://", "not an address"],
+    ["http://example.com/api.json", "not an https URL"],
+    ["ftp://127.0.0.1/api.json", "not an https URL"],
+    ["https://", "not a URL"],
   ] as const) {
     test(`for the source ${source}: ${reason}`, async () => {
       const outcome = await importInto(override, { source });

@@ -41,7 +41,7 @@ test("`gateway secrets rotate` calls no master key deletable that the running ga
   // The gateway keeps its master key in its data directory; the command has a configured one.
   const early = await rotate(FIRST);
   expect([early.exitCode, early.stdout]).toEqual([1, ""]);
-  expect(early.stderr).toContain("seals with another master key than this command");
+  expect(early.stderr).toContain("encrypts with another master key than this command");
   expect((await manage(first, "POST", `/${id}/test`)).status).toBe(200);
   await first.stop();
 

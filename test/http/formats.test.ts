@@ -326,7 +326,7 @@ describe("the format of a request", () => {
   test.each([
     ["providers.openai.formats: openai does not speak gemini", "openai: { formats: [gemini] }"],
     [
-      "providers.vllm.format: formats says it already",
+      "providers.vllm.format: conflicts with formats; remove one of them",
       "vllm: { base_url: 'http://h', models: [], format: gemini, formats: [gemini] }",
     ],
   ])("cannot be what nobody speaks or what is said twice: %s", async (message, provider) => {

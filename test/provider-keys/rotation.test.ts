@@ -205,7 +205,7 @@ describe("a rotation while a gateway runs that encrypts with another master key"
     const id = await site.bring(account, "near", "own-kept-0123456789");
     const inUse = await site.stores.providerKeys.listMasterKeysInUse();
     await expect(rotateAt(site, createMasterKey(random))).rejects.toThrow(
-      /gateway that is running .* seals with another master key.*restart the gateway/,
+      /gateway that is running .* encrypts with another master key.*restart the gateway/,
     );
     expect(await site.stores.providerKeys.listMasterKeysInUse()).toEqual(inUse);
     // Clears the cache, so that the gateway reads the key again.

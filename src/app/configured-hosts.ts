@@ -1,0 +1,104 @@
+import type { ModelRecord, ProviderRecord, SamplingParameter } from "../core/catalog/records.ts";
+import type { Config, ProviderConfig } from "./config-schema.ts";
+import { ConfigError } from "./load-config.ts";
+import { NO_FACTS } from "./sandbox-catalog.ts";
+
+/**
+ * Makes provider rows of the hosts that only the configuration knows.
+ * @throws ConfigError if one has no base URL or no models.
+ */
+export function listConfiguredHosts(
+  config: Config,
+  catalog: ReadonlyMap<string, ProviderRecord>,
+): ProviderRecord[] {
+  return Object.entries(config.providers)
+    .filter(([slug]) => !catalog.has(slug))
+    .map(([slug, provider]) => {
+      if (provider.base_url === undefined || provider.models === undefined) {
+        throw new ConfigError(
+          `providers.${slug} is not in the catalog: give its base_url and models, or correct the name`,
+        );
+      }
+      return toProviderRecord(slug, provider);
+    });
+}
+
+function toProviderRecord(slug: string, provider: ProviderConfig): ProviderRecord {
+  const [format = "openai-chat", ...further] = listConfiguredFormats(provider);
+  return {
+    slug,
+    name: provider.name ?? slug,
+    format,
+    ...(further.length === 0 ? {} : { formats: Object.fromEntries(further.map((name) => [name, {}])) }),
+    baseUrl: provider.base_url ?? null,
+    env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
+    toolCallIds: format === "anthropic-messages" || format === "bedrock-converse" ? "anthropic" : "openai",
+    parameters: HOST_PARAMETERS,
+    quirks: {},
+    ...NO_FACTS,
+  };
+}
+
+/** The parameters that vLLM, SGLang, llama.cpp, Ollama and LM Studio all support. */
+const HOST_PARAMETERS: readonly SamplingParameter[] = [
+  "frequency_penalty",
+  "presence_penalty",
+  "seed",
+  "stop",
+];
+
+/** Returns the formats that the configuration names, in either of the two fields. */
+export function listConfiguredFormats({ format, formats }: Pick<ProviderConfig, "format" | "formats">) {
+  return formats ?? (format === undefined ? [] : [format]);
+}
+
+const HOSTED_PARAMETERS: readonly string[] = [
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "tools",
+  "tool_choice",
+  "response_format",
+];
+
+/** The context window that is assumed if none is configured. Tokens. */
+const ASSUMED_WINDOW = 32_768;
+
+/** Makes models of those that the configuration lists at providers, whether the catalog has the provider or not. */
+export function listConfiguredModels(
+  config: Config,
+  catalog: ReadonlyMap<string, ProviderRecord>,
+): ModelRecord[] {
+  return Object.entries(config.providers).flatMap(([slug, provider]) =>
+    (provider.models ?? []).map(
+      (model): ModelRecord => ({
+        id: model.id.toLowerCase(),
+        name: model.id,
+        description: catalog.has(slug) ? null : `Served by ${provider.name ?? slug}.`,
+        released: model.released ?? null,
+        inputModalities: model.input ?? ["text"],
+        outputModalities: [model.output],
+        tokenizer: null,
+        supportedParameters: model.output === "text" ? HOSTED_PARAMETERS : [],
+        isUndescribed: true,
+        ...(model.input === undefined ? { hasUnknownInputs: true as const } : {}),
+        expires: null,
+        endpoints: [
+          {
+            provider: slug,
+            name: model.name ?? upstreamNameOf(model.id),
+            contextLength: model.context_length ?? ASSUMED_WINDOW,
+            ...(model.context_length === undefined ? { isWindowAssumed: true as const } : {}),
+            maxOutputTokens: model.max_output_tokens ?? null,
+            prices: model.prices,
+          },
+        ],
+      }),
+    ),
+  );
+}
+
+/** Returns the name of a model at its host if none is configured: the id without its author and without this gateway's `:free`. */
+function upstreamNameOf(id: string): string {
+  return id.slice(id.indexOf("/") + 1).replace(/:free$/i, "");
+}
