@@ -218,7 +218,7 @@ tiers:
   test("when a key is of the wrong kind, without the key", () => {
     const yaml = "providers: { google-vertex-openai: { parts: { project: p }, api_keys: [hidden-api-key] } }";
     expect(noticesFor({}, yaml)).toEqual([
-      "Google Vertex AI (open models) has a key, but cannot be called: it takes no API key; give the JSON of a service account's key",
+      "Google Vertex AI (open models) has a key, but cannot be called: it does not accept API keys; use the JSON key file of a service account",
     ]);
   });
 

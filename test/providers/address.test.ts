@@ -333,9 +333,9 @@ describe("a provider cannot be called", () => {
   test.each([
     ["azure", { parts: { resource: "evil.example/x#" } }, "its resource has characters"],
     ["amazon-bedrock", { parts: { region: "x@evil.example" } }, "its region has characters"],
-    ["azure", { parts: { resource: "a:b" } }, "is no address"],
-    ["google-vertex-openai", { parts: PARTS }, "takes no API key"],
-    ["google-vertex", { parts: PARTS, secrets: [account.json, "key"] }, "mixed"],
+    ["azure", { parts: { resource: "a:b" } }, "is not a URL"],
+    ["google-vertex-openai", { parts: PARTS }, "does not accept API keys"],
+    ["google-vertex", { parts: PARTS, secrets: [account.json, "key"] }, "mixture"],
     ["google-vertex", { parts: PARTS, secrets: ["{"] }, "is not JSON"],
     [
       "google-vertex",

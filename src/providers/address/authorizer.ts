@@ -4,22 +4,22 @@ import type { UnsignedRequest, UpstreamAddress } from "../../core/deployments/up
 import type { TokenSource } from "./google-tokens.ts";
 import { type AwsKey, signAwsRequest } from "./sign-aws-request.ts";
 
-/** Gives the headers that prove who sends a request. */
+/** Returns the authentication headers of a request. */
 export type Authorizer = UpstreamAddress["authorize"];
 
 const NOTHING = {};
 
-/** For keys that go into a header as they are. */
+/** Creates an authorizer that sends the key in a header. */
 export function createHeaderAuthorizer(kind: Exclude<AuthKind, "aws" | "google">): Authorizer {
   return kind === "bearer" ? ({ secret }) => bearer(secret) : ({ secret }) => header(kind, secret);
 }
 
-/** For AWS: a key of Bedrock goes as it is, a pair of id and secret signs each request. */
+/** Creates an authorizer for AWS: a Bedrock API key is sent as it is, a pair of id and secret signs each request. */
 export function createAwsAuthorizer(region: string, clock: Clock): Authorizer {
   return ({ url, body, headers, secret }) => {
     const key = secret === null ? null : readAwsKey(secret);
     if (key === null) return bearer(secret);
-    // Other headers may change on their way.
+    // Other headers may be changed before the request is sent.
     const signed = { "content-type": headers["content-type"] ?? "" };
     const request = {
       method: "POST",
@@ -34,7 +34,7 @@ export function createAwsAuthorizer(region: string, clock: Clock): Authorizer {
   };
 }
 
-/** For Vertex: a service account's token, or an API key. `sources` has a source for each account by its key. */
+/** Creates an authorizer for Vertex: it sends the access token of a service account, or an API key. `sources` is keyed by secret. */
 export function createGoogleAuthorizer(sources: ReadonlyMap<string, TokenSource>): Authorizer {
   return ({ secret }: UnsignedRequest) => {
     const source = secret === null ? undefined : sources.get(secret);
@@ -46,7 +46,7 @@ export function createGoogleAuthorizer(sources: ReadonlyMap<string, TokenSource>
 
 const KEY_PAIR = /^([A-Z0-9]{16,128}):([^:]+)(?::([^:]+))?$/;
 
-/** A key of the form `id:secret` or `id:secret:session`; null for one of another form. */
+/** Parses a key of the form `id:secret` or `id:secret:session`. Returns null for another form. */
 export function readAwsKey(secret: string): AwsKey | null {
   const [, accessKeyId, secretAccessKey, sessionToken = null] = KEY_PAIR.exec(secret) ?? [];
   if (accessKeyId === undefined || secretAccessKey === undefined) return null;

@@ -21,42 +21,42 @@ import { type Path, SCHEMES, type Scheme, USUAL_SCHEME } from "./schemes.ts";
 import { isServiceAccount, readServiceAccount } from "./service-account.ts";
 import { vertexBase } from "./vertex-base.ts";
 
-/** A provider's row with what the operator says of it. */
+/** A provider's row, and the configuration of its address. */
 export interface AddressPlan {
   readonly record: ProviderRecord;
-  /** Where its API is, in place of what the row says; null: as the row says. */
+  /** The configured base URL; null to use that of the row. */
   readonly base: string | null;
   readonly parts: Parts;
-  /** The keys that will come. */
+  /** The keys that will be used. */
   readonly secrets: readonly (string | null)[];
 }
 
-/** What addresses take of the world. */
+/** The dependencies of an address. */
 export interface AddressDeps {
   readonly clock: Clock;
   readonly transport: Transport;
-  /** Who gives tokens for Google's service accounts. */
+  /** The token endpoint for Google service accounts. */
   readonly tokenUrl: URL;
 }
 
-/** An address, or what keeps it from being one. */
+/** An address, or why there is none. */
 export type AddressReading =
   | { readonly kind: "address"; readonly address: UpstreamAddress }
-  /** Parts that nobody has given, by their names. */
+  /** Names of address parts that are not configured. */
   | { readonly kind: "incomplete"; readonly missing: readonly string[] }
-  /** Why it cannot be called with these keys or parts. No secret is in it. */
+  /** Why the provider cannot be called with these keys or parts. Contains no secret. */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Puts a provider's address together. */
+/** Creates the address of a provider. */
 export function createAddress(plan: AddressPlan, deps: AddressDeps): AddressReading {
-  const refusal = findRefusal(plan);
-  if (refusal !== null) return { kind: "refused", reason: refusal };
+  const problem = findProblem(plan);
+  if (problem !== null) return { kind: "refused", reason: problem };
   const name = chooseScheme(plan);
   const scheme = SCHEMES[name];
   const missing = findMissing(plan, scheme);
   if (missing.length > 0) return { kind: "incomplete", missing };
   const base = readBase(plan, name);
-  if (!URL.canParse(base)) return { kind: "refused", reason: `${base} is no address` };
+  if (!URL.canParse(base)) return { kind: "refused", reason: `${base} is not a URL` };
   const schemes = new Map(FORMAT_NAMES.map((format) => [format, findScheme(scheme, format)]));
   const schemeFor = (format: FormatName) => schemes.get(format) as SchemeOf;
   return {
@@ -71,13 +71,13 @@ export function createAddress(plan: AddressPlan, deps: AddressDeps): AddressRead
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** How the addresses of a format are put together, and whether the provider's row says so itself. */
+/** The scheme of a format's URLs, and whether the provider's row names it. */
 interface SchemeOf {
   readonly scheme: Scheme;
   readonly isOwn: boolean;
 }
 
-/** The scheme of the provider's row where it knows the format, else the usual one of the format. */
+/** Returns the scheme of the provider's row if it has the format, else the usual scheme of the format. */
 function findScheme(own: Scheme, format: FormatName): SchemeOf {
   const isOwn = own.paths[format] !== undefined;
   return { scheme: isOwn ? own : SCHEMES[USUAL_SCHEME[format]], isOwn };
@@ -95,7 +95,7 @@ function rowScheme({ address, format }: ProviderRecord): SchemeName {
 
 const DATED = /^\d{4}-\d{2}-\d{2}/;
 
-/** The row's scheme, or its variant for what is configured. */
+/** Returns the row's scheme, or the variant of it that the configuration selects. */
 function chooseScheme({ record, parts, secrets }: AddressPlan): SchemeName {
   const name = rowScheme(record);
   if (name === "azure" && DATED.test(parts["api_version"] ?? "")) return "azure-dated";
@@ -107,18 +107,18 @@ function isAccount(secret: string | null): boolean {
   return secret !== null && isServiceAccount(secret);
 }
 
-/** A part may become part of a host's name, and must not end it. */
+/** The characters of an address part. None of them ends a host name, which it may become part of. */
 const PART = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
-function findRefusal({ record, parts, secrets }: AddressPlan): string | null {
-  const [odd] = Object.entries(parts).find(([, value]) => !PART.test(value)) ?? [];
-  if (odd !== undefined) return `its ${odd} has characters that no address has`;
+function findProblem({ record, parts, secrets }: AddressPlan): string | null {
+  const [invalid] = Object.entries(parts).find(([, value]) => !PART.test(value)) ?? [];
+  if (invalid !== undefined) return `its ${invalid} has characters that are not allowed in a URL`;
   if (authOf(record) !== "google") return null;
   const accounts = secrets.filter(isAccount);
   if (accounts.length > 0 && accounts.length < secrets.length)
-    return "its keys are service accounts and API keys mixed; give one kind";
+    return "its keys are a mixture of service accounts and API keys; use one kind";
   if (accounts.length === 0 && record.format !== "gemini")
-    return "it takes no API key; give the JSON of a service account's key";
+    return "it does not accept API keys; use the JSON key file of a service account";
   return accounts.map(findAccountProblem).find((problem) => problem !== null) ?? null;
 }
 
@@ -127,7 +127,7 @@ function findAccountProblem(secret: string | null): string | null {
   return reading.kind === "unreadable" ? `its key ${reading.reason}` : null;
 }
 
-/** Parts that the host, the paths or the signature need, and nobody has given. */
+/** Lists the parts that the host, the paths or the signature need and that are not configured. */
 function findMissing({ record, base, parts, secrets }: AddressPlan, scheme: Scheme): string[] {
   const paths = Object.values(scheme.paths[record.format] ?? {}).map((path) => textOf(path, false));
   const template = base === null ? (record.baseUrlTemplate ?? "") : "";
@@ -152,11 +152,11 @@ function createUrls(
   schemeFor: (format: FormatName) => SchemeOf,
   base: string,
 ): UpstreamAddress["urlFor"] {
-  // Calls name models of the catalog alone, so that this has a bound.
+  // Bounded, because calls name only models of the catalog.
   const known = new Map<FormatName, Map<string, URL>>(FORMAT_NAMES.map((format) => [format, new Map()]));
   return ({ format, action, model, stream }: UpstreamCall) => {
     const found = schemeFor(format);
-    const path = findPath(record, found, format, action);
+    const path = findPath(record, found, { format, action });
     if (path === undefined) return null;
     const template = textOf(path, stream);
     const name = template.includes("{model}") ? `${template} ${model}` : template;
@@ -173,14 +173,13 @@ function createUrls(
 }
 
 /**
- * The path that the provider's row names, else the scheme's. A row that names paths of a further format names all of them. A
- * format that neither the row nor its scheme has is not spoken there.
+ * Returns the path in the provider's row, else that of the scheme. If a row has paths of a further format, it has all of them.
+ * Returns undefined for a format that neither the row nor its scheme has.
  */
 function findPath(
   { format: own, paths, formats }: ProviderRecord,
   { scheme, isOwn }: SchemeOf,
-  format: FormatName,
-  action: UpstreamAction,
+  { format, action }: Pick<UpstreamCall, "format" | "action">,
 ): Path | undefined {
   const usual = scheme.paths[format]?.[action];
   if (format === own) return paths?.[action] ?? usual;
@@ -195,7 +194,7 @@ function textOf(path: Path, stream: boolean): string {
   return stream ? path.streamed : path.whole;
 }
 
-/** One segment of a path. Vertex's models have an `@`, which needs no encoding there. */
+/** Encodes one segment of a path. `@`, which Vertex model names contain, stays as it is. */
 function encodeSegment(text: string): string {
   return encodeURIComponent(text).replaceAll("%40", "@");
 }

@@ -1,9 +1,9 @@
 const BRACES = /\{([^}]*)\}/g;
 
-/** Parts by their name in braces. */
+/** Values by their names in a template. */
 export type Parts = Readonly<Record<string, string>>;
 
-/** The template with its parts filled in, each by `encode`. A part that is not there stays in its braces. */
+/** Replaces the names in braces with their encoded values. Names without a value stay. */
 export function fillTemplate(
   template: string,
   parts: Parts,
@@ -14,7 +14,7 @@ export function fillTemplate(
   );
 }
 
-/** The names that stand in braces. */
+/** Lists the names in braces. */
 export function listParts(template: string): string[] {
   return [...template.matchAll(BRACES)].map(([, name]) => name as string);
 }

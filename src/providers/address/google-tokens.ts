@@ -3,17 +3,17 @@ import { type Transport, TransportError, type UpstreamResponse } from "../../cor
 import { AuthorizeError } from "../../core/deployments/upstream-address.ts";
 import { type ServiceAccount, signAssertion } from "./service-account.ts";
 
-/** What fetching tokens takes. */
+/** The dependencies of a token source. */
 export interface TokenDeps {
   readonly clock: Clock;
   readonly transport: Transport;
-  /** Who gives tokens. A key file names one too, which is not believed: a file must not choose whom we call. */
+  /** The token endpoint. The one in a key file is ignored, because a file must not choose which host is called. */
   readonly tokenUrl: URL;
 }
 
-/** Gives an account's access tokens. */
+/** Provides the access tokens of a service account. */
 export interface TokenSource {
-  /** A token that is good for some minutes more: at once where one is kept. Rejects with an `AuthorizeError`. */
+  /** Returns a token that is valid for some minutes more, without a promise if one is cached. Rejects with an `AuthorizeError`. */
   token(): string | Promise<string>;
 }
 
@@ -22,26 +22,26 @@ export const GOOGLE_TOKEN_URL = "https://oauth2.googleapis.com/token";
 const TIMEOUT_MS = 10_000;
 /** A token is used until this long before its end. Milliseconds. */
 const MARGIN_MS = 300_000;
-/** How long a refusal is believed without asking again. Milliseconds. */
-const REFUSED_MS = 10_000;
+/** How long a rejection is repeated without a further exchange. Milliseconds. */
+const REJECTION_MS = 10_000;
 const MAX_ANSWER_BYTES = 65_536;
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/** Exchanges an account's signature for tokens, one exchange at a time, and keeps the token until shortly before its end. */
+/** Creates a token source that makes one exchange at a time and caches the token until shortly before it expires. */
 export function createTokenSource(account: ServiceAccount, deps: TokenDeps): TokenSource {
   const { clock } = deps;
-  let kept: { readonly token: string; readonly goodUntil: number } | null = null;
-  let refusal: { readonly error: AuthorizeError; readonly until: number } | null = null;
+  let cached: { readonly token: string; readonly validUntil: number } | null = null;
+  let rejection: { readonly error: AuthorizeError; readonly until: number } | null = null;
   let pending: Promise<string> | null = null;
 
   async function fetchToken(): Promise<string> {
     try {
       const { token, lifeMs } = await exchangeAssertion(account, deps);
-      kept = { token, goodUntil: clock.now() + lifeMs - MARGIN_MS };
+      cached = { token, validUntil: clock.now() + lifeMs - MARGIN_MS };
       return token;
     } catch (error) {
       if (error instanceof AuthorizeError && error.kind === "refused")
-        refusal = { error, until: clock.now() + REFUSED_MS };
+        rejection = { error, until: clock.now() + REJECTION_MS };
       throw error;
     } finally {
       pending = null;
@@ -51,8 +51,8 @@ export function createTokenSource(account: ServiceAccount, deps: TokenDeps): Tok
   return {
     token() {
       const now = clock.now();
-      if (kept !== null && now < kept.goodUntil) return kept.token;
-      if (refusal !== null && now < refusal.until) return Promise.reject(refusal.error);
+      if (cached !== null && now < cached.validUntil) return cached.token;
+      if (rejection !== null && now < rejection.until) return Promise.reject(rejection.error);
       pending ??= fetchToken();
       return pending;
     },
@@ -64,7 +64,7 @@ interface Token {
   readonly lifeMs: number;
 }
 
-/** One exchange (RFC 7523). Rejects with an `AuthorizeError`. */
+/** Exchanges a signed assertion for a token (RFC 7523). Rejects with an `AuthorizeError`. */
 async function exchangeAssertion(account: ServiceAccount, deps: TokenDeps): Promise<Token> {
   const assertion = signAssertion(account, deps.tokenUrl.href, deps.clock.now());
   const exchange = deps.transport.open({
@@ -80,7 +80,7 @@ async function exchangeAssertion(account: ServiceAccount, deps: TokenDeps): Prom
     return readToken(response.status, await readJson(response));
   } catch (error) {
     throw error instanceof TransportError
-      ? new AuthorizeError("unavailable", `${deps.tokenUrl.host} gave no token: ${error.message}`)
+      ? new AuthorizeError("unavailable", `${deps.tokenUrl.host} returned no token: ${error.message}`)
       : error;
   } finally {
     timer.cancel();
@@ -88,7 +88,7 @@ async function exchangeAssertion(account: ServiceAccount, deps: TokenDeps): Prom
   }
 }
 
-/** Null for what is no JSON object, or too large. */
+/** Reads a JSON object. Returns null if the body is something else or too large. */
 async function readJson(response: UpstreamResponse): Promise<Record<string, unknown> | null> {
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -2,21 +2,21 @@ import type { AddressScheme, AuthKind } from "../../core/catalog/records.ts";
 import type { UpstreamAction } from "../../core/deployments/upstream-address.ts";
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 
-/** A path behind a provider's address: `{model}` and parts in braces. Some have another one for streams. */
+/** A path after a provider's base URL, with `{model}` and address parts in braces. Some APIs have another path for streams. */
 export type Path = string | { readonly whole: string; readonly streamed: string };
 
-/** How the addresses of a family of APIs are put together. */
+/** The URLs and authentication of an API. */
 export interface Scheme {
-  /** The usual way to prove who sends a request. */
+  /** The usual authentication. */
   readonly auth: AuthKind;
-  /** Headers of every request; an operator's win over them. */
+  /** Headers of every request. Configured headers take precedence. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends that people write behind the address, and that the paths here have themselves. */
+  /** Ends of configured base URLs that are removed, because the paths begin with them. */
   readonly dropsEnd?: RegExp;
   readonly paths: Readonly<Partial<Record<FormatName, Readonly<Partial<Record<UpstreamAction, Path>>>>>>;
 }
 
-/** Schemes that no row names: what a row's scheme turns into by what is configured. */
+/** Schemes that no row names. The configuration selects them in place of the row's scheme. */
 type Variant = "azure-dated" | "vertex-express";
 
 const GEMINI_CHAT: Path = {
@@ -44,7 +44,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
       "anthropic-messages": { chat: "/v1/messages", "count-tokens": "/v1/messages/count_tokens" },
     },
   },
-  // Google's SDKs take the address without a version, others with one.
+  // Google's SDKs expect a base URL without a version, others with one.
   gemini: {
     auth: "x-goog-api-key",
     dropsEnd: /\/v1beta$/,
@@ -69,13 +69,13 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
           whole: `${VERTEX_MODELS}/{model}:rawPredict`,
           streamed: `${VERTEX_MODELS}/{model}:streamRawPredict`,
         },
-        // The model stands in the body here, and only here.
+        // The only path whose model is in the body.
         "count-tokens": `${VERTEX_MODELS}/count-tokens:rawPredict`,
       },
       "openai-chat": { chat: `${VERTEX}/endpoints/openapi/chat/completions` },
     },
   },
-  // An API key of Vertex belongs to a project, so that the path names none.
+  // An API key of Vertex belongs to a project, so the path has none.
   "vertex-express": {
     auth: "google",
     dropsEnd: /\/v1(beta1)?$/,
@@ -103,7 +103,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
       "openai-responses": { chat: "/openai/v1/responses" },
     },
   },
-  // Where a dated version of the API is asked for, as Azure's own client does.
+  // For a configured, dated API version, as in Azure's own client.
   "azure-dated": {
     auth: "api-key",
     dropsEnd: /\/openai(\/v1)?$/,
@@ -122,7 +122,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
   },
 };
 
-/** The scheme that a format usually has. */
+/** The usual scheme of each format. */
 export const USUAL_SCHEME: Readonly<Record<FormatName, AddressScheme>> = {
   "openai-chat": "openai",
   "openai-responses": "openai",
@@ -133,9 +133,9 @@ export const USUAL_SCHEME: Readonly<Record<FormatName, AddressScheme>> = {
 };
 
 function under(prefix: string, paths: Readonly<Record<string, Path>>): Readonly<Record<string, Path>> {
-  const behind = (path: Path): Path =>
+  const prefixed = (path: Path): Path =>
     typeof path === "string"
       ? prefix + path
       : { whole: prefix + path.whole, streamed: prefix + path.streamed };
-  return Object.fromEntries(Object.entries(paths).map(([action, path]) => [action, behind(path)]));
+  return Object.fromEntries(Object.entries(paths).map(([action, path]) => [action, prefixed(path)]));
 }

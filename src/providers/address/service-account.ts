@@ -1,23 +1,23 @@
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 
-/** A service account of Google Cloud that can sign for itself. */
+/** A service account of Google Cloud and its private key. */
 export interface ServiceAccount {
   readonly email: string;
-  /** Which of its keys it is; Google finds the public one by it. */
+  /** The id of the key, by which Google finds the public key. */
   readonly keyId: string;
   readonly privateKey: KeyObject;
 }
 
-/** Read from a key, or why it is none. The reason holds nothing of the key. */
+/** A service account, or why the text is not one. The reason contains nothing of the key. */
 export type AccountReading =
   | { readonly kind: "account"; readonly account: ServiceAccount }
   | { readonly kind: "unreadable"; readonly reason: string };
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
-/** The longest that Google allows. Seconds. */
+/** The longest lifetime that Google allows. Seconds. */
 const ASSERTION_LIFE_S = 3_600;
 
-/** Whether a key is the text of a service account's file; others are API keys. */
+/** Returns whether a key is the text of a service account's key file. Others are API keys. */
 export function isServiceAccount(secret: string): boolean {
   return secret.trimStart().startsWith("{");
 }
@@ -32,7 +32,7 @@ export function readServiceAccount(text: string): AccountReading {
   if (typeof email !== "string" || typeof pem !== "string")
     return unreadable("lacks client_email or private_key");
   try {
-    // Variables often hold line breaks as two characters.
+    // Environment variables often contain line breaks as two characters.
     const privateKey = createPrivateKey(pem.replaceAll("\\n", "\n"));
     return { kind: "account", account: { email, keyId: typeof keyId === "string" ? keyId : "", privateKey } };
   } catch {
@@ -40,7 +40,7 @@ export function readServiceAccount(text: string): AccountReading {
   }
 }
 
-/** The account's signed word that it is the account, for `audience`. `now` in milliseconds since the epoch. */
+/** Returns a JWT signed by the account for `audience`. `now` is in milliseconds since the epoch. */
 export function signAssertion(
   { email, keyId, privateKey }: ServiceAccount,
   audience: string,

@@ -1,13 +1,13 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** A key of AWS. `sessionToken` is there for keys that end by themselves. */
+/** An AWS key. Temporary keys have a session token. */
 export interface AwsKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken: string | null;
 }
 
-/** What is signed, and for whom. */
+/** A request to sign, and its scope. */
 export interface AwsRequest {
   readonly method: string;
   readonly url: URL;
@@ -23,14 +23,14 @@ export interface AwsRequest {
 const ALGORITHM = "AWS4-HMAC-SHA256";
 
 /**
- * Signs a request with AWS Signature Version 4, as every service but S3 wants it. Gives the headers to add:
- * `authorization`, `x-amz-date`, and the session token where the key has one.
+ * Signs a request with AWS Signature Version 4, as all services but S3 expect it. Returns the headers to add:
+ * `authorization`, `x-amz-date`, and the session token if the key has one.
  */
 export function signAwsRequest(request: AwsRequest, key: AwsKey): Record<string, string> {
   const time = new Date(request.now).toISOString().replace(/[:-]|\.\d{3}/g, "");
-  const proof: Record<string, string> = { "x-amz-date": time };
-  if (key.sessionToken !== null) proof["x-amz-security-token"] = key.sessionToken;
-  const signed: Record<string, string> = { ...request.headers, ...proof, host: request.url.host };
+  const added: Record<string, string> = { "x-amz-date": time };
+  if (key.sessionToken !== null) added["x-amz-security-token"] = key.sessionToken;
+  const signed: Record<string, string> = { ...request.headers, ...added, host: request.url.host };
   const names = Object.keys(signed).sort();
   const scope = [time.slice(0, 8), request.region, request.service, "aws4_request"];
   const words = [ALGORITHM, time, scope.join("/"), hash(canonize(request, signed, names))].join("\n");
@@ -38,18 +38,18 @@ export function signAwsRequest(request: AwsRequest, key: AwsKey): Record<string,
   const signature = hmac(secret, words).toString("hex");
   const credential = `${key.accessKeyId}/${scope.join("/")}`;
   return {
-    ...proof,
+    ...added,
     authorization: `${ALGORITHM} Credential=${credential}, SignedHeaders=${names.join(";")}, Signature=${signature}`,
   };
 }
 
-/** The request in the one spelling that both sides hash. */
+/** Returns the canonical request, which both sides hash. */
 function canonize(
   { method, url, body }: AwsRequest,
   headers: Readonly<Record<string, string>>,
   names: readonly string[],
 ): string {
-  // Encoded once more than it is sent: so it is specified for all services but S3.
+  // Encoded twice, as specified for all services but S3.
   const path = url.pathname.split("/").map(encodeStrictly).join("/");
   const lines = names.map((name) => `${name}:${(headers[name] as string).trim().replace(/\s+/g, " ")}\n`);
   return [method, path, canonizeQuery(url), lines.join(""), names.join(";"), hash(body)].join("\n");
@@ -60,7 +60,7 @@ function canonizeQuery(url: URL): string {
   return pairs.sort().join("&");
 }
 
-/** Encodes all but the unreserved characters of RFC 3986. */
+/** Encodes all characters except the unreserved ones of RFC 3986. */
 function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

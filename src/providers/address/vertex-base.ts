@@ -1,13 +1,13 @@
 import { fillTemplate, type Parts } from "./fill-template.ts";
 
-/** Locations whose host is not put together like the others'. */
+/** Hosts of locations that differ from the template. */
 const HOSTS: Readonly<Record<string, string>> = {
   "https://global-aiplatform.googleapis.com": "https://aiplatform.googleapis.com",
   "https://us-aiplatform.googleapis.com": "https://aiplatform.us.rep.googleapis.com",
   "https://eu-aiplatform.googleapis.com": "https://aiplatform.eu.rep.googleapis.com",
 };
 
-/** Where Vertex is for a location. API keys are taken at the global address alone. */
+/** Returns the base URL of Vertex for a location. API keys are accepted only at the global one. */
 export function vertexBase(template: string, parts: Parts, hasApiKey: boolean): string {
   const filled = fillTemplate(template, hasApiKey ? { ...parts, location: "global" } : parts);
   return HOSTS[filled] ?? filled;

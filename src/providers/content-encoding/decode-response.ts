@@ -24,13 +24,13 @@ const DECODERS: Readonly<Record<string, (first: Uint8Array) => Decoder>> = {
 /** The low half of the first byte of zlib's header. */
 const ZLIB_METHOD = 8;
 
-/** What an error repeats of a header. */
+/** The most characters of a header in an error. */
 const NAMED_CHARS = 40;
 
 /**
- * The response with its body decompressed, although every request asks for none of it; the response itself where it is not
- * compressed. Bytes are decompressed as they are read, so that the reader's bounds hold for what comes out. A coding that is not
- * known, or several, reject the first read.
+ * Returns a response whose body is decompressed as it is read, so that the reader's bounds apply to the decompressed bytes. Returns the
+ * response itself if it is not compressed. Although requests ask for `identity`, some servers compress. Several codings, or an
+ * unknown one, reject the first read.
  */
 export function decodeResponse(response: UpstreamResponse): UpstreamResponse {
   const coding = response.header("content-encoding")?.trim().toLowerCase() ?? "";
@@ -44,13 +44,13 @@ class DecodedResponse implements UpstreamResponse {
   private readonly coding: string;
   private decoder: Decoder | null = null;
   private decoderError: Error | null = null;
-  /** What the first read that failed rejected with; all later ones do too. */
+  /** The error of the first failed read, which all later reads repeat. */
   private failure: Error | null = null;
   private isInputOver = false;
-  /** The decoder has not worked off what it was given. */
+  /** Whether the decoder is still processing its input. */
   private isBusy = false;
   private isOver = false;
-  /** Resolves when the decoder has done something. */
+  /** Resolves when the decoder has made progress. */
   private progress = Promise.withResolvers<void>();
 
   constructor(source: UpstreamResponse, coding: string) {
@@ -89,7 +89,7 @@ class DecodedResponse implements UpstreamResponse {
     }
   }
 
-  /** Gives the decoder the next piece of the body, or its end. */
+  /** Passes the next piece of the body, or its end, to the decoder. */
   private async feed(): Promise<void> {
     const piece = await this.source.read();
     if (piece !== null) {
@@ -102,7 +102,7 @@ class DecodedResponse implements UpstreamResponse {
       return;
     }
     this.isInputOver = true;
-    // A body without a byte is no compressed text, and none is meant.
+    // An empty body is accepted as uncompressed.
     if (this.decoder === null) this.isOver = true;
     else this.decoder.end();
   }
@@ -111,7 +111,7 @@ class DecodedResponse implements UpstreamResponse {
     const open = Object.hasOwn(DECODERS, this.coding) ? DECODERS[this.coding] : undefined;
     if (open === undefined) {
       const named = JSON.stringify(this.coding.slice(0, NAMED_CHARS));
-      throw new TransportError("encoding", `a body with the content-encoding ${named}, which is not known`);
+      throw new TransportError("encoding", `unknown content-encoding ${named}`);
     }
     const decoder = open(first);
     const onProgress = (): void => this.progress.resolve();
@@ -132,7 +132,7 @@ class DecodedResponse implements UpstreamResponse {
     return this.progress.promise;
   }
 
-  /** Reads what follows the compressed text, so that the connection can serve another exchange. */
+  /** Reads the bytes after the compressed text, so that the connection can be reused. */
   private async drain(): Promise<null> {
     while (!this.isInputOver) this.isInputOver = (await this.source.read()) === null;
     return null;
@@ -140,7 +140,7 @@ class DecodedResponse implements UpstreamResponse {
 
   private describe({ message }: Error): TransportError {
     return this.isInputOver
-      ? new TransportError("truncated", `the compressed body ends too early: ${message}`)
-      : new TransportError("encoding", `a body that is not ${this.coding}, as its content-encoding says`);
+      ? new TransportError("truncated", `the compressed body ended early: ${message}`)
+      : new TransportError("encoding", `the body is not ${this.coding}, which its content-encoding names`);
   }
 }

@@ -11,7 +11,7 @@ import { decodeResponse } from "../content-encoding/decode-response.ts";
 
 export interface FetchTransportOptions {
   readonly tls?: {
-    /** The root to trust, PEM. For private hosts. */
+    /** The trusted root certificate (PEM), for private hosts. */
     readonly ca?: string;
   };
 }
@@ -27,11 +27,10 @@ interface PieceReader {
 }
 
 /**
- * Exchanges over the runtime's `fetch`: it follows the environment's HTTP proxies, and costs more than the
- * client of our own. Each exchange has a connection of its own, so that `close` has nothing to do: the runtime reuses
- * a connection as soon as an answer has ended, and hands what a faulty server sends behind it to the next caller.
- * Two things it can not do: tell connecting from waiting, so that `connectTimeoutMs` is not kept, and tell a body
- * without a declared end that was reset from one that was whole.
+ * Creates a transport over the runtime's `fetch`, which uses the HTTP proxies of the environment and is slower than `http1`. Each
+ * exchange has its own connection, because the runtime would pass surplus bytes of a faulty server to the next exchange. Two limits:
+ * `connectTimeoutMs` is ignored, because connecting cannot be told from waiting, and a body without a declared length that was
+ * reset looks complete.
  */
 export function createFetchTransport({ tls }: FetchTransportOptions = {}): Transport {
   return {
@@ -46,7 +45,7 @@ class FetchExchange implements Exchange {
 
   constructor(request: UpstreamRequest, ca: string | undefined) {
     this.response = this.fetchHead(request, ca);
-    // A caller that cancels need not listen any more.
+    // After a cancel the caller may not handle the rejection.
     this.response.catch(() => {});
   }
 
@@ -63,7 +62,7 @@ class FetchExchange implements Exchange {
         redirect: "manual",
         keepalive: false,
         decompress: false,
-        // The gateway has timers of its own.
+        // The gateway has its own timers.
         timeout: false,
         signal: this.abort.signal,
         ...(ca !== undefined && { tls: { ca } }),
@@ -91,13 +90,13 @@ class FetchExchange implements Exchange {
   }
 
   private describe(error: unknown, classify: (code: string) => TransportErrorKind): TransportError {
-    if (this.abort.signal.aborted) return new TransportError("cancelled", "given up by the caller");
+    if (this.abort.signal.aborted) return new TransportError("cancelled", "cancelled by the caller");
     const { code = "", message } = error as { code?: string; message: string };
     return new TransportError(classify(code), message);
   }
 }
 
-/** fetch would make a header of user and password; credentials travel in the caller's headers only. */
+/** Removes user and password, of which fetch would make a header. */
 function withoutCredentials(url: URL): string {
   if (url.username === "" && url.password === "") return url.href;
   const bare = new URL(url);
@@ -123,7 +122,7 @@ async function readPiece(reader: PieceReader | null): Promise<Uint8Array | null>
   return null;
 }
 
-/** What is in no list is an answer, or a request, that fetch did not like. */
+/** A code in no list is an invalid request or answer. */
 function classifyHeadFailure(code: string): TransportErrorKind {
   if (CONNECT_FAILED.test(code)) return "connect_failed";
   if (RESET.has(code)) return "reset";

@@ -3,15 +3,15 @@ import type { Http1Bounds } from "./bounds.ts";
 import type { ResponseHead } from "./response-head.ts";
 
 /**
- * The most that one read hands on. Smaller pieces that wait are joined up to it, which is cheaper than waking the reader
- * for each; larger ones are cut, so that a reader that stops has no more than this in its own hands.
+ * The most bytes that one read returns. Smaller waiting pieces are joined up to it, which is cheaper than one read for each;
+ * larger ones are split, so that a slow reader holds no more than this.
  */
 const READ_BYTES = 64 * 1024;
 
-/** Whoever feeds an answer, and is told to stop and to go on. */
-export interface Feeder {
-  hold(): void;
-  release(): void;
+/** The source of an answer's body. */
+export interface BodySource {
+  pause(): void;
+  resume(): void;
 }
 
 interface Waiting {
@@ -19,27 +19,27 @@ interface Waiting {
   reject(error: TransportError): void;
 }
 
-/** The head of an answer and what has come of its body: pieces wait here until they are read. */
+/** The head of an answer and the unread pieces of its body. */
 export class Answer implements UpstreamResponse {
   readonly status: number;
   private readonly head: ResponseHead;
-  private readonly feeder: Feeder;
+  private readonly source: BodySource;
   private readonly bounds: Http1Bounds;
   private pieces: Uint8Array[] = [];
   private unreadBytes = 0;
   private waiting: Waiting | null = null;
-  private isHeld = false;
+  private isPaused = false;
   private isOver = false;
   private error: TransportError | null = null;
 
-  constructor(head: ResponseHead, feeder: Feeder, bounds: Http1Bounds) {
+  constructor(head: ResponseHead, source: BodySource, bounds: Http1Bounds) {
     this.status = head.status;
     this.head = head;
-    this.feeder = feeder;
+    this.source = source;
     this.bounds = bounds;
   }
 
-  /** The server keeps the connection open after this answer. */
+  /** Whether the server keeps the connection open after this answer. */
   get keepAlive(): boolean {
     return this.head.keepAlive;
   }
@@ -62,7 +62,7 @@ export class Answer implements UpstreamResponse {
     return this.unreadBytes;
   }
 
-  /** Adds a piece of at least a byte. */
+  /** Adds a piece, which must not be empty. */
   push(piece: Uint8Array): void {
     let rest = piece;
     if (this.waiting !== null) {
@@ -75,26 +75,26 @@ export class Answer implements UpstreamResponse {
     this.pieces.push(rest);
     this.unreadBytes += rest.length;
     if (this.unreadBytes >= this.bounds.unreadBytes || this.pieces.length >= this.bounds.unreadPieces) {
-      this.isHeld = true;
-      this.feeder.hold();
+      this.isPaused = true;
+      this.source.pause();
     }
   }
 
-  /** The body is whole. */
+  /** Marks the body as complete. */
   end(): void {
     this.isOver = true;
     this.waiting?.resolve(null);
     this.waiting = null;
   }
 
-  /** The body broke off; what waits may still be read. */
+  /** Marks the body as broken off. Its waiting pieces may still be read. */
   fail(error: TransportError): void {
     this.error = error;
     this.waiting?.reject(error);
     this.waiting = null;
   }
 
-  /** Nobody wants the rest, nor what waits. */
+  /** Drops the waiting pieces and the rest of the body. */
   discard(error: TransportError): void {
     this.pieces = [];
     this.unreadBytes = 0;
@@ -104,10 +104,10 @@ export class Answer implements UpstreamResponse {
   private take(): Uint8Array {
     const piece = this.cutPiece();
     this.unreadBytes -= piece.length;
-    // Only when all is read: a reader slower than its source would else hold and release at every piece.
-    if (this.isHeld && this.pieces.length === 0) {
-      this.isHeld = false;
-      this.feeder.release();
+    // Only when everything is read: otherwise a slow reader would pause and resume its source at every piece.
+    if (this.isPaused && this.pieces.length === 0) {
+      this.isPaused = false;
+      this.source.resume();
     }
     return piece;
   }

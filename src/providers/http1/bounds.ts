@@ -1,32 +1,32 @@
-/** Limits of one HTTP/1.1 transport. Sizes in bytes, times in milliseconds. */
+/** The bounds of an HTTP/1.1 transport. Sizes are in bytes, times in milliseconds. */
 export interface Http1Bounds {
-  /** A status line with its headers; the trailers of a chunked body on their own. */
+  /** Status line and headers together. Trailers of a chunked body have the same bound. */
   readonly headBytes: number;
   /** Header lines of one head. */
   readonly headerCount: number;
-  /** The line that carries a chunk's size, extensions included. */
+  /** The line with a chunk's size, including extensions. */
   readonly chunkLineBytes: number;
-  /** 1xx heads before the answer. */
+  /** Number of 1xx heads before the answer. */
   readonly interimHeads: number;
-  /** Body that came and was not read. From here on the socket is not read either; one socket read may top it. */
+  /** Unread body bytes above which the socket is paused. One more socket read may exceed it. */
   readonly unreadBytes: number;
-  /** The same as a number of pieces: each costs memory beyond its bytes. */
+  /** Unread pieces above which the socket is paused, because each takes memory besides its bytes. */
   readonly unreadPieces: number;
-  /** What the system buffers of one connection's answers, where it can be told; 0: as it likes. */
+  /** Socket receive buffer, where the system supports it; 0 for the default of the system. */
   readonly systemBufferBytes: number;
-  /** How long a connection without an exchange is kept. */
+  /** How long an idle connection is kept. */
   readonly idleMs: number;
   readonly idlePerOrigin: number;
   readonly idleTotal: number;
-  /** How long a connection must be silent after an answer to be used again, until one to the same origin has been. */
+  /** How long a connection must be silent after an answer before its reuse, until its origin is trusted. */
   readonly probationMs: number;
-  /** Bytes on an idle connection within this time of its last answer count as sent behind that answer. */
+  /** Bytes on an idle connection within this time after its last answer count as sent after that answer. */
   readonly strayMs: number;
-  /** How long connections to an origin that has sent bytes behind an answer are not used again. */
+  /** How long connections are not reused after their origin sent bytes after an answer. */
   readonly distrustMs: number;
 }
 
-/** The bounds of a transport whose caller names none. */
+/** The default bounds of a transport. */
 export const DEFAULT_BOUNDS: Http1Bounds = {
   headBytes: 64 * 1024,
   headerCount: 256,

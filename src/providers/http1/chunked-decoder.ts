@@ -6,17 +6,17 @@ const SPACE = 32;
 const TAB = 9;
 const SEMICOLON = 59;
 
-/** Above this a size would lose digits as a number. */
+/** The largest chunk size, which a number represents exactly. */
 const MAX_CHUNK_BYTES = 2 ** 48;
 
-/** Digits of a size that no read can exceed. */
+/** Digits of a chunk size that fits into one read. */
 const PLAIN_DIGITS = 7;
 
 enum At {
-  /** The first digit of a size: one is needed. */
+  /** Before the first digit of a size, which is required. */
   SizeStart,
   Size,
-  /** Blanks behind a size; old servers pad with them. */
+  /** Blanks after a size, with which old servers pad it. */
   SizePad,
   Extension,
   SizeLf,
@@ -36,21 +36,20 @@ const HEX = Int8Array.from({ length: 256 }, (_, code) =>
 );
 
 /**
- * Decodes a chunked body as it comes. Extensions and trailers are read over and dropped: nothing in the
- * gateway means anything by them.
+ * Decodes a chunked body incrementally. Extensions and trailers are ignored.
  */
 export class ChunkedDecoder {
-  /** Why the body is refused; null while it is not. */
+  /** Why the body is rejected; null if it is not. */
   error: string | null = null;
 
   private readonly bounds: Http1Bounds;
   private at: At = At.SizeStart;
-  /** The size being read, then what is left of the chunk. */
+  /** The size being read, then the remaining bytes of the chunk. */
   private remaining = 0;
-  /** Bytes of the line being read; of all trailers, once these have begun. */
+  /** Bytes of the line being read; of all trailers together once they have begun. */
   private lineBytes = 0;
 
-  /** Where `decode` put the body: from `bodyAt` to `bodyEnd` of its argument. */
+  /** The range of the argument of `decode` that contains the decoded body. */
   bodyAt = 0;
   bodyEnd = 0;
 
@@ -64,8 +63,8 @@ export class ChunkedDecoder {
   }
 
   /**
-   * Takes `bytes` from `from` on; gives the offset behind what it took. The data of several chunks are moved
-   * together within `bytes`, which is the decoder's to change: a read of many small chunks becomes one piece.
+   * Decodes `bytes` from offset `from`, and returns the offset after the last decoded byte. Moves the data of several chunks
+   * together within `bytes`, so that a read of many small chunks becomes one piece.
    */
   decode(bytes: Uint8Array, from: number): number {
     this.bodyAt = from;
@@ -80,8 +79,8 @@ export class ChunkedDecoder {
   }
 
   /**
-   * Takes the plain chunks that lie whole in `bytes`, which is how streams of events come; what is cut, adorned
-   * or malformed is left to the walk byte by byte.
+   * Decodes the chunks that are complete in `bytes` and have no extension, as in event streams. Returns the offset of the
+   * first other chunk, which is decoded byte by byte.
    */
   private takeWholeChunks(bytes: Uint8Array, from: number): number {
     let at = from;
@@ -107,14 +106,14 @@ export class ChunkedDecoder {
     return end;
   }
 
-  /** Puts data behind what this read has brought before. */
+  /** Appends data to the body that was decoded from the same bytes. */
   private moveData(bytes: Uint8Array, from: number, end: number): void {
     if (this.bodyEnd === this.bodyAt) this.bodyAt = this.bodyEnd = from;
     else bytes.copyWithin(this.bodyEnd, from, end);
     this.bodyEnd += end - from;
   }
 
-  /** Gives the state behind a byte that is not data. */
+  /** Returns the state after a byte that is not data. */
   private takeFraming(byte: number): At {
     switch (this.at) {
       case At.SizeStart:
@@ -143,12 +142,12 @@ export class ChunkedDecoder {
   private takeSize(byte: number): At {
     const digit = HEX[byte]!;
     if (this.at === At.SizeStart) {
-      if (digit < 0) return this.refuse("chunk without a size");
+      if (digit < 0) return this.reject("chunk without a size");
       this.remaining = this.lineBytes = 0;
     }
     if (digit < 0) return this.takeSizePad(byte);
     this.remaining = this.remaining * 16 + digit;
-    if (this.remaining > MAX_CHUNK_BYTES) return this.refuse("chunk size is over its bound");
+    if (this.remaining > MAX_CHUNK_BYTES) return this.reject("chunk size exceeds its bound");
     return this.countByte(At.Size, this.bounds.chunkLineBytes);
   }
 
@@ -157,34 +156,34 @@ export class ChunkedDecoder {
     const bound = this.bounds.chunkLineBytes;
     if (byte === SEMICOLON) return this.countByte(At.Extension, bound);
     if (byte === SPACE || byte === TAB) return this.countByte(At.SizePad, bound);
-    return this.refuse("malformed chunk size");
+    return this.reject("malformed chunk size");
   }
 
   private takeTrailer(byte: number): At {
     if (this.at === At.TrailerStart) {
       if (byte === CR) return At.EndLf;
-      if (byte === SPACE || byte === TAB) return this.refuse("folded trailer");
+      if (byte === SPACE || byte === TAB) return this.reject("folded trailer");
       this.at = At.Trailer;
     }
     return this.takeText(byte, At.TrailerLf, this.bounds.headBytes);
   }
 
-  /** A byte of a line nobody needs, up to its CR. A bare LF would be a line end to others. */
-  private takeText(byte: number, behind: At, boundBytes: number): At {
-    if (byte === LF || byte === 0) return this.refuse("forbidden byte in chunk framing");
-    return this.countByte(byte === CR ? behind : this.at, boundBytes);
+  /** Skips a byte of an extension or trailer, up to its CR. A bare LF is rejected, because other parsers take it for a line end. */
+  private takeText(byte: number, next: At, boundBytes: number): At {
+    if (byte === LF || byte === 0) return this.reject("forbidden byte in chunk framing");
+    return this.countByte(byte === CR ? next : this.at, boundBytes);
   }
 
   private countByte(next: At, boundBytes: number): At {
     this.lineBytes += 1;
-    return this.lineBytes > boundBytes ? this.refuse("chunk framing is over its bound") : next;
+    return this.lineBytes > boundBytes ? this.reject("chunk framing exceeds its bound") : next;
   }
 
   private expect(byte: number, wanted: number, next: At): At {
-    return byte === wanted ? next : this.refuse("malformed chunk framing");
+    return byte === wanted ? next : this.reject("malformed chunk framing");
   }
 
-  private refuse(why: string): At {
+  private reject(why: string): At {
     this.error = why;
     return this.at;
   }

@@ -5,43 +5,43 @@ import { boundSocketBuffer } from "../../base/socket-buffers.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
 import type { Target } from "./target.ts";
 
-/** What a connection tells whoever uses it. Nothing is told after `closed`, nor after the user's own `drop`. */
+/** Receives the events of a connection. There are none after `closed`, or after `drop` or `end`. */
 export interface ConnectionUser {
-  /** It may be written to; TLS, if any, is verified. */
+  /** The connection can be written to. TLS, if used, is verified. */
   opened(connection: Connection): void;
-  /** `bytes` are the user's to keep and to change. */
+  /** `bytes` may be kept and changed. */
   received(connection: Connection, bytes: Uint8Array): void;
-  /** It is gone. `error` is null when the peer closed cleanly. */
+  /** The connection is closed. `error` is null if the peer closed it cleanly. */
   closed(connection: Connection, error: TransportError | null): void;
 }
 
 export interface ConnectOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** What the system buffers of what the peer sends; 0: as it likes. */
+  /** Socket receive buffer in bytes; 0 for the default of the system. */
   readonly systemBufferBytes: number;
-  /** Roots to trust; undefined for the machine's own. */
+  /** Trusted root certificates; undefined for those of the system. */
   readonly ca: readonly string[] | undefined;
 }
 
-/** Up to this size head and body are copied together, so that a request is one system call. */
+/** Requests up to this size are copied into one buffer, so that they are sent with one system call. Bytes. */
 const JOIN_BYTES = 64 * 1024;
 
-/** For joining only: a write is over before the next begins, so that one serves all connections. */
+/** Shared by all connections, because a write ends before the next begins. */
 const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BYTES);
 
-/** ALPN's list with the one entry `http/1.1`, in its wire form. */
+/** The ALPN protocol list with the entry `http/1.1`, encoded. */
 const ALPN_HTTP1 = "\x08http/1.1";
 
-/** One socket, from the first attempt to reach its peer on. */
+/** A socket, connecting or connected. */
 export class Connection {
   readonly origin: string;
   user: ConnectionUser;
-  /** When it was last put aside, by the pool's clock. */
+  /** When the pool received it, in milliseconds since the epoch. */
   idleSince = 0;
-  /** The pool's turn from which on it may be used again. */
+  /** The turn of the pool's counter from which the connection may be reused. */
   restedAtTurn = 0;
-  /** It has carried an exchange before. */
+  /** Whether it has been used for an earlier exchange. */
   isReused = false;
 
   private state: "connecting" | "open" | "closed" = "connecting";
@@ -52,7 +52,7 @@ export class Connection {
   private unsent: Uint8Array[] = [];
   private isPaused = false;
 
-  /** Begins to connect. `user` hears `opened` or `closed`, never before this has returned. */
+  /** Begins to connect. Calls `opened` or `closed` of `user` later, never within the constructor. */
   constructor(target: Target, options: ConnectOptions, user: ConnectionUser) {
     this.origin = target.origin;
     this.target = target;
@@ -64,12 +64,12 @@ export class Connection {
     this.connect(options).catch((error) => this.fail(describeConnectFailure(error)));
   }
 
-  /** Nothing of what was sent is still waiting. */
+  /** Whether everything that was sent has been written to the socket. */
   get isFlushed(): boolean {
     return this.unsent.length === 0;
   }
 
-  /** Sends a head (latin-1) and a body, as fast as the peer takes them. `body` must not change until flushed. */
+  /** Sends a head (latin-1) and a body as fast as the peer reads them. `body` must not change until flushed. */
   send(head: string, body: Uint8Array | null): void {
     const bodyBytes = body?.length ?? 0;
     if (head.length + bodyBytes <= JOIN_BYTES) {
@@ -85,7 +85,7 @@ export class Connection {
     this.flush();
   }
 
-  /** Reads no more from the peer, until `resume`. One read may still come. */
+  /** Stops reading from the peer until `resume`. One more read may occur. */
   pause(): void {
     if (this.isPaused || this.socket === null) return;
     this.isPaused = true;
@@ -98,14 +98,14 @@ export class Connection {
     this.socket.resume();
   }
 
-  /** Ends it in the middle of things: the peer sees a reset. */
+  /** Closes the connection during an exchange: the peer sees a reset. */
   drop(): void {
     if (this.state === "closed") return;
     const socket = this.leave();
     socket?.terminate();
   }
 
-  /** Ends it between exchanges. */
+  /** Closes the connection between exchanges. */
   end(): void {
     if (this.state === "closed") return;
     const socket = this.leave();
@@ -131,10 +131,10 @@ export class Connection {
     });
   }
 
-  /** The socket is there; with TLS the handshake is still to come. */
+  /** Called when the socket is connected, before a TLS handshake. */
   acceptSocket(socket: Socket<Connection>): void {
     if (this.state === "closed") {
-      // Given up while connecting, when there was no socket yet to close.
+      // Dropped while connecting, before there was a socket to close.
       socket.terminate();
       return;
     }
@@ -145,25 +145,25 @@ export class Connection {
   }
 
   /**
-   * The handshake is done, well or not. The verdict on the chain is the runtime's, as `error`; whether the
-   * certificate is this host's is asked here once more, because runtimes have been lax about it.
+   * Called when the handshake has succeeded or failed. The runtime verifies the certificate chain and reports it in `error`. The
+   * host name is verified here again, because runtimes have had gaps there.
    */
   acceptHandshake(socket: Socket<Connection>, success: boolean, error: Error | null): void {
     if (this.state !== "connecting") return;
-    const refusal = error ?? socket.getAuthorizationError();
-    const verified = success && refusal === null && socket.authorized;
+    const chainError = error ?? socket.getAuthorizationError();
+    const verified = success && chainError === null && socket.authorized;
     const mismatch = verified
       ? checkServerIdentity(this.target.hostname, socket.getPeerCertificate())
       : undefined;
     if (verified && mismatch === undefined) this.open();
-    else this.fail(new TransportError("tls_failed", (mismatch ?? refusal)?.message ?? "not verified"));
+    else this.fail(new TransportError("tls_failed", (mismatch ?? chainError)?.message ?? "not verified"));
   }
 
   acceptData(bytes: Uint8Array): void {
     if (this.state === "open") this.user.received(this, bytes);
   }
 
-  /** Something broke; the socket closes next, or is closed here. */
+  /** Called when the socket has failed. */
   acceptError(error: Error): void {
     this.fail(new TransportError("reset", error.message));
   }
@@ -179,7 +179,7 @@ export class Connection {
     this.user.closed(this, error === undefined ? null : new TransportError("reset", error.message));
   }
 
-  /** Goes on with what the peer did not take at once. */
+  /** Writes more of the unsent bytes. */
   flush(): void {
     while (this.state === "open" && this.unsent.length > 0) {
       const next = this.unsent[0]!;
@@ -192,7 +192,7 @@ export class Connection {
     }
   }
 
-  /** A closed socket takes nothing; its close is on the way, and behind what may still be read. */
+  /** Returns the number of bytes written. A closed socket takes none; its close event follows after the remaining reads. */
   private write(bytes: Uint8Array, from: number, length: number): number {
     return Math.max(0, this.socket!.write(bytes, from, length));
   }
@@ -225,7 +225,7 @@ export class Connection {
   }
 }
 
-/** The runtime's types leave it out. */
+/** Returns the file descriptor of a socket, which the runtime's types omit. */
 function descriptorOf(socket: Socket<Connection>): number {
   return (socket as unknown as { readonly fd: number }).fd;
 }
@@ -236,8 +236,8 @@ function describeConnectFailure(error: unknown): TransportError {
 }
 
 /**
- * One set for all sockets: what they do is the connection's. Each read comes in memory of its own, so that its
- * pieces may be kept without a copy.
+ * The handlers of all sockets; they call the connection. Each read has its own memory, so that its pieces may be kept without
+ * a copy.
  */
 const HANDLERS: SocketHandler<Connection> = {
   // Not `Buffer`, whose `slice` shares memory where a Uint8Array's does not.
@@ -248,6 +248,6 @@ const HANDLERS: SocketHandler<Connection> = {
   drain: (socket) => socket.data.flush(),
   error: (socket, error) => socket.data.acceptError(error),
   close: (socket, error) => socket.data.acceptClose(error),
-  // The promise says it too; without this it would also be reported as unhandled.
+  // The promise reports the error too; without a handler it would be reported as unhandled.
   connectError: () => {},
 };

@@ -6,7 +6,7 @@ import {
   type UpstreamResponse,
 } from "../../core/deployments/transport.ts";
 import { decodeResponse } from "../content-encoding/decode-response.ts";
-import { Answer, type Feeder } from "./answer.ts";
+import { Answer, type BodySource } from "./answer.ts";
 import type { Http1Bounds } from "./bounds.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
 import type { Pool } from "./pool.ts";
@@ -14,28 +14,28 @@ import { serializeRequestHead } from "./request-head.ts";
 import { ResponseParser } from "./response-parser.ts";
 import type { Target } from "./target.ts";
 
-/** What the exchanges of one transport share. */
+/** The shared parts of a transport's exchanges. */
 export interface ExchangeContext {
   readonly clock: Clock;
   readonly bounds: Http1Bounds;
   readonly pool: Pool;
   readTarget(url: URL): Target;
-  /** Roots to trust; undefined for the machine's own. */
+  /** Trusted root certificates; undefined for those of the system. */
   readonly ca: readonly string[] | undefined;
 }
 
-/** Begins an exchange: on a connection that waits, else on one of its own. */
+/** Begins an exchange on an idle connection, or on a new one. */
 export function startExchange(context: ExchangeContext, request: UpstreamRequest): Exchange {
   const exchange = new Http1Exchange(context, request);
   exchange.start();
   return exchange;
 }
 
-/** How soon after a request a reused connection closes if the server had given it up before. Milliseconds. */
+/** A reused connection that closes within this time after a request was already being closed by the server. Milliseconds. */
 const RACE_MS = 1_000;
 
-/** One request and its answer. It holds a connection from `start` until the answer has come or failed. */
-class Http1Exchange implements Exchange, ConnectionUser, Feeder {
+/** One request and its answer. It has a connection from `start` until the answer is complete or has failed. */
+class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   readonly response: Promise<UpstreamResponse>;
 
   private readonly context: ExchangeContext;
@@ -48,7 +48,7 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   private connection: Connection | null = null;
   private answer: Answer | null = null;
   private hasReceived = false;
-  /** The answer began before the request was sent whole. */
+  /** Whether the answer began before the whole request was sent. */
   private isEarly = false;
   private sentAt = 0;
   private isCancelled = false;
@@ -71,14 +71,14 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
       this.fail(error as TransportError);
       return;
     }
-    const waiting = this.context.pool.take(this.target.origin);
-    if (waiting === null) {
+    const idle = this.context.pool.take(this.target.origin);
+    if (idle === null) {
       this.connect(this.target);
       return;
     }
-    waiting.user = this;
-    this.connection = waiting;
-    this.opened(waiting);
+    idle.user = this;
+    this.connection = idle;
+    this.opened(idle);
   }
 
   cancel(): void {
@@ -86,7 +86,7 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
     this.isCancelled = true;
     this.connection?.drop();
     this.connection = null;
-    const error = new TransportError("cancelled", "given up by the caller");
+    const error = new TransportError("cancelled", "cancelled by the caller");
     if (this.answer === null) this.fail(error);
     else this.answer.discard(error);
   }
@@ -111,15 +111,14 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
       this.resolve(decodeResponse(this.answer));
     }
     if (parsed.body !== null) this.answer!.push(parsed.body);
-    if (parsed.error !== null) this.refuse(connection, parsed.error);
+    if (parsed.error !== null) this.failProtocol(connection, parsed.error);
     else if (parsed.ended) this.finish(connection, this.answer!, parsed.surplus);
   }
 
   closed(connection: Connection, error: TransportError | null): void {
     this.connection = null;
-    // The server gave the connection up while it waited: the usual race of keep-alive, told by not one byte
-    // having come. On a fresh connection the same would mean that the server refuses this request.
-    // The race shows itself at once; a server that closes later has had the request, and may have worked on it.
+    // The usual race of keep-alive: the server closed the idle connection just before the request. It shows at once and
+    // without a byte of an answer. A server that closes later has received the request and may have processed it.
     const isRace =
       connection.isReused && !this.hasReceived && this.context.clock.now() - this.sentAt < RACE_MS;
     if (isRace) this.connect(this.target!);
@@ -128,11 +127,11 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
     else this.endBody(this.answer, error);
   }
 
-  hold(): void {
+  pause(): void {
     this.connection?.pause();
   }
 
-  release(): void {
+  resume(): void {
     this.connection?.resume();
   }
 
@@ -144,8 +143,8 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   }
 
   /**
-   * Sends the request again on a fresh connection. This one was used before and speaks while the request is still being
-   * sent, so that the bytes may belong to the exchange before. The server cannot have worked on half a request.
+   * Sends the request again on a new connection. The reused one receives bytes while the request is still being sent, so they
+   * may belong to its previous exchange. The server cannot have processed a partial request.
    */
   private startOver(connection: Connection): void {
     connection.drop();
@@ -155,7 +154,7 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   private finish(connection: Connection, answer: Answer, surplus: boolean): void {
     this.connection = null;
     if (surplus) this.context.pool.distrust(connection.origin);
-    // A server that answers early may read the rest of the request as the next one, and answer that too.
+    // A server that answers early may take the rest of the request for the next one.
     if (surplus || this.isEarly || !connection.isFlushed || !answer.keepAlive) {
       connection.end();
     } else {
@@ -165,7 +164,7 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
     answer.end();
   }
 
-  private refuse(connection: Connection, why: string): void {
+  private failProtocol(connection: Connection, why: string): void {
     this.connection = null;
     connection.drop();
     const error = new TransportError("protocol", why);
@@ -173,14 +172,14 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
     else this.answer.fail(error);
   }
 
-  /** The connection closed within the body: for one that has no other end, cleanly is whole. */
+  /** Ends the body after the connection has closed. A body without a declared length ends with a clean close. */
   private endBody(answer: Answer, error: TransportError | null): void {
     if (error === null && this.parser.finish() === "ended") answer.end();
     else answer.fail(new TransportError("truncated", error?.message ?? "closed before the body's end"));
   }
 
   private fail(error: TransportError): void {
-    // A caller that cancels need not listen any more.
+    // After a cancel the caller may not handle the rejection.
     this.response.catch(() => {});
     this.reject(error);
   }

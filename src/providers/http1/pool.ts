@@ -3,42 +3,41 @@ import type { Http1Bounds } from "./bounds.ts";
 import type { Connection, ConnectionUser } from "./connection.ts";
 import { createTurnCounter, type TurnCounter } from "./turn-counter.ts";
 
-/** Connections without an exchange, for the next one to the same origin. */
+/** Idle connections, which are reused for the same origin. */
 export interface Pool {
-  /** The rested connection that was used last, which the server is least likely to have closed; null when there is none. */
+  /** Removes and returns the rested connection that was used last, which the server is least likely to close; null if there is none. */
   take(origin: string): Connection | null;
-  /** Keeps an open connection, or closes it or an older one where a bound says so. */
+  /** Adds an open connection. Closes it, or an older one, if a bound is reached. */
   put(connection: Connection): void;
-  /** Reports bytes that belong to no answer: for a while no connection to the origin is used twice. */
+  /** Reports bytes that belong to no answer. For a while connections to the origin are not reused. */
   distrust(origin: string): void;
-  /** Closes all; what is put later is closed too. */
+  /** Closes all connections, also those that are added later. */
   close(): void;
 }
 
 /**
- * Makes a pool. Idle ones older than `bounds.idleMs` are closed within as long again. `onDistrust` is called once each
- * time an origin loses its trust.
+ * Creates a pool. Connections that are idle for longer than `bounds.idleMs` are closed within the same time again. `onDistrust` is
+ * called once each time an origin loses its trust.
  */
 export function createPool(clock: Clock, bounds: Http1Bounds, onDistrust: (origin: string) => void): Pool {
   return new IdlePool(clock, bounds, onDistrust);
 }
 
-/** What the pool knows of one origin. */
+/** The connections and the state of one origin. */
 interface Origin {
   /** Idle connections, the oldest first. */
   readonly idle: Connection[];
-  /** One of its connections was silent for `probationMs` after an answer. */
+  /** Whether one of its connections was silent for `probationMs` after an answer. */
   isTrusted: boolean;
-  /** Until then its connections are not kept. */
+  /** Until this time its connections are not reused. */
   distrustedUntil: number;
 }
 
 /**
- * HTTP/1.1 does not say which request an answer belongs to. A server that sends more than its answer therefore answers
- * the connection's next request ahead of time, with what was meant for another caller. So a connection rests before it
- * is used again, and one that receives a byte meanwhile is closed. The rest lasts until the event loop has looked at the
- * socket once more. An origin that is not trusted yet has to stay silent for `probationMs` as well; that finds servers
- * that always send too much, however their packets are spread, before any caller is harmed.
+ * In HTTP/1.1 an answer does not name its request. If a server sends more bytes than its answer, they would be taken for the
+ * answer to the connection's next request, which may be another caller's. Therefore a connection rests before its reuse, and is
+ * closed if it receives a byte meanwhile. The rest lasts until the event loop has polled the socket once more. Connections to
+ * an origin that is not trusted yet must also be silent for `probationMs`, which detects servers that always send too much.
  */
 class IdlePool implements Pool, ConnectionUser {
   private readonly origins = new Map<string, Origin>();
@@ -90,14 +89,14 @@ class IdlePool implements Pool, ConnectionUser {
     if (this.isClosed) return;
     const origin = this.originOf(name);
     const now = this.clock.now();
-    const isNews = now >= origin.distrustedUntil;
+    const isFirst = now >= origin.distrustedUntil;
     origin.distrustedUntil = now + this.bounds.distrustMs;
     origin.isTrusted = false;
     for (const connection of origin.idle) connection.end();
     this.total -= origin.idle.length;
     origin.idle.length = 0;
     this.startSweeping();
-    if (isNews) this.onDistrust(name);
+    if (isFirst) this.onDistrust(name);
   }
 
   close(): void {
@@ -113,17 +112,17 @@ class IdlePool implements Pool, ConnectionUser {
   opened(): void {}
 
   /**
-   * Bytes on an idle connection. Soon after an answer they are part of it that its length left out. Later they are a
-   * server's farewell, such as a 408 of a load balancer that closes.
+   * Handles bytes on an idle connection. Soon after an answer they are a surplus of it. Later they are a message before a
+   * close, such as the 408 of a load balancer.
    */
   received(connection: Connection): void {
-    this.forget(connection);
+    this.remove(connection);
     connection.drop();
     if (this.clock.now() - connection.idleSince < this.bounds.strayMs) this.distrust(connection.origin);
   }
 
   closed(connection: Connection): void {
-    this.forget(connection);
+    this.remove(connection);
   }
 
   private isRested(connection: Connection, { isTrusted }: Origin, now: number): boolean {
@@ -140,7 +139,7 @@ class IdlePool implements Pool, ConnectionUser {
     return origin;
   }
 
-  private forget(connection: Connection): void {
+  private remove(connection: Connection): void {
     const idle = this.origins.get(connection.origin)?.idle ?? [];
     const at = idle.indexOf(connection);
     if (at < 0) return;
@@ -155,7 +154,7 @@ class IdlePool implements Pool, ConnectionUser {
       if (first !== undefined && (oldest === null || first.idleSince < oldest.idleSince)) oldest = first;
     }
     if (oldest === null) return;
-    this.forget(oldest);
+    this.remove(oldest);
     oldest.end();
   }
 
@@ -163,7 +162,7 @@ class IdlePool implements Pool, ConnectionUser {
     this.sweeper ??= this.clock.every(this.bounds.idleMs, () => this.sweep());
   }
 
-  /** Also forgets origins that have no connections and no blame. */
+  /** Closes expired connections, and removes origins without connections that are not distrusted. */
   private sweep(): void {
     const now = this.clock.now();
     for (const [name, { idle, distrustedUntil }] of this.origins) {

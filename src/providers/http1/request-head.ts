@@ -2,12 +2,12 @@ import { TRANSPORT_HEADERS, TransportError, type UpstreamRequest } from "../../c
 import type { Target } from "./target.ts";
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-/** A value that would end its line, or that is not bytes. */
+/** Characters that would end the line or are not latin-1. */
 const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
- * The request's line and headers, a character a byte (latin-1). Throws a `protocol` error, without the value,
- * for a header that can not stand in a head.
+ * Returns the request line and headers in latin-1.
+ * @throws TransportError `protocol` for an invalid header; the message does not contain its value.
  */
 export function serializeRequestHead(request: UpstreamRequest, target: Target): string {
   const { headers, body, method } = request;

@@ -10,12 +10,12 @@ const ZERO = 48;
 /** `HTTP/1.` */
 const VERSION_PREFIX = Uint8Array.of(72, 84, 84, 80, 47, 49, 46);
 
-/** RFC 9110 `token`: what a header's name consists of. */
+/** RFC 9110 `token`: the characters of a header name. */
 const IS_NAME = tableOf((code) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code)));
 /** RFC 9110 `field-content`: visible ASCII, blank, tab, obs-text. No CR, LF, NUL. */
 const IS_VALUE = tableOf((code) => code === TAB || (code >= SPACE && code !== 127));
 
-/** Numbers a head's header lines keep in `fields`: where name and value begin and end. */
+/** The numbers per header in `fields`: begin and end of name and value. */
 const FIELD_WIDTH = 4;
 
 function tableOf(holds: (code: number) => boolean): Uint8Array {
@@ -25,12 +25,12 @@ function tableOf(holds: (code: number) => boolean): Uint8Array {
 const latin1Slice = (Buffer.prototype as unknown as { latin1Slice(from: number, to: number): string })
   .latin1Slice;
 
-/** Bytes as a string with a character for each byte. */
+/** Decodes bytes as latin-1. */
 function decodeLatin1(bytes: Uint8Array, from: number, to: number): string {
   return latin1Slice.call(bytes, from, to);
 }
 
-/** Compares without regard to case; `name` is lower-case ASCII. */
+/** Compares ignoring case. `name` is lower-case ASCII. */
 function isNamed(bytes: Uint8Array, from: number, name: string): boolean {
   for (let i = 0; i < name.length; i++) {
     const byte = bytes[from + i]!;
@@ -40,13 +40,13 @@ function isNamed(bytes: Uint8Array, from: number, name: string): boolean {
   return true;
 }
 
-/** The head of an answer. Headers stay bytes until somebody asks for one. */
+/** The head of an answer. Headers are decoded when they are read. */
 export class ResponseHead {
   readonly status: number;
-  /** Bytes of the body as declared; null when nothing declared it. */
+  /** The declared length of the body in bytes; null if none is declared. */
   readonly contentLength: number | null;
   readonly chunked: boolean;
-  /** The server keeps the connection open after this answer. */
+  /** Whether the server keeps the connection open after this answer. */
   readonly keepAlive: boolean;
   private readonly block: Uint8Array;
   private readonly start: number;
@@ -62,7 +62,7 @@ export class ResponseHead {
     this.fields = reader.fields;
   }
 
-  /** The value of the header `name` (lower-case), or null; several of one name are joined by a comma. */
+  /** Returns the value of a header (lower-case name), or null. Several values are joined by a comma. */
   header(name: string): string | null {
     const { block, start, fields } = this;
     let found: string | null = null;
@@ -77,13 +77,13 @@ export class ResponseHead {
 }
 
 /**
- * Reads one head, line by line as lines become whole, so that what it says does not depend on how the bytes
- * were cut. A head that comes in one piece is not copied.
+ * Reads one head, line by line as lines become complete, so that the result does not depend on how the bytes were split. A head
+ * in one piece is not copied.
  */
 export class HeadReader {
-  /** Why the head is refused; null while it is not. */
+  /** Why the head is rejected; null if it is not. */
   error: string | null = null;
-  /** The head, once `read` has seen its end. */
+  /** The head, once its end has been read. */
   head: ResponseHead | null = null;
 
   status = 0;
@@ -96,7 +96,7 @@ export class HeadReader {
   private readonly bounds: Http1Bounds;
   private kept: Uint8Array | null = null;
   private keptBytes = 0;
-  /** Where the first line not yet whole begins, from the head's first byte. */
+  /** Offset of the first incomplete line from the head's first byte. */
   private lineAt = 0;
   private isHttp10 = false;
 
@@ -105,8 +105,8 @@ export class HeadReader {
   }
 
   /**
-   * Takes `bytes` from `from` on. Gives the offset in `bytes` behind the head when `head` is whole, and -1 when it
-   * needs more or `error` says why it will not be. `bytes` must not be changed afterwards.
+   * Reads `bytes` from offset `from`. Returns the offset after the head if it is complete, and -1 if more bytes are needed or `error`
+   * is set. `bytes` must not be changed afterwards.
    */
   read(bytes: Uint8Array, from: number): number {
     const before = this.keptBytes;
@@ -116,20 +116,20 @@ export class HeadReader {
     const lineAt = this.readLines(block, start, before > 0 ? before : from);
     if (this.error !== null) return -1;
     if (this.head !== null) return before > 0 ? from + lineAt - before : lineAt;
-    if (block.length - start > this.bounds.headBytes) return this.refuse("head is over its bound");
-    if (!this.mayBeStatusLine(block, start)) return this.refuse("not HTTP/1.x");
+    if (block.length - start > this.bounds.headBytes) return this.reject("head exceeds its bound");
+    if (!this.mayBeStatusLine(block, start)) return this.reject("not HTTP/1.x");
     if (before === 0) this.keep(bytes, from);
     this.lineAt = lineAt - start;
     return -1;
   }
 
-  /** Reads the whole lines; line ends are looked for from `scanAt` on. Gives where the next line begins. */
+  /** Reads the complete lines, searching line ends from `scanAt`. Returns the offset of the next line. */
   private readLines(block: Uint8Array, start: number, scanAt: number): number {
     let lineAt = start + this.lineAt;
     for (let lf = block.indexOf(LF, scanAt); lf >= 0; lf = block.indexOf(LF, lineAt)) {
-      if (lf + 1 - start > this.bounds.headBytes) this.refuse("head is over its bound");
-      // A bare LF is where servers and proxies disagree about what a message is.
-      else if (lf === lineAt || block[lf - 1] !== CR) this.refuse("line in head does not end in CRLF");
+      if (lf + 1 - start > this.bounds.headBytes) this.reject("head exceeds its bound");
+      // Servers and proxies disagree about a bare LF, which allows request smuggling.
+      else if (lf === lineAt || block[lf - 1] !== CR) this.reject("line in head does not end in CRLF");
       else if (this.status === 0) this.readStatusLine(block, lineAt, lf - 1);
       else if (lf - 1 > lineAt) this.readField(block, start, lineAt, lf - 1);
       else this.complete(block, start);
@@ -139,12 +139,12 @@ export class HeadReader {
     return lineAt;
   }
 
-  private refuse(why: string): -1 {
+  private reject(why: string): -1 {
     this.error = why;
     return -1;
   }
 
-  /** Bounded by the head's bound: body bytes behind the head are not worth keeping. */
+  /** Keeps at most `headBytes`: body bytes after the head are not needed. */
   private keep(bytes: Uint8Array, from: number): void {
     const taken = Math.min(bytes.length - from, this.bounds.headBytes + 1 - this.keptBytes);
     const needed = this.keptBytes + taken;
@@ -157,7 +157,7 @@ export class HeadReader {
     this.keptBytes = needed;
   }
 
-  /** Tells a peer that speaks something else by its first bytes, before a line end that may never come. */
+  /** Detects another protocol by its first bytes, before a line end that may never come. */
   private mayBeStatusLine(block: Uint8Array, start: number): boolean {
     const known = Math.min(VERSION_PREFIX.length, block.length - start);
     for (let i = 0; i < known; i++) {
@@ -182,7 +182,7 @@ export class HeadReader {
       (end - at === 12 || block[at + 12] === SPACE) &&
       findValueEnd(block, at + 12, end) === end;
     if (!shaped) {
-      this.refuse("malformed status line");
+      this.reject("malformed status line");
       return;
     }
     this.status = status;
@@ -190,63 +190,68 @@ export class HeadReader {
     if (minor === 0) this.keepAlive = false;
   }
 
-  /** `name ":" OWS value OWS`. A line that begins with a blank (obs-fold) has no name and is refused. */
+  /** `name ":" OWS value OWS`. A line that begins with a blank (obs-fold) is rejected. */
   private readField(block: Uint8Array, start: number, at: number, end: number): void {
     let nameEnd = at;
     while (nameEnd < end && IS_NAME[block[nameEnd]!] === 1) nameEnd++;
     if (nameEnd === at || nameEnd === end || block[nameEnd] !== COLON) {
-      this.refuse("malformed header line");
+      this.reject("malformed header line");
       return;
     }
     let valueAt = nameEnd + 1;
     while (valueAt < end && isBlank(block[valueAt]!)) valueAt++;
     if (findValueEnd(block, valueAt, end) !== end) {
-      this.refuse("forbidden byte in a header");
+      this.reject("forbidden byte in a header");
       return;
     }
     let valueEnd = end;
     while (valueEnd > valueAt && isBlank(block[valueEnd - 1]!)) valueEnd--;
     if (this.fields.length >= this.bounds.headerCount * FIELD_WIDTH) {
-      this.refuse("too many headers");
+      this.reject("too many headers");
       return;
     }
     this.fields.push(at - start, nameEnd - start, valueAt - start, valueEnd - start);
-    this.noteFraming(block, at, nameEnd - at, valueAt, valueEnd);
+    this.readFraming(block, start);
   }
 
-  /** The three headers that say where the body ends; their names differ in length, which spares comparing. */
-  private noteFraming(block: Uint8Array, nameAt: number, nameLength: number, from: number, to: number): void {
+  /** Reads the last field if it is one of the three that determine the end of the body. Their names differ in length, which saves comparisons. */
+  private readFraming(block: Uint8Array, start: number): void {
+    const last = this.fields.length - FIELD_WIDTH;
+    const nameAt = start + this.fields[last]!;
+    const nameLength = start + this.fields[last + 1]! - nameAt;
+    const from = start + this.fields[last + 2]!;
+    const to = start + this.fields[last + 3]!;
     if (nameLength === 14 && isNamed(block, nameAt, "content-length")) {
-      this.noteContentLength(decodeLatin1(block, from, to));
+      this.readContentLength(decodeLatin1(block, from, to));
     } else if (nameLength === 17 && isNamed(block, nameAt, "transfer-encoding")) {
-      this.noteTransferEncoding(decodeLatin1(block, from, to));
+      this.readTransferEncoding(decodeLatin1(block, from, to));
     } else if (nameLength === 10 && isNamed(block, nameAt, "connection")) {
       const options = decodeLatin1(block, from, to).toLowerCase().split(",");
       if (options.some((option) => option.trim() === "close")) this.keepAlive = false;
     }
   }
 
-  /** RFC 9112 6.3: a repeated length is tolerable only when it says the same. */
-  private noteContentLength(value: string): void {
+  /** RFC 9112 6.3: a repeated length is accepted only if it is the same. */
+  private readContentLength(value: string): void {
     if (!/^\d{1,15}$/.test(value)) {
-      this.refuse("malformed content-length");
+      this.reject("malformed content-length");
       return;
     }
     const length = Number(value);
-    if (this.contentLength !== null && this.contentLength !== length) this.refuse("two content-lengths");
+    if (this.contentLength !== null && this.contentLength !== length) this.reject("two content-lengths");
     this.contentLength = length;
   }
 
-  /** No `te` is ever sent, so `chunked` alone is what may come. */
-  private noteTransferEncoding(value: string): void {
-    if (this.chunked || value.toLowerCase() !== "chunked") this.refuse("transfer-encoding is not chunked");
+  /** Only `chunked` is accepted, because `te` is never sent. */
+  private readTransferEncoding(value: string): void {
+    if (this.chunked || value.toLowerCase() !== "chunked") this.reject("transfer-encoding is not chunked");
     this.chunked = true;
   }
 
   private complete(block: Uint8Array, start: number): void {
-    // Both at once is the sign of a smuggled message, RFC 9112 6.3.
-    if (this.chunked && this.contentLength !== null) this.refuse("content-length beside transfer-encoding");
-    else if (this.chunked && this.isHttp10) this.refuse("transfer-encoding in HTTP/1.0");
+    // RFC 9112 6.3: both together may be an attempt at smuggling.
+    if (this.chunked && this.contentLength !== null) this.reject("content-length beside transfer-encoding");
+    else if (this.chunked && this.isHttp10) this.reject("transfer-encoding in HTTP/1.0");
     else this.head = new ResponseHead(this, block, start);
   }
 }
@@ -259,7 +264,7 @@ function isBlank(byte: number): boolean {
   return byte === SPACE || byte === TAB;
 }
 
-/** `end`, or where before it a byte stands that no value may have. */
+/** Returns the offset of the first byte before `end` that is not allowed in a value, or `end`. */
 function findValueEnd(block: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end && IS_VALUE[block[at]!] === 1) at++;

@@ -2,31 +2,30 @@ import type { Http1Bounds } from "./bounds.ts";
 import { ChunkedDecoder } from "./chunked-decoder.ts";
 import { HeadReader, type ResponseHead } from "./response-head.ts";
 
-/** What one read brought. Parts hold in the order they stand here. */
+/** The result of one read. The fields apply in this order. */
 export interface Parsed {
-  /** The answer's head, in the read that completed it. 1xx heads are read over. */
+  /** The answer's head, in the read that completed it. 1xx heads are skipped. */
   readonly head: ResponseHead | null;
-  /** All of the body this read held, as one piece of at least a byte. */
+  /** The body bytes of this read; null if there are none. */
   readonly body: Uint8Array | null;
-  /** The answer is whole. */
+  /** Whether the answer is complete. */
   readonly ended: boolean;
-  /** Bytes came behind the answer's end; the connection can not be trusted with another. */
+  /** Whether bytes followed the end of the answer. The connection must not be reused. */
   readonly surplus: boolean;
-  /** Why the answer is refused. */
+  /** Why the answer is rejected; null if it is not. */
   readonly error: string | null;
 }
 
 const NOTHING: Parsed = { head: null, body: null, ended: false, surplus: false, error: null };
 
-/** Up to this size a copy is cheaper than a view, for which the engine first has to move the bytes it views. */
+/** Up to this size a copy is cheaper than a view, because the engine moves the viewed bytes first. */
 const COPY_BYTES = 4096;
 
-/** How the body's end is known. */
+/** What determines the end of the body. */
 type Framing = "head" | "length" | "chunked" | "close" | "over";
 
 /**
- * Reads one answer from bytes in any cut. Knows no sockets. What it says as a whole does not depend on where
- * the bytes were cut.
+ * Parses one answer, without I/O. The result does not depend on how the bytes were split.
  */
 export class ResponseParser {
   private readonly bounds: Http1Bounds;
@@ -46,8 +45,8 @@ export class ResponseParser {
   }
 
   /**
-   * Takes the next bytes. They belong to the parser from here on: bodies are pieces of them, and chunks are
-   * moved together within them. Never throws.
+   * Parses the next bytes. The parser owns them from then on: body pieces are views of them, and chunks are moved together
+   * within them. Never throws.
    */
   feed(bytes: Uint8Array): Parsed {
     if (this.error !== null) return { ...NOTHING, error: this.error };
@@ -55,7 +54,7 @@ export class ResponseParser {
     let at = 0;
     while (at < bytes.length) {
       const next = this.reader.read(bytes, at);
-      if (this.reader.error !== null) return this.refuse(this.reader.error);
+      if (this.reader.error !== null) return this.reject(this.reader.error);
       const head = this.reader.head;
       if (head === null) return NOTHING;
       at = next;
@@ -63,19 +62,19 @@ export class ResponseParser {
         this.beginBody(head);
         return this.feedBody(bytes, at, head);
       }
-      if (!this.passInterim(head)) return this.refuse(`unasked for interim answer ${head.status}`);
+      if (!this.passInterim(head)) return this.reject(`unexpected interim answer ${head.status}`);
     }
     return NOTHING;
   }
 
-  /** The peer closed cleanly: whether that is a whole answer, or at which part it stopped. */
+  /** Called after a clean close. Returns whether the answer is complete, or where it stopped. */
   finish(): "ended" | "in-head" | "in-body" {
     if (this.error === null && this.framing === "close") this.framing = "over";
     if (this.framing === "over") return "ended";
     return this.framing === "head" ? "in-head" : "in-body";
   }
 
-  /** 101 was never asked for, and an endless row of 1xx is an attack. */
+  /** Skips a 1xx head. Returns false for 101, which was not requested, and for too many of them. */
   private passInterim(head: ResponseHead): boolean {
     this.interimHeads += 1;
     this.reader = new HeadReader(this.bounds);
@@ -127,13 +126,13 @@ export class ResponseParser {
     return { head, body, ended, surplus: ended && next < bytes.length, error };
   }
 
-  private refuse(why: string): Parsed {
+  private reject(why: string): Parsed {
     this.error = why;
     return { ...NOTHING, error: why };
   }
 }
 
-/** The part as a piece of its own; null when there is nothing in it. */
+/** Returns a range as a piece; null if it is empty. */
 function slicePiece(bytes: Uint8Array, from: number, to: number): Uint8Array | null {
   if (from === to) return null;
   if (from === 0 && to === bytes.length) return bytes;

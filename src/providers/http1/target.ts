@@ -2,15 +2,15 @@ import { isIP } from "node:net";
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
 
-/** Where a URL points. What it says of user and password is ignored: credentials travel in headers. */
+/** The connection and the request target of a URL. User and password are ignored. */
 export interface Target {
-  /** Connections are shared by what has the same origin. */
+  /** URLs of the same origin share connections. */
   readonly origin: string;
   readonly isTls: boolean;
-  /** To connect to: a name, or an address without brackets. */
+  /** The host name, or an IP address without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** The name to ask the server's certificate by (SNI); empty for an address, which must not be sent. */
+  /** The server name (SNI); empty for an IP address, which must not be sent. */
   readonly serverName: string;
   /** The `host` header. */
   readonly host: string;
@@ -18,12 +18,12 @@ export interface Target {
   readonly path: string;
 }
 
-/** URLs of a gateway are few: one a provider's endpoint, and one a model where the path names it. */
+/** The most cached URLs. A gateway has one per API endpoint of a provider, or one per model if the path contains it. */
 const MAX_TARGETS = 1024;
 
 /**
- * Makes a reader of URLs that remembers what it read: taking a URL apart costs more than looking it up. The reader
- * throws a `connect_failed` error for what is neither `http:` nor `https:`.
+ * Creates a cached parser of URLs. The parser throws a TransportError `connect_failed` for a URL that is neither `http:` nor
+ * `https:`.
  */
 export function createTargetReader(): (url: URL) => Target {
   const targets = new BoundedMap<string, Target>({ max: MAX_TARGETS });
@@ -39,7 +39,7 @@ export function createTargetReader(): (url: URL) => Target {
 function readTarget(url: URL): Target {
   const isTls = url.protocol === "https:";
   if (!isTls && url.protocol !== "http:") {
-    throw new TransportError("connect_failed", `can not speak ${url.protocol}`);
+    throw new TransportError("connect_failed", `unsupported protocol ${url.protocol}`);
   }
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
   return {

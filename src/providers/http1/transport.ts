@@ -10,18 +10,17 @@ export interface Http1TransportOptions {
   readonly clock: Clock;
   /** Replaces single bounds of `DEFAULT_BOUNDS`. */
   readonly bounds?: Partial<Http1Bounds>;
-  /** Called when an origin has sent bytes that belong to no answer; not again while it is distrusted. */
+  /** Called when an origin has sent bytes that belong to no answer, and not again while it is distrusted. */
   readonly onStrayBytes?: (origin: string) => void;
   readonly tls?: {
-    /** A root to trust beside the machine's own, PEM. For private hosts; it makes handshakes dearer. */
+    /** A root certificate (PEM) to trust in addition to those of the system, for private hosts. It makes handshakes slower. */
     readonly ca?: string;
   };
 }
 
 /**
- * HTTP/1.1 over sockets of our own, with keep-alive. Certificates are always verified, chain and host name.
- * An exchange on a connection that waited, and that turns out closed before any byte of the answer, is begun
- * once more on a fresh one.
+ * Creates an HTTP/1.1 transport over sockets, with keep-alive. Certificate chain and host name are always verified. If an idle
+ * connection turns out to be closed before the first byte of an answer, the exchange is repeated on a new one.
  */
 export function createHttp1Transport({
   clock,
@@ -31,7 +30,7 @@ export function createHttp1Transport({
 }: Http1TransportOptions): Transport {
   const allBounds = { ...DEFAULT_BOUNDS, ...bounds };
   const pool = createPool(clock, allBounds, onStrayBytes);
-  // Naming a root replaces the built-in ones, so that they are named too.
+  // A list of roots replaces the built-in ones, so it contains them too.
   const ca = tls?.ca === undefined ? undefined : [...rootCertificates, tls.ca];
   const context = { clock, pool, ca, bounds: allBounds, readTarget: createTargetReader() };
   return {

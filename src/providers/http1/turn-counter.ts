@@ -1,15 +1,15 @@
-/** Counts turns of the event loop, and only while somebody waits for one. */
+/** Counts turns of the event loop while one is awaited. */
 export interface TurnCounter {
   /** Turns so far. */
   readonly count: number;
-  /** The count from which on the event loop has looked at all sockets at least once more than now. */
+  /** Returns the count from which on the event loop has polled all sockets at least once more. */
   nextPolled(): number;
 }
 
-/** The rest of this turn may follow the look at the sockets; the turn behind it begins with another one. */
+/** This turn may already have polled the sockets; the next one polls them again. */
 const TURNS_TO_POLL = 2;
 
-/** Makes a counter. It keeps the event loop turning for two turns after the last question. */
+/** Creates a counter. It keeps the event loop running for two turns after the last call. */
 export function createTurnCounter(): TurnCounter {
   let count = 0;
   let until = 0;

@@ -3,43 +3,43 @@ import { countTokens, cutToTokens } from "./count-tokens.ts";
 import { makeInstanceOfSchema } from "./instance-of-schema.ts";
 import type { SandboxRequest, SandboxTool } from "./read-request.ts";
 
-/** The model's own bound on an answer. Tokens. */
+/** The model's own limit of an answer. Tokens. */
 const MAX_OUTPUT_TOKENS = 32_768;
 
-/** What the markers of a message ask of the answer. */
-export interface AnswerWishes {
+/** What the markers of a message ask for in the answer. */
+export interface AnswerDirectives {
   /** The last user message without its markers. */
   readonly text: string;
-  /** Tools to call by marker: all, one by name, or null for none. */
+  /** The tools to call: all, one by name, or null for none. */
   readonly calls: "all" | { readonly name: string } | null;
   readonly reasons: boolean;
-  /** An answer of so many words in place of the echo. */
+  /** The number of words of the answer; null for an echo. */
   readonly words: number | null;
 }
 
 export interface AnswerCall {
   readonly id: string;
   readonly name: string;
-  /** JSON; broken off where the limit fell into it. */
+  /** JSON, truncated at the token limit. */
   readonly arguments: string;
 }
 
 export interface AnswerChoice {
-  /** "" for none. */
+  /** Empty for none. */
   readonly reasoning: string;
-  /** Null beside calls. */
+  /** Null if there are calls. */
   readonly text: string | null;
   readonly calls: readonly AnswerCall[];
   readonly finish: "stop" | "length" | "tool_calls";
 }
 
-/** What the model answers, before it is put into bytes. */
+/** The model's answer before it is encoded. */
 export interface Answer {
   readonly choices: readonly AnswerChoice[];
   readonly usage: {
     readonly promptTokens: number;
     readonly cachedTokens: number;
-    /** Reasoning included. */
+    /** Including reasoning. */
     readonly completionTokens: number;
     readonly reasoningTokens: number;
   };
@@ -50,31 +50,32 @@ export type ComposedAnswer =
   | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly problem: string };
 
-/** Makes the answer to a request: the same one for the same request, see `docs/sandbox.md`. */
-export function composeAnswer(request: SandboxRequest, wishes: AnswerWishes): ComposedAnswer {
-  const tools = chooseTools(request, wishes);
+/** Composes the answer to a request, always the same one for the same request (docs/sandbox.md). */
+export function composeAnswer(request: SandboxRequest, directives: AnswerDirectives): ComposedAnswer {
+  const tools = chooseTools(request, directives);
   if (tools === null) return { ok: false, problem: "The marker names a tool that is not in 'tools'." };
   const drafts: AnswerChoice[] = [];
   for (let index = 0; index < request.choices; index++) {
-    const drafted = tools.length > 0 ? draftCalls(request, tools, index) : draftText(request, wishes, index);
+    const drafted =
+      tools.length > 0 ? draftCalls(request, tools, index) : draftText(request, directives, index);
     if (!drafted.ok) return drafted;
-    const reasoning = wishes.reasons ? `The user said: ${quote(wishes.text)}. I answer it.` : "";
+    const reasoning = directives.reasons ? `The user said: ${quote(directives.text)}. I answer it.` : "";
     drafts.push({ ...drafted.choice, reasoning });
   }
   const limit = Math.min(request.maxTokens ?? MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS);
-  const choices = drafts.map((choice) => cutToLimit(choice, limit));
+  const choices = drafts.map((choice) => truncateChoice(choice, limit));
   return { ok: true, answer: { choices, usage: countUsage(request, choices) } };
 }
 
-/** The tools to call; null where the marker names one that was not given. */
-function chooseTools(request: SandboxRequest, wishes: AnswerWishes): readonly SandboxTool[] | null {
+/** Returns the tools to call; null if the marker names a tool that the request does not have. */
+function chooseTools(request: SandboxRequest, directives: AnswerDirectives): readonly SandboxTool[] | null {
   const { tools, toolChoice, results } = request;
   if (typeof toolChoice === "object") return tools.filter(({ name }) => name === toolChoice.name).slice(0, 1);
-  // A call for every result would go on for ever, so results are always answered in words.
+  // Results are always answered with text, so that agents do not loop forever.
   if (toolChoice === "none" || results.length > 0) return [];
-  if (wishes.calls === "all") return request.parallelCalls ? tools : tools.slice(0, 1);
-  if (wishes.calls !== null) {
-    const named = tools.find(({ name }) => name === (wishes.calls as { name: string }).name);
+  if (directives.calls === "all") return request.parallelCalls ? tools : tools.slice(0, 1);
+  if (directives.calls !== null) {
+    const named = tools.find(({ name }) => name === (directives.calls as { name: string }).name);
     return named === undefined ? null : [named];
   }
   return toolChoice === "required" ? tools.slice(0, 1) : [];
@@ -86,16 +87,16 @@ type Draft =
 
 function draftCalls(request: SandboxRequest, tools: readonly SandboxTool[], index: number): Draft {
   const calls: AnswerCall[] = [];
-  for (const [place, { name, parameters }] of tools.entries()) {
+  for (const [position, { name, parameters }] of tools.entries()) {
     const made = makeInstanceOfSchema(parameters);
     if (!made.ok) return { ok: false, problem: describeSchemaProblem(`the tool '${name}'`, made.problem) };
     const id = createHash("sha256")
-      .update(`${request.fingerprint}:${index}:${place}`)
+      .update(`${request.fingerprint}:${index}:${position}`)
       .digest("hex")
       .slice(0, 24);
     calls.push({ id: `call_${id}`, name, arguments: JSON.stringify(made.value) });
   }
-  // OpenAI ends a call that was demanded by name with "stop".
+  // OpenAI ends a call that the request names with "stop".
   const finish = typeof request.toolChoice === "object" ? "stop" : "tool_calls";
   return { ok: true, choice: { reasoning: "", text: null, calls, finish } };
 }
@@ -104,9 +105,9 @@ function describeSchemaProblem(owner: string, problem: string): string {
   return `The sandbox cannot make a value for the schema of ${owner}: ${problem}.`;
 }
 
-function draftText(request: SandboxRequest, wishes: AnswerWishes, index: number): Draft {
+function draftText(request: SandboxRequest, directives: AnswerDirectives, index: number): Draft {
   const { format } = request;
-  let text = sayText(request, wishes, index);
+  let text = writeText(request, directives, index);
   if (format.kind === "json_object") text = JSON.stringify({ answer: text });
   if (format.kind === "json_schema") {
     const made = makeInstanceOfSchema(format.schema);
@@ -117,16 +118,16 @@ function draftText(request: SandboxRequest, wishes: AnswerWishes, index: number)
   return { ok: true, choice };
 }
 
-function sayText(request: SandboxRequest, wishes: AnswerWishes, index: number): string {
-  if (wishes.words !== null) return listWords(wishes.words);
+function writeText(request: SandboxRequest, directives: AnswerDirectives, index: number): string {
+  if (directives.words !== null) return listWords(directives.words);
   const which = index === 0 ? "" : ` (${index + 1})`;
-  const echo = wishes.text === "" ? `You said nothing${which}.` : `You said${which}: ${wishes.text}`;
+  const echo = directives.text === "" ? `You said nothing${which}.` : `You said${which}: ${directives.text}`;
   if (request.results.length === 0) return echo;
   const results = `The tools answered${which}: ${request.results.join("; ")}`;
-  return request.userSpokeLast && wishes.text !== "" ? `${results}\n${echo}` : results;
+  return request.userSpokeLast && directives.text !== "" ? `${results}\n${echo}` : results;
 }
 
-/** Numbered, so that a lost or doubled piece of a stream shows. */
+/** Lists numbered words, so that a lost or repeated piece of a stream is visible. */
 function listWords(count: number): string {
   return Array.from({ length: count }, (_, at) => `word-${at + 1}`).join(" ");
 }
@@ -140,8 +141,8 @@ function stopAt(text: string, sequences: readonly string[]): string {
   return found.length === 0 ? text : text.slice(0, Math.min(...found));
 }
 
-/** Cuts a choice to its limit, in the order in which it is said: reasoning, text, calls. */
-function cutToLimit(choice: AnswerChoice, limit: number): AnswerChoice {
+/** Truncates a choice to a number of tokens: reasoning first, then text, then calls. */
+function truncateChoice(choice: AnswerChoice, limit: number): AnswerChoice {
   if (countChoice(choice) <= limit) return choice;
   const reasoning = cutToTokens(choice.reasoning, limit);
   let left = limit - countTokens(reasoning);

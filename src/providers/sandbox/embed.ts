@@ -7,7 +7,7 @@ import { type Reply, replyWithError, replyWithJson } from "./reply.ts";
 /** The upstream's only embedding model. */
 export const SANDBOX_EMBEDDING_MODEL = "embed";
 
-/** Numbers a vector, where the request does not say. */
+/** The default length of a vector. */
 const DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
 
@@ -22,7 +22,7 @@ const embeddingsRequest = z.looseObject({
 
 type Input = string | readonly number[];
 
-/** Answers an embeddings request: to the same text the same vector, of length 1, see `docs/sandbox.md`. */
+/** Answers an embeddings request. The same text has the same vector, of norm 1 (docs/sandbox.md). */
 export function planEmbeddings(body: Uint8Array | null): Reply {
   const read = readBody(body, embeddingsRequest);
   if (!read.ok) return replyWithError(read.status, read.error);
@@ -52,7 +52,7 @@ function countInput(input: Input): number {
 
 const NUMBERS_PER_HASH = 8;
 
-/** Numbers from the hashes of the input and a counter, as a vector of length 1. */
+/** Derives a vector of norm 1 from hashes of the input and a counter. */
 function makeVector(input: Input, dimensions: number): Float32Array {
   const seed = createHash("sha256").update(JSON.stringify(input)).digest("hex");
   const numbers: number[] = [];

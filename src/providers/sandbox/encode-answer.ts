@@ -1,23 +1,23 @@
 import type { Answer, AnswerCall, AnswerChoice } from "./answer.ts";
 import { SANDBOX_MODEL } from "./read-request.ts";
 
-/** What every chunk and document of one answer says of it. */
+/** The fields that all chunks of an answer share. */
 export interface Stamp {
   readonly id: string;
   /** Whole seconds since the epoch. */
   readonly created: number;
 }
 
-/** One event of a stream; `part` says what it carries, so that failures find their place. */
+/** One event of a stream. `part` names its content, by which failures choose their position. */
 export interface StreamChunk {
   readonly part: "role" | "token" | "call" | "arguments" | "finish" | "usage";
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** The words of a text, each with the white space before it; long ones in pieces. */
+/** Matches words with the white space before them. Long words are split. */
 const WORDS = /\s*\S{1,12}|\s+/gu;
 
-/** The answer as one `chat.completion`. */
+/** Encodes an answer as one `chat.completion`. */
 export function encodeDocument(answer: Answer, stamp: Stamp): Record<string, unknown> {
   return {
     id: stamp.id,
@@ -61,12 +61,14 @@ function encodeUsage({ usage }: Answer): Record<string, unknown> {
 }
 
 /**
- * The answer as the events of a stream, as OpenAI sends them: of each choice first its role, last its
- * `finish_reason`, the choices taking turns; and where `includeUsage`, one event more with `choices: []`.
+ * Encodes an answer as the events of a stream in OpenAI's order: each choice begins with its role and ends with its `finish_reason`,
+ * and choices alternate. With `includeUsage` a last event has the usage and no choices.
  */
 export function* encodeChunks(answer: Answer, stamp: Stamp, includeUsage: boolean): Generator<StreamChunk> {
   const usage = includeUsage ? { usage: null } : {};
-  let choices = answer.choices.map((choice, index) => encodeChoice(choice, index, stamp, usage));
+  let choices = answer.choices.map((choice, index) =>
+    encodeChoice(choice, (delta, finish) => stampChunk(stamp, [encodeDelta(index, delta, finish)], usage)),
+  );
   while (choices.length > 0) {
     const left: typeof choices = [];
     for (const choice of choices) {
@@ -80,26 +82,22 @@ export function* encodeChunks(answer: Answer, stamp: Stamp, includeUsage: boolea
   if (includeUsage) yield { part: "usage", json: stampChunk(stamp, [], { usage: encodeUsage(answer) }) };
 }
 
-/** One event with a piece of text, of the first choice. */
+/** Encodes a piece of text of the first choice as one event. */
 export function encodeToken(text: string, stamp: Stamp): StreamChunk {
   return { part: "token", json: stampChunk(stamp, [encodeDelta(0, { content: text })], {}) };
 }
 
 function* encodeChoice(
   choice: AnswerChoice,
-  index: number,
-  stamp: Stamp,
-  usage: Record<string, unknown>,
+  encode: (delta: Delta["delta"], finish: Delta["finish"]) => StreamChunk["json"],
 ): Generator<StreamChunk> {
-  for (const { part, delta, finish } of listDeltas(choice)) {
-    yield { part, json: stampChunk(stamp, [encodeDelta(index, delta, finish)], usage) };
-  }
+  for (const { part, delta, finish } of listDeltas(choice)) yield { part, json: encode(delta, finish) };
 }
 
 interface Delta {
   readonly part: StreamChunk["part"];
   readonly delta: Record<string, unknown>;
-  readonly finish?: string;
+  readonly finish?: string | undefined;
 }
 
 function* listDeltas({ reasoning, text, calls, finish }: AnswerChoice): Generator<Delta> {
@@ -119,7 +117,7 @@ function* listCallDeltas(call: AnswerCall, index: number): Generator<Delta> {
   }
 }
 
-/** Pieces of eight characters, and two at least where there are two characters. */
+/** Splits arguments into pieces of at most eight characters, and into at least two if possible. */
 function splitArguments(json: string): string[] {
   const characters = [...json];
   const size = Math.max(1, Math.min(8, Math.ceil(characters.length / 2)));

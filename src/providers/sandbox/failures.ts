@@ -14,7 +14,7 @@ import {
   writePiece,
 } from "./reply.ts";
 
-/** An answer that could be given; a failure is what is done to it instead. */
+/** The answer that would be given without a failure. */
 export interface HealthyAnswer {
   readonly request: SandboxRequest;
   readonly answer: Answer;
@@ -24,10 +24,10 @@ export interface HealthyAnswer {
 /** Turns a healthy answer into a reply that fails in one way. */
 export type Failure = (healthy: HealthyAnswer) => Reply;
 
-/** The window that the context failure names. Tokens. */
+/** The context window that the context failure names. Tokens. */
 const CONTEXT_WINDOW = 8192;
 
-/** What vendors say with each status that can be asked for. */
+/** A typical vendor error for each status that a marker can name. */
 const VENDOR_ERRORS: Readonly<Record<number, VendorError>> = {
   400: describeBadRequest(
     "Unsupported value: 'temperature' does not support 0.3 with this model.",
@@ -75,27 +75,27 @@ const VENDOR_ERRORS: Readonly<Record<number, VendorError>> = {
   529: { message: "Overloaded", type: "overloaded_error", param: null, code: null },
 };
 
-/** The statuses that `failWithStatus` takes. */
+/** The statuses that `failWithStatus` accepts. */
 export const ERROR_STATUSES: readonly number[] = Object.keys(VENDOR_ERRORS).map(Number);
 
-/** Vendors put the status into an error that comes with status 200. */
+/** Returns an error with its status as the code, as vendors send it with status 200. */
 function describeInBody(status: number): { error: VendorError } {
   return { error: { ...VENDOR_ERRORS[status]!, code: status } };
 }
 
-/** The answer as it should be. */
+/** Replies with the healthy answer. */
 export const giveAnswer: Failure = (healthy) =>
   healthy.request.stream
     ? replyWithStream(writeChunks(listChunks(healthy), [DONE]))
     : replyWithJson(200, encodeDocument(healthy.answer, healthy.stamp));
 
-/** An error of one of `ERROR_STATUSES`. `retryAfterS` in seconds, null for no header. */
+/** Fails with one of `ERROR_STATUSES`. `retryAfterS` is in seconds; null for no header. */
 export function failWithStatus(status: number, retryAfterS: number | null): Failure {
   const headers: Record<string, string> = retryAfterS === null ? {} : { "retry-after": String(retryAfterS) };
   return () => replyWithError(status, VENDOR_ERRORS[status]!, headers);
 }
 
-/** OpenAI's way of saying that the account is out of money. */
+/** Fails with OpenAI's error for an account without credit. */
 export const failForQuota: Failure = () =>
   replyWithError(429, {
     message: "You exceeded your current quota, please check your plan and billing details.",
@@ -187,13 +187,13 @@ export const endWithoutFinish: Failure = (healthy) => {
   return replyWithJson(200, { ...document, choices });
 };
 
-/** Two finishing events; a document has only one place for it and is healthy. */
+/** Sends `finish_reason` twice. A document, which has only one, is healthy. */
 export const finishTwice: Failure = (healthy) => {
   if (!healthy.request.stream) return giveAnswer(healthy);
   return replyWithStream(writeChunks(repeatFinish(listChunks(healthy)), [DONE]));
 };
 
-/** A four-byte character split between two pieces, then a clean end in the middle of another one. */
+/** Splits a four-byte character between two pieces, and ends cleanly in the middle of another one. */
 export const splitCharacters: Failure = (healthy) => {
   if (healthy.request.stream) {
     const [first, second] = splitInCharacter(writeEvent(encodeToken(" 🦉", healthy.stamp).json));
@@ -205,7 +205,7 @@ export const splitCharacters: Failure = (healthy) => {
   return { kind: "answer", status: 200, headers, body: [first, middle] };
 };
 
-/** An answer without `usage`. */
+/** Replies without `usage`. */
 export const leaveOutUsage: Failure = (healthy) => {
   if (!healthy.request.stream) {
     const { usage, ...document } = encodeDocument(healthy.answer, healthy.stamp);
@@ -215,13 +215,13 @@ export const leaveOutUsage: Failure = (healthy) => {
   return giveAnswer({ ...healthy, request });
 };
 
-/** An event of broken JSON among healthy ones; a document breaks off in its middle and ends cleanly. */
+/** Sends an event of invalid JSON among healthy ones. A document ends cleanly in its middle. */
 export const sendGarbage: Failure = (healthy) => {
   if (!healthy.request.stream) return breakOff(healthy, 0, []);
   return replyWithStream(garble(listChunks(healthy)));
 };
 
-/** Tokens that come before what goes wrong late, where the marker does not say. */
+/** The default number of tokens before a late failure. */
 export const DEFAULT_TOKENS = 3;
 
 const BROKEN_EVENT = writePiece('data: {"id":"chatcmpl-broken","choices":[{"index":0,"delta":{"con\n\n');
@@ -235,7 +235,7 @@ function* writeChunks(chunks: Iterable<StreamChunk>, then: readonly Piece[]): Ge
   yield* then;
 }
 
-/** The answer up to `count` tokens, or to its finish if that comes before, then `then`. Of a document, half. */
+/** Replies with at most `count` tokens of a stream, or half of a document, followed by `then`. */
 function breakOff(healthy: HealthyAnswer, count: number, then: readonly Piece[]): Reply {
   if (healthy.request.stream) {
     return replyWithStream(writeChunks(takeTokens(listChunks(healthy), count), then));

@@ -1,31 +1,31 @@
 /**
- * A short text that matches a regular expression, made from the pattern alone. Patterns come from clients: they
- * are read here in one pass and never run, so none can keep the process busy.
+ * Generates a short text that matches a regular expression. Patterns come from clients, so they are parsed in one pass and never
+ * executed.
  */
 
-/** Longest text made from a pattern. Characters. */
+/** The longest generated text. Characters. */
 const MAX_LENGTH = 1024;
 
-/** Longest pattern that is read, so that nesting is bounded too. Characters. */
+/** The longest pattern that is parsed, which also bounds its nesting. Characters. */
 const MAX_PATTERN = 1024;
 
-/** What stands for a class escape. */
+/** A match of each class escape. */
 const CLASSES: Readonly<Record<string, string>> = { d: "0", w: "a", s: " ", D: "a", W: "-", S: "a" };
 const CONTROLS: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", f: "\f", v: "\v" };
 
-/** What a negated class is tried with. */
+/** The candidates for a negated set. */
 const STAND_INS = "a0A -_.~";
 
 interface Reader {
   readonly pattern: string;
   at: number;
-  /** Repeats that the first repeat that can grow still has to add. */
+  /** Repetitions that are still to be added at the first quantifier that allows more. */
   extra: number;
 }
 
 /**
- * The text with the fewest repeats, and `extra` more at the first place that can have more. Null for what is not
- * understood: look-around, back references, boundaries, Unicode properties.
+ * Returns the text with the fewest repetitions, and `extra` more at the first quantifier that allows them. Returns null for unsupported
+ * syntax: look-around, back references, boundaries, Unicode properties.
  */
 export function makeInstanceOfPattern(pattern: string, extra = 0): string | null {
   if (pattern.length > MAX_PATTERN) return null;
@@ -34,7 +34,7 @@ export function makeInstanceOfPattern(pattern: string, extra = 0): string | null
   return text !== null && reader.at === pattern.length && text.length <= MAX_LENGTH ? text : null;
 }
 
-/** The first alternative; the others are read over. */
+/** Returns a match of the first alternative, and skips the others. */
 function readAlternatives(reader: Reader): string | null {
   const first = readSequence(reader);
   while (first !== null && reader.pattern[reader.at] === "|") {
@@ -82,7 +82,7 @@ function readEscape(reader: Reader): string | null {
   return character === "" ? null : character;
 }
 
-/** A member of a set `[…]`. */
+/** Returns a member of a set `[…]`. */
 function readSet(reader: Reader): string | null {
   const negated = reader.pattern[reader.at] === "^";
   if (negated) reader.at++;
@@ -103,7 +103,7 @@ function readRange(reader: Reader): [string, string] | null {
   const escaped = reader.pattern[reader.at] === "\\" ? reader.pattern[reader.at + 1] : undefined;
   const low = readSetMember(reader);
   if (low === null) return null;
-  // A class escape is a range of its own; near enough for the sets in which it is negated.
+  // A class escape counts as one range, which is sufficient for negated sets.
   if (escaped === "d") return ["0", "9"];
   if (escaped === "w") return ["a", "z"];
   const isRange = reader.pattern[reader.at] === "-" && reader.pattern[reader.at + 1] !== "]";

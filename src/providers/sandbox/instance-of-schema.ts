@@ -2,19 +2,19 @@ import { makeInstanceOfPattern } from "./instance-of-pattern.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Deepest nesting of an instance; what recurses beyond it takes another alternative. */
+/** The deepest nesting of an instance. Deeper recursion takes another alternative. */
 const MAX_DEPTH = 24;
 
-/** Most that is done for one instance: schemas visited, keys merged, alternatives that came to nothing included. */
+/** The most work for one instance: schemas visited and keys merged, including failed alternatives. */
 const MAX_WORK = 50_000;
 
-/** Largest schema that is read, as JSON. Characters. */
+/** The largest schema as JSON. Characters. */
 const MAX_SCHEMA = 65_536;
 
-/** Longest string that is made. Characters. */
+/** The longest generated string. Characters. */
 const MAX_STRING = 1024;
 
-/** A string for each format that we know. */
+/** A string of each supported format. */
 const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "2025-01-01T00:00:00Z",
   date: "2025-01-01",
@@ -38,10 +38,10 @@ export type Instance =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * A small value that a JSON Schema allows, the same for the same schema: required properties only, the
- * shortest strings and lists, the first of several alternatives that works. `undefined` counts as the schema of an empty object.
+ * Generates a small value that a JSON Schema allows, always the same one for the same schema: required properties only, the shortest
+ * strings and lists, the first alternative that works. `undefined` counts as the schema of an empty object.
  *
- * Understood: local `$ref`, `const`, `enum`, `allOf`, `anyOf`, `oneOf`, `type`, and the bounds of objects, lists,
+ * Supported: local `$ref`, `const`, `enum`, `allOf`, `anyOf`, `oneOf`, `type`, and the bounds of objects, lists,
  * strings and numbers. `not`, `if`, `contains` and the `dependent…` keywords are ignored.
  */
 export function makeInstanceOfSchema(schema: unknown): Instance {
@@ -57,11 +57,11 @@ export function makeInstanceOfSchema(schema: unknown): Instance {
 
 interface Builder {
   readonly root: unknown;
-  /** What was done so far, see `MAX_WORK`. */
+  /** The work so far, see `MAX_WORK`. */
   work: number;
 }
 
-/** Stays in this file: it carries the way back from a depth to the alternative that is tried next. */
+/** Thrown and caught in this file only: returns from any depth to the next alternative. */
 class Unbuildable extends Error {}
 
 function spend(builder: Builder, work: number): void {
@@ -89,12 +89,19 @@ function build(builder: Builder, schema: unknown, depth: number): unknown {
   if (Array.isArray(allOf)) {
     return build(builder, mergeAll(builder, { ...rest, anyOf, oneOf }, allOf), depth + 1);
   }
-  if (Array.isArray(anyOf)) return buildFirst(builder, { ...rest, oneOf }, anyOf, depth);
-  if (Array.isArray(oneOf)) return buildFirst(builder, rest, oneOf, depth);
+  if (Array.isArray(anyOf))
+    return buildFirst(builder, { base: { ...rest, oneOf }, alternatives: anyOf }, depth);
+  if (Array.isArray(oneOf)) return buildFirst(builder, { base: rest, alternatives: oneOf }, depth);
   return buildPlain(builder, rest, depth);
 }
 
-function buildFirst(builder: Builder, base: Schema, alternatives: unknown[], depth: number): unknown {
+interface Choice {
+  readonly base: Schema;
+  readonly alternatives: readonly unknown[];
+}
+
+/** Builds an instance of the first alternative that has one. */
+function buildFirst(builder: Builder, { base, alternatives }: Choice, depth: number): unknown {
   let problem = new Unbuildable("it has no alternatives");
   for (const alternative of alternatives) {
     try {
@@ -128,7 +135,7 @@ function mergeAll(builder: Builder, base: Schema, schemas: unknown[]): unknown {
   return schemas.reduce((merged, schema) => merge(builder, merged, schema), base);
 }
 
-/** One schema that demands what both demand, as far as `build` reads it. */
+/** Merges two schemas into one that requires what both require, as far as `build` supports it. */
 function merge(builder: Builder, left: unknown, right: unknown): unknown {
   if (left === false || right === false) return false;
   if (!isSchema(left)) return right;
@@ -136,18 +143,18 @@ function merge(builder: Builder, left: unknown, right: unknown): unknown {
   spend(builder, Object.keys(left).length + Object.keys(right).length);
   const merged: Record<string, unknown> = { ...left };
   for (const [key, value] of Object.entries(right)) {
-    merged[key] = merged[key] === undefined ? value : mergeKeyword(builder, key, merged[key], value);
+    merged[key] = merged[key] === undefined ? value : mergeKeyword(builder, key, [merged[key], value]);
   }
   return merged;
 }
 
-function mergeKeyword(builder: Builder, key: string, left: unknown, right: unknown): unknown {
+function mergeKeyword(builder: Builder, key: string, [left, right]: readonly [unknown, unknown]): unknown {
   if (right === undefined) return left;
   if (key === "properties" && isSchema(left) && isSchema(right)) return mergeProperties(builder, left, right);
   if (key === "items") return merge(builder, left, right);
   if (key === "type") return intersectTypes([left].flat(), [right].flat());
   if (key === "allOf") return [left, right].flat();
-  // Each of both lists must be satisfied: the second waits inside the first.
+  // Both lists must be satisfied: the second is added to each element of the first.
   if (key === "anyOf" || key === "oneOf")
     return [left].flat().map((one) => merge(builder, one, { [key]: right }));
   if (Array.isArray(left) && Array.isArray(right)) {
@@ -203,7 +210,7 @@ function buildPlain(builder: Builder, schema: Schema, depth: number): unknown {
   }
 }
 
-/** The allowed types, null for all. An array of types is in the schema's own order, but null comes last. */
+/** Returns the allowed types, null for all. They are in the order of the schema, with `null` last. */
 function readTypes(schema: Schema): unknown[] | null {
   if (schema["type"] === undefined) return null;
   const types = [schema["type"]].flat();
@@ -275,7 +282,7 @@ function buildNumber(schema: Schema, step: number | null): number {
   const tried = multiple === null ? listNear(least, most) : listMultiples(least, most, multiple);
   const found = tried.find(fits);
   if (found === undefined) throw new Unbuildable("a number of it has no room between its bounds");
-  // A negative zero is not what JSON says back.
+  // Avoids negative zero, which JSON does not represent.
   return found + 0;
 }
 

@@ -1,4 +1,4 @@
-import type { AnswerWishes } from "./answer.ts";
+import type { AnswerDirectives } from "./answer.ts";
 import {
   answerWithErrorBody,
   answerWithHtml,
@@ -26,47 +26,47 @@ import {
 } from "./failures.ts";
 import type { Pace } from "./play-reply.ts";
 
-/** All that a user message can ask of the sandbox. */
-export interface Wishes extends AnswerWishes, Pace {
-  /** Null: a healthy answer. */
+/** What the markers of a message ask of the sandbox. */
+export interface Directives extends AnswerDirectives, Pace {
+  /** Null for a healthy answer. */
   readonly failure: Failure | null;
 }
 
-/** The wishes of a message, or what is wrong with a marker in it. */
+/** The directives of a message, or the problem of a marker. */
 export type ReadMarkers =
-  | { readonly ok: true; readonly wishes: Wishes }
+  | { readonly ok: true; readonly directives: Directives }
   | { readonly ok: false; readonly problem: string };
 
 interface Marker {
-  /** As it is written, for people. */
+  /** The syntax, for messages. */
   readonly form: string;
-  /** What the argument, "" for none, asks for; null where it is not understood. */
-  read(argument: string): Partial<Wishes> | null;
+  /** Returns the directives of an argument (empty for none), or null if it is invalid. */
+  read(argument: string): Partial<Directives> | null;
 }
 
-/** Longest wait between events. Milliseconds. */
+/** The longest wait between events. Milliseconds. */
 const MAX_DELAY_MS = 60_000;
 
-/** Longest answer that can be asked for. Words. */
+/** The longest answer. Words. */
 const MAX_WORDS = 10_000;
 
-/** Latest place at which something goes wrong. Tokens. */
+/** The most tokens before a failure. */
 const MAX_TOKENS = 10_000;
 
-/** Largest piece that a body is split into. Bytes. */
+/** The largest piece of a split body. Bytes. */
 const MAX_SPLIT_BYTES = 65_536;
 
-/** Longest `Retry-After`. Seconds. */
+/** The longest `Retry-After`. Seconds. */
 const MAX_RETRY_AFTER_S = 86_400;
 
-/** The closed table of markers; `docs/sandbox.md` says what each does. */
+/** All markers. docs/sandbox.md describes their effects. */
 const MARKERS = {
   tools: plain("tools", { calls: "all" }),
   tool: { form: "tool=NAME", read: (name) => (name === "" ? null : { calls: { name } }) },
   reasoning: plain("reasoning", { reasons: true }),
-  long: numbered("long=WORDS", 1, MAX_WORDS, (words) => ({ words })),
-  slow: numbered("slow=MS", 1, MAX_DELAY_MS, (delayMs) => ({ delayMs })),
-  split: numbered("split=BYTES", 1, MAX_SPLIT_BYTES, (splitBytes) => ({ splitBytes })),
+  long: numbered("long=WORDS", MAX_WORDS, (words) => ({ words })),
+  slow: numbered("slow=MS", MAX_DELAY_MS, (delayMs) => ({ delayMs })),
+  split: numbered("split=BYTES", MAX_SPLIT_BYTES, (splitBytes) => ({ splitBytes })),
   error: { form: "error=STATUS[,retry-after=SECONDS]", read: readError },
   quota: failing("quota", failForQuota),
   context: failing("context", failForContext),
@@ -92,10 +92,10 @@ const MARKERS = {
   garbage: failing("garbage", sendGarbage),
 } as const satisfies Record<string, Marker>;
 
-/** All markers as they are written, without brackets. */
+/** The syntax of all markers, without brackets. */
 export const MARKER_FORMS: readonly string[] = Object.values(MARKERS).map(({ form }) => form);
 
-const NO_WISHES: Wishes = {
+const NO_DIRECTIVES: Directives = {
   text: "",
   calls: null,
   reasons: false,
@@ -105,24 +105,24 @@ const NO_WISHES: Wishes = {
   failure: null,
 };
 
-/** Bounded, so that a message of opening brackets is not searched again and again. */
+/** Bounded in length, so that a message of opening brackets does not take quadratic time. */
 const MARKER = /\[sandbox:([^[\]]{0,200})\]/g;
 
-/** Reads the markers `[sandbox:…]` of a user message: several, but only one that makes the answer fail. */
+/** Reads the markers `[sandbox:…]` of a user message. At most one may make the answer fail. */
 export function readMarkers(message: string): ReadMarkers {
-  let wishes = NO_WISHES;
+  let directives = NO_DIRECTIVES;
   for (const [written, body] of message.matchAll(MARKER)) {
     const read = readMarker(body!);
     if (read === null) return { ok: false, problem: describeUnknown(written) };
-    if (read.failure && wishes.failure)
+    if (read.failure && directives.failure)
       return { ok: false, problem: "Only one marker may make the answer fail." };
-    wishes = { ...wishes, ...read };
+    directives = { ...directives, ...read };
   }
   const text = message.replace(MARKER, "").trim();
-  return { ok: true, wishes: { ...wishes, text } };
+  return { ok: true, directives: { ...directives, text } };
 }
 
-function readMarker(body: string): Partial<Wishes> | null {
+function readMarker(body: string): Partial<Directives> | null {
   const at = body.indexOf("=");
   const name = at < 0 ? body : body.slice(0, at);
   if (!Object.hasOwn(MARKERS, name)) return null;
@@ -134,25 +134,20 @@ function describeUnknown(written: string): string {
   return `Unknown marker '${written.slice(0, 100)}'. The sandbox knows ${known}.`;
 }
 
-function plain(form: string, wishes: Partial<Wishes>): Marker {
-  return { form, read: (argument) => (argument === "" ? wishes : null) };
+function plain(form: string, directives: Partial<Directives>): Marker {
+  return { form, read: (argument) => (argument === "" ? directives : null) };
 }
 
 function failing(form: string, failure: Failure): Marker {
   return plain(form, { failure });
 }
 
-function numbered(
-  form: string,
-  least: number,
-  most: number,
-  wish: (value: number) => Partial<Wishes>,
-): Marker {
+function numbered(form: string, most: number, toDirectives: (value: number) => Partial<Directives>): Marker {
   return {
     form,
     read(argument) {
-      const value = readWhole(argument, least, most);
-      return value === null ? null : wish(value);
+      const value = readWhole(argument, 1, most);
+      return value === null ? null : toDirectives(value);
     },
   };
 }
@@ -167,7 +162,7 @@ function late(name: string, failAfter: (count: number) => Failure): Marker {
   };
 }
 
-function readError(argument: string): Partial<Wishes> | null {
+function readError(argument: string): Partial<Directives> | null {
   const [, status, , seconds] = /^(\d{3})(,retry-after=(\d+))?$/.exec(argument) ?? [];
   if (status === undefined || !ERROR_STATUSES.includes(Number(status))) return null;
   const retryAfterS = seconds === undefined ? null : readWhole(seconds, 0, MAX_RETRY_AFTER_S);
@@ -175,7 +170,7 @@ function readError(argument: string): Partial<Wishes> | null {
   return { failure: failWithStatus(Number(status), retryAfterS) };
 }
 
-function readHtml(argument: string): Partial<Wishes> | null {
+function readHtml(argument: string): Partial<Directives> | null {
   const status = argument === "" ? 200 : readWhole(argument, 200, 599);
   return status === null ? null : { failure: answerWithHtml(status) };
 }

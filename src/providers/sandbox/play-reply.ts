@@ -2,28 +2,33 @@ import type { Clock } from "../../base/clock.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
 import type { Piece, Reply } from "./reply.ts";
 
-/** How a reply is played. */
+/** The pace at which a reply is sent. */
 export interface Pace {
-  /** Wait before each piece of the body. Milliseconds. */
+  /** The wait before each piece of the body. Milliseconds. */
   readonly delayMs: number;
-  /** Longest piece of the body; null: as they come. Bytes. */
+  /** The largest piece of the body in bytes; null for no bound. */
   readonly splitBytes: number | null;
 }
 
+/** A reply and its pace. */
+export interface PlannedReply {
+  readonly reply: Reply;
+  readonly pace: Pace;
+}
+
 /**
- * Plays a reply as an exchange, at the reader's speed: nothing runs ahead of `read`. Waits are the clock's; a
- * cancelled exchange leaves no timer behind.
+ * Plays a reply as an exchange, at the reader's speed. All waits use the clock. A cancelled exchange leaves no timer behind.
  */
-export function playReply(reply: Reply, pace: Pace, connectTimeoutMs: number, clock: Clock): Exchange {
+export function playReply(plan: PlannedReply, connectTimeoutMs: number, clock: Clock): Exchange {
   const waits = createWaits(clock);
-  const response = playHead(reply, pace, connectTimeoutMs, waits);
-  // Whoever cancels need not look at the answer any more.
+  const response = playHead(plan, connectTimeoutMs, waits);
+  // After a cancel the caller may not handle the rejection.
   response.catch(() => {});
   return { response, cancel: waits.cancel };
 }
 
 interface Waits {
-  /** Resolves after `delayMs`, null: never. Rejects as `cancelled` once the exchange is. One at a time. */
+  /** Resolves after `delayMs` milliseconds, or never for null. Rejects once the exchange is cancelled. One wait at a time. */
   wait(delayMs: number | null): Promise<void>;
   cancel(): void;
 }
@@ -57,12 +62,11 @@ function createWaits(clock: Clock): Waits {
 }
 
 function cancellation(): TransportError {
-  return new TransportError("cancelled", "the exchange was given up");
+  return new TransportError("cancelled", "cancelled by the caller");
 }
 
 async function playHead(
-  reply: Reply,
-  pace: Pace,
+  { reply, pace }: PlannedReply,
   connectTimeoutMs: number,
   waits: Waits,
 ): Promise<UpstreamResponse> {

@@ -12,20 +12,20 @@ const fimRequest = z.looseObject({
   stop: stopSequences,
 });
 
-/** Marks the cursor in the text that is repeated. */
+/** Marks the cursor in the echo. */
 const CURSOR = "[…]";
 
-/** Reads the body of a fill-in-the-middle request as a chat whose only message is the prompt, with the suffix behind the cursor. */
+/** Parses a fill-in-the-middle request as a chat with one message: prompt, cursor and suffix. */
 export function readFimRequest(body: Uint8Array | null): ReadRequest {
   const read = readBody(body, fimRequest);
   if (!read.ok) return read;
   const { prompt, suffix, stream, max_tokens: maxTokens, stop } = read.value;
-  const behind = suffix ?? "";
+  const after = suffix ?? "";
   return {
     ok: true,
     request: {
       stream: stream ?? false,
-      // The vendors of this endpoint always send usage.
+      // Providers of this API always send usage.
       includeUsage: true,
       maxTokens: maxTokens ?? null,
       stop: [stop ?? []].flat().filter((sequence) => sequence !== ""),
@@ -34,10 +34,10 @@ export function readFimRequest(body: Uint8Array | null): ReadRequest {
       tools: [],
       toolChoice: "none",
       parallelCalls: true,
-      userText: behind === "" ? prompt : prompt + CURSOR + behind,
+      userText: after === "" ? prompt : prompt + CURSOR + after,
       userSpokeLast: true,
       results: [],
-      promptTokens: countTokens(prompt) + countTokens(behind),
+      promptTokens: countTokens(prompt) + countTokens(after),
       cachedTokens: 0,
       fingerprint: createHash("sha256").update(body!).digest("hex"),
     },

@@ -6,30 +6,30 @@ import { describeBadRequest, type VendorError } from "./reply.ts";
 /** The upstream's only model. */
 export const SANDBOX_MODEL = "echo";
 
-/** Most choices of one answer. */
+/** The most choices of an answer. */
 const MAX_CHOICES = 8;
 
-/** Most stop sequences; OpenAI's bound. */
+/** The most stop sequences, as at OpenAI. */
 const MAX_STOPS = 4;
 
-/** What an image, a file or a recording counts. Tokens. */
+/** The tokens of an image, file or recording. */
 const TOKENS_PER_MEDIUM = 85;
 
-/** Prompts from this length on are cached in part, in blocks, as OpenAI caches. Tokens. */
+/** Prompts of at least this length are partly cached, in blocks, as at OpenAI. Tokens. */
 const CACHED_FROM = 1024;
 const CACHE_BLOCK = 128;
 
 export interface SandboxTool {
   readonly name: string;
-  /** A JSON Schema, or undefined for none. */
+  /** A JSON Schema; undefined for none. */
   readonly parameters: unknown;
 }
 
-/** A chat request, as far as the sandbox reads it. */
+/** The fields of a chat request that the sandbox uses. */
 export interface SandboxRequest {
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** Null: no limit but the sandbox's own. Tokens. */
+  /** The limit in tokens; null for the sandbox's own. */
   readonly maxTokens: number | null;
   readonly stop: readonly string[];
   readonly choices: number;
@@ -37,22 +37,22 @@ export interface SandboxRequest {
     | { readonly kind: "text" | "json_object" }
     | { readonly kind: "json_schema"; readonly schema: unknown };
   readonly tools: readonly SandboxTool[];
-  /** A tool's name where one is demanded by name. */
+  /** An object if the request names a tool. */
   readonly toolChoice: "none" | "auto" | "required" | { readonly name: string };
   readonly parallelCalls: boolean;
-  /** Text of the last user message, markers and all; "" where there is none. */
+  /** The text of the last user message, including markers; empty if there is none. */
   readonly userText: string;
-  /** Whether that message stands behind the last assistant message. */
+  /** Whether that message follows the last assistant message. */
   readonly userSpokeLast: boolean;
-  /** Texts of the tool results behind the last assistant message. */
+  /** The texts of the tool results after the last assistant message. */
   readonly results: readonly string[];
   readonly promptTokens: number;
   readonly cachedTokens: number;
-  /** The same for the same body, and else another. Hexadecimal. */
+  /** A hash of the body. Hexadecimal. */
   readonly fingerprint: string;
 }
 
-/** Deepest nesting of tools and schemas: what is deeper cannot be written as JSON again. */
+/** The deepest nesting of tools and schemas, so that they can be serialized as JSON. */
 const MAX_NESTING = 200;
 
 function isShallow(value: unknown, left = MAX_NESTING): boolean {
@@ -76,7 +76,7 @@ const tool = z.looseObject({
 const schema = z.unknown().refine((value) => isShallow(value), "nested too deeply");
 const limit = z.int().min(1).nullish();
 
-/** `stop`. */
+/** The schema of `stop`. */
 export const stopSequences = z.union([z.string(), z.array(z.string()).max(MAX_STOPS)]).nullish();
 
 const chatRequest = z.looseObject({
@@ -114,31 +114,31 @@ const chatRequest = z.looseObject({
 type ChatRequest = z.infer<typeof chatRequest>;
 type Message = ChatRequest["messages"][number];
 
-/** What is wrong with a request, and the status that says so. */
-interface Refused {
+/** Why a request is rejected, and the status. */
+interface Rejected {
   readonly ok: false;
   readonly status: 400 | 404;
   readonly error: VendorError;
 }
 
-/** A request, or why it is refused. */
-export type ReadRequest = { readonly ok: true; readonly request: SandboxRequest } | Refused;
+/** A request, or why it is rejected. */
+export type ReadRequest = { readonly ok: true; readonly request: SandboxRequest } | Rejected;
 
-/** Parses a body and holds it against a schema. */
+/** Parses a body and validates it with a schema. */
 export function readBody<T>(
   body: Uint8Array | null,
   shape: z.ZodType<T>,
-): { readonly ok: true; readonly value: T } | Refused {
+): { readonly ok: true; readonly value: T } | Rejected {
   const json = parseJson(body ?? new Uint8Array());
-  if (json === undefined) return refuse("We could not parse the JSON body of your request.");
+  if (json === undefined) return reject("We could not parse the JSON body of your request.");
   const parsed = shape.safeParse(json);
   if (parsed.success) return { ok: true, value: parsed.data };
   const issue = parsed.error.issues[0]!;
   const param = issue.path.join(".");
-  return refuse(`Invalid value for '${param}': ${issue.message}.`, param);
+  return reject(`Invalid value for '${param}': ${issue.message}.`, param);
 }
 
-/** Reads the body of a chat request. Fields it does not know are ignored, `seed` and `temperature` among them. */
+/** Parses a chat request. Other fields are ignored, such as `seed` and `temperature`. */
 export function readRequest(body: Uint8Array | null): ReadRequest {
   const read = readBody(body, chatRequest);
   if (!read.ok) return read;
@@ -148,15 +148,15 @@ export function readRequest(body: Uint8Array | null): ReadRequest {
   const request = readChat(chat, createHash("sha256").update(body!).digest("hex"));
   const { toolChoice } = request;
   if (typeof toolChoice === "object" && !request.tools.some(({ name }) => name === toolChoice.name)) {
-    return refuse(`Tool choice '${toolChoice.name}' not found in 'tools'.`, "tool_choice");
+    return reject(`Tool choice '${toolChoice.name}' not found in 'tools'.`, "tool_choice");
   }
   if (toolChoice === "required" && request.tools.length === 0) {
-    return refuse("'tool_choice' is only allowed when 'tools' are specified.", "tool_choice");
+    return reject("'tool_choice' is only allowed when 'tools' are specified.", "tool_choice");
   }
   return { ok: true, request };
 }
 
-function refuse(text: string, param: string | null = null): Refused {
+function reject(text: string, param: string | null = null): Rejected {
   return { ok: false, status: 400, error: describeBadRequest(text, param) };
 }
 

@@ -1,14 +1,14 @@
 import type { TransportErrorKind } from "../../core/deployments/transport.ts";
 
-/** What comes next in a body. */
+/** The next element of a body. */
 export type Piece =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  /** Nothing more comes, and no end either. */
+  /** Neither more bytes nor an end follow. */
   | { readonly kind: "hang" }
-  /** The connection breaks off. */
+  /** The connection breaks. */
   | { readonly kind: "break" };
 
-/** What the sandbox does with a request. */
+/** The sandbox's reaction to a request. */
 export type Reply =
   | {
       readonly kind: "answer";
@@ -17,30 +17,30 @@ export type Reply =
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Iterable<Piece>;
     }
-  /** There is no head: the exchange fails at once. */
+  /** The exchange fails at once, without a head. */
   | { readonly kind: "failure"; readonly error: TransportErrorKind; readonly message: string }
-  /** The connection is not there before the request's own connect timeout. */
+  /** The connection is not established before the connect timeout of the request. */
   | { readonly kind: "connect-timeout" }
-  /** The connection stands and no answer ever comes. */
+  /** The connection is established, and no answer follows. */
   | { readonly kind: "silence" };
 
-/** An error as OpenAI words it. */
+/** An error in OpenAI's format. */
 export interface VendorError {
   readonly message: string;
   readonly type: string;
   readonly param: string | null;
-  /** A word; other vendors send the status. */
+  /** A string at OpenAI; other vendors send the status. */
   readonly code: string | number | null;
 }
 
 const encoder = new TextEncoder();
 
-/** A piece of text, as UTF-8. */
+/** Encodes text as a piece, in UTF-8. */
 export function writePiece(text: string): Piece {
   return { kind: "bytes", bytes: encoder.encode(text) };
 }
 
-/** One SSE event with a JSON value. */
+/** Encodes a JSON value as one SSE event. */
 export function writeEvent(value: unknown): Piece {
   return writePiece(`data: ${JSON.stringify(value)}\n\n`);
 }
@@ -48,7 +48,7 @@ export function writeEvent(value: unknown): Piece {
 /** The event that ends a stream. */
 export const DONE: Piece = writePiece("data: [DONE]\n\n");
 
-/** An answer of one JSON document. `headers` are added to the content type. */
+/** Replies with a JSON document. `headers` are added to the content type. */
 export function replyWithJson(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
   return {
     kind: "answer",
@@ -58,7 +58,7 @@ export function replyWithJson(status: number, value: unknown, headers: Record<st
   };
 }
 
-/** An event stream, status 200. */
+/** Replies with an event stream and status 200. */
 export function replyWithStream(body: Iterable<Piece>): Reply {
   return {
     kind: "answer",
@@ -68,7 +68,7 @@ export function replyWithStream(body: Iterable<Piece>): Reply {
   };
 }
 
-/** An error, in OpenAI's shape. */
+/** Replies with an error in OpenAI's format. */
 export function replyWithError(
   status: number,
   error: VendorError,
@@ -77,7 +77,7 @@ export function replyWithError(
   return replyWithJson(status, { error }, headers);
 }
 
-/** What OpenAI says of a request it cannot take. `param` names the field. */
+/** Returns OpenAI's error for an invalid request. `param` names the field. */
 export function describeBadRequest(message: string, param: string | null = null): VendorError {
   return { message, type: "invalid_request_error", param, code: null };
 }

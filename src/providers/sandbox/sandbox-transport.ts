@@ -5,30 +5,24 @@ import { composeAnswer } from "./answer.ts";
 import { planEmbeddings, SANDBOX_EMBEDDING_MODEL } from "./embed.ts";
 import { giveAnswer } from "./failures.ts";
 import { readMarkers } from "./markers.ts";
-import { type Pace, playReply } from "./play-reply.ts";
+import { type Pace, type PlannedReply, playReply } from "./play-reply.ts";
 import { readFimRequest } from "./read-fim-request.ts";
 import { type ReadRequest, readRequest, SANDBOX_MODEL, type SandboxRequest } from "./read-request.ts";
 import { describeBadRequest, type Reply, replyWithError, replyWithJson } from "./reply.ts";
 
 const AT_ONCE: Pace = { delayMs: 0, splitBytes: null };
 
-interface Plan {
-  readonly reply: Reply;
-  readonly pace: Pace;
-}
-
 /**
- * An upstream inside the process, for trying clients without an account: it speaks OpenAI's chat format in bytes, so
- * the whole of the gateway's path runs. It answers `POST …/chat/completions`, `POST …/fim/completions`, `POST …/embeddings` and
- * `GET …/models` on any host; headers are not looked at. The same request gets the same answer, `created` apart; markers in the last user
- * message ask for tool calls, for reasoning and for each of the failures of docs/api/errors.md. See
- * docs/sandbox.md. Time is the clock's, and so are all waits.
+ * Creates the sandbox, an upstream inside the process for trying clients without a provider account (docs/sandbox.md). It speaks
+ * OpenAI's chat format in bytes, so that a request takes the whole path through the gateway. It answers `POST …/chat/completions`,
+ * `POST …/fim/completions`, `POST …/embeddings` and `GET …/models` on any host, and ignores headers. Except for `created`, the same
+ * request has the same answer. Markers in the last user message ask for tool calls, reasoning, and each kind of failure.
  */
 export function createSandboxTransport({ clock }: { readonly clock: Clock }): Transport {
   return {
     open(request) {
-      const { reply, pace } = planReply(request, Math.floor(clock.now() / 1000));
-      return playReply(reply, pace, request.connectTimeoutMs, clock);
+      const plan = planReply(request, Math.floor(clock.now() / 1000));
+      return playReply(plan, request.connectTimeoutMs, clock);
     },
     close() {
       // There are no connections.
@@ -36,13 +30,13 @@ export function createSandboxTransport({ clock }: { readonly clock: Clock }): Tr
   };
 }
 
-function planReply(request: UpstreamRequest, created: number): Plan {
+function planReply(request: UpstreamRequest, created: number): PlannedReply {
   const endpoint = findEndpoint(request);
   if (endpoint === "models") return { reply: listModels(), pace: AT_ONCE };
-  if (endpoint === "chat") return nameReply(planChat(readRequest(request.body), created), request.body);
-  if (endpoint === "fim") return nameReply(planChat(readFimRequest(request.body), created), request.body);
+  if (endpoint === "chat") return addRequestId(planChat(readRequest(request.body), created), request.body);
+  if (endpoint === "fim") return addRequestId(planChat(readFimRequest(request.body), created), request.body);
   if (endpoint === "embeddings")
-    return nameReply({ reply: planEmbeddings(request.body), pace: AT_ONCE }, request.body);
+    return addRequestId({ reply: planEmbeddings(request.body), pace: AT_ONCE }, request.body);
   const message = `Invalid URL (${request.method} ${request.url.pathname})`;
   return { reply: replyWithError(404, describeBadRequest(message)), pace: AT_ONCE };
 }
@@ -64,8 +58,8 @@ function listModels(): Reply {
   return replyWithJson(200, { object: "list", data });
 }
 
-/** Adds the id that vendors give to a request. */
-function nameReply({ reply, pace }: Plan, body: Uint8Array | null): Plan {
+/** Adds a request id, as vendors do. */
+function addRequestId({ reply, pace }: PlannedReply, body: Uint8Array | null): PlannedReply {
   if (reply.kind !== "answer") return { reply, pace };
   const id = createHash("sha256")
     .update(body ?? new Uint8Array())
@@ -74,22 +68,22 @@ function nameReply({ reply, pace }: Plan, body: Uint8Array | null): Plan {
   return { reply: { ...reply, headers: { ...reply.headers, "x-request-id": `req_${id}` } }, pace };
 }
 
-function planChat(read: ReadRequest, created: number): Plan {
+function planChat(read: ReadRequest, created: number): PlannedReply {
   if (!read.ok) return { reply: replyWithError(read.status, read.error), pace: AT_ONCE };
   return planAnswer(read.request, created);
 }
 
-function planAnswer(request: SandboxRequest, created: number): Plan {
+function planAnswer(request: SandboxRequest, created: number): PlannedReply {
   const marked = readMarkers(request.userText);
-  if (!marked.ok) return refuse(marked.problem);
-  const { wishes } = marked;
-  const composed = composeAnswer(request, wishes);
-  if (!composed.ok) return refuse(composed.problem);
+  if (!marked.ok) return reject(marked.problem);
+  const { directives } = marked;
+  const composed = composeAnswer(request, directives);
+  if (!composed.ok) return reject(composed.problem);
   const stamp = { id: `chatcmpl-${request.fingerprint.slice(0, 24)}`, created };
-  const fail = wishes.failure ?? giveAnswer;
-  return { reply: fail({ request, answer: composed.answer, stamp }), pace: wishes };
+  const fail = directives.failure ?? giveAnswer;
+  return { reply: fail({ request, answer: composed.answer, stamp }), pace: directives };
 }
 
-function refuse(problem: string): Plan {
+function reject(problem: string): PlannedReply {
   return { reply: replyWithError(400, describeBadRequest(problem)), pace: AT_ONCE };
 }
