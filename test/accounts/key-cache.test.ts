@@ -62,7 +62,7 @@ function createSlowStore(key = KEY) {
   };
 }
 
-describe("a key that is revoked while its lookup is under way", () => {
+describe("a key that is revoked during its lookup", () => {
   test.each([
     ["this process", (cache: ReturnType<typeof createKeyCache>) => cache.clear()],
     ["another process", (cache: ReturnType<typeof createKeyCache>) => cache.refresh()],
