@@ -14,7 +14,7 @@ import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printLimit } from "./print-values.ts";
-import { addJsonOption, describeOptions, type JsonOption, readName } from "./read-options.ts";
+import { addExamples, addJsonOption, auditedOptions, type JsonOption, readName } from "./read-options.ts";
 import { type NamedStores, withNames, withStores } from "./with-stores.ts";
 
 type Kind = AccountRecord["kind"];
@@ -69,6 +69,12 @@ function addCreateCommand(commands: Command, kind: Kind): void {
     .argument("<name>", NAME.option?.help);
   if (kind === "organization") command.option("--owner <user>", "User that becomes the first owner, user_…");
   addFieldOptions(command, kind === "user" ? NEW_USER_OPTIONS : NEW_ORGANIZATION_OPTIONS, "new");
+  addExamples(
+    command,
+    kind === "user"
+      ? ["gateway users create Ada --overdraft 5", "gateway users create Bob --retention deny"]
+      : ["gateway orgs create Acme --owner user_… --monthly-limit 500"],
+  );
   addJsonOption(command).action((name: string, options: NewOptions) =>
     withNames((named) => createOne(named, { kind, name, options })),
   );
@@ -83,7 +89,7 @@ function addUpdateCommand(commands: Command, kind: Kind): void {
   addJsonOption(command).action((id: string, options: UpdateOptions) =>
     withNames((named) => {
       const wanted = readFieldOptions(ORGANIZATION_SETTINGS, options, named.stores.clock.now());
-      const changes = describeOptions(options);
+      const changes = auditedOptions(options);
       return changeOne(named, { kind, id, word: "update", wanted, changes, json: options.json });
     }),
   );
@@ -109,7 +115,7 @@ async function createOne({ stores, known }: NamedStores, { kind, name: text, opt
     action: `gateway ${WORDS[kind].group} create`,
     accountId: account.id,
     target: account.id,
-    changes: { ...describeOptions(options), name },
+    changes: { ...auditedOptions(options), name },
   });
   return options.json ? printJson(account) : `Created ${account.id} (${account.name}).`;
 }

@@ -27,7 +27,9 @@ export function addCatalogCommands(program: Command): void {
       .command("status")
       .description("Show the last refresh, missing models and the number of held price changes"),
   ).action((options: JsonOption) =>
-    withStores((stores, config) => showStatus({ stores, config, manager: open(stores, config) }, options)),
+    withStores((stores, config) =>
+      showStatus({ stores, config, manager: openManager(stores, config) }, options),
+    ),
   );
 }
 
@@ -73,7 +75,7 @@ function addPending(catalog: Command): void {
       .description("List price changes that await a decision")
       .option("--rejected", "List rejected changes instead"),
   ).action((options: PendingOptions) =>
-    withStores((stores, config) => listHeld(open(stores, config), options)),
+    withStores((stores, config) => listHeld(openManager(stores, config), options)),
   );
 }
 
@@ -104,7 +106,7 @@ async function runImport(
   return text;
 }
 
-function open({ catalog, clock, leases, ids }: Stores, config: Config): CatalogManager {
+function openManager({ catalog, clock, leases, ids }: Stores, config: Config): CatalogManager {
   return createCatalogManager({ config, store: catalog, clock, leases, owner: ids.next("command") });
 }
 
@@ -121,7 +123,7 @@ async function refresh(stores: Stores, config: Config, options: JsonOption): Pro
 }
 
 async function runRefresh(stores: Stores, config: Config, dryRun: boolean) {
-  const report = await open(stores, config).refresh({ dryRun });
+  const report = await openManager(stores, config).refresh({ dryRun });
   if (!report.ok) throw new Error(`${report.problem}\nnothing was changed`);
   return report;
 }
@@ -167,7 +169,7 @@ function nameJump({ kind, min_prompt_tokens, from }: HeldView["jumps"][number]):
 async function decide(ids: readonly string[], verdict: Verdict, { all, json }: DecideOptions): Promise<void> {
   if ((ids.length === 0) !== (all === true)) throw new Error("Give the IDs of changes, or --all.");
   return withStores(async (stores, config) => {
-    const manager = open(stores, config);
+    const manager = openManager(stores, config);
     const decided: HeldView[] = [];
     for (const id of all ? ["all"] : ids)
       decided.push(...(await manager.decide(id, verdict)).map(presentHeldChange));

@@ -12,7 +12,7 @@ import {
 import { presentEntry } from "../core/ledger/present-entry.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addCreditViews } from "./credit-views.ts";
-import { addJsonOption, describeOptions, type JsonOption, readExpiry } from "./read-options.ts";
+import { addExamples, addJsonOption, auditedOptions, type JsonOption, readExpiry } from "./read-options.ts";
 import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -42,6 +42,10 @@ function addGrant(credits: Command): void {
       "When the unused rest of the grant expires, such as 2027-01-31 (default: never)",
     )
     .option("--id <id>", "Idempotency ID: repeating the command with the same ID grants once");
+  addExamples(command, [
+    'gateway credits grant user_… 12.50 --note "welcome"',
+    "gateway credits grant org_… 100 --expires 2027-01-31",
+  ]);
   addMove(command, "grant", grant);
 }
 
@@ -142,9 +146,9 @@ async function move(stores: Stores, movement: Movement, mover: Mover): Promise<s
     action: `gateway credits ${word}`,
     accountId: account,
     target: account,
-    changes: { ...describeOptions(options), amount: formatDollars(amount) },
+    changes: { ...auditedOptions(options), amount: formatDollars(amount) },
   });
-  return tell(stores, { moved, accountId: account, json: options.json });
+  return presentMovement(stores, { moved, accountId: account, json: options.json });
 }
 
 async function refund(stores: Stores, generationId: string, options: RefundOptions): Promise<string> {
@@ -155,9 +159,9 @@ async function refund(stores: Stores, generationId: string, options: RefundOptio
     action: "gateway credits refund",
     accountId,
     target: generationId,
-    changes: { ...describeOptions(options), amount: formatDollars(moved.transfer.amount) },
+    changes: { ...auditedOptions(options), amount: formatDollars(moved.transfer.amount) },
   });
-  return tell(stores, { moved, accountId, json });
+  return presentMovement(stores, { moved, accountId, json });
 }
 
 interface Outcome extends JsonOption {
@@ -166,7 +170,7 @@ interface Outcome extends JsonOption {
 }
 
 /** Returns what a command prints about a change of a balance. */
-async function tell(
+async function presentMovement(
   stores: Stores,
   { moved: { transfer, isNew }, accountId, json }: Outcome,
 ): Promise<string> {

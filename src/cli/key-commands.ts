@@ -9,7 +9,7 @@ import type { KeyRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatFields, formatTable } from "./format-table.ts";
-import { addJsonOption, describeOptions, type JsonOption, readName } from "./read-options.ts";
+import { addExamples, addJsonOption, auditedOptions, type JsonOption, readName } from "./read-options.ts";
 import { type NamedStores, withNames, withStores } from "./with-stores.ts";
 
 const { name: NAME, ...NEW_KEY_OPTIONS } = KEY_SETTINGS;
@@ -47,6 +47,11 @@ function addCreateCommand(keys: Command): void {
     .option("--management", "Create a management key instead of an inference key")
     .option("--account <id>", "Owner of the key, user_… or org_… (default: the operator account)")
     .option("--user <id>", "Member that an organization's key belongs to (default: none, a service key)");
+  addExamples(command, [
+    'gateway keys create "my laptop"',
+    "gateway keys create ci --account org_… --spend-limit 20 --models 'openai/*,anthropic/*'",
+    "gateway keys create console --management",
+  ]);
   addJsonOption(addFieldOptions(command, NEW_KEY_OPTIONS, "new")).action(
     (name: string, options: CreateOptions) => withNames((named) => create(named, name, options)),
   );
@@ -80,7 +85,7 @@ async function create({ stores, known }: NamedStores, text: string, options: Cre
   const kind = management ? "management" : "inference";
   const change = readChange(options, stores);
   const { secret, key } = await issueKey(stores, known, { ...change, name, kind, accountId, userId });
-  await audit(stores, key, { word: "create", changes: { ...describeOptions(options), name, kind } });
+  await audit(stores, key, { word: "create", changes: { ...auditedOptions(options), name, kind } });
   if (json) return JSON.stringify({ key: secret, data: presentKey(key) });
   return `${secret}\n\nCreated ${key.id} (${kind} key). The secret is not stored: save it now.`;
 }
@@ -105,7 +110,7 @@ async function list(stores: Stores, { json, account }: ListOptions): Promise<str
 async function update({ stores, known }: NamedStores, id: string, options: UpdateOptions): Promise<string> {
   const found = (await stores.keys.findKey(id)) ?? rejectUnknown(id);
   const key = await changeKey(stores, known, { key: found, change: readChange(options, stores) });
-  await audit(stores, key, { word: "update", changes: describeOptions(options) });
+  await audit(stores, key, { word: "update", changes: auditedOptions(options) });
   return options.json ? JSON.stringify({ data: presentKey(key) }) : `Updated ${key.id} (${key.name}).`;
 }
 

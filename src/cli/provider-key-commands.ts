@@ -19,7 +19,7 @@ import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatTable } from "./format-table.ts";
 import { printTime } from "./print-values.ts";
-import { addJsonOption, describeOptions, type JsonOption } from "./read-options.ts";
+import { addExamples, addJsonOption, auditedOptions, type JsonOption } from "./read-options.ts";
 import { readSecret } from "./read-secret.ts";
 
 interface AccountOptions extends JsonOption {
@@ -65,6 +65,10 @@ function addAddCommand(keys: Command): void {
       "Slug of the provider, such as openai; fill-in-the-middle uses codestral or mistral",
     )
     .option("--account <id>", "Account that owns the key", DEFAULT_ACCOUNT_ID);
+  addExamples(command, [
+    "gateway provider-keys add openai < key.txt",
+    "gateway provider-keys add anthropic --account org_… --models 'anthropic/*'",
+  ]);
   addJsonOption(addFieldOptions(command, PROVIDER_KEY_SETTINGS, "new")).action(
     (provider: string, options: AddOptions) => run((services) => add(services, provider, options)),
   );
@@ -103,7 +107,7 @@ async function add(services: ProviderKeyServices, provider: string, options: Add
   const secret = await readSecret(`Key for ${provider}: `);
   const wanted = { ...settings, accountId, provider, secret };
   const key = await createProviderKey(services.maker, services.serving, wanted);
-  await audit(services, key, { word: "add", changes: { ...describeOptions(options), provider } });
+  await audit(services, key, { word: "add", changes: { ...auditedOptions(options), provider } });
   if (options.json) return JSON.stringify({ data: presentProviderKey(services.maker, key) });
   return `Stored ${key.id}, a key for ${key.provider} that ends in ${key.lastFour}. Test it: gateway provider-keys test ${key.id}`;
 }
@@ -137,7 +141,7 @@ async function update(services: ProviderKeyServices, id: string, options: Update
   const secret = options.secret ? await readSecret(`Key for ${found.provider}: `) : undefined;
   const change = { ...settings, secret };
   const key = await changeProviderKey(services.maker, services.serving, { key: found, change });
-  await audit(services, key, { word: "update", changes: describeOptions(options) });
+  await audit(services, key, { word: "update", changes: auditedOptions(options) });
   return options.json
     ? JSON.stringify({ data: presentProviderKey(services.maker, key) })
     : `Updated ${key.id} (${key.name}).`;

@@ -12,6 +12,12 @@ export function addJsonOption(command: Command): Command {
   return command.option("--json", "Print JSON");
 }
 
+/** Adds examples to the end of a command's help. */
+export function addExamples(command: Command, examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  $ ${example}`);
+  return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
+}
+
 /**
  * Reads the time at which something expires; null for `none` and for an absent option. `now` is in milliseconds since the epoch.
  * @throws Error naming the option.
@@ -48,6 +54,6 @@ export function readLimit(text: string): number {
 }
 
 /** Returns the given options as written, for the audit log. */
-export function describeOptions(options: object): Record<string, unknown> {
+export function auditedOptions(options: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([name]) => name !== "json"));
 }

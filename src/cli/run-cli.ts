@@ -19,32 +19,43 @@ import { addUsageCommand } from "./usage-command.ts";
 export async function runCli(args: readonly string[]): Promise<number> {
   const program = new Command("gateway")
     .description("An AI gateway: one OpenAI-compatible HTTP API in front of many model providers.")
-    .version(packageJson.version)
+    .version(packageJson.version, "-V, --version", "Show the version")
+    .helpOption("-h, --help", "Show the help")
     .exitOverride()
     .configureHelp({ showGlobalOptions: true });
-  addStartCommand(program);
-  addKeyCommands(program);
-  addAccountCommands(program, "user");
-  addAccountCommands(program, "organization");
-  addMemberCommands(program);
-  addCreditCommands(program);
-  addLedgerCommands(program);
-  addUsageCommand(program);
-  addPromptLogCommand(program);
-  addProviderKeyCommands(program);
-  addAuditCommands(program);
-  addSecretsCommands(program);
-  addCatalogCommands(program);
-  addConfigCommands(program);
+  addCommands(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    return explain(error);
+    return reportError(error);
   }
 }
 
-function explain(error: unknown): number {
+/** Adds all commands. The help lists them in this order, by group. */
+function addCommands(program: Command): void {
+  program.commandsGroup("Gateway:");
+  addStartCommand(program);
+  addConfigCommands(program);
+  addCatalogCommands(program);
+  program.commandsGroup("Accounts and keys:");
+  addKeyCommands(program);
+  addAccountCommands(program, "user");
+  addAccountCommands(program, "organization");
+  addMemberCommands(program);
+  addProviderKeyCommands(program);
+  addSecretsCommands(program);
+  program.commandsGroup("Credits and usage:");
+  addCreditCommands(program);
+  addLedgerCommands(program);
+  addUsageCommand(program);
+  program.commandsGroup("Logs:");
+  addPromptLogCommand(program);
+  addAuditCommands(program);
+  program.commandsGroup("Help:").helpCommand("help [command]", "Show the help of a command");
+}
+
+function reportError(error: unknown): number {
   if (error instanceof Error && "exitCode" in error && "code" in error) {
     // Exit code 0 is --help and --version. Commander has printed what is wrong with the arguments otherwise.
     return error.exitCode === 0 ? 0 : 2;

@@ -22,14 +22,14 @@ async function rotate(): Promise<void> {
   const stores = openStores(config, systemClock, random);
   try {
     const rotation = await rotateMasterKey(config, stores, random);
-    console.log(describe(rotation));
+    console.log(formatRotation(rotation));
     if (rotation !== null && rotation.unreadable.length > 0) process.exitCode = 1;
   } finally {
     stores.close();
   }
 }
 
-function describe(rotation: MasterRotation | null): string {
+function formatRotation(rotation: MasterRotation | null): string {
   if (rotation === null) return "No provider keys are stored: nothing to re-encrypt.";
   const { resealed, unreadable, masterKeyId, isNew, idleFile } = rotation;
   const lines = [
