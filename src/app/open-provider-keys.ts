@@ -16,7 +16,7 @@ import type { Platform } from "./wire-up.ts";
 /** The dependencies of commands that manage BYOK keys. */
 export interface ProviderKeyServices {
   readonly stores: Stores;
-  readonly maker: ProviderKeyStores;
+  readonly providerKeyStores: ProviderKeyStores;
   readonly serving: Serving;
   /** For test calls with a key. */
   readonly trying: TryDeps;
@@ -41,7 +41,7 @@ export async function openProviderKeys(
   const cache = createProviderKeyCache(stores.providerKeys, vault, () => {});
   return {
     stores,
-    maker: { store: stores.providerKeys, vault, cache, clock, ids: stores.ids },
+    providerKeyStores: { store: stores.providerKeys, vault, cache, clock, ids: stores.ids },
     serving: (await openServing(sources, stores.catalog, SILENT)).current(),
     trying: { clock, timers: readTimers(config) },
     requireSameSealing: () => requireSameSealing(stores, masters),

@@ -106,15 +106,19 @@ async function add(services: ProviderKeyServices, provider: string, options: Add
   await services.requireSameSealing();
   const secret = await readSecret(`Key for ${provider}: `);
   const wanted = { ...settings, accountId, provider, secret };
-  const key = await createProviderKey(services.maker, services.serving, wanted);
+  const key = await createProviderKey(services.providerKeyStores, services.serving, wanted);
   await audit(services, key, { word: "add", changes: { ...auditedOptions(options), provider } });
-  if (options.json) return JSON.stringify({ data: presentProviderKey(services.maker, key) });
+  if (options.json) return JSON.stringify({ data: presentProviderKey(services.providerKeyStores, key) });
   return `Stored ${key.id}, a key for ${key.provider} that ends in ${key.lastFour}. Test it: gateway provider-keys test ${key.id}`;
 }
 
-async function list({ stores, maker }: ProviderKeyServices, options: AccountOptions): Promise<string> {
+async function list(
+  { stores, providerKeyStores }: ProviderKeyServices,
+  options: AccountOptions,
+): Promise<string> {
   const keys = await stores.providerKeys.listProviderKeys(options.account);
-  if (options.json) return JSON.stringify({ data: keys.map((key) => presentProviderKey(maker, key)) });
+  if (options.json)
+    return JSON.stringify({ data: keys.map((key) => presentProviderKey(providerKeyStores, key)) });
   if (keys.length === 0)
     return `No provider keys of ${options.account}. Store one: gateway provider-keys add <provider>`;
   const rows = keys.map((key) => [
@@ -125,10 +129,10 @@ async function list({ stores, maker }: ProviderKeyServices, options: AccountOpti
     `…${key.lastFour}`,
     key.models?.join(" ") ?? "all",
     key.lastUsedAt === null ? "never" : printTime(key.lastUsedAt),
-    isReadable(maker.vault, key) ? (key.enabled ? "enabled" : "disabled") : "cannot be decrypted",
+    isReadable(providerKeyStores.vault, key) ? (key.enabled ? "enabled" : "disabled") : "cannot be decrypted",
   ]);
   const table = formatTable(["id", "provider", "order", "name", "key", "models", "used", "state"], rows);
-  return keys.every((key) => isReadable(maker.vault, key)) ? table : `${table}\n\n${UNREADABLE}`;
+  return keys.every((key) => isReadable(providerKeyStores.vault, key)) ? table : `${table}\n\n${UNREADABLE}`;
 }
 
 const UNREADABLE =
@@ -140,29 +144,29 @@ async function update(services: ProviderKeyServices, id: string, options: Update
   const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, systemClock.now());
   const secret = options.secret ? await readSecret(`Key for ${found.provider}: `) : undefined;
   const change = { ...settings, secret };
-  const key = await changeProviderKey(services.maker, services.serving, { key: found, change });
+  const key = await changeProviderKey(services.providerKeyStores, services.serving, { key: found, change });
   await audit(services, key, { word: "update", changes: auditedOptions(options) });
   return options.json
-    ? JSON.stringify({ data: presentProviderKey(services.maker, key) })
+    ? JSON.stringify({ data: presentProviderKey(services.providerKeyStores, key) })
     : `Updated ${key.id} (${key.name}).`;
 }
 
 async function remove(services: ProviderKeyServices, id: string, { json }: JsonOption): Promise<string> {
   const key = await find(services, id);
-  await removeProviderKey(services.maker, id);
+  await removeProviderKey(services.providerKeyStores, id);
   await audit(services, key, { word: "remove", changes: { deleted: true } });
   if (json) return JSON.stringify({ data: { id, deleted: true } });
   return `Deleted ${key.id} (${key.name}).`;
 }
 
 async function test(services: ProviderKeyServices, id: string, options: JsonOption): Promise<string> {
-  const { maker, serving, trying } = services;
+  const { providerKeyStores, serving, trying } = services;
   const found = await find(services, id);
-  const { provider, key } = openProviderKey(maker, serving.servedModels, found);
+  const { provider, key } = openProviderKey(providerKeyStores, serving.servedModels, found);
   const trial = await tryProviderKey(trying, serving, { provider, key, models: found.models });
   const at = systemClock.now();
   const isOk = trial.status === "ok";
-  maker.cache.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
+  providerKeyStores.cache.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
   if (!isOk) process.exitCode = 1;
   if (options.json) return JSON.stringify({ data: trial });
   return `${trial.status}: ${trial.message}`;
