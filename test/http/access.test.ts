@@ -3,9 +3,9 @@ import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createFounder, type Founder } from "../support/management.ts";
 
-/** Whoever may come: without a key, with a wrong one, with an inference key, and with management keys. */
+/** The kinds of callers: without a key, with an invalid key, with an inference key, and with management keys. */
 const CALLERS = [
-  "nobody",
+  "anonymous",
   "invalid",
   "inference",
   "member",
@@ -20,7 +20,7 @@ const CALLERS = [
 ] as const;
 type CallerName = (typeof CALLERS)[number];
 
-/** What there is before each call: an organization with a member of each role, and a person who is in none. */
+/** The resources that exist before each call: an organization with a member of each role, and a user of no organization. */
 interface Scene {
   readonly organization: string;
   readonly person: string;
@@ -31,13 +31,13 @@ interface Scene {
 }
 
 interface Row {
-  /** The request's address behind `/api/admin`, and its body. */
+  /** The path relative to `/api/admin`. */
   readonly path: (scene: Scene) => string;
   readonly body?: (scene: Scene) => unknown;
   readonly status: Readonly<Record<CallerName, number>>;
 }
 
-const NO_KEY = { nobody: 401, invalid: 401, inference: 403 };
+const NO_KEY = { anonymous: 401, invalid: 401, inference: 403 };
 const REMOVED = { removed: 403 };
 
 const operatorOnly = (status: number): Row["status"] => ({
@@ -53,7 +53,7 @@ const operatorOnly = (status: number): Row["status"] => ({
   operator: status,
 });
 
-/** About the organization: `billing` sees and does not change; others are told that it is not there. */
+/** Endpoints of one organization: `billing` may read and not change; callers outside of it get a 404. */
 const organizationOnly = (status: number, billing: number): Row["status"] => ({
   ...NO_KEY,
   ...REMOVED,
@@ -67,7 +67,7 @@ const organizationOnly = (status: number, billing: number): Row["status"] => ({
   operator: status,
 });
 
-/** About the person: organizations do not have them, whoever is asked for first. */
+/** Endpoints of the user who is in no organization: the keys of organizations get a 404. */
 const personOnly = (billing: number): Row["status"] => ({
   ...NO_KEY,
   ...REMOVED,
@@ -81,18 +81,18 @@ const personOnly = (billing: number): Row["status"] => ({
   operator: 200,
 });
 
-/** About the caller's own account, whichever it is. */
-const ownAccount = (status: number, billing: number): Row["status"] => ({
+/** Endpoints that act on the caller's own account. */
+const callerAccount = (status: number, billing: number): Row["status"] => ({
   ...organizationOnly(status, billing),
   stranger: status,
   person: status,
 });
 
-const everybody = (status: number): Row["status"] =>
+const everyCaller = (status: number): Row["status"] =>
   Object.fromEntries(CALLERS.map((principal) => [principal, status])) as Row["status"];
 
-/** About the caller's own inference key. */
-const inferenceOnly: Row["status"] = { ...everybody(403), nobody: 401, invalid: 401, inference: 200 };
+/** Endpoints that describe the inference key that calls them. */
+const inferenceOnly: Row["status"] = { ...everyCaller(403), anonymous: 401, invalid: 401, inference: 200 };
 
 const accountPath =
   (of: string) =>
@@ -103,7 +103,7 @@ const newcomerPath = ({ organization, newcomer }: Scene) =>
   `/organizations/${organization}/members/${newcomer}`;
 const rename = () => ({ name: "New name" });
 
-/** Every endpoint has a row: who may call it. */
+/** The call of each endpoint, and the status for each kind of caller. */
 const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/users": { path: () => "/users", status: operatorOnly(200) },
   "POST /api/admin/users": { path: () => "/users", body: rename, status: operatorOnly(201) },
@@ -191,7 +191,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/generations/:id/bodies": {
     path: () => "/generations/gen_none/bodies",
-    status: ownAccount(404, 403),
+    status: callerAccount(404, 403),
   },
   "POST /api/admin/generations/:id/refund": {
     path: () => "/generations/gen_none/refund",
@@ -204,21 +204,21 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/ledger/check": { path: () => "/ledger/check", status: operatorOnly(200) },
   "GET /api/admin/usage": {
     path: () => "/usage?from=2026-01-01&to=2026-01-31",
-    status: ownAccount(200, 200),
+    status: callerAccount(200, 200),
   },
-  // Whoever signs may call it, with a key or without; here nobody signs, as no secret is configured.
+  // Signed requests need no key. No signing secret is configured here, so that the endpoint does not exist.
   "POST /api/payments/webhook": {
     path: () => "/../payments/webhook",
     body: () => ({}),
-    status: everybody(404),
+    status: everyCaller(404),
   },
   "GET /key": { path: () => "/../gateway/key", status: inferenceOnly },
   "GET /credits": { path: () => "/../gateway/credits", status: inferenceOnly },
   "GET /activity": { path: () => "/../gateway/activity", status: inferenceOnly },
-  "GET /api/admin/audit": { path: () => "/audit", status: ownAccount(200, 403) },
+  "GET /api/admin/audit": { path: () => "/audit", status: callerAccount(200, 403) },
   "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
   "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
-  // There is no such source here.
+  // The configured source does not exist.
   "POST /api/admin/catalog/refresh": {
     path: () => "/catalog/refresh",
     body: () => ({ dry_run: true }),
@@ -264,7 +264,7 @@ beforeAll(async () => {
   };
   secrets = {
     ...(secret as Record<"owner" | "admin" | "billing" | "member" | "removed", string>),
-    nobody: null,
+    anonymous: null,
     invalid: "gw_invalid",
     inference: await found.key(organization, { user_id: users["owner"] }),
     service: await found.key(organization, { kind: "management" }),
@@ -275,7 +275,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** What the call before may have taken away is there again. */
+/** Creates again what the previous call may have deleted. */
 async function restore(): Promise<Scene> {
   await found.member(scene.organization, scene.newcomer, "member");
   const body = { name: "k", account_id: scene.organization };
@@ -283,13 +283,13 @@ async function restore(): Promise<Scene> {
   return { ...scene, keyId: made.data.id };
 }
 
-test("every endpoint has a row, and every row an endpoint", () => {
+test("the access table has exactly one row for each management endpoint", () => {
   const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
   expect(Object.keys(ROWS).sort()).toEqual(endpoints.sort());
 });
 
 describe.each(ENDPOINTS.map(({ method, path }) => [method, path] as const))("%s %s", (method, path) => {
-  test("answers each kind of caller as it should", async () => {
+  test("returns the status of the access table to each kind of caller", async () => {
     const row = ROWS[`${method} ${path}`] as Row;
     const answers: Record<string, number> = {};
     for (const principal of CALLERS) {
@@ -302,7 +302,7 @@ describe.each(ENDPOINTS.map(({ method, path }) => [method, path] as const))("%s 
 });
 
 describe("a management key of another account", () => {
-  test("learns no more about what is there than about what is not", async () => {
+  test("gets the same 404 for a resource of another account as for one that does not exist", async () => {
     for (const [method, there, not] of [
       ["GET", `/organizations/${scene.organization}`, "/organizations/org_none"],
       ["GET", `/organizations/${scene.organization}/members`, "/organizations/org_none/members"],
@@ -318,7 +318,7 @@ describe("a management key of another account", () => {
     }
   });
 
-  test("sees in lists what is its own", async () => {
+  test("finds only the resources of its own account in lists", async () => {
     const keys = await callAdmin(gateway, secrets.person, "GET", "/keys");
     expect(keys.rows.map((key) => key.account_id)).toEqual([scene.person]);
     const audit = await callAdmin(gateway, secrets.person, "GET", "/audit?limit=100");
@@ -327,13 +327,13 @@ describe("a management key of another account", () => {
   });
 });
 
-describe("nobody makes themselves more than they are", () => {
+describe("privilege escalation", () => {
   const put = (principal: CallerName, user: string, role: string) =>
     callAdmin(gateway, secrets[principal], "PUT", `/organizations/${scene.organization}/members/${user}`, {
       role,
     });
 
-  test("an admin makes no owner, and touches none", async () => {
+  test("an admin cannot appoint, change or remove an owner", async () => {
     expect((await put("admin", scene.newcomer, "owner")).status).toBe(403);
     expect((await put("admin", scene.newcomer, "admin")).status).toBe(200);
     const owner = (
@@ -346,7 +346,7 @@ describe("nobody makes themselves more than they are", () => {
     expect((await put("owner", scene.newcomer, "member")).status).toBe(200);
   });
 
-  test("an admin makes management keys for themselves alone, and changes none of an owner's", async () => {
+  test("an admin can create management keys only for itself, and cannot change or delete an owner's key", async () => {
     const members = (
       await callAdmin(gateway, gateway.adminKey, "GET", `/organizations/${scene.organization}/members`)
     ).rows;
@@ -365,7 +365,7 @@ describe("nobody makes themselves more than they are", () => {
     expect((await callAdmin(gateway, secrets.owner, "DELETE", `/keys/${id}`)).status).toBe(200);
   });
 
-  test("overdrafts are the operator's, and only an owner closes an organization", async () => {
+  test("only the operator sets an overdraft, and only an owner closes an organization", async () => {
     for (const [principal, path] of [
       ["owner", `/organizations/${scene.organization}`],
       ["person", `/users/${scene.person}`],

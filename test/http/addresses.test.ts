@@ -54,13 +54,13 @@ async function errorOf(response: Response): Promise<{ message: string; code: num
 }
 
 describe.each(PREFIXES)("under %s", (prefix) => {
-  test("chat completions answer", async () => {
+  test("a chat completion is answered", async () => {
     const response = await call(`${prefix}/chat/completions`, withKey({ method: "POST", body: CHAT }));
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ object: "chat.completion", model: "sandbox/echo" });
   });
 
-  test("every list and record answers as under the first prefix, without a key", async () => {
+  test("every list and record is public and the same as under the first prefix", async () => {
     for (const path of GETS) {
       const response = await call(prefix + path);
       expect([path, response.status]).toEqual([path, 200]);
@@ -70,7 +70,7 @@ describe.each(PREFIXES)("under %s", (prefix) => {
   });
 
   test.each(["Bearer gw_wrong", "Bearer", "Basic eDp5", "nonsense"])(
-    "no list fails because of the key %j",
+    "the public lists ignore the invalid key %j",
     async (authorization) => {
       for (const path of GETS) {
         const response = await call(prefix + path, { headers: { authorization, "x-api-key": "wrong" } });
@@ -79,7 +79,7 @@ describe.each(PREFIXES)("under %s", (prefix) => {
     },
   );
 
-  test("a generation is found", async () => {
+  test("a generation is found by its id", async () => {
     const asked = await call(`${prefix}/chat/completions`, withKey({ method: "POST", body: CHAT }));
     const id = asked.headers.get("x-gateway-generation-id");
     const found = await call(`${prefix}/generation?id=${id}`, withKey());
@@ -87,7 +87,7 @@ describe.each(PREFIXES)("under %s", (prefix) => {
     expect(await found.json()).toMatchObject({ data: { id } });
   });
 
-  test("HEAD answers like GET without a body", async () => {
+  test("HEAD has the status and headers of GET, and no body", async () => {
     for (const path of GETS) {
       const head = await call(prefix + path, { method: "HEAD" });
       expect([path, head.status, await head.text()]).toEqual([path, 200, ""]);
@@ -129,15 +129,15 @@ describe.each(PREFIXES)("under %s", (prefix) => {
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** What a route's table allows. */
+/** The methods that a route allows. */
 function allowedBy(methods: object): string[] {
   return Object.hasOwn(methods, "GET") ? [...Object.keys(methods), "HEAD"] : Object.keys(methods);
 }
 
-describe.each(["", ...PREFIXES])("every endpoint there is, under prefix '%s'", (prefix) => {
+describe.each(["", ...PREFIXES])("every endpoint under the prefix '%s'", (prefix) => {
   const routes = Object.entries(prefix === "" ? FIXED_ROUTES : GATEWAY_ROUTES);
   test.each(routes)(
-    "%s answers the methods it has, and others with 405 and their names",
+    "%s answers its own methods, and other methods with 405 and an `allow` header",
     async (route, methods) => {
       const path = prefix + route.replace(":author/:model", "sandbox/echo").replace(":id", "sandbox%2Fecho");
       const allowed = allowedBy(methods);
@@ -157,22 +157,25 @@ describe.each(["", ...PREFIXES])("every endpoint there is, under prefix '%s'", (
   );
 });
 
-describe("an address that is not here, of an API with errors of its own shape,", () => {
+describe("a path that does not exist, below an API with its own error format,", () => {
   test.each([
     ["/responses/resp_1", "GET", 404, "not_found"],
     ["/responses", "GET", 405, "method_not_allowed"],
-  ])("answers OpenAI's string as code and the number beside it: %s", async (path, method, status, code) => {
-    const response = await call(`/v1${path}`, { method });
-    expect([response.status, await response.json()]).toEqual([
-      status,
-      {
-        error: { message: expect.any(String), type: "invalid_request_error", code, param: null, status },
-        error_type: code,
-      },
-    ]);
-  });
+  ])(
+    "is answered with OpenAI's string code and the numeric status: %s",
+    async (path, method, status, code) => {
+      const response = await call(`/v1${path}`, { method });
+      expect([response.status, await response.json()]).toEqual([
+        status,
+        {
+          error: { message: expect.any(String), type: "invalid_request_error", code, param: null, status },
+          error_type: code,
+        },
+      ]);
+    },
+  );
 
-  test("answers Anthropic's error object below /messages", async () => {
+  test("is answered with Anthropic's error object below /messages", async () => {
     const response = await call("/v1/messages/batches", { method: "POST" });
     expect([response.status, await response.json()]).toMatchObject([
       404,
@@ -185,12 +188,12 @@ describe("header aliases", () => {
   const status = async (headers: Record<string, string>): Promise<number> =>
     (await call("/api/gateway/chat/completions", { method: "POST", body: CHAT, headers })).status;
 
-  test("a header is read as the one that it stands for", async () => {
+  test("an alias is read as the header that it stands for", async () => {
     expect(await status({})).toBe(401);
     expect(await status({ "Api-Key": gateway.key })).toBe(200);
   });
 
-  test("a header under its own name wins", async () => {
+  test("a header under its own name takes precedence over an alias", async () => {
     expect(await status({ "api-key": gateway.key, "x-api-key": "gw_wrong" })).toBe(401);
     expect(await status({ "api-key": "gw_wrong", "x-api-key": gateway.key })).toBe(200);
   });
@@ -202,7 +205,7 @@ describe("model prefix aliases", () => {
     ["other/echo:free", "sandbox/echo:free"],
     ["kilo/sandbox/echo", "sandbox/echo"],
     ["sandbox/echo", "sandbox/echo"],
-  ])("%s is read as %s, and the answer says so", async (asked, answered) => {
+  ])("the model id %s is read as %s, and the response names the latter", async (asked, answered) => {
     const messages = [{ role: "user", content: "x" }];
     const response = await postChat(gateway, { model: asked, messages });
     expect(response.status).toBe(200);
@@ -210,20 +213,20 @@ describe("model prefix aliases", () => {
     expect(response.headers.get("x-gateway-model")).toBe(answered);
   });
 
-  test("they are read in fallbacks too", async () => {
+  test("an alias is resolved in the list of fallback models too", async () => {
     const messages = [{ role: "user", content: "x" }];
     const response = await postChat(gateway, { model: "other/echo", models: ["other/echo:free"], messages });
     expect(response.status).toBe(200);
   });
 
-  test("they make no model free for those without a key", async () => {
+  test("an alias of a paid model is rejected without a key", async () => {
     const messages = [{ role: "user", content: "x" }];
     const response = await postChat(gateway, { model: "other/echo", messages }, { authorization: "" });
     expect(response.status).toBe(401);
   });
 });
 
-describe("what is not there", () => {
+describe("a path or method that does not exist", () => {
   test.each([
     "/",
     "/api",
@@ -237,7 +240,7 @@ describe("what is not there", () => {
     "/%00",
     "/api/gateway/..%2f..%2fetc%2fpasswd",
     "/__proto__",
-  ])("%s is 404 in the error's shape, for any method", async (path) => {
+  ])("%s is a 404 error object for every method", async (path) => {
     for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
       const response = await call(path, { method });
       expect([method, response.status]).toEqual([method, 404]);
@@ -260,7 +263,7 @@ describe("what is not there", () => {
     ["POST", "/healthz", "GET, HEAD"],
     ["PUT", "/api/admin/keys", "GET, POST, HEAD"],
     ["GET", "/api/admin/keys/key_1", "PATCH, DELETE"],
-  ])("%s %s is 405 and names what is allowed", async (method, path, allow) => {
+  ])("%s %s is a 405 with an `allow` header", async (method, path, allow) => {
     const response = await call(path, { method });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe(allow);
@@ -270,7 +273,7 @@ describe("what is not there", () => {
 });
 
 describe("response headers", () => {
-  test("a stream's are those that clients and proxies need", async () => {
+  test("a stream has the headers that clients and proxies need", async () => {
     const response = await postChat(gateway, { ...JSON.parse(CHAT), stream: true });
     await response.text();
     const { headers } = response;
@@ -285,7 +288,7 @@ describe("response headers", () => {
     expect(headers.get("x-gateway-attempts")).toBe("1");
   });
 
-  test("a failed attempt is counted and has a generation id of its own", async () => {
+  test("a failed generation has an attempt count and a generation id", async () => {
     const response = await postChat(gateway, {
       model: "sandbox/echo",
       messages: [{ role: "user", content: "[sandbox:error=500] x" }],
@@ -295,7 +298,7 @@ describe("response headers", () => {
     expect(response.headers.get("x-gateway-generation-id")).toStartWith("gen_");
   });
 
-  test("request ids are all different", async () => {
+  test("every request has its own request id", async () => {
     const ids = await Promise.all(
       ["/v1/models", "/nowhere", "/healthz", "/v1/chat/completions", "/v1/models"].map(
         async (path) => (await call(path)).headers.get("x-request-id") as string,
@@ -304,7 +307,7 @@ describe("response headers", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("anonymous answers say how the limit stands, also when they are errors", async () => {
+  test("anonymous responses, including errors, have the rate limit headers", async () => {
     const ask = (body: unknown) => postChat(gateway, body, { authorization: "" });
     const messages = [{ role: "user", content: "x" }];
     for (const body of [
@@ -320,8 +323,8 @@ describe("response headers", () => {
   });
 });
 
-describe("the anonymous limit", () => {
-  test("refuses with 429, the time to wait and whose limit it is; keys are not held by it", async () => {
+describe("the anonymous rate limit", () => {
+  test("rejects with 429, `retry-after` and the limit's name, and does not apply to requests with a key", async () => {
     const own = await startTestGateway({ yaml: "limits: { anonymous_requests_per_hour: 2 }" });
     const body = { model: "sandbox/echo:free", messages: [{ role: "user", content: "x" }] };
     const left: (string | null)[] = [];
@@ -333,7 +336,7 @@ describe("the anonymous limit", () => {
     expect(left).toEqual(["1", "0"]);
     const refused = await postChat(own, body, {
       authorization: "",
-      // Nobody has said that this peer may speak for others.
+      // Ignored, because this peer is not a trusted proxy.
       "x-forwarded-for": "203.0.113.7",
     });
     expect(refused.status).toBe(429);
@@ -345,7 +348,7 @@ describe("the anonymous limit", () => {
     await own.stop();
   });
 
-  test("counts by the address that a trusted proxy names, an IPv6 one by its /64", async () => {
+  test("counts by the client address that a trusted proxy reports, and by the /64 of an IPv6 address", async () => {
     const own = await startTestGateway({
       yaml: `
 limits: { anonymous_requests_per_hour: 1 }
@@ -366,14 +369,14 @@ server: { trusted_proxies: [127.0.0.0/8, 10.0.0.1] }
   });
 });
 
-describe("health", () => {
-  test("/healthz and /readyz need no key", async () => {
+describe("health checks", () => {
+  test("/healthz and /readyz are answered without a key", async () => {
     expect(await (await call("/healthz")).json()).toEqual({ status: "ok" });
     expect(await (await call("/readyz")).json()).toEqual({ status: "ready" });
   });
 });
 
-describe("the upstream's headers", () => {
+describe("the upstream's response headers", () => {
   let vendor: RecordingVendor;
   let own: TestGateway;
 
@@ -393,29 +396,32 @@ describe("the upstream's headers", () => {
     "x-vendor-internal": "1",
   };
 
-  test.each(["an answer", "a stream", "an error"])("never reach the client: %s", async (kind) => {
-    vendor.reset((request) => {
-      const stream = request.text.includes('"stream":true');
-      const body = stream
-        ? `data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`
-        : '{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}';
-      const type = stream ? "text/event-stream" : "application/json; profile=vendor";
-      return new Response(body, {
-        status: kind === "an error" ? 418 : 200,
-        headers: { ...VENDOR_HEADERS, "content-type": type },
+  test.each(["an answer", "a stream", "an error"])(
+    "are not forwarded to the client with %s",
+    async (kind) => {
+      vendor.reset((request) => {
+        const stream = request.text.includes('"stream":true');
+        const body = stream
+          ? `data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`
+          : '{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}';
+        const type = stream ? "text/event-stream" : "application/json; profile=vendor";
+        return new Response(body, {
+          status: kind === "an error" ? 418 : 200,
+          headers: { ...VENDOR_HEADERS, "content-type": type },
+        });
       });
-    });
-    const response = await postChat(own, {
-      model: "acme/model",
-      messages: [{ role: "user", content: "x" }],
-      ...(kind === "a stream" ? { stream: true } : {}),
-    });
-    await response.text();
-    expect(response.status).toBe(kind === "an error" ? 502 : 200);
-    for (const [name, value] of Object.entries(VENDOR_HEADERS)) {
-      expect([name, response.headers.get(name)]).not.toEqual([name, value]);
-    }
-    expect(response.headers.get("content-type")).not.toContain("profile");
-    expect(response.headers.get("x-vendor-internal")).toBeNull();
-  });
+      const response = await postChat(own, {
+        model: "acme/model",
+        messages: [{ role: "user", content: "x" }],
+        ...(kind === "a stream" ? { stream: true } : {}),
+      });
+      await response.text();
+      expect(response.status).toBe(kind === "an error" ? 502 : 200);
+      for (const [name, value] of Object.entries(VENDOR_HEADERS)) {
+        expect([name, response.headers.get(name)]).not.toEqual([name, value]);
+      }
+      expect(response.headers.get("content-type")).not.toContain("profile");
+      expect(response.headers.get("x-vendor-internal")).toBeNull();
+    },
+  );
 });

@@ -6,9 +6,9 @@ import { createSeededRandom, type SeededRandom } from "../support/seeded-random.
 const ALL_BODIES = 10_000;
 const BODIES = shareOf(ALL_BODIES, 1 / 4);
 const CONCURRENCY = 16;
-/** Another seed gives other bodies; a failure names the one to repeat. */
+/** The seed of the bodies. A failure names the seed that repeats it. */
 const SEED = Number(process.env["BAD_INPUT_SEED"] ?? 20_260_101);
-/** No answer takes longer; a hang shows as an abort. Milliseconds. */
+/** The timeout of a request, which turns a hang into an abort. Milliseconds. */
 const PATIENCE_MS = 5_000;
 
 let gateway: TestGateway;
@@ -20,7 +20,7 @@ afterAll(() => gateway.stop());
 
 const TOOL = { type: "function", function: { name: "f", description: "d", parameters: { type: "object" } } };
 
-/** A request with every field, from which bad ones are made. */
+/** Makes a valid request with every field, which the bad ones are derived from. */
 function wholeRequest(random: SeededRandom): Record<string, unknown> {
   return {
     model: "sandbox/echo",
@@ -100,7 +100,7 @@ function oddValue(random: SeededRandom, depth = 0): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Puts an odd value, nothing, or a copy of a neighbour at some place of a value. */
+/** Replaces a random part of a value by an odd value, by nothing, or by a copy of a neighbour. */
 function mutate(random: SeededRandom, value: unknown): unknown {
   if (typeof value !== "object" || value === null || random.oneIn(6)) return oddValue(random);
   const copy: unknown = Array.isArray(value) ? [...value] : { ...value };
@@ -116,7 +116,7 @@ function mutate(random: SeededRandom, value: unknown): unknown {
   return copy;
 }
 
-/** Mangles text: cuts it, repeats some of it, or puts in what does not belong. */
+/** Mangles text: truncates it, repeats or removes some of it, or inserts bytes that do not belong. */
 function mangle(random: SeededRandom, text: string): Buffer {
   const bytes = Buffer.from(text);
   const at = random.below(bytes.length + 1);
@@ -148,7 +148,7 @@ function mangle(random: SeededRandom, text: string): Buffer {
   }
 }
 
-/** Writes a value with some members twice. */
+/** Encodes a value as JSON in which some members occur twice. */
 function writeTwice(random: SeededRandom, value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => writeTwice(random, item)).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -190,7 +190,7 @@ function nest(random: SeededRandom): string {
     open.repeat(depth) + (random.oneIn(2) ? "1" : "") + (random.oneIn(4) ? "" : close.repeat(depth));
   const fields = [...Object.keys(wholeRequest(random)), "metadata", "x"];
   const text = random.oneIn(5) ? nested : withRaw(random, random.pick(fields), nested);
-  // A line break somewhere makes the gateway read more closely.
+  // A line break turns off the scan of compact JSON.
   return random.oneIn(2) ? `${text}\n` : text;
 }
 
@@ -204,7 +204,7 @@ function makeHuge(random: SeededRandom): string {
   );
 }
 
-/** One body. Rarely a large one, mostly small ones. */
+/** Makes one body: mostly small ones, rarely a large one. */
 function makeBody(random: SeededRandom): Buffer {
   const kind = random.below(100);
   const text = (value: unknown): string => JSON.stringify(value) ?? "";
@@ -233,7 +233,7 @@ function makeBody(random: SeededRandom): Buffer {
   return Buffer.from(Array.from({ length: random.below(200) }, () => random.below(256)));
 }
 
-/** What is wrong with the answer to a body; null when nothing is. */
+/** Sends a body and returns what is wrong with the response, or `null`. */
 async function findFault(body: Buffer): Promise<string | null> {
   const response = await fetch(`${gateway.base}/chat/completions`, {
     method: "POST",
@@ -250,21 +250,21 @@ async function findFault(body: Buffer): Promise<string | null> {
   const { message, code, type } = answer.error ?? {};
   const isShaped =
     typeof message === "string" && message !== "" && code === status && type === answer.error_type && !!type;
-  if (!isShaped) return `of another shape: ${text.slice(0, 300)}`;
-  return /\/src\/|node_modules|\bat \w+ \(/.test(text) ? `tells of its inside: ${text.slice(0, 300)}` : null;
+  if (!isShaped) return `error in another format: ${text.slice(0, 300)}`;
+  return /\/src\/|node_modules|\bat \w+ \(/.test(text) ? `reveals internals: ${text.slice(0, 300)}` : null;
 }
 
-test(`none of ${BODIES} bad bodies gets a 5xx, a hang or an error of another shape`, async () => {
+test(`${BODIES} bad bodies get no 5xx, no hang and no error in another format`, async () => {
   const counts = new Map<string, number>();
   const faults: string[] = [];
-  let place = 0;
+  let nextBody = 0;
   const work = async (): Promise<void> => {
-    while (place < BODIES && faults.length < 5) {
-      const own = place++;
-      const body = makeBody(createSeededRandom(SEED + own));
+    while (nextBody < BODIES && faults.length < 5) {
+      const index = nextBody++;
+      const body = makeBody(createSeededRandom(SEED + index));
       const fault = await findFault(body).catch((error) => `no answer: ${error}`);
       if (fault === null) continue;
-      faults.push(`BAD_INPUT_SEED=${SEED + own}: ${fault}\n  ${body.subarray(0, 300).toString("latin1")}`);
+      faults.push(`BAD_INPUT_SEED=${SEED + index}: ${fault}\n  ${body.subarray(0, 300).toString("latin1")}`);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
@@ -273,7 +273,7 @@ test(`none of ${BODIES} bad bodies gets a 5xx, a hang or an error of another sha
     const status = String(fields["status"]);
     counts.set(status, (counts.get(status) ?? 0) + 1);
   }
-  // The bodies are of both sorts, or nothing would have been tried.
+  // Both results must occur, or nothing would have been tested.
   expect(counts.get("400")).toBeGreaterThan(BODIES / 2);
   expect(counts.get("200")).toBeGreaterThan(BODIES / 20);
   expect(gateway.log).toHaveLength(BODIES);

@@ -15,7 +15,7 @@ afterAll(() => gateway.stop());
 
 const TEXT = JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: "Grüße 🦉" }] });
 
-/** A valid request of exactly so many bytes. */
+/** Returns a valid request of exactly `bytes` bytes. */
 function requestOf(bytes: number): string {
   const empty = JSON.stringify({
     model: "sandbox/echo",
@@ -40,7 +40,7 @@ async function expectError(response: Response, status: number, type: string): Pr
   return error.message;
 }
 
-/** A request by hand; `text()` is what has come back so far. */
+/** Sends a request head over a socket; `text()` is what has been received so far. */
 function dial(head: string): { socket: Socket; text: () => string; closed: Promise<void> } {
   const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
   let text = "";
@@ -56,25 +56,25 @@ function dial(head: string): { socket: Socket; text: () => string; closed: Promi
 }
 
 describe("the size of a body", () => {
-  test("is allowed up to the bound, to the byte", async () => {
+  test("a body of exactly the maximum size is accepted, and one byte more is rejected with 413", async () => {
     expect((await post(requestOf(BOUND))).status).toBe(200);
     await expectError(await post(requestOf(BOUND + 1)), 413, "payload_too_large");
   });
 
-  test("holds for a body of unknown length too", async () => {
+  test("the maximum also applies to a body of unknown length", async () => {
     const chunked = (bytes: number) => post(new Blob([requestOf(bytes)]).stream());
     expect((await chunked(BOUND)).status).toBe(200);
     await expectError(await chunked(BOUND + 1), 413, "payload_too_large");
   });
 
-  test("is refused by its content-length before a byte of it has come", async () => {
+  test("a too large content-length is rejected before the first byte of the body", async () => {
     const { socket, text } = dial(`Content-Length: ${BOUND + 1}`);
-    await eventually("the refusal", () => text().includes("payload_too_large"));
+    await eventually("the 413", () => text().includes("payload_too_large"));
     expect(text()).toStartWith("HTTP/1.1 413 ");
     socket.destroy();
   });
 
-  test("is refused as soon as a chunked body has passed the bound, long before its end", async () => {
+  test("a chunked body is rejected as soon as it exceeds the maximum, before its end", async () => {
     const { socket, text } = dial("Transfer-Encoding: chunked");
     const size = 8 * 1024;
     const piece = Buffer.concat([
@@ -82,14 +82,14 @@ describe("the size of a body", () => {
       Buffer.alloc(size, 32),
       Buffer.from("\r\n"),
     ]);
-    // One piece more than the bound holds, and no end: who reads on would wait for ever.
+    // One chunk more than the maximum, and no end: a server that reads on would wait forever.
     for (let sent = 0; sent <= BOUND; sent += size) socket.write(piece);
-    await eventually("the refusal", () => text().includes("payload_too_large"));
+    await eventually("the 413", () => text().includes("payload_too_large"));
     expect(text()).toStartWith("HTTP/1.1 413 ");
     socket.destroy();
   });
 
-  test("does not gather in memory where a client sends on after the refusal", async () => {
+  test("a body that the client keeps sending after the rejection does not accumulate in memory", async () => {
     const { socket, text, closed } = dial("Transfer-Encoding: chunked");
     const size = 1024 * 1024;
     const piece = Buffer.concat([
@@ -102,12 +102,12 @@ describe("the size of a body", () => {
       const written = new Promise<void>((resolve) => socket.write(piece, () => resolve()));
       await Promise.race([written, closed]);
     }
-    await eventually("the refusal", () => text().includes("payload_too_large"));
+    await eventually("the 413", () => text().includes("payload_too_large"));
     expect(process.memoryUsage().rss - before).toBeLessThan(50 * 1024 * 1024);
     socket.destroy();
   });
 
-  test("is counted after decompression: a small bomb is refused without being unpacked", async () => {
+  test("the maximum applies after decompression, and a decompression bomb is rejected without being unpacked", async () => {
     const bomb = Buffer.alloc(20_000_000, 32);
     for (const [encoding, packed] of [
       ["gzip", gzipSync(bomb, { level: 9 })],
@@ -121,7 +121,7 @@ describe("the size of a body", () => {
     }
   });
 
-  test("a packed body is allowed up to the bound, to the byte", async () => {
+  test("a compressed body is accepted if it decompresses to exactly the maximum size", async () => {
     const pack = (bytes: number) => post(gzipSync(requestOf(bytes)), { "content-encoding": "gzip" });
     expect((await pack(BOUND)).status).toBe(200);
     await expectError(await pack(BOUND + 1), 413, "payload_too_large");
@@ -136,14 +136,14 @@ describe("the encoding of a body", () => {
     ["br", brotliCompressSync(TEXT)],
     ["zstd", zstdCompressSync(TEXT)],
     ["identity", Buffer.from(TEXT)],
-  ])("%s is read", async (encoding, body) => {
+  ])("the content-encoding %s is decoded", async (encoding, body) => {
     const response = await post(body, { "content-encoding": encoding });
     expect(response.status).toBe(200);
     expect(await response.text()).toContain("You said: Grüße 🦉");
   });
 
   test.each(["deflate", "gzip, br", "compress", "__proto__", "constructor"])(
-    "%s is not known: 415",
+    "the content-encoding %s is unknown and rejected with 415",
     async (encoding) => {
       const response = await post(TEXT, { "content-encoding": encoding });
       expect(await expectError(response, 415, "unsupported_media_type")).toContain("gzip, br, zstd");
@@ -158,9 +158,12 @@ describe("the encoding of a body", () => {
     ["br", brotliCompressSync(TEXT).subarray(0, 30)],
     ["zstd", Buffer.from(TEXT)],
     ["zstd", zstdCompressSync(TEXT).subarray(0, 30)],
-  ])("a body that is not the %s it says is 400", async (encoding, body) => {
-    await expectError(await post(body, { "content-encoding": encoding }), 400, "invalid_request");
-  });
+  ])(
+    "a body that is not valid %s, although its content-encoding says so, is rejected with 400",
+    async (encoding, body) => {
+      await expectError(await post(body, { "content-encoding": encoding }), 400, "invalid_request");
+    },
+  );
 });
 
 describe("the type of a body", () => {
@@ -169,11 +172,11 @@ describe("the type of a body", () => {
     "application/json; charset=utf-8",
     "Application/JSON",
     "application/vnd.api+json",
-  ])("%s is read", async (type) => {
+  ])("the content-type %s is read as JSON", async (type) => {
     expect((await post(TEXT, { "content-type": type })).status).toBe(200);
   });
 
-  test("none at all is read as JSON", async () => {
+  test("a request without a content-type is read as JSON", async () => {
     const bare = await fetch(`${gateway.base}/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.key}` },
@@ -189,7 +192,7 @@ describe("the type of a body", () => {
     "multipart/form-data; boundary=x",
     "application/jsonx",
     "text/html, application/json",
-  ])("%s is refused: 415", async (type) => {
+  ])("the content-type %s is rejected with 415", async (type) => {
     const response = await post(TEXT, { "content-type": type });
     expect(await expectError(response, 415, "unsupported_media_type")).toContain("application/json");
   });
@@ -197,15 +200,15 @@ describe("the type of a body", () => {
 
 describe("a body that breaks off", () => {
   test.each([
-    ["of announced length", "Content-Length: 1000", '{"model":'],
+    ["with a content-length", "Content-Length: 1000", '{"model":'],
     ["in chunks", "Transfer-Encoding: chunked", '9\r\n{"model":\r\n'],
     ["within a chunk", "Transfer-Encoding: chunked", 'ff\r\n{"model":'],
-  ])("%s is the client's fault, and the gateway goes on", async (_name, head, begun) => {
+  ])("%s is logged as a client error, and the gateway keeps serving", async (_name, head, begun) => {
     const before = gateway.log.length;
     const { socket, closed } = dial(head);
     socket.end(begun);
     await closed;
-    const line = await eventually("the request's line", () => gateway.log[before]);
+    const line = await eventually("the request's log line", () => gateway.log[before]);
     expect([line.level, line.event, line.fields["status"]]).toEqual(["info", "request", 400]);
     expect((await post(TEXT)).status).toBe(200);
     expect(gateway.log).toHaveLength(before + 2);

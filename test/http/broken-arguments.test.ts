@@ -45,7 +45,7 @@ const responses = (args: string) => ({
   tools: [{ type: "function", name: "write", parameters: { type: "object" } }],
 });
 
-/** What models write in place of JSON of an object, and what hosts get for it. */
+/** Arguments that are not a JSON object, and what is sent to an upstream of chat completions instead. */
 const BROKEN: readonly (readonly [string, string])[] = [
   ['{"path": "a.ts", "text": "cut off', JSON.stringify({ arguments: '{"path": "a.ts", "text": "cut off' })],
   ['{}{"path":"ä"}', JSON.stringify({ arguments: '{}{"path":"ä"}' })],
@@ -55,18 +55,21 @@ const BROKEN: readonly (readonly [string, string])[] = [
   ["null", "{}"],
 ];
 
-describe("arguments that are no JSON of an object", () => {
-  test.each(BROKEN)("reach a chat host in one that parses: %s", async (args, sentArgs) => {
-    for (const [path, body] of [
-      ["/chat/completions", chat(args)],
-      ["/responses", responses(args)],
-    ] as const) {
-      const sent = await send(path, body, "openai-chat");
-      expect(sent.messages[1].tool_calls[0].function).toEqual({ name: "write", arguments: sentArgs });
-    }
-  });
+describe("tool-call arguments that are not a JSON object", () => {
+  test.each(BROKEN)(
+    "are sent to a chat completions upstream wrapped in a valid object: %s",
+    async (args, sentArgs) => {
+      for (const [path, body] of [
+        ["/chat/completions", chat(args)],
+        ["/responses", responses(args)],
+      ] as const) {
+        const sent = await send(path, body, "openai-chat");
+        expect(sent.messages[1].tool_calls[0].function).toEqual({ name: "write", arguments: sentArgs });
+      }
+    },
+  );
 
-  test.each(FORMAT_NAMES)("reach a vendor of %s with nothing lost", async (format) => {
+  test.each(FORMAT_NAMES)("are sent to a %s upstream without losing a character", async (format) => {
     const sent = await send("/chat/completions", chat("cut {off"), format);
     expect(JSON.stringify(sent)).toContain("cut {off");
   });
@@ -77,7 +80,10 @@ test.each([
   '{"path":"a \\"b\\" é"}',
   ' { "a" : [1.50e+1, {"b": null}] } ',
   '{"a":12345678901234567890}',
-])("arguments that are JSON of an object reach a chat host byte for byte: %s", async (args) => {
-  const sent = await send("/chat/completions", chat(args), "openai-chat");
-  expect(sent.messages).toEqual(chat(args).messages);
-});
+])(
+  "tool-call arguments that are a JSON object are sent to a chat completions upstream byte for byte: %s",
+  async (args) => {
+    const sent = await send("/chat/completions", chat(args), "openai-chat");
+    expect(sent.messages).toEqual(chat(args).messages);
+  },
+);

@@ -27,7 +27,7 @@ const CODINGS: Readonly<Record<string, (text: Uint8Array) => Uint8Array<ArrayBuf
 const TEXT = "Packed one two";
 
 let vendor: RecordingVendor;
-/** Answers the same model where `vendor` fails. */
+/** Answers the same model when `vendor` fails. */
 let spare: RecordingVendor;
 let gateway: TestGateway;
 
@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 afterAll(() => Promise.all([gateway.stop(), vendor.stop(), spare.stop()]));
 
-/** An answer of a vendor, compressed although nobody has asked for it. */
+/** Returns a vendor's response, compressed although `accept-encoding` does not allow it. */
 function packed(
   coding: string,
   body: string | Uint8Array,
@@ -65,7 +65,7 @@ function packed(
   return new Response(pack(Buffer.from(body)), { status, headers });
 }
 
-/** A vendor of a format that says `TEXT`, whole or streamed as asked, in a coding. */
+/** Returns a vendor of a format that says `TEXT` in a content coding, as a document or stream as requested. */
 function speak(format: FormatName, coding: string) {
   const script = SCRIPTS[format];
   return ({ path, text }: RecordedRequest): Response => {
@@ -85,16 +85,16 @@ function ask(path: string, body: object): Promise<Response> {
 }
 
 const messages = [{ role: "user", content: "Hi" }];
-/** A client API that is translated to most formats, and the two whose requests pass through to their own. */
+/** The client APIs: one that is translated to most formats, and two that pass through to their own. */
 const ASKS: readonly (readonly [string, (model: string, stream: boolean) => Promise<Response>])[] = [
   ["chat", (model, stream) => ask("/chat/completions", { model, messages, stream })],
   ["responses", (model, stream) => ask("/responses", { model, input: "Hi", stream })],
   ["messages", (model, stream) => ask("/messages", { model, messages, stream, max_tokens: 99 })],
 ];
 
-describe("an upstream that compresses although it is told not to", () => {
+describe("an upstream that compresses responses without being asked to", () => {
   test.each(FORMAT_NAMES.flatMap((format) => ASKS.map(([api, send]) => [api, format, send] as const)))(
-    "is understood by %s requests in its format %s, whole and streamed, in every coding",
+    "is read by %s requests in its format %s, as documents and streams, in every content coding",
     async (_api, format, send) => {
       for (const coding of Object.keys(CODINGS)) {
         for (const stream of [false, true]) {
@@ -109,7 +109,7 @@ describe("an upstream that compresses although it is told not to", () => {
   );
 
   test.each(Object.keys(CODINGS))(
-    "in %s is understood where it embeds, fills in and counts",
+    "is read with the coding %s for embeddings, fill in the middle and token counts",
     async (coding) => {
       const vector = { object: "embedding", index: 0, embedding: [0.5, 0.25] };
       vendor.reset(() =>
@@ -130,7 +130,7 @@ describe("an upstream that compresses although it is told not to", () => {
     },
   );
 
-  test("is read for what it says in an error", async () => {
+  test("can send a compressed error, whose message reaches the client", async () => {
     const error = {
       error: { message: "top_k: Input should be greater than 0", type: "invalid_request_error" },
     };
@@ -140,7 +140,7 @@ describe("an upstream that compresses although it is told not to", () => {
     expect(await response.text()).toContain("Input should be greater than 0");
   });
 
-  test("streams on while it compresses, without waiting for its end", async () => {
+  test("can send a compressed stream, whose events are forwarded before its end", async () => {
     const { begin, more, close } = SCRIPTS["openai-chat"];
     const goOn = Promise.withResolvers<void>();
     vendor.reset(() => {
@@ -176,7 +176,7 @@ describe("an upstream that compresses although it is told not to", () => {
   });
 
   test.each([false, true])(
-    "in a coding that is not known fails by its name, and the next candidate answers (stream: %p)",
+    "fails with an error that names the unknown coding, and the next candidate answers (stream: %p)",
     async (stream) => {
       vendor.reset(() => packed("snappy", "whatever"));
       const alone = await ask("/chat/completions", { model: "acme/openai-chat", messages, stream });
@@ -195,18 +195,21 @@ describe("an upstream that compresses although it is told not to", () => {
   );
 
   test.each<[string, boolean, string]>([
-    ["a whole answer", false, "too large"],
+    ["the start of a stream", false, "too large"],
     ["the beginning of a stream", true, "answered with nothing"],
-  ])("with more than %s may have, once decompressed, fails and is not read on", async (_, stream, words) => {
-    const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024, " "));
-    vendor.reset(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }));
-    const response = await ask("/chat/completions", { model: "acme/openai-chat", messages, stream });
-    expect(response.status).toBe(502);
-    expect(await response.text()).toContain(words);
-  });
+  ])(
+    "fails without being read further if %s exceeds its maximum once decompressed",
+    async (_, stream, words) => {
+      const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024, " "));
+      vendor.reset(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }));
+      const response = await ask("/chat/completions", { model: "acme/openai-chat", messages, stream });
+      expect(response.status).toBe(502);
+      expect(await response.text()).toContain(words);
+    },
+  );
 });
 
-/** All text of an answer in any client API, whole or streamed. */
+/** Returns all text of a response of any client API, document or stream. */
 function readText(answer: string): string {
   const documents = answer.startsWith("{")
     ? [JSON.parse(answer)]

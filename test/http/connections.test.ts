@@ -30,13 +30,13 @@ beforeEach(() => {
 const bodyOf = (stream: boolean) =>
   JSON.stringify({ model: "acme/model", stream, messages: [{ role: "user", content: "Hello!" }] });
 
-/** A whole chat completion as it goes over the wire. */
+/** Returns a complete HTTP request for a chat completion. */
 function requestOf(stream = false): string {
   const body = bodyOf(stream);
   return rawChatHead(gateway, `content-length: ${body.length}`) + body;
 }
 
-/** What the gateway answers to bytes that end their connection. */
+/** Sends bytes and returns what the gateway answers before it closes the connection. */
 async function answerTo(bytes: string): Promise<string> {
   const client = await dialRaw(gateway);
   client.send(bytes);
@@ -44,7 +44,7 @@ async function answerTo(bytes: string): Promise<string> {
   return client.received;
 }
 
-describe("a request with an ambiguous head is refused with 400, asks no upstream, and ends its connection:", () => {
+describe("a request with an ambiguous head is rejected with 400, calls no upstream, and closes its connection:", () => {
   const body = bodyOf(false);
   const length = `content-length: ${body.length}`;
   const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
@@ -58,16 +58,16 @@ describe("a request with an ambiguous head is refused with 400, asks no upstream
     ["a content-length with a sign", [`content-length: +${body.length}`], body],
     ["a transfer-encoding that is not chunked alone", ["transfer-encoding: gzip, chunked"], chunked],
     ["two transfer-encodings", ["transfer-encoding: chunked", "transfer-encoding: identity"], chunked],
-    ["a blank before a header's colon", [`content-length : ${body.length}`], body],
+    ["a space before a header's colon", [`content-length : ${body.length}`], body],
     ["a folded header", [length, "x-a: b\r\n c"], body],
     ["a bare line feed in its head", [`${length}\nx-a: b`], body],
-    ["a chunk size that is none", ["transfer-encoding: chunked"], `zz\r\n${body}\r\n0\r\n\r\n`],
+    ["an invalid chunk size", ["transfer-encoding: chunked"], `zz\r\n${body}\r\n0\r\n\r\n`],
   ])("%s", async (_, framing, sent) => {
     expect(await answerTo(rawChatHead(gateway, ...framing) + sent)).toStartWith("HTTP/1.1 400 ");
     expect(vendor.calls).toHaveLength(0);
   });
 
-  test("a host with a path or a blank in it", async () => {
+  test("a host with a path, space, user or list in it", async () => {
     for (const host of ["a/b", "a b", "user@a", "a, b"]) {
       const head = rawChatHead(gateway, length).replace(/host: [^\r]*/, `host: ${host}`);
       expect(await answerTo(head + body)).toStartWith("HTTP/1.1 400 ");
@@ -76,25 +76,28 @@ describe("a request with an ambiguous head is refused with 400, asks no upstream
   });
 });
 
-test("an HTTP/1.0 client that sends no host is answered, also where the address has a query", async () => {
+test("an HTTP/1.0 request without a host header is answered, even if its URL has a query", async () => {
   const answer = await answerTo("GET /v1/providers?all=true HTTP/1.0\r\n\r\n");
   expect(answer).toStartWith("HTTP/1.1 200 ");
 });
 
-describe("two requests that are sent together on one connection", () => {
+describe("two requests sent together on one connection", () => {
   test.each([
-    ["whole answers", false],
+    ["documents", false],
     ["streams", true],
-  ])("for %s end the connection without an answer, and neither is charged", async (_, stream) => {
-    expect(await answerTo(requestOf(stream).repeat(2))).toBe("");
-    const line = await waitFor(
-      () => gateway.log.find(({ fields }) => fields["outcome"] !== undefined) ?? null,
-    );
-    const record = await fetchRecord(gateway, String(line.fields["generation_id"]));
-    expect(record).toMatchObject({ outcome: "cancelled", total_cost_nanodollars: 0 });
-  });
+  ])(
+    "close the connection without an answer if they ask for %s, and neither is charged",
+    async (_, stream) => {
+      expect(await answerTo(requestOf(stream).repeat(2))).toBe("");
+      const line = await waitFor(
+        () => gateway.log.find(({ fields }) => fields["outcome"] !== undefined) ?? null,
+      );
+      const record = await fetchRecord(gateway, String(line.fields["generation_id"]));
+      expect(record).toMatchObject({ outcome: "cancelled", total_cost_nanodollars: 0 });
+    },
+  );
 
-  test("do not keep a request behind them on a connection of its own from being answered", async () => {
+  test("do not affect a later request on another connection", async () => {
     await answerTo(requestOf().repeat(2));
     const client = await openRawChat(gateway, JSON.parse(bodyOf(false)));
     await client.sees("Alpha one two");

@@ -5,7 +5,7 @@ import { type RecordingVendor, startRecordingVendor } from "../support/recording
 
 let vendor: RecordingVendor;
 let gateway: TestGateway;
-/** What the tokenizer says of each text; null where it cannot. */
+/** The number that the tokenizer returns for each text; `null` means that it cannot count. */
 let tokens: number | null;
 const tokenCounter: TokenCounter = {
   count: async (texts) => {
@@ -47,7 +47,7 @@ const estimateOf = (input_tokens: number) => ({ input_tokens, estimated: true })
 const withKey = () => ({ "x-api-key": gateway.key });
 
 describe("counting tokens", () => {
-  test("asks the vendor that counts, with what counts and nothing else", async () => {
+  test("calls the vendor's endpoint with only the fields that affect the count", async () => {
     const asked = {
       model: "anthropic/claude-sonnet-4.5",
       messages,
@@ -65,9 +65,13 @@ describe("counting tokens", () => {
   });
 
   test.each([
-    ["whose vendor does not", "openai/gpt-4o-mini", 10],
-    ["whose vendor fails, as its tokenizer usually counts", "anthropic/claude-sonnet-4.5", 13],
-  ])("estimates for a model %s", async (_name, model, expected) => {
+    ["whose vendor cannot count", "openai/gpt-4o-mini", 10],
+    [
+      "whose vendor fails, corrected by what the model's tokenizer usually counts",
+      "anthropic/claude-sonnet-4.5",
+      13,
+    ],
+  ])("returns an estimate for a model %s", async (_name, model, expected) => {
     for (const status of [500, 404]) {
       tokens = 10;
       vendor.reset(() => new Response("no", { status }));
@@ -79,7 +83,7 @@ describe("counting tokens", () => {
     }
   });
 
-  test("estimates, and says so, where the vendor has no such endpoint or gives no number", async () => {
+  test("returns an estimate, marked as such, if the vendor has no such endpoint or returns no number", async () => {
     for (const answer of [Response.json({ type: "error" }, { status: 404 }), Response.json({ tokens: 3 })]) {
       vendor.reset(() => answer);
       const response = await count({ model: "anthropic/claude-sonnet-4.5", messages }, withKey());
@@ -87,7 +91,7 @@ describe("counting tokens", () => {
     }
   });
 
-  test("is free for free models and wants a key for others, in the API's own shape", async () => {
+  test("needs no key for free models and a key for others, with errors in the Messages format", async () => {
     expect((await count({ model: "sandbox/echo:free", messages }, {})).status).toBe(200);
     const refused = await count({ model: "anthropic/claude-sonnet-4.5", messages }, {});
     expect(refused.status).toBe(401);

@@ -29,7 +29,7 @@ function chat(key: string): Promise<Response> {
   });
 }
 
-/** A generation that has cost something, and what. */
+/** Makes a generation that costs something, and returns its id and its cost in nanodollars. */
 async function spend(key: string): Promise<{ id: string; cost: number }> {
   const answer = await chat(key);
   expect(answer.status).toBe(200);
@@ -40,19 +40,19 @@ async function spend(key: string): Promise<{ id: string; cost: number }> {
 }
 
 describe("a grant", () => {
-  test("is there at once, once for each id, and not under the same id for something else", async () => {
+  test("is added at once and only once per id, and its id cannot be reused for another amount", async () => {
     await addPayer(gateway, { id: "user_grant" });
-    const wish = { amount: "1.000000001", note: "hello", id: "promo-7" };
-    const first = await manage(gateway, "/accounts/user_grant/credits", wish);
+    const grant = { amount: "1.000000001", note: "hello", id: "promo-7" };
+    const first = await manage(gateway, "/accounts/user_grant/credits", grant);
     expect(first).toMatchObject({
       status: 201,
       body: {
         data: { id: "grant:promo-7", kind: "grant", amount_nanodollars: 1_000_000_001, note: "hello" },
       },
     });
-    expect(await manage(gateway, "/accounts/user_grant/credits", wish)).toEqual({ ...first, status: 200 });
+    expect(await manage(gateway, "/accounts/user_grant/credits", grant)).toEqual({ ...first, status: 200 });
     expect((await balanceOf(gateway, "user_grant")).balance).toBe(1_000_000_001);
-    const other = await manage(gateway, "/accounts/user_grant/credits", { ...wish, amount: 2 });
+    const other = await manage(gateway, "/accounts/user_grant/credits", { ...grant, amount: 2 });
     expect([other.status, JSON.stringify(other.body)]).toEqual([400, expect.stringContaining("1.000000001")]);
     const twice = [{ amount: 1 }, { amount: 1 }].map((body) =>
       manage(gateway, "/accounts/user_grant/credits", body),
@@ -62,21 +62,27 @@ describe("a grant", () => {
   });
 
   test.each<[string, string, unknown, number, RegExp]>([
-    ["nobody's", "user_none", { amount: 1 }, 404, /account/],
-    ["of nothing", "acct_default", { amount: 0 }, 400, /amount/],
-    ["below nothing", "acct_default", { amount: -1 }, 400, /amount/],
-    ["too fine", "acct_default", { amount: "0.0000000001" }, 400, /amount/],
-    ["no number", "acct_default", { amount: "many" }, 400, /amount/],
+    ["to an unknown account", "user_none", { amount: 1 }, 404, /account/],
+    ["of zero", "acct_default", { amount: 0 }, 400, /amount/],
+    ["of a negative amount", "acct_default", { amount: -1 }, 400, /amount/],
+    ["finer than a nanodollar", "acct_default", { amount: "0.0000000001" }, 400, /amount/],
+    ["whose amount is not a number", "acct_default", { amount: "many" }, 400, /amount/],
     ["without an amount", "acct_default", { note: "x" }, 400, /amount/],
-    ["that has ended", "acct_default", { amount: 1, expires_at: "2020-01-01T00:00:00Z" }, 400, /expires_at/],
+    [
+      "whose expiry time has passed",
+      "acct_default",
+      { amount: 1, expires_at: "2020-01-01T00:00:00Z" },
+      400,
+      /expires_at/,
+    ],
     ["with an unknown field", "acct_default", { amount: 1, amout: 2 }, 400, /amout/],
-    ["with an odd id", "acct_default", { amount: 1, id: "a b" }, 400, /id/],
-  ])("%s is refused", async (_what, account, body, status, words) => {
+    ["with invalid characters in its id", "acct_default", { amount: 1, id: "a b" }, 400, /id/],
+  ])("%s is rejected", async (_what, account, body, status, words) => {
     const answer = await manage(gateway, `/accounts/${account}/credits`, body);
     expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringMatching(words)]);
   });
 
-  test("for a time is spent first, shown with what is left, and ends with it", async () => {
+  test("with an expiry time is spent first, is listed with its remaining amount, and expires at that time", async () => {
     const time = { now: Date.parse("2030-01-01T00:00:00Z") };
     const timers: (() => void)[] = [];
     const tick = () => {
@@ -117,7 +123,7 @@ describe("a grant", () => {
     await Bun.sleep(5);
     expect((await balanceOf(own, "user_ends")).balance).toBe(4_000_000_000 - cost);
     time.now += 1;
-    await eventually("the end of the grant", async () => {
+    await eventually("the expiry of the grant", async () => {
       tick();
       return (await balanceOf(own, "user_ends")).balance === 3_000_000_000;
     });
@@ -141,7 +147,7 @@ describe("a grant", () => {
 });
 
 describe("a refund", () => {
-  test("gives back at most what the generation cost, in one or several parts, each once", async () => {
+  test("returns at most the cost of the generation, in one or several parts, and each part once", async () => {
     const key = await addPayer(gateway, { id: "user_refund" });
     await manage(gateway, "/accounts/user_refund/credits", { amount: 1 });
     const { id, cost } = await spend(key);
@@ -164,7 +170,7 @@ describe("a refund", () => {
     expect((await balanceOf(gateway, "user_refund")).balance).toBe(1_000_000_000);
   });
 
-  test("asked for many times at once is made once", async () => {
+  test("requested many times concurrently is made once", async () => {
     const key = await addPayer(gateway, { id: "user_refunds" });
     await manage(gateway, "/accounts/user_refunds/credits", { amount: 1 });
     const { id } = await spend(key);
@@ -177,14 +183,14 @@ describe("a refund", () => {
   });
 
   test.each(["gen_none", "grant:promo-7"])(
-    "of what is no generation that cost anything is 404: %s",
+    "of an id that is not a charged generation is rejected with 404: %s",
     async (id) => {
       expect((await manage(gateway, `/generations/${id}/refund`, {})).status).toBe(404);
     },
   );
 });
 
-test("a correction moves a balance up or down, below zero too, and says why", async () => {
+test("a correction needs a note and raises or lowers a balance, even below zero", async () => {
   await addPayer(gateway, { id: "user_correct" });
   const correct = (body: unknown) => manage(gateway, "/accounts/user_correct/corrections", body);
   expect((await correct({ amount: "-0.5" })).status).toBe(400);
@@ -220,7 +226,7 @@ describe("a payment", () => {
     await addPayer(gateway, { id: "user_pays" });
   });
 
-  test("counts once, however often it is told", async () => {
+  test("is credited once, however often its webhook is delivered", async () => {
     const all = Array.from({ length: 10 }, () => pay(PAYMENT));
     const statuses = (await Promise.all(all)).map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(9).fill(200), 201]);
@@ -228,7 +234,7 @@ describe("a payment", () => {
     expect((await pay({ ...PAYMENT, amount: 26 })).status).toBe(400);
   });
 
-  test("may carry several signatures, of which one is right", async () => {
+  test("is accepted if one of several signatures is valid", async () => {
     const text = JSON.stringify({ ...PAYMENT, id: "pay_2" });
     const [time, right] = sign(text).split(",");
     expect((await pay(text, `${time},v1=${"0".repeat(64)},v0=x,${right}`)).status).toBe(201);
@@ -236,37 +242,43 @@ describe("a payment", () => {
 
   const text = JSON.stringify({ ...PAYMENT, id: "pay_forged" });
   test.each<[string, () => string | null]>([
-    ["no signature", () => null],
-    ["an empty one", () => ""],
-    ["no time", () => sign(text).split(",")[1]!],
-    ["another secret", () => sign(text, { secret: "x".repeat(32) })],
-    ["another body", () => sign(`${text} `)],
-    ["another time", () => sign(text).replace(/t=(\d+)/, (_, time) => `t=${Number(time) + 1}`)],
-    ["a time that is past", () => sign(text, { time: Math.floor(Date.now() / 1000) - 310 })],
-    ["a time to come", () => sign(text, { time: Math.floor(Date.now() / 1000) + 310 })],
-    ["a shorter one", () => sign(text).slice(0, -2)],
-  ])("is refused with %s", async (_what, signature) => {
+    ["without a signature", () => null],
+    ["with an empty signature", () => ""],
+    ["whose signature has no timestamp", () => sign(text).split(",")[1]!],
+    ["signed with another secret", () => sign(text, { secret: "x".repeat(32) })],
+    ["whose signature is for another body", () => sign(`${text} `)],
+    [
+      "whose signature is for another timestamp",
+      () => sign(text).replace(/t=(\d+)/, (_, time) => `t=${Number(time) + 1}`),
+    ],
+    ["signed more than five minutes ago", () => sign(text, { time: Math.floor(Date.now() / 1000) - 310 })],
+    [
+      "signed with a timestamp in the future",
+      () => sign(text, { time: Math.floor(Date.now() / 1000) + 310 }),
+    ],
+    ["with a truncated signature", () => sign(text).slice(0, -2)],
+  ])("%s is rejected with 401", async (_what, signature) => {
     expect((await pay(text, signature())).status).toBe(401);
   });
 
   test.each<[string, unknown, number]>([
-    ["of an account that is not there", { ...PAYMENT, id: "p", account_id: "user_none" }, 404],
+    ["for an unknown account", { ...PAYMENT, id: "p", account_id: "user_none" }, 404],
     ["in euros", { ...PAYMENT, id: "p", currency: "eur" }, 400],
-    ["of nothing", { ...PAYMENT, id: "p", amount: 0 }, 400],
+    ["of zero", { ...PAYMENT, id: "p", amount: 0 }, 400],
     ["without an id", { ...PAYMENT, id: undefined }, 400],
     ["with an unknown field", { ...PAYMENT, id: "p", tax: 1 }, 400],
-    ["that is no JSON", "{", 400],
-  ])("%s is refused although it is signed", async (_what, body, status) => {
+    ["that is not valid JSON", "{", 400],
+  ])("%s is rejected although its signature is valid", async (_what, body, status) => {
     expect((await pay(body)).status).toBe(status);
   });
 
-  test("goes nowhere where no secret is set", async () => {
+  test("is answered with 404 if no webhook secret is configured", async () => {
     const without = await startTestGateway();
     expect((await pay(PAYMENT, undefined, without)).status).toBe(404);
     await without.stop();
   });
 
-  test("is taken as the documentation shows it", async () => {
+  test("is accepted from the example script in docs/payments.md", async () => {
     await addPayer(gateway, { id: "user_docs" });
     const page = readFileSync(join(import.meta.dir, "../../docs/payments.md"), "utf8");
     const script = /```sh\n([\s\S]*?)```/.exec(page)![1]!;
@@ -284,7 +296,7 @@ describe("a payment", () => {
   });
 });
 
-test("the ledger comes in pages, newest first, of one kind or of all", async () => {
+test("the ledger is listed in pages, newest first, and can be filtered by kind", async () => {
   const key = await addPayer(gateway, { id: "user_pages" });
   for (let i = 1; i <= 5; i++) await manage(gateway, "/accounts/user_pages/credits", { amount: i });
   await spend(key);
@@ -305,14 +317,14 @@ test("the ledger comes in pages, newest first, of one kind or of all", async () 
     expect((await manage(gateway, `/accounts/user_pages/ledger?${query}`)).status).toBe(400);
 });
 
-describe("usage", () => {
+describe("the usage report", () => {
   const usage = (query: string, headers: Record<string, string> = {}, key = gateway.adminKey) =>
     fetch(`${gateway.url}/api/admin/usage${query}`, {
       headers: { authorization: `Bearer ${key}`, ...headers },
     });
 
   test.each(["day", "model", "provider", "key", "user", "account"])(
-    "by %s adds up to what was paid",
+    "by %s adds up to the charges",
     async (group) => {
       const key = await addPayer(gateway, { id: `user_by${group}` });
       await manage(gateway, `/accounts/user_by${group}/credits`, { amount: 1 });
@@ -332,7 +344,7 @@ describe("usage", () => {
     },
   );
 
-  test("is CSV where that is asked for, by name or by header", async () => {
+  test("is CSV if requested by query parameter or by the accept header", async () => {
     for (const answer of [await usage("?format=csv"), await usage("", { accept: "text/csv" })]) {
       expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
       const [heading, row] = (await answer.text()).split("\r\n");
@@ -341,11 +353,11 @@ describe("usage", () => {
     }
   });
 
-  test("of others is not for an account's own key, and the own is", async () => {
+  test("of an account is visible to its ownKey management key only, and not to its inference keys", async () => {
     const inference = await addPayer(gateway, { id: "user_sees" });
     await manage(gateway, "/accounts/user_sees/credits", { amount: 1 });
     await spend(inference);
-    const own = await withStoresOf(gateway, async (stores) => {
+    const ownKey = await withStoresOf(gateway, async (stores) => {
       const wanted = {
         name: "m",
         kind: "management",
@@ -355,14 +367,14 @@ describe("usage", () => {
       } as const;
       return (await createKey(stores, wanted)).secret;
     });
-    const { data } = (await (await usage("?group_by=account", {}, own)).json()) as {
+    const { data } = (await (await usage("?group_by=account", {}, ownKey)).json()) as {
       data: { account: string }[];
     };
     expect(data.map(({ account }) => account)).toEqual(["user_sees"]);
-    expect((await usage("?account_id=user_pays", {}, own)).status).toBe(404);
+    expect((await usage("?account_id=user_pays", {}, ownKey)).status).toBe(404);
     expect((await usage("", {}, inference)).status).toBe(403);
     const get = async (path: string) =>
-      (await fetch(`${gateway.url}/api/admin${path}`, { headers: { authorization: `Bearer ${own}` } }))
+      (await fetch(`${gateway.url}/api/admin${path}`, { headers: { authorization: `Bearer ${ownKey}` } }))
         .status;
     expect(await get("/accounts/user_sees/balance")).toBe(200);
     expect(await get("/accounts/user_pays/balance")).toBe(404);
@@ -377,14 +389,14 @@ describe("usage", () => {
     "group_by=mood",
     "format=xml",
     "days=3",
-  ])("is refused for %s", async (query) => {
+  ])("with the invalid query '%s' is rejected", async (query) => {
     expect((await usage(`?${query}`)).status).toBe(400);
   });
 });
 
-describe("under the caller's own key", () => {
+describe("the endpoints that describe the calling key", () => {
   test.each(["/api/gateway", "/api/gateway/v1", "/api/v1", "/v1"])(
-    "%s has key, credits and activity",
+    "include key, credits and activity below %s",
     async (prefix) => {
       const id = `user_self${prefix.length}`;
       const key = await addPayer(gateway, { id, name: "Ada" });
@@ -424,9 +436,12 @@ describe("under the caller's own key", () => {
     },
   );
 
-  test.each(["/key", "/credits", "/activity"])("%s wants an inference key", async (path) => {
-    expect((await fetch(gateway.base + path)).status).toBe(401);
-    const asOperator = { headers: { authorization: `Bearer ${gateway.adminKey}` } };
-    expect((await fetch(gateway.base + path, asOperator)).status).toBe(403);
-  });
+  test.each(["/key", "/credits", "/activity"])(
+    "reject a request without an inference key: %s",
+    async (path) => {
+      expect((await fetch(gateway.base + path)).status).toBe(401);
+      const asOperator = { headers: { authorization: `Bearer ${gateway.adminKey}` } };
+      expect((await fetch(gateway.base + path, asOperator)).status).toBe(403);
+    },
+  );
 });

@@ -26,15 +26,18 @@ afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
 type Json = any;
 
 const GRAMMAR = { type: "grammar", syntax: "lark", definition: "start: patch" };
-/** The same as chat completions have it. */
+/** The same grammar as chat completions encode it. */
 const CHAT_GRAMMAR = { type: "grammar", grammar: { syntax: "lark", definition: "start: patch" } };
 const PATCH = "*** Begin Patch\n*** End Patch";
 
-/** A client API that knows custom tools: a request with one and with a call of it, and how its answer is read. */
+/**
+ * A client API with custom tools: a request that offers and calls one, and a function that reads the calls of
+ * its answer.
+ */
 interface Client {
   readonly path: string;
   readonly body: Json;
-  /** The calls of a whole answer, or of the events of a stream. */
+  /** Returns the calls of a document, or of the events of a stream. */
   readonly readCalls: (answer: Json | readonly Json[]) => readonly { name: string; input: string }[];
 }
 
@@ -101,7 +104,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 
 const ARGUMENTS = JSON.stringify({ input: PATCH });
 
-/** A host that knows functions alone, and calls one. */
+/** A vendor that supports only functions, and calls one. */
 function callFunction(request: RecordedRequest): Response {
   const head = { id: "chatcmpl-1", created: 1, model: "up" };
   const fn = { name: "apply_patch", arguments: ARGUMENTS };
@@ -150,7 +153,7 @@ async function ask(client: Client, model: string, stream: boolean) {
 describe.each(Object.keys(CLIENTS))("a custom tool of a client of %s", (name) => {
   const client = CLIENTS[name] as Client;
 
-  test("is a function with one string at a host that knows functions alone", async () => {
+  test("is sent as a function with one string parameter to a host that supports only functions", async () => {
     const { sent } = await ask(client, "acme/model", false);
     expect(sent.tools[0]).toMatchObject({
       type: "function",
@@ -170,13 +173,16 @@ describe.each(Object.keys(CLIENTS))("a custom tool of a client of %s", (name) =>
     expect(sent.messages[2]).toMatchObject({ role: "tool", tool_call_id: "call_1", content: "Done." });
   });
 
-  test.each([false, true])("is called as it was given, free text and all (stream: %p)", async (stream) => {
-    const { answer } = await ask(client, "acme/model", stream);
-    expect(client.readCalls(answer)).toEqual([{ name: "apply_patch", input: PATCH }]);
-  });
+  test.each([false, true])(
+    "is called with free text as declared, although the host called a function (stream: %p)",
+    async (stream) => {
+      const { answer } = await ask(client, "acme/model", stream);
+      expect(client.readCalls(answer)).toEqual([{ name: "apply_patch", input: PATCH }]);
+    },
+  );
 });
 
-test("a custom tool of a client of Responses is one in chat completions, its grammar in that form, where the operator allows that format alone", async () => {
+test("a custom tool of a Responses client is sent as a custom tool with its grammar if the operator allows only chat completions", async () => {
   const { sent } = await ask(CLIENTS["Responses"] as Client, "openai/gpt-4o-mini", false);
   expect(sent.tools[0]).toEqual({
     type: "custom",
@@ -184,7 +190,7 @@ test("a custom tool of a client of Responses is one in chat completions, its gra
   });
 });
 
-test("a custom tool is one at OpenAI, whose API knows them", async () => {
+test("a custom tool of a chat completions client is sent unchanged to OpenAI, whose API supports it", async () => {
   const { sent } = await ask(CLIENTS["chat completions"] as Client, "openai/gpt-4o-mini", false);
   expect(sent.tools).toEqual((CLIENTS["chat completions"] as Client).body.tools);
   expect(sent.messages).toEqual((CLIENTS["chat completions"] as Client).body.messages);

@@ -22,10 +22,10 @@ let gateway: TestGateway;
 let vendor: Vendor;
 let source: TestSource;
 let variables: Readonly<Record<string, string>>;
-/** Changes of the catalog that wait, one for each decision. */
+/** Held changes of the catalog, one for each decision. */
 let changes: readonly { readonly id: string }[];
 
-/** One of each thing that an address names. */
+/** Creates one of each resource that a path can name. */
 beforeAll(async () => {
   vendor = startVendor((call) => call.respond(200, documentOf("Filled in")));
   const models = (cost: object) => ({
@@ -83,7 +83,7 @@ afterAll(async () => {
   source.stop();
 });
 
-/** Runs an operation's example in a shell. */
+/** Runs the curl example of an operation in a shell. */
 async function runExample({ method, path }: Operation): Promise<{ status: number; body: string }> {
   const address = path.replace(/:(\w+)/g, "{$1}");
   const operation = DOCUMENT.paths[address]?.[method.toLowerCase()];
@@ -100,22 +100,22 @@ async function runExample({ method, path }: Operation): Promise<{ status: number
   return { status: Number(output.slice(end + 1)), body: output.slice(0, end) };
 }
 
-/** A body that has all that its schema says, and no field that it does not name. */
+/** Checks that a body has all fields of a schema, and no other. */
 function expectToFit(schema: z.ZodType, body: unknown): void {
   const parsed = schema.safeParse(body);
   expect(parsed.error?.issues ?? []).toEqual([]);
-  // What the schema does not know is left out of `data`.
+  // `data` lacks the fields that the schema does not have.
   expect(body).toEqual(parsed.data);
 }
 
-describe("the examples of the document", () => {
-  // What takes something away comes last.
+describe("the examples of the OpenAPI document", () => {
+  // Deletions come last.
   const inOrder = [...OPERATIONS].sort(
     (a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"),
   );
 
   test.each(inOrder.map((operation) => [operation.method, operation.path, operation] as const))(
-    "%s %s works as it is printed, and its answer is as described",
+    "%s %s succeeds as printed, and its response matches the schema",
     async (_method, _path, operation) => {
       const { status, body } = await runExample(operation);
       const answer = operation.responses.find((one) => one.status === status);
@@ -128,7 +128,7 @@ describe("the examples of the document", () => {
   );
 });
 
-describe("lists and answers with more in them", () => {
+describe("responses that contain every kind of resource match their schemas", () => {
   test.each(
     ENDPOINTS.filter(({ method, path }) => method === "GET" && !path.includes(":")).map(
       (endpoint) => [endpoint.path, endpoint] as const,
@@ -142,7 +142,7 @@ describe("lists and answers with more in them", () => {
     expectToFit(response, await answer.json());
   });
 
-  test("usage by each group, and as CSV", async () => {
+  test("the usage report by each group matches its schema, and is available as CSV", async () => {
     const usage = ENDPOINTS.find(({ path }) => path === "/api/admin/usage");
     for (const group of ["day", "model", "provider", "key", "user", "account"]) {
       const answer = await callAdmin(gateway, gateway.adminKey, "GET", `/usage?group_by=${group}`);
@@ -155,7 +155,7 @@ describe("lists and answers with more in them", () => {
     expect(csv.headers.get("content-type")).toStartWith("text/csv");
   });
 
-  test("models with a tier, and who would answer it", async () => {
+  test("a model list with a tier, its model endpoints, and the explanation of its route match their schemas", async () => {
     const models = (await (await fetch(`${gateway.base}/models`)).json()) as { data: { id: string }[] };
     const tier = models.data.find(({ id }) => id === "gateway-auto/frontier");
     expectToFit(Model, tier);
@@ -182,7 +182,7 @@ describe("lists and answers with more in them", () => {
     });
   });
 
-  test("answers of models have the headers that are described", async () => {
+  test("every gateway header of a generation is documented", async () => {
     const messages = [{ role: "user", content: "Hello!" }];
     const answer = await postChat(gateway, { model: "sandbox/echo", messages });
     const names = Object.keys(DOCUMENT.components.headers);
@@ -191,7 +191,7 @@ describe("lists and answers with more in them", () => {
     expect(ours.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test("the events of a stream are chunks", async () => {
+  test("the events of a stream match the chunk schema", async () => {
     const messages = [{ role: "user", content: "Hello!" }];
     const events = await readEvents(
       await postChat(gateway, { model: "sandbox/echo", messages, stream: true }),
@@ -200,7 +200,7 @@ describe("lists and answers with more in them", () => {
     for (const event of events) if (event !== "[DONE]") expectToFit(ChatChunk, JSON.parse(event));
   });
 
-  test("errors are as described, in each API's own shape", async () => {
+  test("errors match the error schema of their API", async () => {
     const wrong = { method: "POST", body: "{}", headers: { authorization: `Bearer ${gateway.key}` } };
     for (const [path, schema] of [
       ["/chat/completions", ErrorBody],

@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 afterAll(() => Promise.all([gateway.stop(), first.stop(), second.stop()]));
 
-/** A vector of two numbers for each input. */
+/** Returns a vector of two numbers for each input. */
 const embed: Responder = ({ text }) => {
   const { input } = JSON.parse(text) as { input: unknown };
   const inputs = Array.isArray(input) ? input : [input];
@@ -76,7 +76,7 @@ async function read(response: Response): Promise<Answer> {
   return (await response.json()) as Answer;
 }
 
-/** The generation behind an answer, as its caller sees it. */
+/** Returns the generation record of a response, as its caller sees it. */
 async function generationOf(response: Response): Promise<Record<string, unknown>> {
   const id = response.headers.get("x-gateway-generation-id");
   const found = await fetch(`${gateway.base}/generation?id=${id}`, {
@@ -93,7 +93,7 @@ describe("POST embeddings", () => {
     "/api/gateway/v1/embeddings",
     "/api/v1/embeddings",
     "/v1/embeddings",
-  ])("answers at %s", async (path) => {
+  ])("is served at %s", async (path) => {
     const response = await post(ASK, { path });
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json");
@@ -115,14 +115,14 @@ describe("POST embeddings", () => {
     });
   });
 
-  test("sends the vendor what the client sent, under the vendor's name for the model", async () => {
+  test("sends the vendor the client's bytes with the vendor's name of the model", async () => {
     await post('{"input":[1,2,3] , "novelty":1.50,"model":"ACME/Embed","provider":{"order":["alpha"]}}');
     expect(first.last().text).toBe('{"input":[1,2,3] , "novelty":1.50,"model":"up-alpha"}');
     expect(first.last().path).toBe("/v1/embeddings");
     expect(first.last().headers.get("accept")).toBe("application/json");
   });
 
-  test("is in the record of the generation", async () => {
+  test("writes a generation record", async () => {
     const response = await post(ASK);
     await response.text();
     expect(await generationOf(response)).toMatchObject({
@@ -139,7 +139,7 @@ describe("POST embeddings", () => {
     });
   });
 
-  test("counts the tokens here where the vendor does not, of texts and of token ids", async () => {
+  test("estimates the tokens of texts and of token ids if the vendor reports none", async () => {
     for (const [input, tokens] of [
       [["12345678", "1234"], 3],
       [[[5, 6], [7]], 3],
@@ -153,12 +153,12 @@ describe("POST embeddings", () => {
   });
 });
 
-describe("a model", () => {
+describe("an embedding model", () => {
   const error = (message: string) => ({
     error: { type: "invalid_model", message: expect.stringContaining(message) },
   });
 
-  test("that converses is not asked for embeddings, and the other way round; the answer says where to go", async () => {
+  test("is not used for conversations, nor a chat model for embeddings, and the error names the right endpoint", async () => {
     const wrong = await post({ ...ASK, model: "acme/chat" });
     expect([wrong.status, await read(wrong)]).toMatchObject([
       400,
@@ -172,12 +172,12 @@ describe("a model", () => {
     expect(first.requests).toEqual([]);
   });
 
-  test("without a key is an error that names the variable", async () => {
+  test("whose provider has no key is rejected with an error that names the environment variable", async () => {
     const refused = await post({ ...ASK, model: "openai/text-embedding-3-small" });
     expect(await read(refused)).toMatchObject(error("OPENAI_API_KEY"));
   });
 
-  test("that makes vectors is listed with the others, and says so", async () => {
+  test("is listed with the other models and has the output modality `embedding`", async () => {
     interface Listed {
       readonly id: string;
       readonly architecture: { readonly output_modalities: readonly string[] };
@@ -197,7 +197,7 @@ describe("a model", () => {
     });
   });
 
-  test("has a window for each text, not for all of them", async () => {
+  test("applies its context window to each text, not to their sum", async () => {
     const fits = await post({ model: "acme/embed", input: Array(20).fill("x".repeat(700)) });
     expect(fits.status).toBe(200);
     const tooLong = await post({ model: "acme/embed", input: ["x", "x".repeat(900)] });
@@ -205,8 +205,8 @@ describe("a model", () => {
   });
 });
 
-describe("without a key", () => {
-  test("a free model answers, costs nothing and counts for the limit", async () => {
+describe("an embeddings request without a key", () => {
+  test("is answered by a free model at no cost, and counts towards the anonymous rate limit", async () => {
     const response = await post({ ...ASK, model: "acme/embed:free" }, { key: null });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-ratelimit-limit-requests")).toBe("200");
@@ -214,7 +214,7 @@ describe("without a key", () => {
     expect((await post({ model: "sandbox/embed:free", input: "x" }, { key: null })).status).toBe(200);
   });
 
-  test("any other is refused", async () => {
+  test("is rejected for a paid model", async () => {
     const response = await post(ASK, { key: null });
     expect([response.status, await read(response)]).toMatchObject([
       401,
@@ -223,13 +223,13 @@ describe("without a key", () => {
   });
 });
 
-describe("a request that is wrong", () => {
+describe("an invalid embeddings request", () => {
   test.each([
     ["without input", { model: "acme/embed" }, "input"],
     ["with too many inputs", { model: "acme/embed", input: Array(2049).fill("x") }, "input"],
     ["with an empty text", { model: "acme/embed", input: ["x", ""] }, "input[1]"],
-    ["for no dimensions", { ...ASK, dimensions: 0 }, "dimensions"],
-  ])("%s is refused, and the field named", async (_what, body, field) => {
+    ["with zero dimensions", { ...ASK, dimensions: 0 }, "dimensions"],
+  ])("%s is rejected with an error that names the field", async (_what, body, field) => {
     const response = await post(body);
     expect([response.status, await read(response)]).toMatchObject([
       400,
@@ -238,7 +238,7 @@ describe("a request that is wrong", () => {
     expect(first.requests).toEqual([]);
   });
 
-  test("for the vendor is the caller's, and tried nowhere else", async () => {
+  test("that the vendor rejects is the client's error and is not retried", async () => {
     first.reset(() => Response.json({ error: { message: "dimensions is not known" } }, { status: 400 }));
     const response = await post({ ...ASK, dimensions: 7 });
     expect([response.status, await read(response)]).toMatchObject([
@@ -249,26 +249,26 @@ describe("a request that is wrong", () => {
   });
 });
 
-/** What a vendor may do in place of an answer, and what a client is told where nobody else answers. */
+/** Failures of a vendor, and the error that the client gets if no other vendor answers. */
 const FAULTS: readonly (readonly [string, Responder, number, string])[] = [
   [
-    "is limiting requests",
+    "returns 429",
     () =>
       Response.json({ error: { message: "Slow down" } }, { status: 429, headers: { "retry-after": "3" } }),
     429,
     "rate_limit_exceeded",
   ],
-  ["fails", () => new Response("oops", { status: 500 }), 502, "upstream_error"],
+  ["returns 500", () => new Response("oops", { status: 500 }), 502, "upstream_error"],
   [
-    "answers with a page",
+    "returns an HTML page",
     () => new Response("<html></html>", { headers: { "content-type": "text/html" } }),
     502,
     "upstream_error",
   ],
-  ["answers with nothing", () => new Response(""), 502, "upstream_error"],
-  ["gives no vectors", () => Response.json({ object: "list", data: [] }), 502, "upstream_error"],
-  ["forgets a vector", () => Response.json({ data: [{ embedding: [1] }] }), 502, "upstream_error"],
-  ["says its error with status 200", () => Response.json({ error: { code: 503 } }), 503, "unavailable"],
+  ["returns an empty body", () => new Response(""), 502, "upstream_error"],
+  ["returns no vectors", () => Response.json({ object: "list", data: [] }), 502, "upstream_error"],
+  ["returns too few vectors", () => Response.json({ data: [{ embedding: [1] }] }), 502, "upstream_error"],
+  ["returns an error with status 200", () => Response.json({ error: { code: 503 } }), 503, "unavailable"],
   [
     "is out of credit",
     () => Response.json({ error: { message: "Pay" } }, { status: 402 }),
@@ -277,10 +277,10 @@ const FAULTS: readonly (readonly [string, Responder, number, string])[] = [
   ],
 ];
 
-describe("where a vendor", () => {
+describe("a vendor of embeddings", () => {
   for (const [what, respond, status, type] of FAULTS) {
-    test(`${what}, the next one answers; where there is none the client is told`, async () => {
-      // Keys that are out of credit are left alone for a minute, so that each case has its own gateway.
+    test(`that ${what} is followed by the next candidate, or by a ${status} if there is none`, async () => {
+      // A key that is out of credit cools down for a minute, so each case has its own gateway.
       const own = await startOwn();
       first.reset(respond);
       const both = await askAt(own, {});
@@ -311,8 +311,8 @@ function askAt(target: TestGateway, more: Record<string, unknown>): Promise<Resp
   });
 }
 
-describe("vendors of other formats", () => {
-  test("Gemini", async () => {
+describe("embeddings from vendors of other formats", () => {
+  test("Gemini requests and responses are translated", async () => {
     first.reset(() => Response.json({ embeddings: [{ values: [0.5, -2] }, { values: [1, 0] }] }));
     const response = await post({
       model: "google/gemini-embedding-001",
@@ -332,7 +332,7 @@ describe("vendors of other formats", () => {
     expect(usage).toMatchObject({ prompt_tokens: 2, estimated: true });
   });
 
-  test("Cohere, in its own format", async () => {
+  test("Cohere requests and responses are translated", async () => {
     const { text } = readAnswers("cohere").find(({ name }) => name.includes("embedding")) ?? { text: "" };
     first.reset(() => new Response(text, { headers: { "content-type": "application/json" } }));
     const response = await post({ model: "cohere/embed-v4.0", input: ["one", "two"], user: "u" });
@@ -346,7 +346,7 @@ describe("vendors of other formats", () => {
     });
   });
 
-  test("take no token ids, and the client is told", async () => {
+  test("token ids are rejected for models that accept only text", async () => {
     for (const model of ["cohere/embed-v4.0", "google/gemini-embedding-001"]) {
       const response = await post({ model, input: [1, 2] });
       expect([response.status, await read(response)]).toMatchObject([
@@ -357,7 +357,7 @@ describe("vendors of other formats", () => {
     expect(first.requests).toEqual([]);
   });
 
-  test("Mistral, which calls the number of dimensions by another name and refuses what it does not know", async () => {
+  test("Mistral gets `output_dimension` instead of `dimensions`, and a warning names the parameter it lacks", async () => {
     const ask = { model: "mistralai/codestral-embed", input: "x", dimensions: 8, user: "u" };
     const answer: unknown = await (await post(ask)).json();
     expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "user" }] } });
@@ -369,7 +369,7 @@ describe("vendors of other formats", () => {
   });
 });
 
-test("a large answer passes as it is", async () => {
+test("an embeddings response of 25 MB is forwarded unchanged", async () => {
   const vector = JSON.stringify(Array.from({ length: 3072 }, (_, at) => Math.sin(at)));
   const data = Array.from(
     { length: 500 },

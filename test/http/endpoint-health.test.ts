@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => vendors.stop());
 beforeEach(async () => {
   vendors.reset();
-  // What was open is forgotten.
+  // Long enough that the health of earlier tests is forgotten.
   vendors.clock.leap(1_200_000);
 });
 
@@ -37,7 +37,7 @@ async function ask(stream: boolean): Promise<void> {
   await (await postChat(vendors.gateway, { model: "acme/alone", stream, messages })).text();
 }
 
-const refuse =
+const rejectWith =
   (status: number, code = ""): Play =>
   (call) =>
     call.respond(status, { error: { message: "No.", code } });
@@ -46,7 +46,7 @@ const breakOff: Play = async (call) => {
   if (call.isStream) await call.events(...opening("Half"));
   call.connection.reset();
 };
-const sayNothing: Play = async (call) => {
+const emptyStream: Play = async (call) => {
   if (!call.isStream) return call.respond(200, "");
   await call.begin();
   await call.end();
@@ -56,36 +56,39 @@ const GOOD = { requests: 1, uptime: 1, status: "ok" };
 const BAD = { requests: 1, uptime: 0, status: "degraded" };
 const NOTHING = { requests: 0, uptime: null, status: "unknown" };
 
-describe("one attempt at a vendor that", () => {
+describe("the health of a model endpoint after one attempt at a vendor", () => {
   const cases: readonly (readonly [string, Play, object])[] = [
-    ["is well", healthy("Alpha"), GOOD],
-    ["fails", refuse(500), BAD],
-    ["is overloaded", refuse(503), BAD],
-    ["does not know the model", refuse(404), BAD],
-    ["resets the connection", (call) => call.connection.reset(), BAD],
-    ["breaks off in the middle", breakOff, BAD],
-    ["says nothing", sayNothing, BAD],
+    ["that answers", healthy("Alpha"), GOOD],
+    ["that returns 500", rejectWith(500), BAD],
+    ["that is overloaded", rejectWith(503), BAD],
+    ["that does not know the model", rejectWith(404), BAD],
+    ["that resets the connection", (call) => call.connection.reset(), BAD],
+    ["that breaks off in the middle", breakOff, BAD],
+    ["that returns an empty body", emptyStream, BAD],
     [
-      "says 500 within its answer",
+      "that returns 500 inside of a response with status 200",
       (call) => call.respond(200, { error: { message: "No.", code: 500 } }),
       BAD,
     ],
-    ["finds fault with the request", refuse(400), NOTHING],
-    ["finds the prompt too long", refuse(400, "context_length_exceeded"), NOTHING],
-    ["limits", refuse(429), NOTHING],
-    ["refuses the key", refuse(401), NOTHING],
-    ["wants credit", refuse(402), NOTHING],
+    ["that rejects the request", rejectWith(400), NOTHING],
+    ["that reports a too long prompt", rejectWith(400, "context_length_exceeded"), NOTHING],
+    ["that returns 429", rejectWith(429), NOTHING],
+    ["that rejects the key", rejectWith(401), NOTHING],
+    ["that is out of credit", rejectWith(402), NOTHING],
   ];
   for (const stream of [true, false]) {
-    test.each(cases)(`%s, ${stream ? "streamed" : "whole"}`, async (_, play, expected) => {
-      vendors.a.perform(play);
-      await ask(stream);
-      expect(await fetchHealth("vendor-a")).toMatchObject(expected);
-    });
+    test.each(cases)(
+      `%s, ${stream ? "streamed" : "not streamed"}, is recorded`,
+      async (_, play, expected) => {
+        vendors.a.perform(play);
+        await ask(stream);
+        expect(await fetchHealth("vendor-a")).toMatchObject(expected);
+      },
+    );
   }
 
   for (const speaks of [false, true]) {
-    test(`a client leaves ${speaks ? "in the middle of its answer" : "before it answers"} counts for nothing`, async () => {
+    test(`whose client leaves ${speaks ? "in the middle of the answer" : "before the answer"} is unchanged`, async () => {
       const { a, gateway } = vendors;
       gateway.log.length = 0;
       a.perform(async (call) => {
@@ -107,9 +110,9 @@ describe("one attempt at a vendor that", () => {
   }
 });
 
-test("a vendor that fails five times is down, then on trial, and well again after two answers", async () => {
+test("a model endpoint is down after five failures, degraded while half open, and healthy again after two answers", async () => {
   const { a, clock } = vendors;
-  a.perform(refuse(500));
+  a.perform(rejectWith(500));
   for (let time = 0; time < 5; time++) await ask(true);
   expect(await fetchHealth("vendor-a")).toMatchObject({ status: "down", requests: 5, uptime: 0 });
   clock.advance(5_000);
@@ -124,7 +127,7 @@ test("a vendor that fails five times is down, then on trial, and well again afte
   expect(await fetchHealth("vendor-b", "acme/both")).toMatchObject(NOTHING);
 });
 
-test("latency is until the first token, throughput what comes behind it", async () => {
+test("latency is measured until the first token, and throughput from the tokens after it", async () => {
   const { a, clock } = vendors;
   a.perform(async (call) => {
     clock.advance(400);

@@ -16,7 +16,7 @@ import {
 let vendor: RecordingVendor;
 let gateway: TestGateway;
 
-/** Providers of the catalog and hosts of the operator's own, all of which are the simulated vendor. */
+/** Providers of the catalog and custom hosts, all of which are the simulated vendor. */
 const yamlOf = (base: string): string => `
 providers:
   openai: { base_url: "${base}", api_keys: [key] }
@@ -61,7 +61,7 @@ const chatTool = {
   function: { name: "f", parameters: { type: "object", properties: {} } },
 };
 
-/** Sends a request that must succeed, and gives what the vendor was asked. */
+/** Sends a request that must succeed, and returns what the vendor received and what it answered. */
 async function ask(path: string, body: Body): Promise<{ path: string; sent: Body; answer: Body }> {
   const response = await post(path, {
     ...body,
@@ -74,7 +74,7 @@ async function ask(path: string, body: Body): Promise<{ path: string; sent: Body
 
 const only = (slug: string) => ({ provider: { only: [slug] } });
 
-describe("a request to an endpoint of several formats", () => {
+describe("a request to a model endpoint with several formats", () => {
   test.each<[string, string, Body, string]>([
     [
       "chat at OpenAI",
@@ -107,46 +107,39 @@ describe("a request to an endpoint of several formats", () => {
       "/anthropic/v1/messages",
     ],
     [
-      "responses at DeepSeek, which has none",
+      "responses at DeepSeek, which lacks that format",
       "/responses",
       { model: "deepseek/deepseek-v4-pro", ...RESPONSES, ...only("deepseek") },
       "/v1/chat/completions",
     ],
+    ["messages at a custom host", "/messages", { model: "own/many", ...MESSAGES }, "/v1/messages"],
+    ["responses at a custom host", "/responses", { model: "own/many", ...RESPONSES }, "/v1/responses"],
     [
-      "messages at a host of the operator's own",
-      "/messages",
-      { model: "own/many", ...MESSAGES },
-      "/v1/messages",
-    ],
-    [
-      "responses at a host of the operator's own",
-      "/responses",
-      { model: "own/many", ...RESPONSES },
-      "/v1/responses",
-    ],
-    [
-      "responses at a host that speaks chat alone",
+      "responses at a host that supports only chat",
       "/responses",
       { model: "own/chat", ...RESPONSES },
       "/v1/chat/completions",
     ],
     [
-      "chat to a model that has Responses alone",
+      "chat to a model that supports only Responses",
       "/chat/completions",
       { model: "openai/gpt-5-pro", ...CHAT, ...only("openai") },
       "/v1/responses",
     ],
     [
-      "responses to a model that has chat alone at Azure",
+      "responses to a model that supports only chat at Azure",
       "/responses",
       { model: "openai/gpt-4", ...RESPONSES, ...only("azure") },
       "/v1/openai/v1/chat/completions",
     ],
-  ])("goes in the client's own format where the endpoint has it: %s", async (_name, path, body, expected) => {
-    expect((await ask(path, body)).path).toBe(expected);
-  });
+  ])(
+    "uses the client's own format if the model endpoint supports it: %s",
+    async (_name, path, body, expected) => {
+      expect((await ask(path, body)).path).toBe(expected);
+    },
+  );
 
-  test("sends anthropic-version with Messages and the provider's own kind of key", async () => {
+  test("has the header anthropic-version in the Messages format, and the provider's kind of authorization", async () => {
     await ask("/messages", { model: "deepseek/deepseek-v4-pro", ...MESSAGES });
     const { headers } = vendor.last();
     expect([headers.get("anthropic-version"), headers.get("authorization")]).toEqual([
@@ -157,19 +150,19 @@ describe("a request to an endpoint of several formats", () => {
     expect(vendor.last().headers.get("anthropic-version")).toBeNull();
   });
 
-  test("of a foreign format goes in the first one that loses nothing", async () => {
+  test("in a format that the model endpoint lacks is translated to the first format that loses nothing", async () => {
     const model = "openai/gpt-4o";
     expect((await ask("/messages", { model, ...MESSAGES, ...only("openai") })).path).toBe(
       "/v1/chat/completions",
     );
-    // Stop sequences have no place in the Responses format, which its row prefers.
+    // The Responses format, which this endpoint prefers, has no stop sequences.
     const codex = { model: "openai/gpt-5.4", ...MESSAGES, ...only("openai") };
     expect((await ask("/messages", codex)).path).toBe("/v1/responses");
     const stopped = await ask("/messages", { ...codex, stop_sequences: ["END"] });
     expect([stopped.path, stopped.sent["stop"]]).toEqual(["/v1/chat/completions", ["END"]]);
   });
 
-  test("leaves the client's own format where that cannot carry tools beside an effort", async () => {
+  test("leaves the client's own format if it cannot combine tools and a reasoning effort", async () => {
     const body = { model: "openai/gpt-5.4", ...CHAT, ...only("openai") };
     expect((await ask("/chat/completions", { ...body, reasoning_effort: "high" })).path).toBe(
       "/v1/chat/completions",
@@ -187,14 +180,14 @@ describe("a request to an endpoint of several formats", () => {
     expect(off.path).toBe("/v1/chat/completions");
   });
 
-  test("that only one format can express goes in that one", async () => {
+  test("that only one format can express uses that format", async () => {
     const body = { model: "openai/gpt-5.4", ...CHAT, tools: [chatTool], n: 2, ...only("openai") };
     const { path, sent, answer } = await ask("/chat/completions", body);
     expect([path, sent["n"], sent["reasoning_effort"]]).toEqual(["/v1/chat/completions", 2, "none"]);
     expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "reasoning" }] } });
   });
 
-  test("asks for a summary of its reasoning in the format that has summaries", async () => {
+  test("for a reasoning summary uses the format that has summaries", async () => {
     const body = { model: "openai/gpt-5-mini", ...CHAT, ...only("openai") };
     expect((await ask("/chat/completions", { ...body, reasoning: { effort: "low" } })).path).toBe(
       "/v1/chat/completions",
@@ -206,7 +199,7 @@ describe("a request to an endpoint of several formats", () => {
     ]);
   });
 
-  test("takes encrypted reasoning of earlier turns back to the format that made it", async () => {
+  test("with encrypted reasoning of earlier turns uses the format that produced it", async () => {
     const details = [
       { type: "reasoning.encrypted", data: "gAAA", id: "rs_1", format: "openai-responses-v1" },
     ];
@@ -222,7 +215,7 @@ describe("a request to an endpoint of several formats", () => {
     });
   });
 
-  test("names fields that the host refuses in that format, and leaves them out", async () => {
+  test("loses fields that the host rejects in that format, and a warning names them", async () => {
     const body = { model: "openai/gpt-oss-120b", ...RESPONSES, truncation: "disabled", ...only("groq") };
     const { path, sent, answer } = await ask("/responses", body);
     expect([path, sent]).toEqual([
@@ -232,7 +225,7 @@ describe("a request to an endpoint of several formats", () => {
     expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "truncation" }] } });
   });
 
-  test("gives a host that takes no instructions a first message in their place", async () => {
+  test("has instructions as a system message if the host does not support instructions", async () => {
     const body = { model: "x-ai/grok-4.3", input: "x", instructions: "Be brief.", ...only("xai") };
     const { path, sent } = await ask("/responses", body);
     expect(path).toBe("/v1/responses");
@@ -244,7 +237,7 @@ describe("a request to an endpoint of several formats", () => {
   });
 });
 
-test("tools that only one format has go to a provider that has it, before those that would leave them out", async () => {
+test("a request with tools of one format goes to a provider with that format before providers that would drop the tools", async () => {
   const { baseUrl } = vendor;
   const at = await startTestGateway({
     yaml: `providers: { openai: { base_url: "${baseUrl}", api_keys: [key] }, digitalocean: { base_url: "${baseUrl}", api_keys: [key] } }`,
@@ -272,7 +265,7 @@ describe("the format of a request", () => {
     ...only("openai"),
   };
 
-  test("is the same in the explained route, the route of the answer and the record", async () => {
+  test("is the same in the explained route, the response header and the generation record", async () => {
     const explained = (await (await post("/route/explain", body)).json()) as { data?: Body };
     const { candidates } = (explained["data"] ?? explained) as { candidates: Body[] };
     expect(candidates.map((candidate) => candidate["upstream_format"])).toEqual(["openai-responses"]);
@@ -292,7 +285,7 @@ describe("the format of a request", () => {
     });
   });
 
-  test("is another one where the host does not have its endpoint", async () => {
+  test("falls back to another one if the host does not have the API endpoint", async () => {
     vendor.reset((request) =>
       request.path.endsWith("/responses")
         ? Response.json({ error: { message: "Not Found" } }, { status: 404 })
@@ -304,7 +297,7 @@ describe("the format of a request", () => {
     expect(response.headers.get("x-gateway-route")).toBe("vllm;why=only;format=openai-chat");
   });
 
-  test("stays where the host has the endpoint and not the model", async () => {
+  test("does not fall back if the host has the API endpoint and not the model", async () => {
     vendor.reset(() =>
       Response.json({ error: { message: "The model `many` does not exist" } }, { status: 404 }),
     );
@@ -312,13 +305,13 @@ describe("the format of a request", () => {
     expect(new Set(vendor.requests.map(({ path }) => path))).toEqual(new Set(["/v1/responses"]));
   });
 
-  test("is one of those that the operator names", async () => {
+  test("is one of those that the operator configured", async () => {
     const at = await startTestGateway({
       yaml: `providers: { openai: { base_url: "${vendor.baseUrl}", api_keys: [key], formats: [openai-chat] } }`,
     });
     const response = await post("/responses", { model: "openai/gpt-4o", ...RESPONSES }, at);
     expect([response.status, vendor.last().path]).toEqual([200, "/v1/chat/completions"]);
-    // Models that are served in no other format are not there.
+    // Models without a configured format are not served.
     expect((await post("/responses", { model: "openai/gpt-5-pro", ...RESPONSES }, at)).status).toBe(400);
     await at.stop();
   });
@@ -329,12 +322,15 @@ describe("the format of a request", () => {
       "providers.vllm.format: conflicts with formats; remove one of them",
       "vllm: { base_url: 'http://h', models: [], format: gemini, formats: [gemini] }",
     ],
-  ])("cannot be what nobody speaks or what is said twice: %s", async (message, provider) => {
-    expect(startTestGateway({ yaml: `providers: { ${provider} }` })).rejects.toThrow(message);
-  });
+  ])(
+    "is rejected in the configuration if it is unsupported or stated twice: %s",
+    async (message, provider) => {
+      expect(startTestGateway({ yaml: `providers: { ${provider} }` })).rejects.toThrow(message);
+    },
+  );
 });
 
-/** Answers in the Responses format with these items, whole or streamed as asked. */
+/** Answers in the Responses format with these items, as a document or stream as requested. */
 function answerWith(...output: readonly Body[]): (request: RecordedRequest) => Response {
   return (request) => {
     if (!request.path.endsWith("/responses")) return answerPlainly(request);
@@ -357,7 +353,7 @@ function answerWith(...output: readonly Body[]): (request: RecordedRequest) => R
   };
 }
 
-/** The items of a Responses answer, whole or streamed. */
+/** Returns the items of a Responses answer, document or stream. */
 async function readOutput(response: Response): Promise<unknown[]> {
   const text = await response.text();
   expect([response.status, text]).toEqual([200, expect.any(String)]);
@@ -379,69 +375,74 @@ const said = {
   content: [{ type: "output_text", text: "Done.", annotations: [] }],
 };
 
-describe.each([false, true])("hosted tools on a model that also speaks chat, streamed: %p", (stream) => {
-  test.each<[string, Body, Body]>([
-    [
-      "web_search",
-      { type: "web_search" },
-      { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } },
-    ],
-    [
-      "image_generation",
-      { type: "image_generation" },
-      { type: "image_generation_call", id: "ig_1", status: "completed", result: "AAAA" },
-    ],
-    [
-      "code_interpreter",
-      { type: "code_interpreter", container: { type: "auto" } },
-      {
-        type: "code_interpreter_call",
-        id: "ci_1",
-        status: "completed",
-        code: "1",
-        container_id: "c",
-        outputs: [],
-      },
-    ],
-    [
-      "mcp",
-      { type: "mcp", server_label: "s", server_url: "https://mcp.test" },
-      { type: "mcp_call", id: "mcp_1", server_label: "s", name: "n", arguments: "{}", output: "o" },
-    ],
-    [
-      "file_search",
-      { type: "file_search", vector_store_ids: ["vs_1"] },
-      { type: "file_search_call", id: "fs_1", status: "completed", queries: ["q"], results: null },
-    ],
-  ])("go out and come back whole: %s", async (_name, tool, item) => {
-    vendor.reset(answerWith(item, said));
-    const response = await post("/responses", {
-      model: "openai/gpt-5-mini",
-      input: "x",
-      tools: [tool, functionTool],
-      stream,
-      ...only("openai"),
+describe.each([false, true])(
+  "hosted tools of Responses on a model that also supports chat, streamed: %p",
+  (stream) => {
+    test.each<[string, Body, Body]>([
+      [
+        "web_search",
+        { type: "web_search" },
+        { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } },
+      ],
+      [
+        "image_generation",
+        { type: "image_generation" },
+        { type: "image_generation_call", id: "ig_1", status: "completed", result: "AAAA" },
+      ],
+      [
+        "code_interpreter",
+        { type: "code_interpreter", container: { type: "auto" } },
+        {
+          type: "code_interpreter_call",
+          id: "ci_1",
+          status: "completed",
+          code: "1",
+          container_id: "c",
+          outputs: [],
+        },
+      ],
+      [
+        "mcp",
+        { type: "mcp", server_label: "s", server_url: "https://mcp.test" },
+        { type: "mcp_call", id: "mcp_1", server_label: "s", name: "n", arguments: "{}", output: "o" },
+      ],
+      [
+        "file_search",
+        { type: "file_search", vector_store_ids: ["vs_1"] },
+        { type: "file_search_call", id: "fs_1", status: "completed", queries: ["q"], results: null },
+      ],
+    ])("are forwarded unchanged in both directions: %s", async (_name, tool, item) => {
+      vendor.reset(answerWith(item, said));
+      const response = await post("/responses", {
+        model: "openai/gpt-5-mini",
+        input: "x",
+        tools: [tool, functionTool],
+        stream,
+        ...only("openai"),
+      });
+      expect(await readOutput(response)).toMatchObject([item, said]);
+      expect(JSON.parse(vendor.last().text)).toMatchObject({ tools: [tool, functionTool], store: false });
     });
-    expect(await readOutput(response)).toMatchObject([item, said]);
-    expect(JSON.parse(vendor.last().text)).toMatchObject({ tools: [tool, functionTool], store: false });
-  });
 
-  test("compaction goes out and comes back whole, and to the next turn", async () => {
-    const compaction = { type: "compaction", id: "cmp_1", encrypted_content: "gAAA" };
-    vendor.reset(answerWith(compaction, said));
-    const management = [{ type: "compaction", compact_threshold: 1_000 }];
-    const body = { model: "openai/gpt-5-mini", context_management: management, stream, ...only("openai") };
-    const output = await readOutput(await post("/responses", { ...body, input: "x" }));
-    expect(output).toMatchObject([compaction, said]);
-    await (await post("/responses", { ...body, input: [...output, { role: "user", content: "y" }] })).text();
-    const sent = JSON.parse(vendor.last().text) as { input: unknown[] };
-    expect(sent).toMatchObject({ context_management: management });
-    expect(sent.input[0]).toMatchObject(compaction);
-  });
-});
+    test("compaction items are forwarded unchanged in both directions and in the next turn", async () => {
+      const compaction = { type: "compaction", id: "cmp_1", encrypted_content: "gAAA" };
+      vendor.reset(answerWith(compaction, said));
+      const management = [{ type: "compaction", compact_threshold: 1_000 }];
+      const body = { model: "openai/gpt-5-mini", context_management: management, stream, ...only("openai") };
+      const output = await readOutput(await post("/responses", { ...body, input: "x" }));
+      expect(output).toMatchObject([compaction, said]);
+      await (
+        await post("/responses", { ...body, input: [...output, { role: "user", content: "y" }] })
+      ).text();
+      const sent = JSON.parse(vendor.last().text) as { input: unknown[] };
+      expect(sent).toMatchObject({ context_management: management });
+      expect(sent.input[0]).toMatchObject(compaction);
+    });
+  },
+);
 
 describe.each([false, true])(
-  "the second turn of a Responses conversation that nobody stores, streamed: %p",
+  "the second turn of a Responses conversation that is not stored, streamed: %p",
   (stream) => {
     const reasoning = {
       type: "reasoning",
@@ -461,7 +462,7 @@ describe.each([false, true])(
     const body = { model: "openai/gpt-5-mini", tools: [functionTool], stream, ...only("openai") };
     const sentInput = () => (JSON.parse(vendor.last().text) as { input: Body[] }).input;
 
-    test("has the reasoning of the first, which was asked for encrypted", async () => {
+    test("includes the encrypted reasoning of the first turn", async () => {
       vendor.reset(answerWith(reasoning, call));
       const output = await readOutput(await post("/responses", { ...body, input: "x" }));
       expect(JSON.parse(vendor.last().text)).toMatchObject({
@@ -475,9 +476,9 @@ describe.each([false, true])(
 
     test.each([
       ["is empty", { type: "reasoning", id: "rs_1", summary: [] }],
-      ["has a summary alone", { ...reasoning, encrypted_content: null }],
-      ["is another vendor's", { ...reasoning, id: "rs_0b824fe9-3250-2588-0bbf-0810402fc822" }],
-    ])("leaves reasoning out before the call that %s, with the ids that ask for it", async (_name, item) => {
+      ["has only a summary", { ...reasoning, encrypted_content: null }],
+      ["is from another vendor", { ...reasoning, id: "rs_0b824fe9-3250-2588-0bbf-0810402fc822" }],
+    ])("omits the reasoning before a call that %s, and the ids that refer to it", async (_name, item) => {
       vendor.reset(answerWith(said));
       await readOutput(await post("/responses", { ...body, input: [user, item, call, result] }));
       const { id: _, ...bare } = call;
@@ -490,16 +491,16 @@ describe.each([false, true])(
         "expired",
         "The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
       ],
-      ["gone", "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."],
+      ["missing", "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."],
       [
-        "asked for by an item",
+        "required by an item",
         "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_2'.",
       ],
-    ])("is sent once more without reasoning that the vendor finds %s", async (_name, message) => {
+    ])("is sent again without reasoning that the vendor reports as %s", async (_name, message) => {
       const status = message.startsWith("Item with") ? 404 : 400;
       const error = { message, type: "invalid_request_error" };
-      vendor.reset((request, place) =>
-        place === 0 ? Response.json({ error }, { status }) : answerWith(said)(request),
+      vendor.reset((request, index) =>
+        index === 0 ? Response.json({ error }, { status }) : answerWith(said)(request),
       );
       const odd = { type: "reasoning", id: "rs_2", summary: [{ type: "odd" }], encrypted_content: "gBBB" };
       const output = await readOutput(
@@ -511,7 +512,7 @@ describe.each([false, true])(
       expect(sentInput()).toEqual([user, bare, result]);
     });
 
-    test("says nothing of reasoning to a model that has none", async () => {
+    test("has no reasoning fields for a model without reasoning", async () => {
       vendor.reset(answerWith(said));
       const include = ["reasoning.encrypted_content", "web_search_call.action.sources"];
       await readOutput(

@@ -12,14 +12,17 @@ afterAll(() => vendors.stop());
 // biome-ignore lint/suspicious/noExplicitAny: what comes from the wire is looked into as it comes
 type Json = any;
 
-/** An API, a vendor of another format, and a request with a field that it lacks and a call that has no result. */
+/**
+ * A client API, a vendor of another format, and a request with a field that the vendor lacks and a tool call
+ * without a result.
+ */
 const APIS: readonly {
   readonly name: string;
   readonly path: string;
   readonly format: FormatName;
   readonly body: Json;
   readonly field: string;
-  /** Where the last event of a stream has it. */
+  /** Finds the metadata in the events of a stream. */
   readonly find: (last: Json) => Json;
 }[] = [
   {
@@ -99,7 +102,7 @@ describe.each(APIS)("a client of $name", ({ path, format, body, field, find }) =
   beforeEach(() => vendors.reset(format));
 
   test.each([true, false])(
-    "is told what a vendor of another format could not take, and what was repaired (stream: %p)",
+    "gets warnings for fields that the vendor's format lacks, and counts of repairs (stream: %p)",
     async (stream) => {
       const response = await post(path, { ...body, model: `acme/${format}-alone`, stream });
       expect(response.status).toBe(200);
@@ -115,7 +118,7 @@ describe.each(APIS)("a client of $name", ({ path, format, body, field, find }) =
     },
   );
 
-  test("is told nothing where nothing was done", async () => {
+  test("gets no metadata if there is nothing to report", async () => {
     const plain = { ...body, [field]: undefined, text: undefined };
     const ask = path === "/responses" ? { input: "Hi" } : { messages: [{ role: "user", content: "Hi" }] };
     const response = await post(path, { ...plain, ...ask, model: `acme/${format}-alone` });
@@ -123,29 +126,29 @@ describe.each(APIS)("a client of $name", ({ path, format, body, field, find }) =
   });
 });
 
-test.each(APIS)("a client of $name hears nothing of fields that the gateway obeyed", async (api) => {
+test.each(APIS)("a client of $name gets no warnings for fields that the gateway applied", async (api) => {
   const { path, format } = api;
   vendors.reset(format);
-  const obeyed = {
+  const applied = {
     models: [`acme/${format}-both`],
     provider: { order: [`first-${format}`] },
     session_id: "one",
     usage: { include: true },
   };
   const ask = path === "/responses" ? { input: "Hi" } : { messages: [{ role: "user", content: "Hi" }] };
-  const response = await post(path, { max_tokens: 100, ...ask, ...obeyed, model: `acme/${format}-alone` });
+  const response = await post(path, { max_tokens: 100, ...ask, ...applied, model: `acme/${format}-alone` });
   const answer = (await response.json()) as Json;
   expect(response.status).toBe(200);
   const named = (answer.gateway_metadata?.warnings ?? []).map(({ field }: Json) => field);
-  expect(named.filter((field: string) => field in obeyed)).toEqual([]);
-  for (const field of Object.keys(obeyed)) expect(vendors.first.calls[0]?.body).not.toHaveProperty(field);
+  expect(named.filter((field: string) => field in applied)).toEqual([]);
+  for (const field of Object.keys(applied)) expect(vendors.first.calls[0]?.body).not.toHaveProperty(field);
 });
 
-describe("what would change the meaning of a request", () => {
+describe("a parameter that cannot be dropped without changing the request's meaning", () => {
   const ask = { n: 2, messages: [{ role: "user", content: "Hi" }] };
 
   test.each(["anthropic-messages", "openai-responses", "bedrock-converse", "cohere-chat"] as const)(
-    "is refused by name before a vendor of %s is called",
+    "is rejected by name before a vendor of %s is called",
     async (format) => {
       vendors.reset(format);
       const response = await post("/chat/completions", { ...ask, model: `acme/${format}-alone` });
@@ -159,9 +162,9 @@ describe("what would change the meaning of a request", () => {
   );
 
   test.each([true, false])(
-    "goes to a candidate that can, where there is one (stream: %p)",
+    "makes the gateway choose a candidate that supports it (stream: %p)",
     async (stream) => {
-      // Cohere gives one answer; what stands in for it speaks chat completions, and may give more.
+      // Cohere gives one answer. The stand-in speaks chat completions, which can give several.
       vendors.reset("cohere-chat");
       expect(standInOf("cohere-chat")).toBe(SCRIPTS["openai-chat"]);
       const response = await post("/chat/completions", { ...ask, stream, model: "acme/cohere-chat-both" });
@@ -176,7 +179,7 @@ describe("what would change the meaning of a request", () => {
     },
   );
 
-  test("is what the client hears of where the one that can fails", async () => {
+  test("leads to that candidate's error if it fails", async () => {
     vendors.reset("cohere-chat");
     vendors.second.perform((call) => call.respond(500, {}));
     const response = await post("/chat/completions", { ...ask, model: "acme/cohere-chat-both" });
@@ -184,7 +187,7 @@ describe("what would change the meaning of a request", () => {
   });
 });
 
-describe("a host of the operator's own", () => {
+describe("a custom host", () => {
   const chat = (id: string) => ({
     messages: [
       { role: "user", content: "Look!" },
@@ -198,7 +201,7 @@ describe("a host of the operator's own", () => {
   });
 
   test.each(["anthropic-messages", "bedrock-converse"] as const)(
-    "that speaks %s gets ids of calls as that format wants them",
+    "that speaks %s gets tool-call ids in the form that its format requires",
     async (format) => {
       vendors.reset(format);
       const response = await post("/chat/completions", {
@@ -215,25 +218,28 @@ describe("a host of the operator's own", () => {
     ["gemini", "/messages", false],
     ["openai-chat", "/messages", false],
     ["anthropic-messages", "/chat/completions", false],
-  ] as const)("that speaks %s and is asked at %s hears of betas: %p", async (format, path, hears) => {
-    vendors.reset(format);
-    const { base, key } = vendors.gateway;
-    const ask = async (betas: string) => {
-      const response = await fetch(base + path, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "anthropic-beta": betas },
-        body: JSON.stringify({
-          model: `acme/${format}-alone`,
-          max_tokens: 100,
-          messages: [{ role: "user", content: "Hi" }],
-        }),
-      });
-      expect(response.status).toBe(200);
-      return vendors.first.calls.at(-1)?.head ?? "";
-    };
-    const sent = /^anthropic-beta: one-2025-01-01, ?two$/im;
-    expect(sent.test(await ask("one-2025-01-01,two"))).toBe(hears);
-    // What is no list of names goes nowhere.
-    expect(await ask('one; two="x"')).not.toContain("anthropic-beta");
-  });
+  ] as const)(
+    "that speaks %s and is requested at %s receives the client's betas: %p",
+    async (format, path, isForwarded) => {
+      vendors.reset(format);
+      const { base, key } = vendors.gateway;
+      const ask = async (betas: string) => {
+        const response = await fetch(base + path, {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "anthropic-beta": betas },
+          body: JSON.stringify({
+            model: `acme/${format}-alone`,
+            max_tokens: 100,
+            messages: [{ role: "user", content: "Hi" }],
+          }),
+        });
+        expect(response.status).toBe(200);
+        return vendors.first.calls.at(-1)?.head ?? "";
+      };
+      const sent = /^anthropic-beta: one-2025-01-01, ?two$/im;
+      expect(sent.test(await ask("one-2025-01-01,two"))).toBe(isForwarded);
+      // A value that is not a list of names is not forwarded.
+      expect(await ask('one; two="x"')).not.toContain("anthropic-beta");
+    },
+  );
 });

@@ -26,7 +26,7 @@ async function found(response: Response): Promise<Record<string, unknown>> {
 }
 
 describe("GET generation", () => {
-  test("tells what a generation was and cost, as soon as its answer is there", async () => {
+  test("returns the model, outcome, token usage and cost of a generation as soon as it is answered", async () => {
     const response = await ask("Hello!");
     const body = (await response.json()) as { id: string; usage: { cost: number } };
     expect(await found(response)).toMatchObject({
@@ -51,7 +51,7 @@ describe("GET generation", () => {
     });
   });
 
-  test("tells the same of a stream", async () => {
+  test("returns the same fields for a stream", async () => {
     const response = await ask("Hello!", { stream: true });
     const events = await readEvents(response);
     const usage = JSON.parse(events.at(-2) as string).usage as Record<string, number>;
@@ -64,7 +64,7 @@ describe("GET generation", () => {
     });
   });
 
-  test("tells of failures, which cost nothing", async () => {
+  test("returns a failed generation, which costs nothing", async () => {
     const record = await found(await ask("[sandbox:error=500] x"));
     expect(record).toMatchObject({
       outcome: "failed",
@@ -75,12 +75,12 @@ describe("GET generation", () => {
     });
   });
 
-  test("tells of free models, which cost nothing", async () => {
+  test("returns a generation of a free model, which costs nothing", async () => {
     const record = await found(await ask("Hello!", { model: "sandbox/echo:free" }));
     expect(record).toMatchObject({ model: "sandbox/echo:free", total_cost: 0, total_cost_nanodollars: 0 });
   });
 
-  test("knows neither prompt nor answer nor address nor key", async () => {
+  test("contains neither prompt, answer, client address nor key", async () => {
     const response = await ask("the secret word is xyzzy");
     await response.text();
     const text = await (await find(`?id=${response.headers.get("x-gateway-generation-id")}`)).text();
@@ -89,7 +89,7 @@ describe("GET generation", () => {
     expect(text).not.toContain(gateway.key);
   });
 
-  test("of another caller is not found, like one that never was", async () => {
+  test("returns the same 404 for another caller's generation as for an unknown one", async () => {
     const anonymous = await ask("Hello!", { model: "sandbox/echo:free" }, { authorization: "" });
     await anonymous.text();
     for (const id of [anonymous.headers.get("x-gateway-generation-id"), "gen_none", "x", "%00"]) {
@@ -99,7 +99,7 @@ describe("GET generation", () => {
     }
   });
 
-  test.each(["", "?id=", "?other=1"])("without an id is 400: %p", async (query) => {
+  test.each(["", "?id=", "?other=1"])("rejects a request without an id: %p", async (query) => {
     const response = await find(query);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -107,7 +107,7 @@ describe("GET generation", () => {
     });
   });
 
-  test("needs an inference key", async () => {
+  test("rejects a request without an inference key", async () => {
     expect((await find("?id=gen_none", null)).status).toBe(401);
     expect((await find("?id=gen_none", "wrong")).status).toBe(401);
     expect((await find("?id=gen_none", "anonymous")).status).toBe(401);
@@ -122,35 +122,49 @@ describe("the log", () => {
     ["an answer", () => ask("xyzzy", {}, HEADERS), 200],
     ["a stream", () => ask("xyzzy", { stream: true }, HEADERS), 200],
     ["a stream that breaks", () => ask("[sandbox:cut] xyzzy", { stream: true }, HEADERS), 200],
-    ["a failed attempt", () => ask("[sandbox:error=500] xyzzy", {}, HEADERS), 502],
+    ["a rejection by the upstream", () => ask("[sandbox:error=500] xyzzy", {}, HEADERS), 502],
     ["a refusal by the upstream", () => ask("[sandbox:error=400] xyzzy", {}, HEADERS), 400],
     ["invalid parameters", () => ask("xyzzy", { temperature: 9 }, HEADERS), 400],
     ["an unknown model", () => ask("xyzzy", { model: "sandbox/xyzzy" }, HEADERS), 400],
     ["a wrong key", () => ask("xyzzy", {}, { ...HEADERS, authorization: "Bearer gw_xyzzy" }), 401],
-    ["nobody", () => ask("xyzzy", { model: "sandbox/echo:free" }, { ...HEADERS, authorization: "" }), 200],
+    [
+      "a request without a key",
+      () => ask("xyzzy", { model: "sandbox/echo:free" }, { ...HEADERS, authorization: "" }),
+      200,
+    ],
     ["a list", () => fetch(`${gateway.base}/models?xyzzy=1`, { headers: HEADERS }), 200],
     ["a wrong method", () => fetch(`${gateway.base}/models`, { method: "POST", body: "xyzzy" }), 405],
-    ["an unknown address", () => fetch(`${gateway.url}/xyzzy`, { headers: HEADERS }), 404],
-    ["a key made", () => makeKey("xyzzy"), 201],
-  ])("has one line for %s, with neither key nor prompt nor address", async (_name, call, status) => {
-    const before = gateway.log.length;
-    const response = await call();
-    const text = await response.text();
-    expect(response.status).toBe(status);
-    const lines = gateway.log.slice(before);
-    expect(lines.map(({ event }) => event)).toEqual(["request"]);
-    const { fields } = lines[0] as { fields: Record<string, unknown> };
-    expect(fields).toMatchObject({ request_id: response.headers.get("x-request-id"), status });
-    expect(fields["duration_ms"]).toBeNumber();
-    const line = JSON.stringify(lines);
-    for (const secret of ["xyzzy", "127.0.0.1", "203.0.113", gateway.key, gateway.adminKey, "agent-secret"]) {
-      expect(line).not.toContain(secret);
-    }
-    const made = /"key":"(gw_\w+)"/.exec(text)?.[1];
-    if (made !== undefined) expect(line).not.toContain(made);
-  });
+    ["an unknown path", () => fetch(`${gateway.url}/xyzzy`, { headers: HEADERS }), 404],
+    ["the creation of a key", () => makeKey("xyzzy"), 201],
+  ])(
+    "has one line for %s, which contains neither key, prompt nor client address",
+    async (_name, call, status) => {
+      const before = gateway.log.length;
+      const response = await call();
+      const text = await response.text();
+      expect(response.status).toBe(status);
+      const lines = gateway.log.slice(before);
+      expect(lines.map(({ event }) => event)).toEqual(["request"]);
+      const { fields } = lines[0] as { fields: Record<string, unknown> };
+      expect(fields).toMatchObject({ request_id: response.headers.get("x-request-id"), status });
+      expect(fields["duration_ms"]).toBeNumber();
+      const line = JSON.stringify(lines);
+      for (const secret of [
+        "xyzzy",
+        "127.0.0.1",
+        "203.0.113",
+        gateway.key,
+        gateway.adminKey,
+        "agent-secret",
+      ]) {
+        expect(line).not.toContain(secret);
+      }
+      const made = /"key":"(gw_\w+)"/.exec(text)?.[1];
+      if (made !== undefined) expect(line).not.toContain(made);
+    },
+  );
 
-  test("has the numbers of a generation", async () => {
+  test("contains the token usage and cost of a generation", async () => {
     const response = await ask("Hello!");
     await response.text();
     expect(gateway.log.at(-1)?.fields).toMatchObject({
@@ -168,7 +182,7 @@ describe("the log", () => {
     });
   });
 
-  test("keeps those who ask for health out of sight", async () => {
+  test("contains health checks only at debug level", async () => {
     const before = gateway.log.length;
     await (await fetch(`${gateway.url}/healthz`)).text();
     await (await fetch(`${gateway.url}/readyz`)).text();

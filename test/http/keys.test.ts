@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  // Nobody here is to meet the limit.
+  // High enough not to affect these tests.
   gateway = await startTestGateway({ yaml: "limits: { anonymous_requests_per_hour: 10000 }" });
 });
 afterAll(() => gateway.stop());
@@ -48,27 +48,33 @@ async function expectError(response: Response, status: number, type: string): Pr
   return error.message;
 }
 
-/** A key that looks right and is in no store. */
+/** A well-formed key that does not exist. */
 const UNKNOWN = "gw_0000000000000000000000000000000000000000000000000";
 
-describe("a key", () => {
+describe("an API key", () => {
   test.each<[string, (key: string) => Headers]>([
     ["Bearer", (key) => ({ authorization: `Bearer ${key}` })],
     ["bearer", (key) => ({ authorization: `bearer ${key}` })],
     ["BEARER", (key) => ({ authorization: `BEARER ${key}` })],
-    ["several spaces", (key) => ({ authorization: `Bearer   ${key}  ` })],
+    ["Bearer with several spaces", (key) => ({ authorization: `Bearer   ${key}  ` })],
     ["x-api-key alone", (key) => ({ "x-api-key": key })],
     ["X-API-Key in capitals", (key) => ({ "X-API-Key": ` ${key} ` })],
     ["both", (key) => ({ authorization: `Bearer ${key}`, "x-api-key": key })],
-    ["both, x-api-key being nonsense", (key) => ({ authorization: `Bearer ${key}`, "x-api-key": "x" })],
-    ["an empty Authorization beside it", (key) => ({ authorization: "", "x-api-key": key })],
-    ["anonymous beside it", (key) => ({ authorization: "Bearer anonymous", "x-api-key": key })],
-  ])("is taken from %s", async (_name, headers) => {
+    [
+      "both headers, with an invalid x-api-key",
+      (key) => ({ authorization: `Bearer ${key}`, "x-api-key": "x" }),
+    ],
+    ["x-api-key next to an empty Authorization", (key) => ({ authorization: "", "x-api-key": key })],
+    [
+      "x-api-key next to Bearer anonymous",
+      (key) => ({ authorization: "Bearer anonymous", "x-api-key": key }),
+    ],
+  ])("is read from %s", async (_name, headers) => {
     expect((await chat(headers(gateway.key))).status).toBe(200);
   });
 
   test.each<[string, Headers]>([
-    ["nothing", {}],
+    ["no headers", {}],
     ["an empty Authorization", { authorization: "" }],
     ["Bearer and nothing", { authorization: "Bearer" }],
     ["Bearer and spaces", { authorization: "Bearer   " }],
@@ -77,34 +83,37 @@ describe("a key", () => {
     ["Anonymous", { authorization: "bearer Anonymous" }],
     ["anonymous as x-api-key", { "x-api-key": "anonymous" }],
     ["anonymous twice", { authorization: "Bearer anonymous", "x-api-key": "anonymous" }],
-  ])("is none with %s: free models answer, others ask for one", async (_name, headers) => {
-    expect((await chat(headers, "sandbox/echo:free")).status).toBe(200);
-    const message = await expectError(await chat(headers), 401, "authentication");
-    expect(message).toContain("API key");
-  });
+  ])(
+    "is absent with %s, so that free models answer and others are rejected with 401",
+    async (_name, headers) => {
+      expect((await chat(headers, "sandbox/echo:free")).status).toBe(200);
+      const message = await expectError(await chat(headers), 401, "authentication");
+      expect(message).toContain("API key");
+    },
+  );
 
   test.each<[string, Headers]>([
     ["an invented one", { authorization: "Bearer sk-invented" }],
-    ["one that was never made", { authorization: `Bearer ${UNKNOWN}` }],
+    ["a well-formed one that does not exist", { authorization: `Bearer ${UNKNOWN}` }],
     ["an invented x-api-key", { "x-api-key": "invented" }],
     ["Basic", { authorization: "Basic dXNlcjpwYXNz" }],
     ["no scheme", { authorization: "invented" }],
-    ["Bearer glued to it", { authorization: "Bearer:x" }],
+    ["a colon after Bearer", { authorization: "Bearer:x" }],
     ["two words", { authorization: "Bearer a b" }],
-    ["other letters", { authorization: "Bearer gw_ÄÖÜ" }],
+    ["non-ASCII letters", { authorization: "Bearer gw_ÄÖÜ" }],
     ["a very long one", { authorization: `Bearer ${"x".repeat(8_000)}` }],
-  ])("that is not valid is refused even on a free model: %s", async (_name, headers) => {
+  ])("that is invalid is rejected even on a free model: %s", async (_name, headers) => {
     await expectError(await chat(headers, "sandbox/echo:free"), 401, "authentication");
     await expectError(await chat(headers), 401, "authentication");
   });
 
-  test("of the right form but with a letter changed is refused", async () => {
+  test("with one changed letter is rejected", async () => {
     const last = gateway.key.at(-1) === "A" ? "B" : "A";
     const changed = gateway.key.slice(0, -1) + last;
     await expectError(await chat({ authorization: `Bearer ${changed}` }), 401, "authentication");
   });
 
-  test("does no harm to lists, however wrong it is", async () => {
+  test("that is invalid does not affect public lists", async () => {
     for (const authorization of ["Bearer wrong", "Basic x", "nonsense", `Bearer ${gateway.adminKey}`]) {
       for (const path of ["", "/models", "/models?all=true", "/models/sandbox/echo", "/providers"]) {
         const response = await fetch(gateway.base + path, { headers: { authorization } });
@@ -113,14 +122,14 @@ describe("a key", () => {
     }
   });
 
-  test("is never repeated in an answer", async () => {
+  test("never occurs in a response", async () => {
     const response = await chat({ authorization: "Bearer sk-secret-secret" });
     expect(await response.text()).not.toContain("sk-secret-secret");
   });
 });
 
 describe("the two kinds of key", () => {
-  test("a management key does not infer, neither the operator's nor a made one", async () => {
+  test("a management key cannot make generations, whether it is the operator's or a created one", async () => {
     const { key } = await createKey({ name: "m", kind: "management" });
     for (const secret of [gateway.adminKey, key]) {
       for (const model of ["sandbox/echo", "sandbox/echo:free"]) {
@@ -131,7 +140,7 @@ describe("the two kinds of key", () => {
     expect((await admin("/keys", {}, key)).status).toBe(200);
   });
 
-  test("an inference key does not manage, and without a key nobody does", async () => {
+  test("an inference key, an invalid key or no key cannot call the management API", async () => {
     for (const [path, method] of [
       ["/keys", "GET"],
       ["/keys", "POST"],
@@ -146,13 +155,13 @@ describe("the two kinds of key", () => {
   });
 });
 
-/** A gateway whose time stands where a test puts it. */
+/** Starts a gateway whose clock is `time`. */
 function startAt(time: { now: number }): Promise<TestGateway> {
   const never = () => ({ cancel: () => {} });
   return startTestGateway({ clock: { now: () => time.now, after: never, every: never } });
 }
 
-/** Speaks to a gateway's management API; with a body it posts. */
+/** Calls a gateway's management API, with POST if there is a body. */
 function manage(to: TestGateway, path: string, body?: unknown): Promise<Response> {
   return fetch(`${to.url}/api/admin${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -162,7 +171,7 @@ function manage(to: TestGateway, path: string, body?: unknown): Promise<Response
 }
 
 describe("managing keys", () => {
-  test("making one gives 201, the secret once, and never the hash", async () => {
+  test("the creation of a key returns 201 with the secret, which no list contains later", async () => {
     const { key, data } = await createKey({ name: " laptop " });
     expect(key).toMatch(/^gw_[A-Za-z0-9]{46,}$/);
     expect(data).toEqual({
@@ -188,7 +197,7 @@ describe("managing keys", () => {
     expect((await chat({ authorization: `Bearer ${key}` })).status).toBe(200);
   });
 
-  test("the list has the newest first and tells keys apart", async () => {
+  test("the list of keys is sorted from newest to oldest", async () => {
     const time = { now: Date.parse("2030-01-01T00:00:00Z") };
     const own = await startAt(time);
     const made: KeyAnswer[] = [];
@@ -202,7 +211,7 @@ describe("managing keys", () => {
     await own.stop();
   });
 
-  test("a revoked key is refused at once, and stays in the list", async () => {
+  test("a revoked key is rejected at once and stays in the list", async () => {
     const { key, data } = await createKey({ name: "gone" });
     const headers = { authorization: `Bearer ${key}` };
     expect((await chat(headers)).status).toBe(200);
@@ -217,11 +226,11 @@ describe("managing keys", () => {
     expect(await (await admin("/keys")).text()).toContain(data.id);
   });
 
-  test("revoking what does not exist is 404", async () => {
+  test("revoking an unknown key returns 404", async () => {
     await expectError(await admin("/keys/key_none", { method: "DELETE" }), 404, "not_found");
   });
 
-  test("expires_at is kept, and a key ends with it", async () => {
+  test("a key has its expires_at in UTC and is rejected from that time on", async () => {
     const time = { now: Date.parse("2030-01-01T00:00:00Z") };
     const own = await startAt(time);
     const made = await manage(own, "/keys", { name: "short", expires_at: "2030-01-01T02:00:00+01:00" });
@@ -248,27 +257,31 @@ describe("managing keys", () => {
 
   test.each<[string, unknown, RegExp]>([
     ["no name", {}, /name/],
-    ["an empty name", { name: "  " }, /name/],
+    ["a blank name", { name: "  " }, /name/],
     ["a long name", { name: "x".repeat(201) }, /name/],
     ["a name of the wrong type", { name: 5 }, /name/],
     ["an unknown kind", { name: "x", kind: "root" }, /kind/],
     ["an unknown field", { name: "x", budget: 5 }, /budget/],
     ["a spending limit below zero", { name: "x", spend_limit: -1 }, /spend_limit/],
     ["a spending limit finer than a nanodollar", { name: "x", spend_limit: 1e-10 }, /spend_limit/],
-    ["a spending limit for management", { name: "x", kind: "management", spend_limit: 1 }, /spend_limit/],
-    ["models for management", { name: "x", kind: "management", models: ["a"] }, /models/],
+    [
+      "a spending limit of a management key",
+      { name: "x", kind: "management", spend_limit: 1 },
+      /spend_limit/,
+    ],
+    ["models of a management key", { name: "x", kind: "management", models: ["a"] }, /models/],
     ["an empty pattern", { name: "x", models: [""] }, /models/],
-    ["an account that is none", { name: "x", account_id: "user_none" }, /account_id/],
-    ["a user of nobody's account", { name: "x", user_id: "user_none" }, /user_id/],
+    ["an unknown account", { name: "x", account_id: "user_none" }, /account_id/],
+    ["an unknown user", { name: "x", user_id: "user_none" }, /user_id/],
     ["a misspelt field", { name: "x", expiresAt: "2040-01-01T00:00:00Z" }, /expiresAt/],
-    ["a time of the wrong form", { name: "x", expires_at: "tomorrow" }, /expires_at/],
+    ["an invalid time", { name: "x", expires_at: "tomorrow" }, /expires_at/],
     ["a time as a number", { name: "x", expires_at: 1_900_000_000 }, /expires_at/],
     ["a time in the past", { name: "x", expires_at: "2020-01-01T00:00:00Z" }, /expires_at/],
     ["an array", [], /object/],
     ["null", "null", /object/],
-    ["no JSON", "{name: x}", /JSON/],
-    ["nothing", "", /name/],
-  ])("is refused with %s, and the field is named", async (_name, body, message) => {
+    ["invalid JSON", "{name: x}", /JSON/],
+    ["an empty body", "", /name/],
+  ])("a new key with %s is rejected, and the error names the field", async (_name, body, message) => {
     const before = await (await admin("/keys")).text();
     expect(await expectError(await create(body), 400, "invalid_request")).toMatch(message);
     expect(await (await admin("/keys")).text()).toBe(before);

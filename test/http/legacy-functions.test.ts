@@ -42,7 +42,7 @@ async function post(
   return { status: response.status, body: events.length > 0 ? null : JSON.parse(text), events };
 }
 
-describe("a request with functions in place of tools", () => {
+describe("a request with the deprecated `functions` instead of `tools`", () => {
   let vendors: FormatVendors;
   beforeAll(async () => {
     vendors = await startFormatVendors();
@@ -56,7 +56,7 @@ describe("a request with functions in place of tools", () => {
     return vendors.first.calls[0]?.body;
   }
 
-  test("reaches a chat host with tools, calls and results", async () => {
+  test("is sent to a chat host with tools, tool calls and tool results", async () => {
     const sent = await send(REQUEST, "openai-chat");
     expect(sent.functions).toBeUndefined();
     expect(sent.function_call).toBeUndefined();
@@ -78,14 +78,17 @@ describe("a request with functions in place of tools", () => {
     ]);
   });
 
-  test.each(FORMAT_NAMES)("loses neither tools nor results at a vendor of %s", async (format) => {
-    const text = JSON.stringify(await send(REQUEST, format));
-    for (const part of ["Looks.", "touch", "a wall", "a door", "And?"]) expect(text).toContain(part);
-    expect(text).not.toContain('"function_call":');
-    expect(text).not.toContain('"role":"function"');
-  });
+  test.each(FORMAT_NAMES)(
+    "is translated without losing tools or results for a vendor of %s",
+    async (format) => {
+      const text = JSON.stringify(await send(REQUEST, format));
+      for (const part of ["Looks.", "touch", "a wall", "a door", "And?"]) expect(text).toContain(part);
+      expect(text).not.toContain('"function_call":');
+      expect(text).not.toContain('"role":"function"');
+    },
+  );
 
-  test("keeps a result with the call of its name, and drops one that answers none", async () => {
+  test("matches results with calls by name, and drops a result without a call", async () => {
     const call = (name: string) => ({
       role: "assistant",
       content: null,
@@ -109,7 +112,7 @@ describe("a request with functions in place of tools", () => {
     ]);
   });
 
-  test("gives way to tools where it has both, and null stands for absent", async () => {
+  test("is ignored in favour of `tools` if it has both, and null counts as absent", async () => {
     const tools = [{ type: "function", function: LOOK }];
     const messages = [{ role: "user", content: "Hi", function_call: null }];
     const both = await send({ ...REQUEST, messages, tools, tool_choice: "auto" }, "openai-chat");
@@ -125,7 +128,7 @@ describe("a request with functions in place of tools", () => {
     `{"function_call" : "none" , "functions" : [] , "tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"auto","messages":[{"role":"user","content":"Hi"}],"model":"acme/openai-chat-alone"}`,
     `{"functions":[{"name":"f"}],"messages":[{"tool_calls":[],"function_call":{"name":"f","arguments":"{}"},"role":"assistant"}, {"name":"f","content":"x","role":"function"}],"model":"acme/openai-chat-alone","function_call":"auto"}`,
     `{"messages":[{"role":"assistant","function_call":{"name":"f","arguments":"{}"},"content":"x","tool_calls":null}],"tools":[{"type":"function","function":{"name":"f"}}],"model":"acme/openai-chat-alone","functions":[{"name":"f"}],"function_call":"auto"}`,
-  ])("is read wherever its fields stand: %s", async (json) => {
+  ])("is parsed in any order of its fields: %s", async (json) => {
     vendors.reset("openai-chat");
     const { base, key } = vendors.gateway;
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
@@ -143,7 +146,7 @@ describe("a request with functions in place of tools", () => {
       "messages[0].function_call.name",
       { messages: [{ role: "assistant", content: "x", function_call: { arguments: "{}" } }] },
     ],
-  ])("is refused by the client's name of the field: %s", async (field, wrong) => {
+  ])("is rejected with an error that names the client's field: %s", async (field, wrong) => {
     const { status, body } = await post(vendors.gateway, {
       ...REQUEST,
       ...wrong,
@@ -153,22 +156,22 @@ describe("a request with functions in place of tools", () => {
   });
 });
 
-/** How a host tells of calls. */
-type Spelling = "tool_calls" | "function_call";
+/** The two encodings of tool calls in an answer. */
+type CallEncoding = "tool_calls" | "function_call";
 
-/** A host that calls `look`, in that spelling; with today's also `touch`. */
+/** Returns a host that calls `look` in a given encoding; with `tool_calls` also `touch`. */
 const callLook =
-  (spelling: Spelling) =>
+  (encoding: CallEncoding) =>
   (request: RecordedRequest): Response => {
     const head = { id: "chatcmpl-1", created: 1, model: "up" };
     const fn = (args: string) => ({ name: "look", arguments: args });
     const inCalls = (made: Json) =>
-      spelling === "function_call"
+      encoding === "function_call"
         ? { function_call: made }
         : { tool_calls: [{ index: 0, id: "c1", type: "function", function: made }] };
     const touch = { index: 1, id: "c2", type: "function", function: { name: "touch", arguments: "{}" } };
-    const others = spelling === "function_call" ? [] : [touch];
-    const finish = spelling === "function_call" ? "function_call" : "tool_calls";
+    const others = encoding === "function_call" ? [] : [touch];
+    const finish = encoding === "function_call" ? "function_call" : "tool_calls";
     if (JSON.parse(request.text).stream) {
       const chunk = (delta: Json, reason: string | null = null) => ({
         ...head,
@@ -176,7 +179,7 @@ const callLook =
         choices: [{ index: 0, delta, finish_reason: reason }],
       });
       const more = (text: string) =>
-        spelling === "function_call"
+        encoding === "function_call"
           ? { function_call: { arguments: text } }
           : { tool_calls: [{ index: 0, function: { arguments: text } }] };
       return streamOf([
@@ -196,7 +199,7 @@ const callLook =
     });
   };
 
-describe("an answer that calls a function", () => {
+describe("an answer with a function call", () => {
   let vendor: RecordingVendor;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -213,9 +216,9 @@ describe("an answer that calls a function", () => {
   };
 
   test.each(["tool_calls", "function_call"] as const)(
-    "comes in the client's older spelling, whole, from a host that spells it %s",
-    async (spelling) => {
-      vendor.reset(callLook(spelling));
+    "has the deprecated encoding for a client that used it, not streamed, from a host that answers with %s",
+    async (encoding) => {
+      vendor.reset(callLook(encoding));
       const { body } = await post(gateway, LEGACY);
       const [choice] = body.choices;
       expect(choice.message).toEqual({
@@ -228,9 +231,9 @@ describe("an answer that calls a function", () => {
   );
 
   test.each(["tool_calls", "function_call"] as const)(
-    "comes in the client's older spelling, streamed, from a host that spells it %s",
-    async (spelling) => {
-      vendor.reset(callLook(spelling));
+    "has the deprecated encoding for a client that used it, streamed, from a host that answers with %s",
+    async (encoding) => {
+      vendor.reset(callLook(encoding));
       const { events } = await post(gateway, { ...LEGACY, stream: true });
       const deltas = events.flatMap(({ choices }) => choices.map(({ delta }: Json) => delta));
       expect(deltas.some((delta) => "tool_calls" in delta)).toBe(false);
@@ -243,7 +246,7 @@ describe("an answer that calls a function", () => {
   );
 
   test.each([false, true])(
-    "in the host's older spelling is a tool call for today's client (stream: %p)",
+    "in the host's deprecated encoding becomes a tool call for a client that used `tools` (stream: %p)",
     async (stream) => {
       vendor.reset(callLook("function_call"));
       const { body, events } = await post(gateway, { ...MODERN, stream });
@@ -259,7 +262,7 @@ describe("an answer that calls a function", () => {
     },
   );
 
-  test("in the host's older spelling is a tool call in Messages as well", async () => {
+  test("in the host's deprecated encoding becomes a tool call in the Messages format", async () => {
     vendor.reset(callLook("function_call"));
     const ask = { model: "acme/model", max_tokens: 9, messages: [REQUEST.messages[0]] };
     const response = await fetch(`${gateway.base}/messages`, {
@@ -272,7 +275,7 @@ describe("an answer that calls a function", () => {
     expect(reason).toBe("tool_use");
   });
 
-  test("of an answer in words has nothing of functions", async () => {
+  test("without a call has no `function_call` for a client of the deprecated encoding", async () => {
     vendor.reset();
     const { body } = await post(gateway, LEGACY);
     expect(body.choices[0]).toMatchObject({ message: { content: "Hello there." }, finish_reason: "stop" });

@@ -31,7 +31,7 @@ const isNullOr = (check: (value: unknown) => boolean) => (value: unknown) => val
 const unlessNull = (value: unknown, expected: unknown) => (value === null ? null : expected);
 const isString = (value: unknown) => typeof value === "string";
 
-/** Checks every field that the contract names; nothing may stand beside them. */
+/** Checks every documented field, and that there is no other. */
 function expectModelRecord(record: Record<string, unknown>): void {
   const id = record["id"] as string;
   const isTier = id.startsWith("gateway-auto/");
@@ -66,7 +66,7 @@ function expectModelRecord(record: Record<string, unknown>): void {
 
 function expectNumbersAndPrices(record: Record<string, unknown>): void {
   expect(record["created"]).toBeInteger();
-  // Clients sort by it, and read 0 as the year 1970.
+  // Clients sort by it and show 0 as the year 1970.
   expect(record["created"] as number).toBeGreaterThan(Date.UTC(2020, 0) / 1000);
   expect(record["context_length"]).toBeInteger();
   expect(record["context_length"] as number).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ function expectNumbersAndPrices(record: Record<string, unknown>): void {
 }
 
 describe("GET models", () => {
-  test("gives whole records, each field of its type", async () => {
+  test("returns records in which each field has its type", async () => {
     const { object, data } = await list("/models");
     expect(object).toBe("list");
     expect(data.length).toBeGreaterThan(20);
@@ -93,12 +93,12 @@ describe("GET models", () => {
     }
   });
 
-  test("names each model once", async () => {
+  test("contains each model once", async () => {
     const ids = (await list("/models")).data.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("lists what a configured provider serves; with ?all=true the whole catalog", async () => {
+  test("contains the models of configured providers, and the whole catalog with ?all=true", async () => {
     const served = new Set((await list("/models")).data.map(({ id }) => id));
     const all = (await list("/models?all=true")).data;
     expect(served).toContain("sandbox/echo");
@@ -111,20 +111,20 @@ describe("GET models", () => {
     for (const record of all) expectNumbersAndPrices(record);
   });
 
-  test("takes only the word true for all", async () => {
+  test("ignores every value of `all` except true", async () => {
     const served = (await list("/models")).data.length;
     for (const query of ["?all=false", "?all", "?all=1", "?other=true", "?limit=1000"]) {
       expect((await list(`/models${query}`)).data.length).toBe(served);
     }
   });
 
-  test("says that models with tools take tools", async () => {
+  test("lists `tools` as a parameter of models that support tools", async () => {
     const { data } = await list("/models");
     const echo = data.find(({ id }) => id === "sandbox/echo");
     expect(echo?.["supported_parameters"]).toContain("tools");
   });
 
-  test("lists stop, seed, penalties, n and logprobs for the models that take them, and for no others", async () => {
+  test("lists sampling parameters only for the models that support them", async () => {
     const { data } = await list("/models?all=true");
     const sampling = [
       "frequency_penalty",
@@ -135,27 +135,27 @@ describe("GET models", () => {
       "stop",
       "top_logprobs",
     ];
-    const takes = (id: string) => {
+    const supportedBy = (id: string) => {
       const listed = data.find((model) => model.id === id)?.["supported_parameters"] as string[];
       return sampling.filter((parameter) => listed.includes(parameter));
     };
-    expect(takes("openai/gpt-4o")).toEqual(sampling);
-    expect(takes("openai/gpt-5.1")).not.toContain("temperature");
-    expect(takes("openai/gpt-5.1")).not.toContain("frequency_penalty");
-    expect(takes("openai/gpt-5.1")).toContain("seed");
-    expect(takes("anthropic/claude-sonnet-4.5")).toContain("stop");
-    expect(takes("mistralai/mistral-medium-latest")).toEqual([
+    expect(supportedBy("openai/gpt-4o")).toEqual(sampling);
+    expect(supportedBy("openai/gpt-5.1")).not.toContain("temperature");
+    expect(supportedBy("openai/gpt-5.1")).not.toContain("frequency_penalty");
+    expect(supportedBy("openai/gpt-5.1")).toContain("seed");
+    expect(supportedBy("anthropic/claude-sonnet-4.5")).toContain("stop");
+    expect(supportedBy("mistralai/mistral-medium-latest")).toEqual([
       "frequency_penalty",
       "n",
       "presence_penalty",
       "seed",
       "stop",
     ]);
-    expect(takes("openai/text-embedding-3-small")).toEqual([]);
-    expect(takes("sandbox/echo")).toEqual(["n", "seed", "stop"]);
+    expect(supportedBy("openai/text-embedding-3-small")).toEqual([]);
+    expect(supportedBy("sandbox/echo")).toEqual(["n", "seed", "stop"]);
   });
 
-  test("lists for each endpoint of a model what that one takes", async () => {
+  test("lists the supported parameters of each model endpoint separately", async () => {
     const response = await get("/models/anthropic/claude-sonnet-4.5/endpoints");
     const { data } = (await response.json()) as {
       data: { endpoints: { tag: string; supported_parameters: string[] }[] };
@@ -166,9 +166,9 @@ describe("GET models", () => {
   });
 });
 
-describe("a list that a client has already", () => {
+describe("a list that the client has cached", () => {
   test.each(["/models", "/models?all=true", "/providers", "/providers?all=true"])(
-    "is not sent again: %s",
+    "is answered with 304 and no body: %s",
     async (path) => {
       const first = await get(path);
       const etag = first.headers.get("etag") as string;
@@ -186,7 +186,7 @@ describe("a list that a client has already", () => {
     },
   );
 
-  test("has a tag of its own for each list", async () => {
+  test("has its own entity tag for each list", async () => {
     const tags = await Promise.all(
       ["/models", "/models?all=true", "/providers", "/providers?all=true"].map(async (path) =>
         (await get(path)).headers.get("etag"),
@@ -204,14 +204,14 @@ describe("GET models/{author}/{model}", () => {
     ["/models/sandbox%2Fecho:free", "sandbox/echo:free"],
     ["/models/Sandbox/ECHO", "sandbox/echo"],
     ["/models/openai/gpt-4o-mini", "openai/gpt-4o-mini"],
-  ])("%s is %s, as in the list", async (path, id) => {
+  ])("%s returns the record of %s as in the list", async (path, id) => {
     const response = await get(path);
     expect(response.status).toBe(200);
     const record = (await list("/models")).data.find((listed) => listed["id"] === id);
     expect(await response.json()).toEqual(record);
   });
 
-  test("knows the models that are not served here", async () => {
+  test("returns models of the catalog that are not served", async () => {
     const record = (await list("/models?all=true")).data.find(({ id }) =>
       String(id).startsWith("anthropic/"),
     );
@@ -224,7 +224,7 @@ describe("GET models/{author}/{model}", () => {
     "/models/none",
     "/models/a/b/endpoints",
     "/models/sandbox/%F0%9F%A6%89",
-  ])("%s is 404", async (path) => {
+  ])("%s returns 404", async (path) => {
     const response = await get(path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { type: "not_found", code: 404 } });
@@ -232,7 +232,7 @@ describe("GET models/{author}/{model}", () => {
 });
 
 describe("GET models/{author}/{model}/endpoints", () => {
-  test("tells who serves a model, under which name, at what price", async () => {
+  test("returns the provider, name, prices and capabilities of each model endpoint", async () => {
     const response = await get("/models/sandbox/echo:free/endpoints");
     expect(await response.json()).toEqual({
       data: {
@@ -261,7 +261,7 @@ describe("GET models/{author}/{model}/endpoints", () => {
     });
   });
 
-  test("tells which providers are configured here", async () => {
+  test("marks the model endpoints whose provider is configured", async () => {
     const { data } = (await (await get("/models/openai/gpt-4o-mini/endpoints")).json()) as {
       data: { endpoints: { tag: string; configured: boolean }[] };
     };
@@ -271,7 +271,7 @@ describe("GET models/{author}/{model}/endpoints", () => {
 });
 
 describe("GET providers", () => {
-  test.each(["/providers", "/providers?all=true"])("%s gives whole records", async (path) => {
+  test.each(["/providers", "/providers?all=true"])("%s returns complete records", async (path) => {
     const { object, data } = await list(path);
     expect(object).toBe("list");
     for (const record of data) {
@@ -299,7 +299,7 @@ describe("GET providers", () => {
     }
   });
 
-  test("lists those that can serve here; with ?all=true all of the catalog", async () => {
+  test("contains the configured providers, and all of the catalog with ?all=true", async () => {
     const slugs = (await list("/providers")).data.map(({ slug }) => slug);
     expect(slugs.sort()).toEqual(["groq", "openai", "sandbox"]);
     const all = (await list("/providers?all=true")).data.map(({ slug }) => slug);
@@ -307,7 +307,7 @@ describe("GET providers", () => {
     expect(slugs.filter((slug) => !all.includes(slug))).toEqual([]);
   });
 
-  test("counts the models that a provider serves", async () => {
+  test("contains the number of models that a provider serves", async () => {
     const sandbox = (await list("/providers")).data.find(({ slug }) => slug === "sandbox");
     expect(sandbox?.["models"]).toBe(5);
   });

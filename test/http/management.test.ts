@@ -29,7 +29,7 @@ function expectError(answer: ApiAnswer, status: number, type: string, word: RegE
 }
 
 describe("a user", () => {
-  test("is made prepaid, with everything allowed, and shown with their organizations", async () => {
+  test("is created prepaid and without restrictions, and is returned with its memberships", async () => {
     const made = await call("POST", "/users", { name: "  Ada " });
     expect([made.status, made.data]).toEqual([
       201,
@@ -59,7 +59,7 @@ describe("a user", () => {
     });
   });
 
-  test("keeps what a change leaves out, also within the policy", async () => {
+  test("keeps fields that an update omits, also inside of its policy", async () => {
     const id = await found.user("Ada", {
       overdraft: 0.000000001,
       policy: { denied_models: ["meta-llama/*"] },
@@ -73,7 +73,7 @@ describe("a user", () => {
     expect((await call("PATCH", `/users/${id}`, { overdraft: null })).data["overdraft"]).toBeNull();
   });
 
-  test("is closed and opened again", async () => {
+  test("can be closed and reopened", async () => {
     const id = await found.user();
     const closed = await call("PATCH", `/users/${id}`, { closed: true });
     expect(closed.data["closed_at"]).toBe(new Date(clock.now()).toISOString());
@@ -83,7 +83,7 @@ describe("a user", () => {
     expect((await call("PATCH", `/users/${id}`, { closed: false })).data["closed_at"]).toBeNull();
   });
 
-  test("whose account is closed manages it no more, and the operator's own is never closed", async () => {
+  test("whose account is closed cannot call the management API, and the operator account cannot be closed", async () => {
     const id = await found.user();
     const key = await found.key(id, { kind: "management" });
     expect((await callAdmin(gateway, key, "GET", `/users/${id}`)).status).toBe(200);
@@ -103,16 +103,16 @@ describe("a user", () => {
     ["an unknown field", { name: "x", role: "owner" }, /role/],
     ["a monthly limit", { name: "x", monthly_limit: 1 }, /monthly_limit/],
     ["an unknown field of the policy", { name: "x", policy: { models: [] } }, /models/],
-    ["an overdraft below zero", { name: "x", overdraft: -1 }, /overdraft/],
-    ["an overdraft as a text", { name: "x", overdraft: "1" }, /overdraft/],
+    ["a negative overdraft", { name: "x", overdraft: -1 }, /overdraft/],
+    ["an overdraft that is a string", { name: "x", overdraft: "1" }, /overdraft/],
     ["too many patterns", { name: "x", policy: { denied_models: Array(201).fill("a") } }, /denied_models/],
-  ])("is refused with %s, and the field is named", async (_name, body, word) => {
+  ])("with %s is rejected with an error that names the field", async (_name, body, word) => {
     expectError(await call("POST", "/users", body), 400, "invalid_request", word);
   });
 });
 
 describe("a list", () => {
-  test("comes in pages that hold everything once, newest first", async () => {
+  test("is returned in pages that contain every element once, newest first", async () => {
     const made: string[] = [];
     for (let i = 0; i < 5; i++) {
       clock.advance(1);
@@ -130,13 +130,16 @@ describe("a list", () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test.each(["limit=0", "limit=101", "limit=x", "after=", "page=2"])("is refused with ?%s", async (query) => {
-    expect((await call("GET", `/organizations?${query}`)).status).toBe(400);
-  });
+  test.each(["limit=0", "limit=101", "limit=x", "after=", "page=2"])(
+    "is rejected with the invalid query ?%s",
+    async (query) => {
+      expect((await call("GET", `/organizations?${query}`)).status).toBe(400);
+    },
+  );
 });
 
 describe("an organization", () => {
-  test("has members by role, with limits a day", async () => {
+  test("has members with a role and a daily limit each", async () => {
     const [owner, other] = [await found.user(), await found.user()];
     const id = await found.organization(owner, { monthly_limit: 12.5 });
     const member = await call("PUT", `/organizations/${id}/members/${other}`, {
@@ -163,7 +166,7 @@ describe("an organization", () => {
     expect((await call("GET", `/organizations/${id}`)).data["monthly_limit"]).toBe(12.5);
   });
 
-  test("never loses its last owner: not by leaving, demotion or a closed account", async () => {
+  test("keeps its last owner on removal, demotion and closing of the owner's account", async () => {
     const [owner, other] = [await found.user(), await found.user()];
     const id = await found.organization(owner);
     const path = (user: string) => `/organizations/${id}/members/${user}`;
@@ -181,13 +184,13 @@ describe("an organization", () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
     const { rows } = await call("GET", `/organizations/${id}/members`);
     expect(rows.map(({ role }) => role)).toEqual(["owner"]);
-    // A closed organization needs nobody.
+    // A closed organization needs no owner.
     await call("PATCH", `/organizations/${id}`, { closed: true });
     const last = rows[0]?.user_id as string;
     expect((await call("PATCH", `/users/${last}`, { closed: true })).status).toBe(200);
   });
 
-  test("an owner whose account is closed counts for none", async () => {
+  test("does not count an owner whose account is closed", async () => {
     const [owner, other] = [await found.user(), await found.user()];
     const id = await found.organization(owner);
     await found.member(id, other, "owner");
@@ -197,7 +200,7 @@ describe("an organization", () => {
 
   test.each<[string, (ids: { org: string; user: string }) => [string, string, unknown], number]>([
     [
-      "a member that is no user",
+      "an unknown user as a member",
       ({ org }) => ["PUT", `/organizations/${org}/members/user_none`, { role: "member" }],
       400,
     ],
@@ -222,24 +225,28 @@ describe("an organization", () => {
       ({ user }) => ["PUT", `/organizations/${user}/members/${user}`, { role: "member" }],
       404,
     ],
-    ["members of nothing", () => ["GET", "/organizations/org_none/members", undefined], 404],
     [
-      "who is no member",
+      "the members of an unknown organization",
+      () => ["GET", "/organizations/org_none/members", undefined],
+      404,
+    ],
+    [
+      "the removal of a user who is not a member",
       ({ org, user }) => ["DELETE", `/organizations/${org}/members/${user}`, undefined],
       404,
     ],
     ["a user as an organization", ({ user }) => ["GET", `/organizations/${user}`, undefined], 404],
     ["an organization as a user", ({ org }) => ["PATCH", `/users/${org}`, { name: "x" }], 404],
-    ["an owner that is none", () => ["POST", "/organizations", { name: "x", owner: "user_none" }], 400],
-  ])("refuses %s", async (_name, make, status) => {
+    ["an unknown owner", () => ["POST", "/organizations", { name: "x", owner: "user_none" }], 400],
+  ])("rejects %s", async (_name, make, status) => {
     const ids = { org: await found.organization(), user: await found.user() };
     const [method, path, body] = make(ids);
     expect((await call(method, path, body)).status).toBe(status);
   });
 });
 
-describe("a key of an organization", () => {
-  test("is a member's or nobody's, and of a user theirs", async () => {
+describe("an API key of an account", () => {
+  test("belongs to a member or to no user in an organization, and to the user in a user's account", async () => {
     const [owner, stranger] = [await found.user(), await found.user()];
     const id = await found.organization(owner);
     const make = (body: object) => call("POST", "/keys", { name: "k", ...body });
@@ -252,7 +259,7 @@ describe("a key of an organization", () => {
     expectError(await make({ account_id: id }), 400, "invalid_request", /account_id/);
   });
 
-  test("may change its name, limit, models and end; a revoked one no more", async () => {
+  test("can change its name, spending limit, models and expiry time until it is revoked", async () => {
     const account_id = await found.user();
     const made = await call("POST", "/keys", {
       name: "k",
@@ -284,7 +291,7 @@ describe("a POST with an Idempotency-Key", () => {
     callAdmin(gateway, key, "POST", path, body, { "idempotency-key": name });
   const countUsers = async () => (await call("GET", "/users?limit=100")).rows.length;
 
-  test("is done once and answered the same, for a day", async () => {
+  test("is executed once and answered the same for a day", async () => {
     const before = await countUsers();
     const first = await post("make-1", { name: "Once" });
     const again = await post("make-1", { name: "Once" });
@@ -296,7 +303,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(later.data.id).not.toBe(first.data.id);
   });
 
-  test("is refused with another body, and with one that is under way", async () => {
+  test("is rejected with another body, or while the first request is running", async () => {
     await post("make-2", { name: "Two" });
     expectError(await post("make-2", { name: "Three" }), 409, "conflict", /another request/);
     expectError(
@@ -314,7 +321,7 @@ describe("a POST with an Idempotency-Key", () => {
     for (const { status } of many) expect([201, 409]).toContain(status);
   });
 
-  test("that was refused may be tried again", async () => {
+  test("can be repeated after it was rejected", async () => {
     const user = await found.user();
     const body = { name: "Later", owner: user };
     await call("PATCH", `/users/${user}`, { closed: true });
@@ -323,14 +330,14 @@ describe("a POST with an Idempotency-Key", () => {
     expect((await post("make-4", body, gateway.adminKey, "/organizations")).status).toBe(201);
   });
 
-  test("belongs to the key that sent it", async () => {
+  test("is independent of requests with another API key", async () => {
     const another = (await call("POST", "/keys", { name: "m", kind: "management" })).body["key"] as string;
     const first = await post("make-5", { name: "Five" });
     const second = await post("make-5", { name: "Five" }, another);
     expect([second.status, second.data.id === first.data.id]).toEqual([201, false]);
   });
 
-  test("never stores a secret: what made a key is not answered twice", async () => {
+  test("that creates a key is not replayed, because secrets are never stored", async () => {
     const first = await post("key-1", { name: "k" }, gateway.adminKey, "/keys");
     expect(first.status).toBe(201);
     const again = await post("key-1", { name: "k" }, gateway.adminKey, "/keys");
@@ -341,7 +348,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(rows).not.toContain(first.body["key"] as string);
   });
 
-  test.each(["", "x".repeat(256), "two words"])("is refused under the name %p", async (name) => {
+  test.each(["", "x".repeat(256), "two words"])("is rejected with the invalid key %p", async (name) => {
     expectError(await post(name, { name: "x" }), 400, "invalid_request", /Idempotency-Key/);
   });
 });
@@ -349,7 +356,7 @@ describe("a POST with an Idempotency-Key", () => {
 describe("the audit log", () => {
   const list = (query = "") => call("GET", `/audit?limit=100${query}`);
 
-  test("says who changed what, without secrets", async () => {
+  test("records the caller, action and changes without secrets", async () => {
     const owner = await found.user();
     const organization = await found.organization(owner);
     const secret = await found.key(organization, { kind: "management", user_id: owner });
@@ -381,7 +388,7 @@ describe("the audit log", () => {
     expect(JSON.stringify(rows)).not.toMatch(/gw_\w{20}/);
   });
 
-  test("comes in pages, and a change that is repeated stands there once", async () => {
+  test("is returned in pages, and contains a repeated request once", async () => {
     const body = { name: "Repeated" };
     const headers = { "idempotency-key": "audit-1" };
     const { data } = await call("POST", "/users", body, headers);
@@ -395,7 +402,7 @@ describe("the audit log", () => {
     expect(rest.body["next"]).toBeNull();
   });
 
-  test("holds, and shows where somebody has changed it by hand", async () => {
+  test("is valid until its table is modified directly, and then names the first broken entry", async () => {
     const verify = async () => (await call("GET", "/audit/verify")).data;
     await found.user();
     const whole = await verify();

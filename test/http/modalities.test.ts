@@ -3,7 +3,7 @@ import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
-/* Images, files, audio and video to models that are known to take none of them, to others, and to models that nobody has described. */
+/* Requests with images, files, audio and video to models without, with and with unknown support for them. */
 
 let vendor: RecordingVendor;
 let gateway: TestGateway;
@@ -39,7 +39,7 @@ const base64 = (media_type: string) => ({ type: "base64", media_type, data: PNG 
 const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 const user = { role: "user", content: "x" };
 
-/** A request of each client API with a medium in it, by the modality that it is. */
+/** For each client API requests with a medium, and the modality of that medium. */
 const REQUESTS: readonly (readonly [string, string, string, Body])[] = [
   ["an image in chat", "/chat/completions", "image", { messages: [{ role: "user", content: [image] }] }],
   ["a PDF in chat", "/chat/completions", "file", { messages: [{ role: "user", content: [pdf] }] }],
@@ -64,7 +64,7 @@ const REQUESTS: readonly (readonly [string, string, string, Body])[] = [
     },
   ],
   [
-    "an image in a tool's result in chat",
+    "an image in a tool result in chat",
     "/chat/completions",
     "image",
     {
@@ -180,7 +180,7 @@ const PLURAL: Readonly<Record<string, string>> = {
 };
 
 describe.each(REQUESTS)("%s", (_name, path, modality, body) => {
-  test("is a 400 that says so where the model is known to take none, and nobody is asked", async () => {
+  test("is rejected with 400 before any upstream is called if the model is known not to support it", async () => {
     const response = await post(path, { ...body, model: "own/blind" });
     const { error } = (await response.json()) as { error: { message: string } };
     expect(response.status).toBe(400);
@@ -191,18 +191,18 @@ describe.each(REQUESTS)("%s", (_name, path, modality, body) => {
     expect(vendor.requests).toEqual([]);
   });
 
-  test("goes to a fallback that takes it", async () => {
+  test("is sent to a fallback model that supports it", async () => {
     const response = await post(path, { ...body, model: "own/blind", models: ["own/seeing"] });
     expect([response.status, response.headers.get("x-gateway-model")]).toEqual([200, "own/seeing"]);
     expect(response.headers.get("x-gateway-route")).toContain("hosts;out=lacks_feature");
   });
 
-  test("goes to a model of which nobody says what it takes", async () => {
+  test("is sent to a model whose modalities are unknown", async () => {
     expect((await post(path, { ...body, model: "own/undescribed" })).status).toBe(200);
   });
 });
 
-test("an image to a text model of the catalog is a 400 that says so", async () => {
+test("an image to a text model of the catalog is rejected with 400", async () => {
   const body = { model: "meta-llama/llama-3.3-70b-instruct", messages: [{ role: "user", content: [image] }] };
   const response = await post("/chat/completions", body);
   expect(response.status).toBe(400);
@@ -211,13 +211,13 @@ test("an image to a text model of the catalog is a 400 that says so", async () =
   });
 });
 
-test("a file to a text model goes to the provider that turns files into text", async () => {
+test("a file to a text model is sent to the provider that converts files to text", async () => {
   const body = { model: "meta-llama/llama-3.3-70b-instruct", messages: [{ role: "user", content: [pdf] }] };
   const response = await post("/chat/completions", body);
   expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "openrouter"]);
 });
 
-test("a document of plain text in messages is text", async () => {
+test("a plain-text document in Messages counts as text", async () => {
   const source = { type: "text", media_type: "text/plain", data: "Hello" };
   const messages = [{ role: "user", content: [{ type: "document", source }] }];
   expect((await post("/messages", { model: "own/blind", max_tokens: 9, messages })).status).toBe(200);

@@ -43,7 +43,7 @@ interface Call {
   readonly arguments: string;
 }
 
-/** How the tool calls of an answer look in a client API, whole and streamed. */
+/** Reads the tool calls of an answer in a client API, from a document and from a stream. */
 interface Api {
   readonly path: string;
   ask(model: string, stream: boolean): object;
@@ -119,36 +119,37 @@ async function post({ path }: Api, body: object): Promise<string> {
   return text;
 }
 
-/** Hosts that send the members of both kinds of tool call, one of them empty. */
-const HOSTS: Readonly<Record<string, Spelling>> = {
-  "an empty object as `custom` beside `function`": (piece) => ({ ...piece, type: "function", custom: {} }),
-  "a `custom` of empty texts beside `function`": (piece) => ({
+/** Hosts that send the members of both types of tool call, one of them empty. */
+const HOSTS: Readonly<Record<string, EncodeCall>> = {
+  "an empty object as `custom` next to `function`": (piece) => ({ ...piece, type: "function", custom: {} }),
+  "a `custom` of empty strings next to `function`": (piece) => ({
     ...piece,
     type: "function",
     custom: { name: "", input: "" },
   }),
-  "an empty `custom` beside `function`, and no type": (piece) => ({ ...piece, custom: { input: "" } }),
-  "null as `custom` beside `function`": (piece) => ({ ...piece, type: "function", custom: null }),
+  "an empty `custom` next to `function`, and no type": (piece) => ({ ...piece, custom: { input: "" } }),
+  "null as `custom` next to `function`": (piece) => ({ ...piece, type: "function", custom: null }),
 };
 
-type Spelling = (piece: Json) => Json;
+type EncodeCall = (piece: Json) => Json;
 
-function documentWith(spell: Spelling): unknown {
-  const call = spell({ id: "call_1", function: { name: "look", arguments: '{"at":"sea"}' } });
+function documentWith(encodeCall: EncodeCall): unknown {
+  const call = encodeCall({ id: "call_1", function: { name: "look", arguments: '{"at":"sea"}' } });
   const message = { role: "assistant", content: null, tool_calls: [call] };
   const choices = [{ index: 0, message, finish_reason: "tool_calls" }];
   return { id: "1", object: "chat.completion", created: 1, model: "up", choices, usage: USAGE };
 }
 
-function callWith(spell: Spelling): Play {
+function callWith(encodeCall: EncodeCall): Play {
   return async (call) => {
-    if (!call.isStream) return call.respond(200, documentWith(spell));
+    if (!call.isStream) return call.respond(200, documentWith(encodeCall));
     const pieces = [
       { id: "call_1", function: { name: "look", arguments: "" } },
       ...['{"at"', ':"s', "ea", '"}'].map((text) => ({ function: { arguments: text } })),
     ];
     await call.begin();
-    for (const piece of pieces) await call.events(chunkOf({ tool_calls: [{ index: 0, ...spell(piece) }] }));
+    for (const piece of pieces)
+      await call.events(chunkOf({ tool_calls: [{ index: 0, ...encodeCall(piece) }] }));
     await call.events(chunkOf({}, "tool_calls"), "[DONE]");
     await call.end();
   };
@@ -158,16 +159,16 @@ describe.each(Object.keys(APIS))("a %s client", (name) => {
   const api = APIS[name] as Api;
 
   describe.each([
-    ["whole", false],
-    ["streamed", true],
+    ["with a response that is not streamed", false],
+    ["with a streamed response", true],
   ] as const)("%s", (_mode, stream) => {
     test.each(Object.keys(HOSTS))("gets the function call of a host that sends %s", async (host) => {
-      vendor.perform(callWith(HOSTS[host] as Spelling));
+      vendor.perform(callWith(HOSTS[host] as EncodeCall));
       expect(await ask(api, "acme/chat", stream)).toEqual([{ name: "look", arguments: '{"at":"sea"}' }]);
     });
   });
 
-  test("gets a call from a host that answers with a document where a stream was asked for", async () => {
+  test("gets a tool call from a host that answers a stream request with a document", async () => {
     vendor.perform((call) =>
       call.respond(
         200,
@@ -177,7 +178,7 @@ describe.each(Object.keys(APIS))("a %s client", (name) => {
     expect(await ask(api, "acme/chat", true)).toEqual([{ name: "look", arguments: '{"at":"sea"}' }]);
   });
 
-  test("gets a call from a Gemini host that sends its stream as a list in one JSON document", async () => {
+  test("gets a tool call from a Gemini host that streams a JSON list", async () => {
     const candidate = (parts: readonly object[], more: object = {}) => ({
       candidates: [{ index: 0, content: { role: "model", parts }, ...more }],
       usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },

@@ -8,10 +8,10 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
 const DOCUMENT = describeApi();
 
-/** Names for what is documented under another one. */
+/** Routes that are documented under another name. */
 const ALIASES = new Set(["GET /api/gateway/", "POST /api/gateway/fim/completions"]);
 
-/** Every method of every path, as the document writes them; of the prefixes one. */
+/** Returns every method and path in the notation of the document, for one prefix. */
 function listRoutes(): string[] {
   const routes = [
     ...Object.entries(FIXED_ROUTES),
@@ -34,7 +34,7 @@ function listOperations(): { readonly route: string; readonly operation: Operati
 }
 
 describe("the OpenAPI document", () => {
-  test("describes every route, and nothing else", () => {
+  test("describes every route and nothing else", () => {
     expect(
       listOperations()
         .map(({ route }) => route)
@@ -50,20 +50,20 @@ describe("the OpenAPI document", () => {
     expect(validator.version).toBe("3.1");
   });
 
-  test("is found wrong by the validator when it is", async () => {
+  test("fails validation if a required field is missing", async () => {
     const { info, ...rest } = structuredClone(DOCUMENT);
     const verdict = await new Validator().validate({ ...rest, info: { title: info.title } } as never);
     expect(verdict.valid).toBe(false);
   });
 
-  test("has the version of the package, and a name of its own for each operation", () => {
+  test("has the package's version, and a unique id for each operation", () => {
     expect(DOCUMENT.info.version).toBe(packageJson.version);
     const ids = listOperations().map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^(get|post|put|patch|delete)[A-Z]\w+$/);
   });
 
-  test("refers only to what is in it, and has nothing that nobody refers to", () => {
+  test("has no unresolved references and no unused components", () => {
     const refs = new Set(JSON.stringify(DOCUMENT).match(/#\/components\/\w+\/[\w-]+/g));
     const parts = Object.entries(DOCUMENT.components)
       .filter(([kind]) => kind !== "securitySchemes")
@@ -72,7 +72,7 @@ describe("the OpenAPI document", () => {
     expect(parts.filter((part) => !refs.has(part))).toEqual([]);
   });
 
-  test("names every parameter of a path, and says what each parameter is", () => {
+  test("lists every path parameter, and describes every parameter", () => {
     for (const { route, operation } of listOperations()) {
       const inPath = operation.parameters.flatMap((one) =>
         "name" in one && one.in === "path" ? one.name : [],
@@ -87,7 +87,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("has what is the same everywhere: pages, repeated requests, errors", () => {
+  test("has pagination, idempotency keys, errors and security on every management operation", () => {
     for (const { route, operation } of listOperations()) {
       if (!route.includes("/api/admin/")) continue;
       const names = operation.parameters.map((one) => ("name" in one ? one.name : one.$ref));
@@ -111,7 +111,7 @@ describe("GET /openapi.json and /docs", () => {
   });
   afterAll(() => gateway.stop());
 
-  test("need no key, and are sent once", async () => {
+  test("are public, and are answered with 304 if unchanged", async () => {
     for (const [path, type] of [
       ["/openapi.json", "application/json"],
       ["/docs", "text/html; charset=utf-8"],
@@ -126,7 +126,7 @@ describe("GET /openapi.json and /docs", () => {
     expect(await (await fetch(`${gateway.url}/openapi.json`)).json()).toEqual(structuredClone(DOCUMENT));
   });
 
-  test("the page has every operation, and neither runs nor fetches anything", async () => {
+  test("the page lists every operation, and neither runs scripts nor loads anything", async () => {
     const response = await fetch(`${gateway.url}/docs`);
     const page = await response.text();
     for (const { operation } of listOperations())

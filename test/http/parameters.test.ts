@@ -17,7 +17,7 @@ const TOOL = { type: "function", function: { name: "f", parameters: { type: "obj
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 const RESULT = { role: "tool", tool_call_id: "call_1", content: "done" };
 
-/** A value written as JSON by hand, for what `JSON.stringify` cannot write. */
+/** A value with its JSON text, for JSON that `JSON.stringify` cannot produce. */
 class Raw {
   constructor(readonly json: string) {}
 }
@@ -31,22 +31,22 @@ function write(value: unknown): string {
 }
 
 interface Field {
-  /** As the message names it. */
+  /** The name in the error message. */
   readonly field: string;
-  /** Puts a value there. */
+  /** Makes a request whose field has a value. */
   readonly put: (value: unknown) => Record<string, unknown>;
   readonly good: readonly unknown[];
   readonly bad: readonly unknown[];
-  /** Whether null stands for absent; else it is refused. */
+  /** Whether null counts as absent; otherwise it is rejected. */
   readonly nullIsAbsent: boolean;
 }
 
-/** A top-level field, optional unless said otherwise. */
+/** A top-level field. Optional by default. */
 function top(field: string, good: readonly unknown[], bad: readonly unknown[], nullIsAbsent = true): Field {
   return { field, put: (value) => ({ ...BASE, [field]: value }), good, bad, nullIsAbsent };
 }
 
-/** A field of the one message. */
+/** A field of the only message. */
 function inMessage(
   field: string,
   message: Record<string, unknown>,
@@ -219,35 +219,35 @@ const FIELDS: readonly Field[] = [
   ),
 ];
 
-async function refusalOf(body: string): Promise<{ status: number; type: string; message: string }> {
+async function readRejection(body: string): Promise<{ status: number; type: string; message: string }> {
   const response = await postChat(gateway, body);
   const { error } = (await response.json()) as { error?: { type: string; message: string } };
   return { status: response.status, type: error?.type ?? "none", message: error?.message ?? "" };
 }
 
-/** The name, or that of a member of it, as the first word behind the value. */
+/** Returns a pattern for the field's name, or that of one of its members, right after the value. */
 function namedIn(name: string): RegExp {
   return new RegExp(`: ${name.replace(/[[\].]/g, "\\$&")}[ .[]`);
 }
 
 describe.each(FIELDS.map((field) => [field.field, field] as const))("%s", (name, field) => {
-  test.each(field.good.map((value) => [write(value), value] as const))("may be %s", async (_json, value) => {
+  test.each(field.good.map((value) => [write(value), value] as const))("accepts %s", async (_json, value) => {
     const response = await postChat(gateway, write(field.put(value)));
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
   });
 
-  test("is refused with anything else, by name, before the vendor hears of it", async () => {
+  test("is rejected with any other value by an error that names it, before the vendor is called", async () => {
     vendor.reset();
     const bad = field.nullIsAbsent ? field.bad : [...field.bad, null];
     for (const value of bad) {
-      const refused = await refusalOf(write(field.put(value)));
+      const refused = await readRejection(write(field.put(value)));
       expect([write(value), refused.status, refused.type]).toEqual([write(value), 400, "invalid_request"]);
       expect(`${write(value)}: ${refused.message}`).toMatch(namedIn(name));
     }
     expect(vendor.requests).toEqual([]);
   });
 
-  test(field.nullIsAbsent ? "may be null, which is absent" : "is not optional where it stands", async () => {
+  test(field.nullIsAbsent ? "may be null or absent" : "may be neither null nor absent", async () => {
     const isMember = !name.endsWith("]");
     const without = isMember ? [(await postChat(gateway, write(field.put(undefined)))).status] : [];
     for (const status of without) expect(status).toBe(field.nullIsAbsent ? 200 : 400);
@@ -256,7 +256,7 @@ describe.each(FIELDS.map((field) => [field.field, field] as const))("%s", (name,
   });
 });
 
-describe("no number of JSON", () => {
+describe("an invalid JSON number", () => {
   test.each([
     "NaN",
     "Infinity",
@@ -270,8 +270,8 @@ describe("no number of JSON", () => {
     "1e",
     "--1",
     "undefined",
-  ])("%s is refused", async (json) => {
-    const refused = await refusalOf(write({ ...BASE, temperature: new Raw(json) }));
+  ])("%s is rejected", async (json) => {
+    const refused = await readRejection(write({ ...BASE, temperature: new Raw(json) }));
     expect([refused.status, refused.type]).toEqual([400, "invalid_request"]);
     expect(refused.message).toContain("not valid JSON");
   });
@@ -289,46 +289,49 @@ describe("model ids", () => {
     "acme/model:paid",
     "🦉",
     "a".repeat(300),
-  ])("%p is no model here: 400 invalid_model", async (model) => {
-    const refused = await refusalOf(write({ ...BASE, model }));
+  ])("the unknown model %p is rejected with 400 invalid_model", async (model) => {
+    const refused = await readRejection(write({ ...BASE, model }));
     expect([refused.status, refused.type]).toEqual([400, "invalid_model"]);
     expect(refused.message).toContain("models");
     expect(refused.message.length).toBeLessThan(400);
   });
 
-  test("a near name is offered", async () => {
-    expect((await refusalOf(write({ ...BASE, model: "acme/modell" }))).message).toContain('"acme/model"');
+  test("a misspelt model is rejected with a suggestion", async () => {
+    expect((await readRejection(write({ ...BASE, model: "acme/modell" }))).message).toContain('"acme/model"');
   });
 
-  test("an unknown fallback is refused like an unknown model", async () => {
-    const refused = await refusalOf(write({ ...BASE, models: ["acme/none"] }));
+  test("an unknown fallback model is rejected like an unknown model", async () => {
+    const refused = await readRejection(write({ ...BASE, models: ["acme/none"] }));
     expect([refused.status, refused.type]).toEqual([400, "invalid_model"]);
   });
 });
 
-describe("bounds", () => {
+describe("maximum sizes", () => {
   test.each([
     ["messages", "20001 messages; at most 20000", { ...BASE, messages: Array(20_001).fill(USER) }],
     ["tools", "2001 tools; at most 2000", { ...BASE, tools: Array(2_001).fill(TOOL) }],
-  ])("too many %s are refused, with the number and the bound", async (field, found, body) => {
-    const refused = await refusalOf(write(body));
-    expect([refused.status, refused.type]).toEqual([400, "invalid_request"]);
-    expect(refused.message).toStartWith(`${field} has ${found} are accepted. Send fewer`);
-  });
+  ])(
+    "a request with too many %s is rejected with their number and the maximum",
+    async (field, found, body) => {
+      const refused = await readRejection(write(body));
+      expect([refused.status, refused.type]).toEqual([400, "invalid_request"]);
+      expect(refused.message).toStartWith(`${field} has ${found} are accepted. Send fewer`);
+    },
+  );
 
-  test("a prompt that cannot fit is refused with the window and the least number of tokens it has, in plain digits", async () => {
+  test("a prompt that exceeds the context window is rejected with the window and a lower bound of its tokens", async () => {
     const words = 60_000;
     const own = write({ ...BASE, messages: [{ role: "user", content: "word ".repeat(words) }] });
-    const refused = await refusalOf(own);
+    const refused = await readRejection(own);
     expect([refused.status, refused.type]).toEqual([400, "context_length_exceeded"]);
-    // The tokenizer of this host's model is unknown, so the message states a lower bound.
+    // The tokenizer of this model is unknown, so the message states a lower bound.
     const [, atLeast] =
       /maximum context length is 32768 tokens.* at least (\d+) tokens/.exec(refused.message) ?? [];
     expect(Number(atLeast)).toBeWithin(32_769, words + 1);
   });
 });
 
-describe("a body that is no request", () => {
+describe("a body that is not a valid request", () => {
   test.each([
     "",
     " ",
@@ -347,12 +350,12 @@ describe("a body that is no request", () => {
     '{"model": "acme/model", "messages": [{"role": "user", "content": "a\nb"}]}',
     "\u0000",
     "not json",
-  ])("%p is refused: 400", async (body) => {
-    const refused = await refusalOf(body);
+  ])("%p is rejected with 400", async (body) => {
+    const refused = await readRejection(body);
     expect([refused.status, refused.type]).toEqual([400, "invalid_request"]);
   });
 
-  test("bytes that are not UTF-8 are refused", async () => {
+  test("a body that is not UTF-8 is rejected", async () => {
     const body = Buffer.concat([
       Buffer.from('{"model":"acme/model","messages":[{"role":"user","content":"'),
       Buffer.from([0xff, 0xfe]),
@@ -379,14 +382,14 @@ describe("a body that is no request", () => {
       '{"model":"acme/model","max_tokens":1,"max_tokens":100000,"messages":[{"role":"user","content":"x"}]}',
       "max_tokens",
     ],
-  ])("a name that stands twice is refused: %s", async (body, name) => {
-    const refused = await refusalOf(body);
+  ])("a body with a duplicate member is rejected: %s", async (body, name) => {
+    const refused = await readRejection(body);
     expect([refused.status, refused.type]).toEqual([400, "invalid_request"]);
     expect(refused.message).toContain(`"${name}" stands twice`);
   });
 });
 
-describe("promises that cannot be kept", () => {
+describe("provider rules that are invalid or cannot be met", () => {
   test.each([
     [{ zdr: true }, "provider.zdr"],
     [{ zdr: "true" }, "provider.zdr"],
@@ -401,14 +404,14 @@ describe("promises that cannot be kept", () => {
     [{ order: "vendor" }, "provider.order"],
     [{ only: [1] }, "provider.only"],
     [{ ignore: {} }, "provider.ignore"],
-  ])("%j is refused by name", async (provider, name) => {
-    const refused = await refusalOf(write({ ...BASE, provider }));
+  ])("%j is rejected with an error that names the field", async (provider, name) => {
+    const refused = await readRejection(write({ ...BASE, provider }));
     expect([refused.status, refused.type]).toEqual([400, "invalid_request"]);
     expect(refused.message).toStartWith(name);
   });
 
-  test("rules that leave nobody are refused", async () => {
-    const refused = await refusalOf(write({ ...BASE, provider: { only: ["nobody"] } }));
+  test("rules that no provider meets are rejected", async () => {
+    const refused = await readRejection(write({ ...BASE, provider: { only: ["no-such-provider"] } }));
     expect([refused.status, refused.type]).toEqual([400, "invalid_request"]);
     expect(refused.message).toContain("provider");
   });

@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** Enough for everything that is asked here. */
+/** Enough for every request of these tests. */
 const CREDIT = { overdraft: 1_000 };
 
 function ask(key: string, organization: string | null, model = "sandbox/echo", more: object = {}) {
@@ -34,7 +34,7 @@ function ask(key: string, organization: string | null, model = "sandbox/echo", m
   });
 }
 
-/** Who paid for an answered request, and for whom. */
+/** Returns the account that paid for an answered request, and the user who made it. */
 async function payerOf(response: Response): Promise<{ account_id: string; user_id: string | null }> {
   expect(response.status).toBe(200);
   await response.text();
@@ -48,7 +48,7 @@ async function payerOf(response: Response): Promise<{ account_id: string; user_i
   );
 }
 
-async function expectRefused(response: Response, type = "permission_denied"): Promise<void> {
+async function expectForbidden(response: Response, type = "permission_denied"): Promise<void> {
   const { error_type } = (await response.json()) as { error_type: string };
   expect([response.status, error_type]).toEqual([403, type]);
 }
@@ -56,31 +56,31 @@ async function expectRefused(response: Response, type = "permission_denied"): Pr
 const manage = (method: string, path: string, body?: unknown) =>
   callAdmin(gateway, gateway.adminKey, method, path, body);
 
-/** An organization with an owner and another member, who has a key of their own. */
-async function foundCompany() {
+/** Creates an organization with an owner and a member, and an API key of the member's own account. */
+async function createCompany() {
   const [owner, user] = [await found.user("Owner", CREDIT), await found.user("Ada", CREDIT)];
   const organization = await found.organization(owner, CREDIT);
   await found.member(organization, user, "member");
   return { organization, user, key: await found.key(user) };
 }
 
-describe("who pays", () => {
-  test("the user, with their own key", async () => {
-    const { user, key } = await foundCompany();
+describe("a generation is paid for", () => {
+  test("by the user with a key of the user's account", async () => {
+    const { user, key } = await createCompany();
     expect(await payerOf(await ask(key, null))).toEqual({ account_id: user, user_id: user });
     expect(await payerOf(await ask(key, user))).toEqual({ account_id: user, user_id: user });
   });
 
-  test("the organization that x-gateway-organization names, where the user is a member", async () => {
-    const { organization, user, key } = await foundCompany();
+  test("by the organization in x-gateway-organization if the user is a member of it", async () => {
+    const { organization, user, key } = await createCompany();
     expect(await payerOf(await ask(key, organization))).toEqual({
       account_id: organization,
       user_id: user,
     });
   });
 
-  test("the organization whose key it is, a member's or a service key", async () => {
-    const { organization, user } = await foundCompany();
+  test("by the organization whose key is used, a member's key or a service key", async () => {
+    const { organization, user } = await createCompany();
     const members = await found.key(organization, { user_id: user });
     const service = await found.key(organization);
     expect(await payerOf(await ask(members, null))).toEqual({ account_id: organization, user_id: user });
@@ -89,62 +89,62 @@ describe("who pays", () => {
   });
 });
 
-describe("x-gateway-organization is refused", () => {
-  test("for who is no member, whatever they name", async () => {
-    const { organization, user } = await foundCompany();
+describe("x-gateway-organization is rejected", () => {
+  test("if the user is not a member, whatever account it names", async () => {
+    const { organization, user } = await createCompany();
     const stranger = await found.key(await found.user("Eve", CREDIT));
     for (const named of [organization, user, "org_none", "house"])
-      await expectRefused(await ask(stranger, named));
+      await expectForbidden(await ask(stranger, named));
   });
 
-  test("for service keys of another organization, and for the operator's keys", async () => {
-    const { organization } = await foundCompany();
-    const elsewhere = await foundCompany();
-    await expectRefused(await ask(await found.key(elsewhere.organization), organization));
-    await expectRefused(await ask(gateway.key, organization));
+  test("for service keys of another organization and for the operator's keys", async () => {
+    const { organization } = await createCompany();
+    const elsewhere = await createCompany();
+    await expectForbidden(await ask(await found.key(elsewhere.organization), organization));
+    await expectForbidden(await ask(gateway.key, organization));
   });
 
-  test("for a member who was taken out, at once, with their keys of the organization", async () => {
-    const { organization, user, key } = await foundCompany();
+  test("at once for a removed member, along with the member's keys of the organization", async () => {
+    const { organization, user, key } = await createCompany();
     const members = await found.key(organization, { user_id: user });
     expect((await ask(key, organization)).status).toBe(200);
     expect((await ask(members, null)).status).toBe(200);
     await manage("DELETE", `/organizations/${organization}/members/${user}`);
-    await expectRefused(await ask(key, organization));
-    await expectRefused(await ask(members, null));
+    await expectForbidden(await ask(key, organization));
+    await expectForbidden(await ask(members, null));
     expect((await ask(key, null)).status).toBe(200);
   });
 });
 
-describe("a closed account calls nothing", () => {
-  test("an organization, by any of its keys; the user's own still work", async () => {
-    const { organization, key } = await foundCompany();
+describe("a closed account cannot make generations", () => {
+  test("if it is an organization, with any of its keys, while a member's personal key still works", async () => {
+    const { organization, key } = await createCompany();
     const service = await found.key(organization);
     expect((await ask(service, null)).status).toBe(200);
     await manage("PATCH", `/organizations/${organization}`, { closed: true });
-    await expectRefused(await ask(service, null));
-    await expectRefused(await ask(key, organization));
+    await expectForbidden(await ask(service, null));
+    await expectForbidden(await ask(key, organization));
     expect((await ask(key, null)).status).toBe(200);
     await manage("PATCH", `/organizations/${organization}`, { closed: false });
     expect((await ask(service, null)).status).toBe(200);
   });
 
-  test("a user, at their own cost and at an organization's", async () => {
-    const { organization, user, key } = await foundCompany();
+  test("if it is a user, at the user's or at an organization's expense", async () => {
+    const { organization, user, key } = await createCompany();
     const members = await found.key(organization, { user_id: user });
     await manage("PATCH", `/users/${user}`, { closed: true });
     for (const response of [ask(key, null), ask(key, organization), ask(members, null)])
-      await expectRefused(await response);
+      await expectForbidden(await response);
   });
 });
 
-describe("a key with models", () => {
-  test("calls those alone, and falls back to those alone", async () => {
+describe("a key with a list of models", () => {
+  test("can only call those models and fall back to those models", async () => {
     const key = await found.key("acct_default", { models: ["openai/*", "SANDBOX/*:free"] });
     for (const model of ["sandbox/echo:free", "Sandbox/Echo:FREE"])
       expect((await ask(key, null, model)).status).toBe(200);
-    await expectRefused(await ask(key, null), "model_not_allowed");
-    await expectRefused(
+    await expectForbidden(await ask(key, null), "model_not_allowed");
+    await expectForbidden(
       await ask(key, null, "sandbox/echo", { models: ["sandbox/echo"] }),
       "model_not_allowed",
     );
@@ -152,7 +152,7 @@ describe("a key with models", () => {
     expect(response.headers.get("x-gateway-model")).toBe("sandbox/echo:free");
   });
 
-  test("is bound to them at every client API, also for counting", async () => {
+  test("is restricted to them in every client API and in token counts", async () => {
     const key = await found.key("acct_default", { models: ["openai/*"] });
     const content = "x";
     for (const [path, body] of [
@@ -171,10 +171,10 @@ describe("a key with models", () => {
     }
   });
 
-  test("takes a change of them over at once", async () => {
+  test("follows a change of the list at once", async () => {
     const made = await manage("POST", "/keys", { name: "k", models: ["openai/*"] });
     const key = made.body["key"] as string;
-    await expectRefused(await ask(key, null), "model_not_allowed");
+    await expectForbidden(await ask(key, null), "model_not_allowed");
     await manage("PATCH", `/keys/${made.data.id}`, { models: null });
     expect((await ask(key, null)).status).toBe(200);
   });

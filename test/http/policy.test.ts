@@ -21,12 +21,12 @@ interface Setup {
   readonly account?: PreparedAccount;
   /** The operator's policy. */
   readonly policy?: string;
-  /** Of the providers alpha and beta. */
+  /** Further configuration of the providers alpha and beta. */
   readonly alpha?: string;
   readonly beta?: string;
 }
 
-/** `acme/model` at alpha, the cheaper, and at beta; `other/model` at beta alone. */
+/** Serves `acme/model` at alpha, which is cheaper, and at beta; `other/model` only at beta. */
 async function start({ account = {}, policy = "{}", alpha = "", beta = "" }: Setup): Promise<void> {
   const { dataDir, keys } = await prepareData([account]);
   gateway = await startTestGateway({
@@ -65,22 +65,22 @@ function ask({ model = "acme/model", more, key = gateway.key }: Asking = {}, api
   });
 }
 
-interface Refused {
+interface RejectionBody {
   readonly type: string;
   readonly message: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-async function refusalOf(response: Response): Promise<[number, string, unknown]> {
-  const { error } = (await response.json()) as { error: Refused };
+async function readRejection(response: Response): Promise<[number, string, unknown]> {
+  const { error } = (await response.json()) as { error: RejectionBody };
   return [response.status, error.type, error.metadata["rule"] ?? error.metadata["field"]];
 }
 
 const providerOf = (response: Response) => response.headers.get("x-gateway-provider");
 
-describe("a model that policy denies", () => {
+describe("a model that a policy denies", () => {
   test.each(CLIENT_APIS.map((api) => [api.name, api] as const))(
-    "is refused to %s in its own shape, and nobody is called",
+    "is rejected in the error format of %s, and no upstream is called",
     async (_name, api) => {
       const { dataDir, keys } = await prepareData([{ policy: { deniedModels: ["acme/*", "mistralai/*"] } }]);
       const key = keys[0]?.[0] ?? "";
@@ -96,19 +96,23 @@ describe("a model that policy denies", () => {
   );
 
   test.each<[string, Setup, string]>([
-    ["the gateway's", { policy: '{denied_models: ["acme/*"]}' }, "gateway.denied_models"],
-    ["the gateway's list", { policy: "{allowed_models: [other/model]}" }, "gateway.allowed_models"],
-    ["the account's", { account: { policy: { allowedModels: ["other/*"] } } }, "account.allowed_models"],
-    ["the key's", { account: { keyModels: ["other/*"] } }, "key.allowed_models"],
-    ["of providers", { policy: '{denied_providers: ["*"]}' }, "gateway.denied_providers"],
-    ["of data", { policy: "{zero_retention: true}" }, "gateway.zero_retention"],
-  ])("is refused by the rule's name: %s", async (_whose, setup, rule) => {
+    ["the gateway's denied models", { policy: '{denied_models: ["acme/*"]}' }, "gateway.denied_models"],
+    ["the gateway's allowed models", { policy: "{allowed_models: [other/model]}" }, "gateway.allowed_models"],
+    [
+      "the account's allowed models",
+      { account: { policy: { allowedModels: ["other/*"] } } },
+      "account.allowed_models",
+    ],
+    ["the key's allowed models", { account: { keyModels: ["other/*"] } }, "key.allowed_models"],
+    ["the gateway's denied providers", { policy: '{denied_providers: ["*"]}' }, "gateway.denied_providers"],
+    ["the gateway's data rules", { policy: "{zero_retention: true}" }, "gateway.zero_retention"],
+  ])("is rejected with the name of the rule: %s", async (_whose, setup, rule) => {
     await start(setup);
-    expect(await refusalOf(await ask())).toEqual([403, "model_not_allowed", rule]);
+    expect(await readRejection(await ask())).toEqual([403, "model_not_allowed", rule]);
     expect([...first.requests, ...second.requests]).toHaveLength(0);
   });
 
-  test("is left out of the fallbacks, and its provider of the candidates", async () => {
+  test("is not used as a fallback, and a denied provider is not a candidate", async () => {
     await start({ account: { policy: { deniedModels: ["other/*"] } }, policy: "{denied_providers: [beta]}" });
     first.reset(() => Response.json({}, { status: 500 }));
     const response = await ask({ more: { models: ["other/model"] } });
@@ -117,20 +121,20 @@ describe("a model that policy denies", () => {
     expect(second.requests).toHaveLength(0);
   });
 
-  test("gives way to a fallback that is allowed", async () => {
+  test("is replaced by an allowed fallback model", async () => {
     await start({ account: { policy: { deniedModels: ["acme/*"] } } });
     const response = await ask({ more: { models: ["other/model"] } });
     expect([response.status, response.headers.get("x-gateway-model")]).toEqual([200, "other/model"]);
   });
 
-  test("of the gateway's is refused without a key too, before it counts", async () => {
+  test("is rejected by the gateway's policy without a key too, and does not count towards the rate limit", async () => {
     await start({ policy: '{denied_models: ["*:free"]}' });
     const response = await ask({ model: "acme/gift:free", key: null });
     expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("200");
-    expect(await refusalOf(response)).toEqual([403, "model_not_allowed", "gateway.denied_models"]);
+    expect(await readRejection(response)).toEqual([403, "model_not_allowed", "gateway.denied_models"]);
   });
 
-  test("has no tokens counted", async () => {
+  test("is rejected by the count_tokens endpoint", async () => {
     await start({ policy: '{denied_models: ["acme/*"]}' });
     const response = await fetch(`${gateway.base}/messages/count_tokens`, {
       method: "POST",
@@ -141,27 +145,32 @@ describe("a model that policy denies", () => {
   });
 });
 
-describe("what becomes of data", () => {
+describe("a request with data rules", () => {
   const FACTS = { alpha: "trains_on_data: false", beta: "zero_retention: true\n    trains_on_data: false" };
 
   test.each<[string, Setup, Asking["more"], string | null]>([
-    ["goes to the cheapest where nobody minds", FACTS, {}, "alpha"],
-    ["is kept from whoever may keep it", FACTS, { provider: { zdr: true } }, "beta"],
+    ["goes to the cheapest provider if no rule applies", FACTS, {}, "alpha"],
+    ["goes to a provider with zero retention if it demands zdr", FACTS, { provider: { zdr: true } }, "beta"],
     [
-      "may go to who keeps it and does not train on it",
+      "may go to a provider that stores data and does not train on it if it denies data collection",
       FACTS,
       { provider: { data_collection: "deny" } },
       "alpha",
     ],
     [
-      "is not trained on where nothing is known",
+      "goes to no provider whose training is unknown if it denies data collection",
       { beta: FACTS.beta },
       { provider: { data_collection: "deny" } },
       "beta",
     ],
-    ["is the account's to decide", { ...FACTS, account: { policy: { zeroRetention: true } } }, {}, "beta"],
     [
-      "is not the request's to loosen",
+      "follows the zero retention of its account's policy",
+      { ...FACTS, account: { policy: { zeroRetention: true } } },
+      {},
+      "beta",
+    ],
+    [
+      "cannot relax the gateway's policy",
       { ...FACTS, policy: "{zero_retention: true}" },
       { provider: { zdr: false, data_collection: "allow", order: ["alpha"] } },
       "beta",
@@ -172,7 +181,7 @@ describe("what becomes of data", () => {
     expect([response.status, providerOf(response)]).toEqual([200, provider]);
   });
 
-  test("goes to no fallback that is not known to keep nothing", async () => {
+  test("falls back to no provider without known zero retention", async () => {
     await start(FACTS);
     second.reset(() => Response.json({}, { status: 500 }));
     expect((await ask({ more: { provider: { zdr: true } } })).status).toBe(502);
@@ -182,28 +191,31 @@ describe("what becomes of data", () => {
   test.each([
     [{ zdr: true }, "provider.zdr"],
     [{ data_collection: "deny" }, "provider.data_collection"],
-  ])("is refused by name where nobody is known to keep such a promise: %j", async (provider, field) => {
-    await start({});
-    for (const api of CLIENT_APIS.slice(0, 3)) {
-      const response = await ask({ more: { provider } }, api);
-      expect(response.status).toBe(400);
-      expect(await response.text()).toContain(field);
-    }
-    expect([...first.requests, ...second.requests]).toHaveLength(0);
-  });
+  ])(
+    "is rejected with the name of its rule if no provider is known to meet it: %j",
+    async (provider, field) => {
+      await start({});
+      for (const api of CLIENT_APIS.slice(0, 3)) {
+        const response = await ask({ more: { provider } }, api);
+        expect(response.status).toBe(400);
+        expect(await response.text()).toContain(field);
+      }
+      expect([...first.requests, ...second.requests]).toHaveLength(0);
+    },
+  );
 });
 
-describe("a request's own rules", () => {
-  test("cap the price, in dollars a million tokens", async () => {
+describe("the provider rules of a request", () => {
+  test("limit the price in dollars per million tokens", async () => {
     await start({ alpha: "enabled: true" });
     const capped = (prompt: number | string) =>
       ask({ model: "other/model", more: { provider: { max_price: { prompt } } } });
     expect((await capped(2)).status).toBe(200);
     expect((await capped("2.5")).status).toBe(200);
-    expect(await refusalOf(await capped(1.99))).toEqual([400, "invalid_request", "provider.max_price"]);
+    expect(await readRejection(await capped(1.99))).toEqual([400, "invalid_request", "provider.max_price"]);
   });
 
-  test("order by price, latency or throughput, which the answer's route says", async () => {
+  test("order by price, latency or throughput, and the route header says which", async () => {
     await start({});
     for (const sort of ["price", "latency", "throughput"]) {
       const response = await ask({ more: { provider: { sort } } });
@@ -211,25 +223,25 @@ describe("a request's own rules", () => {
     }
   });
 
-  test("leave out who lacks a parameter that they use", async () => {
+  test("with require_parameters filter out providers that lack a parameter of the request", async () => {
     await start({});
     const required = { provider: { require_parameters: true } };
     expect((await ask({ more: { ...required, temperature: 1 } })).status).toBe(200);
-    expect(await refusalOf(await ask({ more: { ...required, reasoning: { effort: "low" } } }))).toEqual([
+    expect(await readRejection(await ask({ more: { ...required, reasoning: { effort: "low" } } }))).toEqual([
       400,
       "invalid_request",
       "provider.require_parameters",
     ]);
-    // A host of the operator's own takes a seed, and is not known to give log probabilities.
+    // A custom host supports `seed`, and is not known to support log probabilities.
     expect((await ask({ more: { ...required, seed: 7, stop: ["END"] } })).status).toBe(200);
-    expect(await refusalOf(await ask({ more: { ...required, logprobs: true } }))).toEqual([
+    expect(await readRejection(await ask({ more: { ...required, logprobs: true } }))).toEqual([
       400,
       "invalid_request",
       "provider.require_parameters",
     ]);
   });
 
-  test("go to the provider whose format has a field for a parameter that they require", async () => {
+  test("with require_parameters filter out providers whose format has no field for a parameter", async () => {
     await start({ alpha: "format: anthropic-messages" });
     const required = { provider: { require_parameters: true, order: ["alpha"] } };
     expect(providerOf(await ask({ more: { ...required, seed: 7 } }))).toBe("beta");
@@ -245,7 +257,7 @@ describe("the list of models", () => {
   };
   const EVERYTHING = ["acme/gift:free", "acme/model", "gateway-auto/free", "other/model"];
 
-  test("is what the key may call; without a key, and with a bad one, all that is served", async () => {
+  test("contains the models that the key may call, and all served models without a key or with an invalid one", async () => {
     await start({ account: { policy: { deniedProviders: ["beta"] }, keyModels: ["*/model"] } });
     expect(await idsFor(gateway.key)).toEqual(["acme/model"]);
     expect(await idsFor(null)).toEqual(EVERYTHING);
@@ -254,13 +266,13 @@ describe("the list of models", () => {
     expect((await idsFor(gateway.key, "?all=true")).length).toBeGreaterThan(100);
   });
 
-  test("leaves out for everybody what the gateway's own policy denies", async () => {
+  test("omits models that the gateway's policy denies for every caller", async () => {
     await start({ policy: '{denied_models: ["other/*"]}' });
     expect(await idsFor(null)).toEqual(["acme/gift:free", "acme/model", "gateway-auto/free"]);
     expect(await idsFor(gateway.key)).toEqual(["acme/gift:free", "acme/model", "gateway-auto/free"]);
   });
 
-  test("shows the prices and windows of who may answer alone", async () => {
+  test("has the prices of the providers that the policy allows", async () => {
     await start({ account: { policy: { allowedProviders: ["alpha"] } } });
     const priceFor = async (key: string | null) => {
       const headers: Record<string, string> = key === null ? {} : { "x-api-key": key };
@@ -272,7 +284,7 @@ describe("the list of models", () => {
   });
 });
 
-test("under zero retention the gateway's own memory of turns gives nothing back, and takes nothing", async () => {
+test("a turn under zero retention is neither stored in the conversation store nor completed from it", async () => {
   await start({ alpha: "zero_retention: true\n    format: anthropic-messages" });
   first.reset(() =>
     Response.json({
@@ -298,14 +310,17 @@ test("under zero retention the gateway's own memory of turns gives nothing back,
   const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
   const turn = (messages: unknown[], zdr: boolean) =>
     ask({ more: { messages, tools, reasoning: { effort: "low" }, provider: { zdr } } });
-  /** Whether the thought comes back, each of two turns being under zero retention or not. */
-  const comesBack = async (before: boolean, after: boolean) => {
+  /**
+   * Returns whether the second turn gets the reasoning of the first, with and without zero retention of each
+   * turn.
+   */
+  const isRestored = async (before: boolean, after: boolean) => {
     await turn([question], before);
     await turn(answered, after);
     return first.last().text.includes("secret thought");
   };
-  expect(await comesBack(true, true)).toBe(false);
-  expect(await comesBack(true, false)).toBe(false);
-  expect(await comesBack(false, true)).toBe(false);
-  expect(await comesBack(false, false)).toBe(true);
+  expect(await isRestored(true, true)).toBe(false);
+  expect(await isRestored(true, false)).toBe(false);
+  expect(await isRestored(false, true)).toBe(false);
+  expect(await isRestored(false, false)).toBe(true);
 });

@@ -12,7 +12,7 @@ let gateway: TestGateway;
 let clock: TestClock;
 /** A key whose bodies are logged for a day, and one without a log. */
 let logged: string;
-let silent: string;
+let unlogged: string;
 let managing: string;
 let accountId: string;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const founder = createFounder(gateway);
   accountId = await founder.user("Ada", { overdraft: null });
   logged = await founder.key(accountId, { prompt_log: DAY_S });
-  silent = await founder.key(accountId);
+  unlogged = await founder.key(accountId);
   managing = await founder.key(accountId, { kind: "management" });
 });
 afterAll(() => gateway.stop());
@@ -67,7 +67,7 @@ describe("the prompt log", () => {
   });
 
   test("a key without prompt_log has nothing stored", async () => {
-    const { id } = await ask(silent);
+    const { id } = await ask(unlogged);
     expect((await find(id)).status).toBe(404);
   });
 
@@ -91,7 +91,7 @@ describe("the prompt log", () => {
     expect(found.data["response"]).toBeNull();
   });
 
-  test("of a body larger than 1 MiB the beginning is stored, and marked as truncated", async () => {
+  test("the first MiB of a larger body is stored and marked as truncated", async () => {
     const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_100_000)}` } };
     const { id } = await ask(logged, { messages: [{ role: "user", content: [image] }] });
     const found = await find(id);
@@ -137,7 +137,7 @@ describe("the prompt log", () => {
     expect((await make({ prompt_log: 90 * DAY_S })).status).toBe(400);
   });
 
-  test("an entry is deleted once its time is over", async () => {
+  test("an entry is deleted after its retention period", async () => {
     const brief = await createFounder(gateway).key(accountId, { prompt_log: 60 });
     const { id } = await ask(brief);
     expect((await find(id)).status).toBe(200);

@@ -15,7 +15,7 @@ afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
 
 const messages = [{ role: "user", content: "x" }];
 
-/** What reaches the vendor, and what the client is told. */
+/** Sends a request and returns what the vendor received, and the warnings of the response. */
 async function exchange(body: Readonly<Record<string, unknown>>) {
   const response = await postChat(gateway, body);
   const answer = (await response.json()) as { gateway_metadata?: { warnings?: { field: string }[] } };
@@ -23,8 +23,8 @@ async function exchange(body: Readonly<Record<string, unknown>>) {
   return { sent: JSON.parse(vendor.last().text), warned: answer.gateway_metadata?.warnings };
 }
 
-describe("OpenAI, which refuses fields it does not know", () => {
-  test("gets none of those that clients of other gateways send, and the client is told", async () => {
+describe("OpenAI, which rejects unknown fields", () => {
+  test("gets no field that is known to be invalid there, and a warning names each", async () => {
     const { sent, warned } = await exchange({
       model: "openai/gpt-4o-mini",
       reasoningEffort: "high",
@@ -37,7 +37,7 @@ describe("OpenAI, which refuses fields it does not know", () => {
     expect(warned?.map(({ field }) => field)).toEqual(["reasoningEffort", "description", "top_k"]);
   });
 
-  test("gets the effort under its own name", async () => {
+  test("gets the reasoning effort in its own field", async () => {
     const { sent, warned } = await exchange({
       model: "openai/gpt-5-mini",
       messages,
@@ -54,7 +54,7 @@ describe("OpenAI, which refuses fields it does not know", () => {
     expect(both.sent).toEqual({ model: "gpt-5-mini", messages, reasoning_effort: "high" });
   });
 
-  test("gets no effort for a model that does not reason, and the client is told", async () => {
+  test("gets no reasoning effort for a model without reasoning, and a warning says so", async () => {
     const { sent, warned } = await exchange({
       model: "openai/gpt-4o-mini",
       messages,
@@ -65,27 +65,27 @@ describe("OpenAI, which refuses fields it does not know", () => {
   });
 });
 
-describe("DeepSeek, which wants its reasoning back", () => {
+describe("DeepSeek, which requires the reasoning of earlier turns", () => {
   const calls = [{ id: "call_1", type: "function", function: { name: "f", arguments: "{}" } }];
   const result = { role: "tool", tool_call_id: "call_1", content: "ok" };
 
   test.each([
-    ["as reasoning", { reasoning: "hm" }, { reasoning_content: "hm" }],
+    ["in the field `reasoning`", { reasoning: "hm" }, { reasoning_content: "hm" }],
     [
-      "in both spellings",
+      "in both fields",
       { reasoning: "hm", reasoning_content: "own" },
       { reasoning: "hm", reasoning_content: "own" },
     ],
-    ["not at all", {}, {}],
-  ])("gets what the client sends %s", async (_name, said, wanted) => {
+    ["in neither field", {}, {}],
+  ])("gets the reasoning that the client sends %s", async (_name, reasoning, expected) => {
     const { sent } = await exchange({
       model: "deepseek/deepseek-chat",
-      messages: [...messages, { role: "assistant", content: "", ...said, tool_calls: calls }, result],
+      messages: [...messages, { role: "assistant", content: "", ...reasoning, tool_calls: calls }, result],
     });
-    expect(sent.messages[1]).toEqual({ role: "assistant", content: "", ...wanted, tool_calls: calls });
+    expect(sent.messages[1]).toEqual({ role: "assistant", content: "", ...expected, tool_calls: calls });
   });
 
-  test("gets it in a history that had to be repaired as well", async () => {
+  test("gets the reasoning in a repaired history as well", async () => {
     const { sent } = await exchange({
       model: "deepseek/deepseek-chat",
       messages: [...messages, { role: "assistant", content: "", reasoning: "hm", tool_calls: calls }],

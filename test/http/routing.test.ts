@@ -10,7 +10,7 @@ let clock: TestClock;
 let vendors: Readonly<Record<"alpha" | "beta", Vendor>>;
 let gateway: TestGateway;
 
-/** Two vendors of one model at one price; `acme/alone` at alpha. */
+/** Starts two vendors of one model at one price; `acme/alone` is only at alpha. */
 async function start(options: Omit<TestGatewayOptions, "clock"> = {}): Promise<void> {
   clock = createTestClock();
   vendors = { alpha: startVendor(healthy("Alpha")), beta: startVendor(healthy("Beta")) };
@@ -38,7 +38,7 @@ async function stop(): Promise<void> {
 const ask = (more: Record<string, unknown> = {}, model = "acme/both") =>
   postChat(gateway, { model, messages: [{ role: "user", content: "Hi" }], ...more });
 
-async function askWhole(more: Record<string, unknown> = {}, model?: string) {
+async function complete(more: Record<string, unknown> = {}, model?: string) {
   const response = await ask(more, model);
   await response.text();
   return {
@@ -68,26 +68,26 @@ const failing =
 const other = (slug: string) => (slug === "alpha" ? "beta" : "alpha") as "alpha" | "beta";
 
 describe("a conversation", () => {
-  test("stays with the provider that answered it, as long as its prompt is in the cache there", async () => {
-    const first = (await askWhole()).provider as "alpha" | "beta";
-    // Its place among equals fails once, so that the other answers.
+  test("stays with the provider that answered it while its prompt is cached there", async () => {
+    const first = (await complete()).provider as "alpha" | "beta";
+    // The provider that it hashes to fails once, so that the other one answers.
     vendors[first].perform(failing(500));
-    expect((await askWhole()).provider).toBe(other(first));
+    expect((await complete()).provider).toBe(other(first));
     vendors[first].perform(healthy("First"));
     for (let turn = 0; turn < 5; turn++) {
       clock.leap(200_000);
-      const { provider, route } = await askWhole();
+      const { provider, route } = await complete();
       expect([provider, route]).toEqual([
         other(first),
         expect.stringContaining(`${other(first)};why=warm_cache`),
       ]);
     }
     clock.leap(301_000);
-    expect((await askWhole()).provider).toBe(first);
+    expect((await complete()).provider).toBe(first);
   });
 
-  test("is told apart by what the client names it, and else by how it begins", async () => {
-    const providerOf = async (more: Record<string, unknown>) => (await askWhole(more)).provider;
+  test("is identified by its session id, or else by its prefix", async () => {
+    const providerOf = async (more: Record<string, unknown>) => (await complete(more)).provider;
     const named = await Promise.all(
       Array.from({ length: 40 }, (_, at) => providerOf({ session_id: `s${at}` })),
     );
@@ -106,12 +106,12 @@ describe("a conversation", () => {
 });
 
 describe("a provider that fails", () => {
-  test("comes after others as soon as it fails, and has its share back when that is a minute ago", async () => {
-    const first = (await askWhole()).provider as "alpha" | "beta";
+  test("moves behind others at once, and gets its share of requests back after a minute", async () => {
+    const first = (await complete()).provider as "alpha" | "beta";
     vendors[first].perform(failing(500));
-    // Each conversation is new, so that no warm cache decides.
+    // Each conversation is new, so that cache affinity has no effect.
     let at = 0;
-    const next = () => askWhole({ session_id: `s${at++}` });
+    const next = () => complete({ session_id: `s${at++}` });
     for (let request = 0; request < 40; request++) {
       expect((await next()).status).toBe(200);
       clock.advance(100);
@@ -125,22 +125,22 @@ describe("a provider that fails", () => {
     expect(after.filter((provider) => provider === first).length).toBeGreaterThan(10);
   });
 
-  test("is left out where nothing else is known of it but failures, though others are dearer", async () => {
+  test("is skipped if its circuit is open, even if other providers are more expensive", async () => {
     const named = { provider: { order: ["alpha"] } };
     vendors.alpha.perform(failing(500));
-    for (let request = 0; request < 10; request++) expect((await askWhole(named)).status).toBe(200);
-    const { route } = await askWhole(named);
+    for (let request = 0; request < 10; request++) expect((await complete(named)).status).toBe(200);
+    const { route } = await complete(named);
     expect(route).toBe("beta;why=warm_cache, alpha;out=circuit_open");
     vendors.alpha.perform(healthy("Again"));
     clock.advance(40_000);
-    expect((await askWhole(named)).route).toStartWith("alpha;why=order");
+    expect((await complete(named)).route).toStartWith("alpha;why=order");
   });
 
-  test("is not asked again before it wants to be: a limit is answered with what is left of the wait", async () => {
+  test("with a rate limit is not called before retry-after has passed, and requests are answered with the rest of the wait", async () => {
     vendors.alpha.perform(failing(429, { "retry-after": "20" }));
-    expect(await askWhole({}, "acme/alone")).toMatchObject({ status: 429, retryAfter: "20", attempts: 1 });
+    expect(await complete({}, "acme/alone")).toMatchObject({ status: 429, retryAfter: "20", attempts: 1 });
     clock.advance(5_000);
-    const refused = await askWhole({}, "acme/alone");
+    const refused = await complete({}, "acme/alone");
     expect(refused).toMatchObject({
       status: 429,
       retryAfter: "15",
@@ -150,39 +150,39 @@ describe("a provider that fails", () => {
     expect(vendors.alpha.calls).toHaveLength(1);
     vendors.alpha.perform(healthy("Alpha"));
     clock.advance(15_000);
-    expect((await askWhole({}, "acme/alone")).status).toBe(200);
+    expect((await complete({}, "acme/alone")).status).toBe(200);
   });
 
-  test("is asked again at once by the next request if nobody else serves the model and it was only overloaded", async () => {
+  test("is called again by the next request if it was only overloaded and no other provider serves the model", async () => {
     vendors.alpha.perform(failing(503));
-    // Each request meets the overload once: from the second on it is known, and no request is held back for it.
+    // Each request meets the overload once. From the second on it is known, and no request is delayed for it.
     for (let request = 1; request <= 12; request++) {
-      const met = await askWhole({}, "acme/alone");
+      const met = await complete({}, "acme/alone");
       expect(met).toMatchObject({ status: 503, retryAfter: "5", attempts: 1 });
       expect(vendors.alpha.calls).toHaveLength(request);
       clock.advance(100);
     }
-    expect((await askWhole({}, "acme/alone")).route).toBe("alpha;why=last_resort");
+    expect((await complete({}, "acme/alone")).route).toBe("alpha;why=last_resort");
     vendors.alpha.perform(healthy("Alpha"));
-    expect((await askWhole({}, "acme/alone")).status).toBe(200);
-    expect((await askWhole({}, "acme/alone")).route).toBe("alpha;why=only");
+    expect((await complete({}, "acme/alone")).status).toBe(200);
+    expect((await complete({}, "acme/alone")).route).toBe("alpha;why=only");
   });
 
-  test("is asked again at once by the next request if nobody else serves the model and its overload names a time", async () => {
+  test("is called again by the next request if its overload has a retry-after and no other provider serves the model", async () => {
     vendors.alpha.perform(failing(503, { "retry-after": "20" }));
-    expect(await askWhole({}, "acme/alone")).toMatchObject({ status: 503, retryAfter: "20", attempts: 1 });
+    expect(await complete({}, "acme/alone")).toMatchObject({ status: 503, retryAfter: "20", attempts: 1 });
     vendors.alpha.perform(healthy("Alpha"));
     clock.advance(1_000);
-    expect(await askWhole({}, "acme/alone")).toMatchObject({ status: 200, attempts: 1 });
+    expect(await complete({}, "acme/alone")).toMatchObject({ status: 200, attempts: 1 });
   });
 
-  test("is left alone while it is overloaded if somebody else serves the model", async () => {
-    const first = (await askWhole()).provider as "alpha" | "beta";
+  test("is skipped while it is overloaded if another provider serves the model", async () => {
+    const first = (await complete()).provider as "alpha" | "beta";
     vendors[first].perform(failing(503, { "retry-after": "20" }));
-    await askWhole();
+    await complete();
     const calls = vendors[first].calls.length;
     clock.advance(1_000);
-    const { status, provider, route } = await askWhole({ session_id: "another" });
+    const { status, provider, route } = await complete({ session_id: "another" });
     expect([status, provider, route]).toEqual([
       200,
       other(first),
@@ -191,32 +191,32 @@ describe("a provider that fails", () => {
     expect(vendors[first].calls).toHaveLength(calls);
   });
 
-  test("is left alone with the key that it refuses, and not with others", async () => {
+  test("because it rejects its key is not called with that key again", async () => {
     vendors.alpha.perform(failing(401));
-    expect((await askWhole({}, "acme/alone")).status).toBe(502);
-    expect(await askWhole({}, "acme/alone")).toMatchObject({
+    expect((await complete({}, "acme/alone")).status).toBe(502);
+    expect(await complete({}, "acme/alone")).toMatchObject({
       status: 503,
       attempts: 0,
       route: "alpha;out=key_refused",
     });
   });
 
-  test("does no harm to its health by what the caller has done wrong", async () => {
+  test("because of an invalid request keeps its health", async () => {
     vendors.alpha.perform(failing(400));
     for (let request = 0; request < 20; request++)
-      expect((await askWhole({}, "acme/alone")).status).toBe(400);
+      expect((await complete({}, "acme/alone")).status).toBe(400);
     vendors.alpha.perform(healthy("Alpha"));
-    expect(await askWhole({}, "acme/alone")).toMatchObject({ status: 200, route: "alpha;why=only" });
+    expect(await complete({}, "acme/alone")).toMatchObject({ status: 200, route: "alpha;why=only" });
   });
 });
 
-describe("repeats", () => {
-  test("ask the only candidate once more after a pause, where it failed for the moment", async () => {
+describe("retries of the only candidate", () => {
+  test("are made after a pause if the failure was transient", async () => {
     await stop();
     await start({ repeats: 1 });
     let calls = 0;
     vendors.alpha.perform((call) => (calls++ === 0 ? failing(500)(call) : healthy("Alpha")(call)));
-    const asked = askWhole({}, "acme/alone");
+    const asked = complete({}, "acme/alone");
     await eventually("the second call", () => {
       clock.advance(50);
       return calls === 2;
@@ -224,12 +224,12 @@ describe("repeats", () => {
     expect(await asked).toMatchObject({ status: 200, attempts: 2 });
   });
 
-  test("that meet an overload again do not make their own request count twice, and a known overload is not repeated", async () => {
+  test("are not counted again for the same request during an overload, and are not made for a known overload", async () => {
     await stop();
     await start({ repeats: 1 });
     const askThrough = async () => {
       let isOver = false;
-      const asked = askWhole({}, "acme/alone").finally(() => {
+      const asked = complete({}, "acme/alone").finally(() => {
         isOver = true;
       });
       await eventually("the answer", () => {
@@ -240,18 +240,18 @@ describe("repeats", () => {
     };
     vendors.alpha.perform(failing(503));
     expect(await askThrough()).toMatchObject({ status: 503, attempts: 2, route: "alpha;why=only" });
-    // The second request in a row: the overload is known only behind its first attempt.
+    // The second consecutive request: the overload is known only after its first attempt.
     expect(await askThrough()).toMatchObject({ status: 503, attempts: 2, route: "alpha;why=only" });
     expect(await askThrough()).toMatchObject({ status: 503, attempts: 1, route: "alpha;why=last_resort" });
   });
 
-  test("send each candidate the same as before, however many there are", async () => {
+  test("send the same body as the first attempt, for one and for several candidates", async () => {
     await stop();
     await start({ repeats: 1 });
     for (const model of ["acme/both", "acme/alone"]) {
       for (const vendor of Object.values(vendors)) vendor.perform(failing(500));
       let isOver = false;
-      const asked = askWhole({ user: "Ada", stream: true, session_id: model }, model).finally(() => {
+      const asked = complete({ user: "Ada", stream: true, session_id: model }, model).finally(() => {
         isOver = true;
       });
       await eventually("the answer", () => {
@@ -268,13 +268,13 @@ describe("repeats", () => {
     }
   });
 
-  test("end with their provider's budget", async () => {
+  test("end when the provider's retry budget is spent", async () => {
     await stop();
     await start({ repeats: 1 });
     vendors.alpha.perform(failing(500));
     for (let request = 0; request < 30; request++) {
       let isOver = false;
-      const asked = askWhole({}, "acme/alone").finally(() => {
+      const asked = complete({}, "acme/alone").finally(() => {
         isOver = true;
       });
       await eventually("the answer", () => {
@@ -288,9 +288,9 @@ describe("repeats", () => {
   });
 });
 
-describe("why a request goes where it goes", () => {
-  test("stands in the answer's header and in its record", async () => {
-    const { id, route, provider } = await askWhole({ provider: { order: ["beta"] } });
+describe("the route of a request", () => {
+  test("is in the response header and in the generation record", async () => {
+    const { id, route, provider } = await complete({ provider: { order: ["beta"] } });
     expect([provider, route]).toEqual(["beta", "beta;why=order, alpha;why=price"]);
     const response = await fetch(`${gateway.base}/generation?id=${id}`, {
       headers: { authorization: `Bearer ${gateway.key}` },
@@ -303,7 +303,7 @@ describe("why a request goes where it goes", () => {
     });
   });
 
-  test("is explained without calling anyone", async () => {
+  test("can be explained without calling an upstream", async () => {
     const { status, body } = await explain({ provider: { order: ["beta"], ignore: ["alpha"] } });
     expect([status, vendors.alpha.calls.length, vendors.beta.calls.length]).toEqual([200, 0, 0]);
     expect(body.data).toMatchObject({
@@ -324,11 +324,11 @@ describe("why a request goes where it goes", () => {
     expect(body.data.candidates[0].estimated_cost).toBeGreaterThan(0.001);
   });
 
-  test("is explained for every client API, also where nobody is left", async () => {
+  test("can be explained for every client API, even if there is no candidate", async () => {
     const messages = await explain({ max_tokens: 10 }, "?api=messages");
     expect(messages.body.data.candidates).toHaveLength(2);
-    const nobody = await explain({ provider: { only: ["openai"] } });
-    expect(nobody.body.data).toMatchObject({
+    const noCandidates = await explain({ provider: { only: ["openai"] } });
+    expect(noCandidates.body.data).toMatchObject({
       candidates: [],
       left_out: [{ reason: "provider_rules" }, { reason: "provider_rules" }],
       error: { type: "invalid_request" },
@@ -340,7 +340,7 @@ describe("why a request goes where it goes", () => {
     expect((await explain({ model: "acme/none" })).status).toBe(400);
   });
 
-  test("is nobody's business without a key", async () => {
+  test("cannot be explained without a key", async () => {
     const response = await fetch(`${gateway.base}/route/explain`, { method: "POST", body: "{}" });
     expect(response.status).toBe(401);
     await response.text();

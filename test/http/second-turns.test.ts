@@ -3,9 +3,12 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 
 let vendor: Vendor;
-/** It remembers turns; the other remembers none, so that clients alone carry what vendors want back. */
-let remembering: TestGateway;
-let forgetful: TestGateway;
+/**
+ * The first gateway stores turns. The second stores none, so that only the client preserves what vendors
+ * require.
+ */
+let withStore: TestGateway;
+let withoutStore: TestGateway;
 
 beforeAll(async () => {
   vendor = startVendor();
@@ -16,20 +19,20 @@ providers:
     format: gemini
     api_keys: [sk-google-0123456789]
     models: [{id: acme/painter, name: up-painter}]`;
-  remembering = await startTestGateway({ yaml });
-  forgetful = await startTestGateway({ yaml: `limits: {turn_memory_bytes: 0}\n${yaml}` });
+  withStore = await startTestGateway({ yaml });
+  withoutStore = await startTestGateway({ yaml: `limits: {turn_memory_bytes: 0}\n${yaml}` });
 });
-afterAll(() => Promise.all([remembering.stop(), forgetful.stop(), vendor.stop()]));
+afterAll(() => Promise.all([withStore.stop(), withoutStore.stop(), vendor.stop()]));
 
 // biome-ignore lint/suspicious/noExplicitAny: what comes from the wire is looked into as it comes
 type Json = any;
 
-/** How a client asks, and what it sends back of an answer, whole or streamed. */
+/** Makes the request of a client, and returns what the client keeps of an answer. */
 interface Api {
   readonly path: string;
   ask(history: readonly Json[], stream: boolean): object;
-  /** What the answer adds to the history. */
-  keepWhole(body: Json): readonly Json[];
+  /** Returns the messages that the answer adds to the history. */
+  keepDocument(body: Json): readonly Json[];
   keepStream(events: readonly Json[]): readonly Json[];
 }
 
@@ -39,7 +42,7 @@ const APIS: Readonly<Record<string, Api>> = {
   chat: {
     path: "/chat/completions",
     ask: (messages, stream) => ({ model: "acme/painter", stream, messages }),
-    keepWhole: ({ choices }) => [choices[0].message],
+    keepDocument: ({ choices }) => [choices[0].message],
     keepStream(chunks) {
       const message: Json = { role: "assistant", content: "" };
       for (const { choices } of chunks) {
@@ -56,13 +59,13 @@ const APIS: Readonly<Record<string, Api>> = {
   responses: {
     path: "/responses",
     ask: (input, stream) => ({ model: "acme/painter", stream, input }),
-    keepWhole: ({ output }) => output,
+    keepDocument: ({ output }) => output,
     keepStream: (events) => events.at(-1).response.output,
   },
   messages: {
     path: "/messages",
     ask: (messages, stream) => ({ model: "acme/painter", max_tokens: 1000, stream, messages }),
-    keepWhole: ({ content }) => [{ role: "assistant", content }],
+    keepDocument: ({ content }) => [{ role: "assistant", content }],
     keepStream(events) {
       const content: Json[] = [];
       for (const { type, index, content_block: block, delta } of events) {
@@ -82,7 +85,7 @@ async function ask(gateway: TestGateway, api: Api, history: readonly Json[], str
   });
   const text = await response.text();
   expect([response.status, text]).toEqual([200, text]);
-  if (!stream) return api.keepWhole(JSON.parse(text));
+  if (!stream) return api.keepDocument(JSON.parse(text));
   const data = text.split("\n").filter((line) => line.startsWith("data: {"));
   return api.keepStream(data.map((line) => JSON.parse(line.slice("data: ".length))));
 }
@@ -93,7 +96,7 @@ const chunkOf = (parts: readonly object[], more: object = {}) => ({
   usageMetadata,
 });
 
-/** Answers with these parts: one chunk each in a stream. */
+/** Answers with these parts, one chunk each in a stream. */
 function answerWith(parts: readonly object[]): void {
   vendor.perform(async (call) => {
     if (!/:streamGenerateContent/.test(call.head))
@@ -105,8 +108,8 @@ function answerWith(parts: readonly object[]): void {
   });
 }
 
-/** The model's parts as they come back to the vendor in the second turn. */
-async function goOn(gateway: TestGateway, api: Api, stream: boolean): Promise<Json[]> {
+/** Makes two turns and returns the model's parts that the vendor receives in the second. */
+async function makeTwoTurns(gateway: TestGateway, api: Api, stream: boolean): Promise<Json[]> {
   const answer = await ask(gateway, api, [user("Paint!")], stream);
   await ask(gateway, api, [user("Paint!"), ...answer, user("Bluer!")], stream);
   const { contents } = (vendor.calls.at(-1) as { body: Json }).body;
@@ -121,40 +124,40 @@ const IMAGE = { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } };
 describe.each(Object.keys(APIS))("a second turn of a %s client", (name) => {
   const api = APIS[name] as Api;
   describe.each([
-    ["whole", false],
-    ["streamed", true],
-  ])("after a %s answer", (_, stream) => {
-    test("brings the signature of a text back to Gemini", async () => {
+    ["document", false],
+    ["stream", true],
+  ])("after an answer as a %s", (_, stream) => {
+    test("returns the signature of a text to Gemini", async () => {
       const signed = { text: "A blue sea.", thoughtSignature: SIGNATURE };
       answerWith([signed]);
-      expect(await goOn(forgetful, api, stream)).toEqual([signed]);
+      expect(await makeTwoTurns(withoutStore, api, stream)).toEqual([signed]);
     });
 
-    test("brings the signature of an image, and the image, back to Gemini", async () => {
+    test("returns an image with its signature to Gemini", async () => {
       const signed = { ...IMAGE, thoughtSignature: OTHER };
       answerWith([{ text: "Here:", thoughtSignature: SIGNATURE }, signed]);
-      expect(await goOn(forgetful, api, stream)).toEqual([
+      expect(await makeTwoTurns(withoutStore, api, stream)).toEqual([
         { text: "Here:", thoughtSignature: SIGNATURE },
         signed,
       ]);
     });
 
-    test("brings an image without a signature back to Gemini", async () => {
+    test("returns an image without a signature to Gemini", async () => {
       answerWith([IMAGE]);
-      expect(await goOn(forgetful, api, stream)).toEqual([IMAGE]);
+      expect(await makeTwoTurns(withoutStore, api, stream)).toEqual([IMAGE]);
     });
 
-    test("brings a signature back that came behind its text", async () => {
+    test("returns a signature that came after its text", async () => {
       answerWith([{ text: "A blue" }, { text: " sea." }, { text: "", thoughtSignature: SIGNATURE }]);
-      expect(await goOn(remembering, api, stream)).toEqual([
+      expect(await makeTwoTurns(withStore, api, stream)).toEqual([
         { text: "A blue sea.", thoughtSignature: SIGNATURE },
       ]);
     });
   });
 });
 
-test("a signature behind a streamed text adds no block to a Messages answer, which agents would take for its text", async () => {
+test("a signature after a streamed text adds no content block to a Messages answer, because agents would take that block for the text", async () => {
   answerWith([{ text: "A blue sea." }, { text: "", thoughtSignature: SIGNATURE }]);
-  const [{ content }] = await ask(forgetful, APIS["messages"] as Api, [user("Paint!")], true);
+  const [{ content }] = await ask(withoutStore, APIS["messages"] as Api, [user("Paint!")], true);
   expect(content).toEqual([{ type: "text", text: "A blue sea." }]);
 });

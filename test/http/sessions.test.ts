@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addPayer } from "../support/money.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
-/** Names that nothing else holds, so that they can be looked for everywhere. */
+/** Values that occur nowhere else, so that they can be searched for everywhere. */
 const USER = "ada.lovelace@example.test";
 const SESSION = "conversation-of-ada-7f3c";
 
@@ -46,19 +46,19 @@ function chat(model: string, more: object): object {
   return { model, messages: [{ role: "user", content: "Hi" }], ...more };
 }
 
-/** Who the vendor was told asks. */
-function toldUser(): unknown {
+/** Returns the user that the vendor received. */
+function readSentUser(): unknown {
   const body = JSON.parse(vendor.last().text);
   return body.user ?? body.safety_identifier ?? body.metadata?.user_id;
 }
 
 async function hashOf(user: string): Promise<string> {
   await ask("/chat/completions", chat("acme/model", { user }));
-  return String(toldUser());
+  return String(readSentUser());
 }
 
-describe("the client's user", () => {
-  test("is a hash for the vendor: the same for the same user, another for another", async () => {
+describe("the user of a client's request", () => {
+  test("is sent to the vendor as a hash that is the same for the same user and different for others", async () => {
     const hash = await hashOf(USER);
     expect(hash).toMatch(/^u_[\w-]{32}$/);
     expect(await hashOf(USER)).toBe(hash);
@@ -66,33 +66,33 @@ describe("the client's user", () => {
   });
 
   test.each(CLIENT_APIS.map((api) => [api.name, api] as const))(
-    "is the same hash from %s",
+    "has the same hash in %s",
     async (name, { path, model, body }) => {
       const hash = await hashOf(USER);
       const said = name === "messages" ? { metadata: { user_id: USER } } : { user: USER };
       vendor.reset();
       await ask(path, body(model, said));
-      expect(toldUser()).toBe(hash);
+      expect(readSentUser()).toBe(hash);
     },
   );
 
   test.each([
-    ["chat at its own format", "/chat/completions", chat("acme/model", { safety_identifier: USER })],
-    ["chat at Messages", "/chat/completions", chat("anthropic/model", { user: USER })],
-    ["Messages at their own format", "/messages", chat("anthropic/model", messagesOf({ user_id: USER }))],
+    ["chat passed through", "/chat/completions", chat("acme/model", { safety_identifier: USER })],
+    ["chat translated to Messages", "/chat/completions", chat("anthropic/model", { user: USER })],
+    ["Messages passed through", "/messages", chat("anthropic/model", messagesOf({ user_id: USER }))],
     [
       "Claude Code",
       "/messages",
       chat("anthropic/model", messagesOf({ user_id: `{"device_id":"${USER}","session_id":"1"}` })),
     ],
-  ])("is the same hash from %s", async (_name, path, body) => {
+  ])("has the same hash in requests of %s", async (_name, path, body) => {
     const hash = await hashOf(USER);
     vendor.reset();
     await ask(path, body);
-    expect(toldUser()).toBe(hash);
+    expect(readSentUser()).toBe(hash);
   });
 
-  test("is another hash in another account", async () => {
+  test("has a different hash in another account", async () => {
     const hash = await hashOf(USER);
     const key = await addPayer(gateway, { id: "user_ada", overdraft: null });
     vendor.reset();
@@ -100,8 +100,8 @@ describe("the client's user", () => {
       authorization: `Bearer ${key}`,
     });
     expect(status).toBe(200);
-    expect(toldUser()).toMatch(/^u_/);
-    expect(toldUser()).not.toBe(hash);
+    expect(readSentUser()).toMatch(/^u_/);
+    expect(readSentUser()).not.toBe(hash);
   });
 });
 
@@ -109,8 +109,8 @@ function messagesOf(metadata: object): object {
   return { max_tokens: 9, metadata };
 }
 
-describe("a session", () => {
-  test("reaches a vendor that keeps sessions together as a hash in its header", async () => {
+describe("the session of a request", () => {
+  test("is sent as a hash in a header to a vendor that has a header for sessions", async () => {
     const told = async (more: object, headers: Record<string, string> = {}) => {
       await ask("/chat/completions", chat("xai/model", more), headers);
       return vendor.last().headers.get("x-grok-conv-id");
@@ -122,13 +122,13 @@ describe("a session", () => {
     expect(await told({})).toBeNull();
   });
 
-  test("is no header for other vendors", async () => {
+  test("is not sent in a header to other vendors", async () => {
     await ask("/chat/completions", chat("acme/model", { session_id: SESSION }));
     expect(vendor.last().text).not.toContain("session_id");
     expect([...vendor.last().headers.values()].join()).not.toContain("s_");
   });
 
-  test("that is a prompt cache's key goes on as it came, to OpenAI and from one API to the other", async () => {
+  test("is sent unchanged to OpenAI if it is a prompt cache key, also in translated requests", async () => {
     await ask("/chat/completions", chat("openai/model", { prompt_cache_key: "k1" }));
     expect(JSON.parse(vendor.last().text).prompt_cache_key).toBe("k1");
     await ask("/responses", { model: "openai/model", input: "Hi", prompt_cache_key: "k2" });
@@ -136,8 +136,8 @@ describe("a session", () => {
   });
 });
 
-describe("neither user nor session", () => {
-  test("stands in what goes upstream, in answers, errors, logs, or anything that is kept", async () => {
+describe("user and session ids", () => {
+  test("never occur in plain text in upstream requests, responses, errors, logs or stored data", async () => {
     vendor.reset();
     const headers = { "x-session-affinity": SESSION, "x-session-id": SESSION };
     const told = { user: USER, safety_identifier: USER, session_id: SESSION };
@@ -163,7 +163,7 @@ describe("neither user nor session", () => {
     }
   });
 
-  test("and a user's hash outlives a restart", async () => {
+  test("have the same hash after a restart", async () => {
     vendor.reset();
     const { dataDir, key } = gateway;
     gateway = await startTestGateway({ yaml: yaml(), dataDir, key });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("a chat completion is answered in OpenAI's form", async () => {
+test("a chat completion is answered in OpenAI's format", async () => {
   const response = await postChat(gateway, {
     model: "sandbox/echo",
     messages: [{ role: "user", content: "Hello!" }],
@@ -18,7 +18,7 @@ test("a chat completion is answered in OpenAI's form", async () => {
   expect(body.choices[0]?.message.content).toBe("You said: Hello!");
 });
 
-test("a stream ends with one finish and [DONE]", async () => {
+test("a stream ends with one finish reason and [DONE]", async () => {
   const response = await postChat(gateway, {
     model: "sandbox/echo",
     stream: true,

@@ -21,7 +21,7 @@ const FREE_SMALL = "openai/gpt-oss-20b:free";
 const FREE = [FREE_SMALL, "acme/one:free", "acme/two:free", "acme/three:free"];
 
 let vendor: RecordingVendor;
-/** With keys of the vendors that the specification's tiers are made of, and a host of free models. */
+/** A gateway with keys of the vendors in the shipped tiers, and a host of free models. */
 let gateway: TestGateway;
 let unpaid: string;
 let paid: string;
@@ -53,7 +53,7 @@ providers:
 afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
 beforeEach(() => vendor.reset(answerAnyFormat));
 
-/** Variables that give the gateway keys of vendors, all of which are the simulated one. */
+/** Returns variables that give the gateway keys of vendors, all of which are the simulated vendor. */
 function keysOf(...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => [
@@ -67,7 +67,7 @@ interface Asking {
   readonly api?: AskableApi;
   readonly headers?: Readonly<Record<string, string>>;
   readonly more?: Readonly<Record<string, unknown>>;
-  /** Null: none. */
+  /** `null` sends no key. */
   readonly key?: string | null;
   readonly at?: TestGateway;
 }
@@ -96,7 +96,7 @@ async function errorOf(response: Response) {
   return { status: response.status, type: error.type, message: error.message, metadata: error.metadata };
 }
 
-describe("frontier goes by the mode", () => {
+describe("the tier frontier, which picks by the client's mode,", () => {
   const TOP = ["plan", "general", "architect", "orchestrator", "ask", "debug", "PLAN", " Debug "];
   const MID = ["build", "explore", "code", "", "something-else"];
   const rows = APIS.flatMap((api) => [
@@ -104,60 +104,66 @@ describe("frontier goes by the mode", () => {
     ...MID.map((mode) => ({ api, name: api.name, mode, model: SONNET, upstream: "claude-sonnet-5" })),
   ]);
 
-  test.each(rows)("over $name, mode '$mode': $model", async ({ api, mode, model, upstream }) => {
-    const headers: Record<string, string> = mode === "" ? {} : { "x-gateway-mode": mode };
-    const response = await ask("gateway-auto/frontier", { api, headers });
-    expect(response.status).toBe(200);
-    expect(modelOf(response)).toBe(model);
-    expect(((await response.json()) as { model: string }).model).toBe(model);
-    expect(sent()).toMatchObject({
-      model: upstream,
-      thinking: { type: "adaptive" },
-      output_config: { effort: "medium" },
-    });
-  });
+  test.each(rows)(
+    "resolves in $name with the mode '$mode' to $model",
+    async ({ api, mode, model, upstream }) => {
+      const headers: Record<string, string> = mode === "" ? {} : { "x-gateway-mode": mode };
+      const response = await ask("gateway-auto/frontier", { api, headers });
+      expect(response.status).toBe(200);
+      expect(modelOf(response)).toBe(model);
+      expect(((await response.json()) as { model: string }).model).toBe(model);
+      expect(sent()).toMatchObject({
+        model: upstream,
+        thinking: { type: "adaptive" },
+        output_config: { effort: "medium" },
+      });
+    },
+  );
 
-  test("in any letter case of the id, and by the header's alias", async () => {
+  test("ignores the letter case of its id, and reads the mode from a header alias", async () => {
     const headers = { "x-other-mode": "plan" };
     expect(modelOf(await ask("Gateway-Auto/FRONTIER", { headers }))).toBe(OPUS);
   });
 });
 
-describe("balanced goes by the client's API", () => {
-  test("chat completions: a general model that reasons", async () => {
+describe("the tier balanced, which picks by client API,", () => {
+  test("resolves in chat completions to a general reasoning model", async () => {
     const response = await ask("gateway-auto/balanced", { headers: { "x-gateway-mode": "plan" } });
     expect([response.status, modelOf(response)]).toEqual([200, "qwen/qwen3.7-plus"]);
   });
 
-  test("Responses: OpenAI's, with low effort", async () => {
+  test("resolves in Responses to a model of OpenAI with low effort", async () => {
     const response = await ask("gateway-auto/balanced", { api: RESPONSES });
     expect([response.status, modelOf(response)]).toEqual([200, "openai/gpt-5.4"]);
     expect(sent()).toMatchObject({ model: "gpt-5.4", reasoning: { effort: "low" } });
   });
 
-  test("Messages: Anthropic's, with low effort", async () => {
+  test("resolves in Messages to a model of Anthropic with low effort", async () => {
     const response = await ask("gateway-auto/balanced", { api: MESSAGES });
     expect([response.status, modelOf(response)]).toEqual([200, SONNET]);
     expect(sent()).toMatchObject({ thinking: { type: "adaptive" }, output_config: { effort: "low" } });
   });
 });
 
-describe("small goes by the balance", () => {
-  test.each(APIS)("over $name: paid with credits, else free", async (api) => {
-    const small = async (key: string | null) => modelOf(await ask("gateway-auto/small", { api, key }));
-    expect(await small(paid)).toBe("openai/gpt-5.4-nano");
-    // The operator's own account has no bound.
-    expect(await small(gateway.key)).toBe("openai/gpt-5.4-nano");
-    expect(await small(unpaid)).toBe(FREE_SMALL);
-    expect(await small(null)).toBe(FREE_SMALL);
-  });
+describe("the tier small, which picks by balance,", () => {
+  test.each(APIS)(
+    "resolves in $name to a paid model if the account has credits, and to a free model otherwise",
+    async (api) => {
+      const small = async (key: string | null) => modelOf(await ask("gateway-auto/small", { api, key }));
+      expect(await small(paid)).toBe("openai/gpt-5.4-nano");
+      // The operator account has no limit.
+      expect(await small(gateway.key)).toBe("openai/gpt-5.4-nano");
+      expect(await small(unpaid)).toBe(FREE_SMALL);
+      expect(await small(null)).toBe(FREE_SMALL);
+    },
+  );
 
-  test("says nothing of reasoning", async () => {
+  test("does not set reasoning", async () => {
     await ask("gateway-auto/small", { api: RESPONSES });
     expect(sent()).not.toHaveProperty("reasoning");
   });
 
-  test("follows credits that come", async () => {
+  test("resolves to a paid model as soon as credits are added", async () => {
     const key = await addPayer(gateway, { id: "user_comes" });
     expect(modelOf(await ask("gateway-auto/small", { key }))).toBe(FREE_SMALL);
     await manage(gateway, "/accounts/user_comes/credits", { amount: "1" });
@@ -165,35 +171,38 @@ describe("small goes by the balance", () => {
   });
 });
 
-describe("free picks one of the free models for a session", () => {
+describe("the tier free, which picks by session,", () => {
   const pick = async (session: string, more: Asking = {}) =>
     modelOf(await ask("gateway-auto/free", { ...more, headers: { "x-session-id": session } })) as string;
 
-  test.each(APIS)("over $name: the same for each turn, and not one for all", async (api) => {
-    const sessions = Array.from({ length: 12 }, (_, index) => `session-${index}`);
-    const picks = await Promise.all(sessions.map((session) => pick(session, { api })));
-    expect(await Promise.all(sessions.map((session) => pick(session, { api })))).toEqual(picks);
-    for (const model of picks) expect(FREE).toContain(model);
-    expect(new Set(picks).size).toBeGreaterThan(1);
-  });
+  test.each(APIS)(
+    "resolves in $name to the same free model for each turn, and to different models for different sessions",
+    async (api) => {
+      const sessions = Array.from({ length: 12 }, (_, index) => `session-${index}`);
+      const picks = await Promise.all(sessions.map((session) => pick(session, { api })));
+      expect(await Promise.all(sessions.map((session) => pick(session, { api })))).toEqual(picks);
+      for (const model of picks) expect(FREE).toContain(model);
+      expect(new Set(picks).size).toBeGreaterThan(1);
+    },
+  );
 
-  test("the same whichever API the session is in", async () => {
+  test("resolves to the same model in every client API", async () => {
     const picks = await Promise.all(APIS.map((api) => pick("one", { api })));
     expect(new Set(picks).size).toBe(1);
   });
 
-  test("costs nothing, also an account without credits", async () => {
+  test("costs nothing, even for an account without credits", async () => {
     const response = await ask("gateway-auto/free", { key: unpaid });
     expect(await response.json()).toMatchObject({ usage: { cost: 0 } });
   });
 
-  test("needs no key, and counts against the address's limit", async () => {
+  test("needs no key, and counts towards the rate limit of the client address", async () => {
     const response = await ask("gateway-auto/free", { key: null });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-ratelimit-limit-requests")).toBe("200");
   });
 
-  test("where the pick fails before its first token, the next of the same order serves", async () => {
+  test("fails over to the next free model if the pick fails before its first token", async () => {
     const first = await pick("failing");
     const upstream = first.slice(first.indexOf("/") + 1).replace(":free", "");
     vendor.reset((request) =>
@@ -204,7 +213,7 @@ describe("free picks one of the free models for a session", () => {
     expect(FREE.filter((id) => id !== first)).toContain(modelOf(second) as string);
   });
 
-  test("only providers that may not train, where the request says so", async () => {
+  test("is rejected if the request denies data collection and no free provider is known not to train", async () => {
     const refused = await ask("gateway-auto/free", { more: { provider: { data_collection: "deny" } } });
     expect(await errorOf(refused)).toMatchObject({
       status: 400,
@@ -214,9 +223,9 @@ describe("free picks one of the free models for a session", () => {
   });
 });
 
-describe("without a key", () => {
+describe("a tier with paid models, requested without a key,", () => {
   test.each(["gateway-auto/frontier", "gateway-auto/balanced"])(
-    "%s is 401, as a paid model is",
+    "is rejected with 401 like a paid model: %s",
     async (id) => {
       const error = await errorOf(await ask(id, { key: null }));
       expect(error).toMatchObject({ status: 401, type: "authentication" });
@@ -225,13 +234,13 @@ describe("without a key", () => {
   );
 });
 
-describe("where only models are", () => {
-  test.each([EMBEDDINGS, FIM])("$name refuses a tier with invalid_model", async (api) => {
+describe("an id that is not a served model", () => {
+  test.each([EMBEDDINGS, FIM])("is rejected with invalid_model if it is a tier in $name", async (api) => {
     const error = api.readError(await (await ask("gateway-auto/frontier", { api })).json());
     expect(error.type).toBe("invalid_model");
   });
 
-  test("an unknown tier is an unknown model", async () => {
+  test("is rejected like an unknown model if it is an unknown tier", async () => {
     expect(await errorOf(await ask("gateway-auto/none"))).toMatchObject({
       status: 400,
       type: "invalid_model",
@@ -239,8 +248,8 @@ describe("where only models are", () => {
   });
 });
 
-describe("a tier of the operator's", () => {
-  test("picks by its own header, in the words of the chat format, over what the client says", async () => {
+describe("a tier that the operator configured", () => {
+  test("picks by its own header, and overrides the client's reasoning effort and verbosity", async () => {
     const more = {
       reasoning_effort: "high",
       reasoning: { effort: "high" },
@@ -254,7 +263,7 @@ describe("a tier of the operator's", () => {
   });
 
   test.each(APIS)(
-    "over $name says nothing of it to a model that knows neither, and names the verbosity to the client",
+    "drops its overrides in $name for a model that supports neither, with a warning for the verbosity",
     async (api) => {
       const response = await ask("gateway-auto/mine", { api });
       expect(modelOf(response)).toBe("acme/plain");
@@ -268,8 +277,8 @@ describe("a tier of the operator's", () => {
   );
 });
 
-describe("a tier among other models", () => {
-  test("stands behind the model that is asked for", async () => {
+describe("a tier and fallback models", () => {
+  test("are tried in this order if the tier is a fallback", async () => {
     vendor.reset((request) =>
       request.text.includes('"plain"') ? new Response("", { status: 503 }) : answerAnyFormat(request),
     );
@@ -277,7 +286,7 @@ describe("a tier among other models", () => {
     expect([response.status, modelOf(response)]).toEqual([200, "qwen/qwen3.7-plus"]);
   });
 
-  test("has models behind it, and fails over within itself first", async () => {
+  test("are tried in this order if the tier is the requested model, after the tier's own models", async () => {
     vendor.reset((request) =>
       request.path.endsWith("/messages") ? new Response("", { status: 503 }) : answerAnyFormat(request),
     );
@@ -287,7 +296,7 @@ describe("a tier among other models", () => {
   });
 });
 
-test("the record has the tier as what was asked and the model as what answered", async () => {
+test("a generation record has the tier as the requested model, and the model that answered", async () => {
   const response = await ask("gateway-auto/frontier");
   const id = response.headers.get("x-gateway-generation-id");
   const headers = { authorization: `Bearer ${gateway.key}` };
@@ -298,7 +307,7 @@ test("the record has the tier as what was asked and the model as what answered",
   expect(data["total_cost"]).toBeGreaterThan(0);
 });
 
-test("tokens are counted by the model that the tier comes to", async () => {
+test("tokens are counted by the model that the tier resolves to", async () => {
   const response = await fetch(`${gateway.base}/messages/count_tokens`, {
     method: "POST",
     headers: { "x-api-key": gateway.key, "content-type": "application/json", "x-gateway-mode": "plan" },
@@ -308,8 +317,8 @@ test("tokens are counted by the model that the tier comes to", async () => {
   expect(sent()["model"]).toBe("claude-opus-4-8");
 });
 
-describe("what else the client says", () => {
-  test("of thinking is replaced over Messages, and the rest stays", async () => {
+describe("parameter overrides of a tier", () => {
+  test("replace `thinking` in Messages, and keep other parameters", async () => {
     const more = {
       thinking: { type: "enabled", budget_tokens: 9_000 },
       output_config: { effort: "max" },
@@ -324,14 +333,14 @@ describe("what else the client says", () => {
     });
   });
 
-  test("of thinking is left out beside a tool that must be called", async () => {
+  test("do not turn on thinking if a tool call is forced", async () => {
     const tools = [{ name: "f", input_schema: { type: "object" } }];
     const more = { tools, tool_choice: { type: "tool", name: "f" } };
     expect((await ask("gateway-auto/frontier", { api: MESSAGES, more })).status).toBe(200);
     expect(sent()["thinking"]).not.toMatchObject({ type: "adaptive" });
   });
 
-  test("of reasoning and length is replaced over Responses, and the rest stays", async () => {
+  test("replace the reasoning effort in Responses, and keep other parameters", async () => {
     const more = {
       reasoning: { effort: "high", summary: "detailed" },
       text: { verbosity: "low", format: { type: "json_object" } },
@@ -344,19 +353,19 @@ describe("what else the client says", () => {
   });
 });
 
-describe("a parameter that the resolved model does not take, and that the client could not know", () => {
+describe("a parameter that the resolved model does not support", () => {
   test.each([
     [RESPONSES, "gateway-auto/balanced", "openai/gpt-5.4"],
     [MESSAGES, "gateway-auto/balanced", SONNET],
     [CHAT, "gateway-auto/small", "openai/gpt-5.4-nano"],
-  ])("is left out with a word: $name", async (api, tier, model) => {
+  ])("is dropped with a warning in $name", async (api, tier, model) => {
     const response = await ask(tier, { api, more: { temperature: 0.2, top_p: 0.9 } });
     expect([response.status, modelOf(response)]).toEqual([200, model]);
     expect(sent()).not.toContainAnyKeys(["temperature", "top_p"]);
     expect(await response.text()).toContain("does not accept it");
   });
 
-  test("stays where the model takes it", async () => {
+  test("is kept if the resolved model supports it", async () => {
     expect(modelOf(await ask("gateway-auto/balanced", { more: { temperature: 0.2 } }))).toBe(
       "qwen/qwen3.7-plus",
     );
@@ -364,7 +373,7 @@ describe("a parameter that the resolved model does not take, and that the client
   });
 });
 
-describe("at a gateway with other keys", () => {
+describe("a tier at a gateway with other provider keys", () => {
   let other: TestGateway | null = null;
   afterEach(async () => {
     await other?.stop();
@@ -373,7 +382,7 @@ describe("at a gateway with other keys", () => {
   const start = async (environment: Record<string, string>, yaml = "") =>
     (other = await startTestGateway({ environment, yaml }));
 
-  test("Gemini's models answer, in Gemini's words", async () => {
+  test("resolves to Gemini models, with Gemini's parameters", async () => {
     const at = await start(keysOf("GEMINI"));
     const response = await ask("gateway-auto/frontier", { at, headers: { "x-gateway-mode": "ask" } });
     expect(modelOf(response)).toBe("google/gemini-3.1-pro-preview");
@@ -385,20 +394,20 @@ describe("at a gateway with other keys", () => {
     });
   });
 
-  test("OpenAI's answer chat completions with effort and verbosity, beside tools too", async () => {
+  test("resolves to OpenAI models, with effort and verbosity also next to tools", async () => {
     const at = await start(keysOf("OPENAI"));
     const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
     const response = await ask("gateway-auto/frontier", { at, more: { tools } });
     expect(modelOf(response)).toBe("openai/gpt-5.4");
     expect(vendor.last().path).toEndWith("/responses");
     expect(sent()).toMatchObject({ reasoning: { effort: "medium" }, text: { verbosity: "medium" } });
-    // A model that may answer without reasoning is told how much; without tools in the client's own format.
+    // A model that may answer without reasoning gets an effort. Without tools the client's own format is used.
     await ask("gateway-auto/balanced", { at });
     expect(vendor.last().path).toEndWith("/chat/completions");
     expect(sent()).toMatchObject({ model: "gpt-5.4-mini", reasoning_effort: "medium" });
   });
 
-  test("no free model is 503, and no model of a tier 400, which say the tier", async () => {
+  test("is rejected by name, with 503 if no free model is available and with 400 if none of its models is served", async () => {
     const at = await start(keysOf("OPENAI"));
     const none = await ask("gateway-auto/free", { at, key: null });
     expect(none.headers.get("retry-after")).not.toBeNull();
@@ -416,7 +425,7 @@ describe("at a gateway with other keys", () => {
     });
   });
 
-  test("a policy that forbids the resolved model leaves the next of the pick, or 403", async () => {
+  test("resolves to the next allowed model under a policy, and is rejected with 403 if there is none", async () => {
     const at = await start(keysOf("ANTHROPIC", "OPENAI"), "policy: { denied_models: [anthropic/*] }");
     const response = await ask("gateway-auto/frontier", { at });
     expect([response.status, modelOf(response)]).toEqual([200, "openai/gpt-5.4"]);
@@ -429,11 +438,11 @@ describe("at a gateway with other keys", () => {
   });
 
   test.each<[string, string, string]>([
-    ["of models", "{ allowed_models: [google/*] }", "gateway.allowed_models"],
-    ["of providers", "{ denied_providers: [anthropic, openai] }", "gateway.denied_providers"],
-    ["of data", "{ zero_retention: true }", "gateway.zero_retention"],
+    ["for models", "{ allowed_models: [google/*] }", "gateway.allowed_models"],
+    ["for providers", "{ denied_providers: [anthropic, openai] }", "gateway.denied_providers"],
+    ["for data", "{ zero_retention: true }", "gateway.zero_retention"],
   ])(
-    "a policy %s that leaves nothing of a tier is a 403 that names the tier",
+    "is rejected with 403 by name under a policy %s that allows none of its models",
     async (_what, policy, rule) => {
       const at = await start(keysOf("ANTHROPIC", "OPENAI"), `policy: ${policy}`);
       for (const model of ["gateway-auto/frontier", "gateway-auto/balanced"]) {
@@ -447,7 +456,7 @@ describe("at a gateway with other keys", () => {
     },
   );
 
-  test("an account that uses only its own provider keys and has none for a tier gets a 403 that names the tier", async () => {
+  test("is rejected with 403 by name for an account that uses only its BYOK keys and has none for the tier", async () => {
     const at = await start(keysOf("ANTHROPIC", "OPENAI"));
     const user = await createFounder(at).user("Ada", { overdraft: null, policy: { own_keys_only: true } });
     const key = await createFounder(at).key(user);
@@ -463,7 +472,7 @@ describe("at a gateway with other keys", () => {
     });
   });
 
-  test("a policy may forbid the tier itself, which is not listed then", async () => {
+  test("that is itself denied by a policy is rejected and not listed", async () => {
     const at = await start(keysOf("ANTHROPIC"), "policy: { denied_models: [gateway-auto/frontier] }");
     expect(await errorOf(await ask("gateway-auto/frontier", { at }))).toMatchObject({
       status: 403,
@@ -473,7 +482,7 @@ describe("at a gateway with other keys", () => {
     expect((await listTiers(at)).map(({ id }) => id)).not.toContain("gateway-auto/frontier");
   });
 
-  test("limits of a model count what the tier comes to", async () => {
+  test("counts towards the rate limit of the model that it resolves to", async () => {
     const at = await start(keysOf("ANTHROPIC"), "limits: { per_model: { requests_per_minute: 1 } }");
     expect((await ask(SONNET, { at })).status).toBe(200);
     const refused = await errorOf(await ask("gateway-auto/frontier", { at }));
@@ -483,7 +492,7 @@ describe("at a gateway with other keys", () => {
     );
   });
 
-  test("the sandbox answers all of them", async () => {
+  test("resolves to sandbox models if only the sandbox is configured", async () => {
     const at = await start({});
     const answers = async (key: string | null) => {
       const ids = ["frontier", "balanced", "small", "free"];
@@ -494,7 +503,7 @@ describe("at a gateway with other keys", () => {
     expect(await answers(null)).toEqual([null, null, free, free]);
   });
 
-  test("the sandbox's model is the last among free ones", async () => {
+  test("prefers every other free model to the sandbox's", async () => {
     const cellar = `
 sandbox: on
 providers: { cellar: { base_url: "${vendor.baseUrl}", models: [{ id: "acme/one:free" }] } }`;
@@ -523,7 +532,7 @@ async function listTiers(at: TestGateway, query = ""): Promise<ListedTier[]> {
 }
 
 describe("GET models", () => {
-  test("has the tiers first, with the context and prices of what they come to", async () => {
+  test("lists tiers first, with the context window and prices of the models they resolve to", async () => {
     const tiers = await listTiers(gateway);
     expect(tiers.map(({ id, isFree }) => [id, isFree])).toEqual([
       ["gateway-auto/frontier", false],
@@ -541,7 +550,7 @@ describe("GET models", () => {
     expect(Number(small.pricing.prompt)).toBeGreaterThan(0);
   });
 
-  test("has one tier alone, as in the list, and who serves what it comes to", async () => {
+  test("returns a single tier as it is listed, and the model endpoints of its models", async () => {
     const [frontier] = await listTiers(gateway);
     for (const path of ["/models/gateway-auto/frontier", "/models/gateway-auto%2Ffrontier"])
       expect(await (await fetch(gateway.base + path)).json()).toEqual(frontier);
@@ -556,7 +565,7 @@ describe("GET models", () => {
     );
   });
 
-  test("has with ?all=true those of which nothing is served here, too", async () => {
+  test("lists tiers without a served model only with ?all=true", async () => {
     const bare = await startTestGateway({
       yaml: `providers: { cellar: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }] } }`,
     });

@@ -24,7 +24,7 @@ async function post(path: Api, body: Json): Promise<Response> {
   });
 }
 
-/** Sends a history to a vendor of a format; gives the answer and what reached the vendor. */
+/** Sends a history to a vendor of a format, and returns the response and what the vendor received. */
 async function send(path: Api, history: Json, format: FormatName): Promise<{ answer: Json; sent: Json }> {
   vendors.reset(format);
   const response = await post(path, { ...history, model: `acme/${format}-alone` });
@@ -76,7 +76,7 @@ const itemResult = (id: string) => ({
   output: `contents of ${id}`,
 });
 
-/** Two calls in neighbouring messages, then both results. */
+/** Two calls in adjacent messages, then both results. */
 const IN_TWO_MESSAGES: Readonly<Record<Api, Json>> = {
   "/chat/completions": chat(chatCalls("c1"), chatCalls("c2"), chatResult("c1"), chatResult("c2")),
   "/messages": messages(
@@ -87,8 +87,8 @@ const IN_TWO_MESSAGES: Readonly<Record<Api, Json>> = {
   "/responses": input(item("c1"), item("c2"), itemResult("c1"), itemResult("c2")),
 };
 
-/** A call, words, a result, and the user, who spoke in between. */
-const WITH_WORDS_BETWEEN: Readonly<Record<Api, Json>> = {
+/** Text of the model and the user between calls and their results. */
+const WITH_TEXT_BETWEEN: Readonly<Record<Api, Json>> = {
   "/chat/completions": chat(
     chatCalls("c1", "c2"),
     { role: "assistant", content: "Working." },
@@ -119,7 +119,7 @@ const WITH_WORDS_BETWEEN: Readonly<Record<Api, Json>> = {
 
 describe.each(APIS)("a client of %s", (path) => {
   test.each(FORMAT_NAMES)(
-    "loses no result of calls in neighbouring messages at a vendor of %s",
+    "loses no result of calls in adjacent messages at a vendor of %s",
     async (format) => {
       const { sent } = await send(path, IN_TWO_MESSAGES[path], format);
       const text = JSON.stringify(sent);
@@ -130,9 +130,9 @@ describe.each(APIS)("a client of %s", (path) => {
   );
 
   test.each(FORMAT_NAMES)(
-    "loses no result that words part from its call at a vendor of %s",
+    "loses no result that text separates from its call at a vendor of %s",
     async (format) => {
-      const { sent, answer } = await send(path, WITH_WORDS_BETWEEN[path], format);
+      const { sent, answer } = await send(path, WITH_TEXT_BETWEEN[path], format);
       const text = JSON.stringify(sent);
       for (const part of [
         "contents of c1",
@@ -150,18 +150,18 @@ describe.each(APIS)("a client of %s", (path) => {
   );
 });
 
-describe("a history that its vendor takes as it is", () => {
-  test("of calls in neighbouring messages passes through Messages to Anthropic unchanged", async () => {
+describe("a history that is valid for its vendor", () => {
+  test("is passed through Messages to Anthropic unchanged if it has calls in adjacent messages", async () => {
     const { sent } = await send("/messages", IN_TWO_MESSAGES["/messages"], "anthropic-messages");
     expect(sent.messages).toEqual(IN_TWO_MESSAGES["/messages"].messages);
   });
 
-  test("of results far behind their calls passes through Responses unchanged", async () => {
-    const { sent } = await send("/responses", WITH_WORDS_BETWEEN["/responses"], "openai-responses");
-    expect(sent.input).toEqual(WITH_WORDS_BETWEEN["/responses"].input);
+  test("is passed through Responses unchanged if results are far from their calls", async () => {
+    const { sent } = await send("/responses", WITH_TEXT_BETWEEN["/responses"], "openai-responses");
+    expect(sent.input).toEqual(WITH_TEXT_BETWEEN["/responses"].input);
   });
 
-  test("of ids that are counted anew in each turn passes through chat completions unchanged", async () => {
+  test("is passed through chat completions unchanged if each turn numbers its ids anew", async () => {
     const { messages } = chat(
       chatCalls("functions.read:0"),
       chatResult("functions.read:0"),
@@ -173,8 +173,8 @@ describe("a history that its vendor takes as it is", () => {
   });
 });
 
-describe("neighbouring assistant messages", () => {
-  test("become one at a chat host where their results have to follow, with all that they said", async () => {
+describe("adjacent assistant messages", () => {
+  test("are merged for a chat host that requires results right after calls, and keep all fields", async () => {
     const history = chat(
       { ...chatCalls("c1"), content: "I look.", reasoning_content: "Where?", name: "bot" },
       { role: "assistant", content: [{ type: "text", text: "Working." }], reasoning_content: "There." },
@@ -200,7 +200,7 @@ describe("neighbouring assistant messages", () => {
     ]);
   });
 
-  test("become one at Anthropic where words stand behind a call, which then comes last", async () => {
+  test("are merged for Anthropic if text follows a call, with the call last", async () => {
     const thought = { type: "thinking", thinking: "Where?", signature: "c2ln" };
     const history = messages(
       { role: "assistant", content: [thought, { type: "text", text: "I look." }, block("c1")] },
@@ -222,13 +222,13 @@ describe("neighbouring assistant messages", () => {
     ]);
   });
 
-  test("stay apart at a chat host where only the last of them calls", async () => {
+  test("stay separate for a chat host if only the last of them has calls", async () => {
     const history = chat({ role: "assistant", content: "Hm." }, chatCalls("c1"), chatResult("c1"));
     const { sent } = await send("/chat/completions", history, "openai-chat");
     expect(sent.messages).toEqual(history.messages);
   });
 
-  test("that said nothing but a call made before are left out", async () => {
+  test("are removed if they contain nothing but an earlier call", async () => {
     const again = { ...chatCalls("c1"), reasoning_content: "Again?" };
     const history = chat(chatCalls("c1"), chatResult("c1"), again, { role: "user", content: "So?" });
     const { sent, answer } = await send("/chat/completions", history, "openai-chat");
@@ -242,7 +242,7 @@ describe("neighbouring assistant messages", () => {
   });
 });
 
-describe("an id that names two calls", () => {
+describe("an id of two tool calls", () => {
   const history = chat(
     chatCalls("read:0"),
     { ...chatResult("read:0"), content: "first" },
@@ -250,7 +250,7 @@ describe("an id that names two calls", () => {
     { ...chatResult("read:0"), content: "second" },
   );
 
-  test("becomes two at Anthropic, the same in every request", async () => {
+  test("is replaced by two ids for Anthropic, which are the same in every request", async () => {
     const read = async () => {
       const { sent } = await send("/chat/completions", history, "anthropic-messages");
       const blocks = sent.messages.flatMap(({ content }: Json) => (Array.isArray(content) ? content : []));
@@ -268,22 +268,22 @@ describe("an id that names two calls", () => {
 });
 
 describe("a tool message without tool_call_id", () => {
-  const nameless = { role: "tool", content: "found" };
+  const withoutId = { role: "tool", content: "found" };
 
-  test("answers the only call without a result", async () => {
-    const history = chat(chatCalls("c1", "c2"), chatResult("c1"), nameless);
+  test("is the result of the only call without a result", async () => {
+    const history = chat(chatCalls("c1", "c2"), chatResult("c1"), withoutId);
     const { sent } = await send("/chat/completions", history, "openai-chat");
     expect(sent.messages.slice(1)).toEqual([
       chatCalls("c1", "c2"),
       chatResult("c1"),
-      { ...nameless, tool_call_id: "c2" },
+      { ...withoutId, tool_call_id: "c2" },
     ]);
   });
 
   test.each([
-    ["two calls have no result", [chatCalls("c1", "c2"), nameless], "2 tool calls", 2],
-    ["no call is without a result", [chatCalls("c1"), chatResult("c1"), nameless], "no tool call", 3],
-  ])("is refused by name where %s", async (_name, list, said, at) => {
+    ["two calls have no result", [chatCalls("c1", "c2"), withoutId], "2 tool calls", 2],
+    ["every call has a result", [chatCalls("c1"), chatResult("c1"), withoutId], "no tool call", 3],
+  ])("is rejected with an error that names the field if %s", async (_name, list, said, at) => {
     const response = await post("/chat/completions", { ...chat(...list), model: "acme/openai-chat-alone" });
     const { error }: Json = await response.json();
     expect(response.status).toBe(400);
@@ -294,7 +294,7 @@ describe("a tool message without tool_call_id", () => {
     expect(error.message).toContain(said);
   });
 
-  test("and its like are refused by name in Messages and Responses too", async () => {
+  test("and its equivalents in Messages and Responses are rejected with an error that names the field", async () => {
     const ofMessages = messages(
       { role: "assistant", content: [block("c1"), block("c2")] },
       {
@@ -317,7 +317,7 @@ describe("a tool message without tool_call_id", () => {
   });
 });
 
-describe("the result of a call that only one format has", () => {
+describe("the result of a call that only one format supports", () => {
   const search = {
     type: "tool_search_call",
     id: "tsc_1",
@@ -328,12 +328,12 @@ describe("the result of a call that only one format has", () => {
   };
   const history = input(search, itemResult("s1"), { role: "user", content: "So?" });
 
-  test("is no orphan in Responses", async () => {
+  test("is not an orphan in Responses", async () => {
     const { sent } = await send("/responses", history, "openai-responses");
     expect(sent.input).toEqual(history.input);
   });
 
-  test("stays with its call, a plain one, at a vendor of every other format", async () => {
+  test("keeps its call, as a function call, for a vendor of every other format", async () => {
     for (const format of FORMAT_NAMES.filter((name) => name !== "openai-responses")) {
       const { sent } = await send("/responses", history, format);
       const text = JSON.stringify(sent);
@@ -346,8 +346,8 @@ describe("the result of a call that only one format has", () => {
     }
   });
 
-  test("stays with its call in a form of its own as well", async () => {
-    const own = input(
+  test("keeps its call also if the result has its ownTypes type", async () => {
+    const ownTypes = input(
       item("c1"),
       {
         type: "local_shell_call",
@@ -363,7 +363,7 @@ describe("the result of a call that only one format has", () => {
       { role: "user", content: "So?" },
     );
     for (const format of FORMAT_NAMES) {
-      const { sent, answer } = await send("/responses", own, format);
+      const { sent, answer } = await send("/responses", ownTypes, format);
       const text = JSON.stringify(sent);
       for (const part of ["contents of c1", "contents of s1", "get_weather", "local_shell", "tool_search"]) {
         expect([format, part, text.includes(part)]).toEqual([format, part, true]);
@@ -376,7 +376,7 @@ describe("the result of a call that only one format has", () => {
     }
   });
 
-  test("is no orphan in chat completions either, whatever the type of the call", async () => {
+  test("is not an orphan in chat completions either, for any type of call", async () => {
     const call = { id: "u1", type: "lookup", lookup: { query: "weather" } };
     const body = chat({ role: "assistant", content: null, tool_calls: [call] }, chatResult("u1"));
     for (const format of FORMAT_NAMES) {

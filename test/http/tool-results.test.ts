@@ -14,7 +14,7 @@ type Json = any;
 
 const OTHERS = FORMAT_NAMES.filter((name) => name !== "anthropic-messages");
 
-/** Sends a request to a vendor of a format; gives the answer and what reached the vendor. */
+/** Sends a request to a vendor of a format, and returns the response and what the vendor received. */
 async function send(path: string, body: Json, format: FormatName): Promise<{ answer: Json; sent: Json }> {
   vendors.reset(format);
   const { base, key } = vendors.gateway;
@@ -28,7 +28,7 @@ async function send(path: string, body: Json, format: FormatName): Promise<{ ans
   return { answer, sent: vendors.first.calls[0]?.body };
 }
 
-/** What the vendor of a format got as the first result of a tool: its text, or its only text. */
+/** Reads the first tool result that a vendor of a format received: its text, or its only text part. */
 const RESULT_IN: Readonly<Record<FormatName, (sent: Json) => Json>> = {
   "openai-chat": ({ messages }) => messages.find(({ role }: Json) => role === "tool").content,
   "cohere-chat": ({ messages }) => messages.find(({ role }: Json) => role === "tool").content,
@@ -50,7 +50,7 @@ const RESULT_IN: Readonly<Record<FormatName, (sent: Json) => Json>> = {
   },
 };
 
-/** A history in which a tool answered with these blocks. */
+/** Returns a history in which a tool returned these blocks. */
 const resultOf = (...content: Json[]) => ({
   max_tokens: 100,
   tools: [
@@ -79,80 +79,89 @@ const found = {
   citations: { enabled: true },
 };
 
-describe("a search for tools as Claude Code makes it", () => {
+describe("a tool search of Claude Code", () => {
   const history = resultOf(reference("mcp__weather__now"), reference("mcp__weather__then"));
 
-  test.each(OTHERS)("says the names of the tools to a model of %s", async (format) => {
+  test.each(OTHERS)("is translated to the names of the tools for a model of %s", async (format) => {
     const { sent, answer } = await send("/messages", history, format);
     const text = RESULT_IN[format](sent);
     expect(text).toContain("mcp__weather__now");
     expect(text).toContain("mcp__weather__then");
     expect(text).not.toContain("follows");
-    // The tools that were to be loaded later are there.
+    // Tools with deferred loading are sent.
     expect(JSON.stringify(sent).split("mcp__weather__then")).toHaveLength(3);
     expect(JSON.stringify(answer)).not.toContain("tool_reference");
   });
 
-  test.each(OTHERS)("says the names of the tools that Anthropic found to a model of %s", async (format) => {
-    const content = [
-      {
-        type: "server_tool_use",
-        id: "srvtoolu_1",
-        name: "tool_search_tool_regex",
-        input: { query: "weather" },
-      },
-      {
-        type: "tool_search_tool_result",
-        tool_use_id: "srvtoolu_1",
-        content: {
-          type: "tool_search_tool_search_result",
-          tool_references: [reference("mcp__weather__now")],
+  test.each(OTHERS)(
+    "made by Anthropic is translated to the names of the tools for a model of %s",
+    async (format) => {
+      const content = [
+        {
+          type: "server_tool_use",
+          id: "srvtoolu_1",
+          name: "tool_search_tool_regex",
+          input: { query: "weather" },
         },
-      },
-      { type: "text", text: "I found one." },
-    ];
-    const searched = {
-      ...history,
-      messages: [history.messages[0], { role: "assistant", content }, { role: "user", content: "Use it." }],
-    };
-    const { sent, answer } = await send("/messages", searched, format);
-    expect(RESULT_IN[format](sent)).toBe("mcp__weather__now");
-    expect(JSON.stringify(sent)).toContain("I found one.");
-    expect(JSON.stringify(answer)).not.toContain("tool_search");
-  });
+        {
+          type: "tool_search_tool_result",
+          tool_use_id: "srvtoolu_1",
+          content: {
+            type: "tool_search_tool_search_result",
+            tool_references: [reference("mcp__weather__now")],
+          },
+        },
+        { type: "text", text: "I found one." },
+      ];
+      const searched = {
+        ...history,
+        messages: [history.messages[0], { role: "assistant", content }, { role: "user", content: "Use it." }],
+      };
+      const { sent, answer } = await send("/messages", searched, format);
+      expect(RESULT_IN[format](sent)).toBe("mcp__weather__now");
+      expect(JSON.stringify(sent)).toContain("I found one.");
+      expect(JSON.stringify(answer)).not.toContain("tool_search");
+    },
+  );
 
-  test("reaches Anthropic as it came", async () => {
+  test("is forwarded to Anthropic unchanged", async () => {
     const { sent } = await send("/messages", history, "anthropic-messages");
     expect(sent.messages).toEqual(history.messages);
   });
 });
 
 describe("a search result", () => {
-  test.each(OTHERS)("in a tool's result is its title, source and text at a model of %s", async (format) => {
-    const { sent, answer } = await send("/messages", resultOf(found), format);
-    expect(RESULT_IN[format](sent)).toBe("Almanac\nhttps://almanac.test/1\n\nRain\nSun");
-    expect(JSON.stringify(answer)).not.toContain("search_result");
-  });
+  test.each(OTHERS)(
+    "in a tool result is translated to title, source and text for a model of %s",
+    async (format) => {
+      const { sent, answer } = await send("/messages", resultOf(found), format);
+      expect(RESULT_IN[format](sent)).toBe("Almanac\nhttps://almanac.test/1\n\nRain\nSun");
+      expect(JSON.stringify(answer)).not.toContain("search_result");
+    },
+  );
 
-  test.each(OTHERS)("and a tool's name that the user sent are text at a model of %s", async (format) => {
-    const content = [{ type: "text", text: "Look:" }, found, reference("mcp__weather__now")];
-    const { sent, answer } = await send(
-      "/messages",
-      { max_tokens: 9, messages: [{ role: "user", content }] },
-      format,
-    );
-    const text = JSON.stringify(sent);
-    for (const words of ["Look:", "Rain\\nSun", "https://almanac.test/1", "mcp__weather__now"]) {
-      expect(text).toContain(words);
-    }
-    expect(answer.gateway_metadata?.warnings).toBeUndefined();
-  });
+  test.each(OTHERS)(
+    "and a tool reference in a user message are translated to text for a model of %s",
+    async (format) => {
+      const content = [{ type: "text", text: "Look:" }, found, reference("mcp__weather__now")];
+      const { sent, answer } = await send(
+        "/messages",
+        { max_tokens: 9, messages: [{ role: "user", content }] },
+        format,
+      );
+      const text = JSON.stringify(sent);
+      for (const words of ["Look:", "Rain\\nSun", "https://almanac.test/1", "mcp__weather__now"]) {
+        expect(text).toContain(words);
+      }
+      expect(answer.gateway_metadata?.warnings).toBeUndefined();
+    },
+  );
 });
 
-describe("a tool's result that a model cannot be shown", () => {
+describe("a tool result that a format cannot express", () => {
   const history = resultOf({ type: "container_upload", file_id: "file_1" });
 
-  test.each(OTHERS)("is not empty at a model of %s, and the client is told", async (format) => {
+  test.each(OTHERS)("is replaced by a placeholder for a model of %s, with a warning", async (format) => {
     const { sent, answer } = await send("/messages", history, format);
     expect(RESULT_IN[format](sent)).toContain("container_upload");
     expect(answer.gateway_metadata.warnings).toContainEqual({
@@ -161,7 +170,7 @@ describe("a tool's result that a model cannot be shown", () => {
     });
   });
 
-  test("is not empty at Responses where it is a video", async () => {
+  test("is replaced by a placeholder in Responses if it is a video", async () => {
     const history = {
       messages: [
         { role: "user", content: "Look!" },
@@ -183,14 +192,14 @@ describe("a tool's result that a model cannot be shown", () => {
   });
 });
 
-describe("a tool's result that is an image", () => {
+describe("a tool result that is an image", () => {
   const image = {
     type: "image",
     source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },
   };
 
   test.each(["openai-chat", "cohere-chat", "gemini"] as const)(
-    "says that it follows where it does: %s",
+    "is announced before the image that follows it for a host of %s",
     async (format) => {
       const { sent } = await send("/messages", resultOf(image), format);
       const text = JSON.stringify(sent);

@@ -8,8 +8,8 @@ import { prepareData } from "../support/prepared-data.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 import { createWorkplace } from "../support/run-gateway.ts";
 
-/** Names that the catalog had when they were stored, and does not have any more. */
-const GONE = {
+/** Names that were in the catalog when they were stored, and no longer are. */
+const WITHDRAWN = {
   policy: { deniedModels: ["gone/model", "gone/*"], allowedProviders: ["gone-host", "vendor"] },
   keyModels: ["gone/model", "acme/*"],
 };
@@ -19,7 +19,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   vendor = startRecordingVendor();
-  const { dataDir, keys } = await prepareData([{}, GONE]);
+  const { dataDir, keys } = await prepareData([{}, WITHDRAWN]);
   gateway = await startTestGateway({
     dataDir,
     key: keys[0]?.[0] ?? "",
@@ -48,12 +48,12 @@ const COUNTING: AskableApi = {
   body: (model, more) => ({ model, messages: [{ role: "user", content: "Hello!" }], ...more }),
 };
 
-describe("a provider that a request names", () => {
+describe("a provider in the rules of a request", () => {
   const everywhere = [...CLIENT_APIS, COUNTING].flatMap((api) =>
     (["only", "ignore", "order"] as const).map((list) => [list, api.name, api] as const),
   );
   test.each(everywhere)(
-    "is a 400 with near names where provider.%s of %s has one that is not known, and nobody is called",
+    "is rejected with 400 and suggestions if provider.%s of %s has an unknown slug, and no upstream is called",
     async (list, _name, api) => {
       const response = await ask(api, { provider: { [list]: ["vendor", "mistral", "antropic"] } });
       expect(response.status).toBe(400);
@@ -65,7 +65,7 @@ describe("a provider that a request names", () => {
     },
   );
 
-  test("may be one that is known and not configured here, in any letter case, and is no pattern", async () => {
+  test("may be unconfigured and in any letter case, and may not be a pattern", async () => {
     const [chat] = CLIENT_APIS as readonly [AskableApi];
     const known = await ask(chat, { provider: { order: ["Anthropic", "VENDOR"], ignore: ["openai"] } });
     expect([known.status, known.headers.get("x-gateway-provider")]).toEqual([200, "vendor"]);
@@ -79,8 +79,8 @@ describe("a provider that a request names", () => {
   });
 });
 
-/** The field and the message of a refusal. */
-function refusalOf({ status, body }: ApiAnswer): [number, string, string] {
+/** Returns the status, field and message of a rejection. */
+function readRejection({ status, body }: ApiAnswer): [number, string, string] {
   const { message, metadata } = body["error"] as { message: string; metadata: { field: string } };
   return [status, metadata.field, message];
 }
@@ -99,7 +99,7 @@ describe("a policy", () => {
     ["allowed_providers", { allowed_providers: ["vendor", "amazon-bedrok"] }, /\[1\].*"amazon-bedrock"/],
     ["denied_providers", { denied_providers: ["amazonbed*"] }, /"amazonbed\*"/],
   ])(
-    "that names what is not known in %s is a 400 that names the list and near names: %o",
+    "with an unknown name in %s is rejected with 400, the list's name and suggestions: %o",
     async (list, policy, words) => {
       const user = (await admin("POST", "/users", { name: "Ada" })).data.id;
       const org = (await admin("POST", "/organizations", { name: "Acme" })).data.id;
@@ -109,13 +109,13 @@ describe("a policy", () => {
         await admin("PATCH", `/users/${user}`, { policy }),
         await admin("PATCH", `/organizations/${org}`, { policy }),
       ]) {
-        expect(refusalOf(answer)).toEqual([400, `policy.${list}`, expect.stringMatching(words)]);
+        expect(readRejection(answer)).toEqual([400, `policy.${list}`, expect.stringMatching(words)]);
       }
       expect((await admin("GET", `/users/${user}`)).data["policy"]).toMatchObject({ denied_models: [] });
     },
   );
 
-  test("may name models, tiers and providers of catalog and configuration, and models of a known author that are to come", async () => {
+  test("may name known models, tiers and providers, and future models of a known author", async () => {
     const policy = {
       allowed_models: ["*", "ACME/Model", "openai/gpt-5.1", "openai/gpt-99*", "open*", "*/embed", "*:free"],
       denied_models: ["gateway-auto/frontier", "gateway-auto/*"],
@@ -125,13 +125,13 @@ describe("a policy", () => {
     expect([made.status, made.data?.["policy"]]).toEqual([201, expect.objectContaining(policy)]);
   });
 
-  test("that was stored stays valid when the catalog loses what it names", async () => {
-    const { deniedModels, allowedProviders } = GONE.policy;
+  test("that is stored stays valid if the catalog loses a name", async () => {
+    const { deniedModels, allowedProviders } = WITHDRAWN.policy;
     const more = { denied_models: [...deniedModels, "acme/embed"], allowed_providers: allowedProviders };
     const changed = await admin("PATCH", "/users/user_1", { policy: more });
     expect([changed.status, changed.data?.["policy"]]).toEqual([200, expect.objectContaining(more)]);
     const worse = { denied_models: [...deniedModels, "gone/other"] };
-    expect(refusalOf(await admin("PATCH", "/users/user_1", { policy: worse }))).toEqual([
+    expect(readRejection(await admin("PATCH", "/users/user_1", { policy: worse }))).toEqual([
       400,
       "policy.denied_models",
       expect.stringContaining('[2] names no model that this gateway knows: "gone/other"'),
@@ -140,20 +140,20 @@ describe("a policy", () => {
 });
 
 describe("the models of a key", () => {
-  test("must be known where the key is made or changed, and may stay", async () => {
+  test("must be known when the key is created or changed, unless they are stored already", async () => {
     const wrong = { models: ["acme/*", "acme/modle"] };
     const refused = [400, "models", expect.stringMatching(/models\[1\].*Did you mean "acme\/model"/)];
-    expect(refusalOf(await admin("POST", "/keys", { name: "k", ...wrong }))).toEqual(refused as never);
+    expect(readRejection(await admin("POST", "/keys", { name: "k", ...wrong }))).toEqual(refused as never);
     const [own] = (await admin("GET", "/keys?account_id=user_1")).rows;
-    expect(refusalOf(await admin("PATCH", `/keys/${own?.id}`, wrong))).toEqual(refused as never);
-    const kept = { models: [...GONE.keyModels, "acme/embed"] };
+    expect(readRejection(await admin("PATCH", `/keys/${own?.id}`, wrong))).toEqual(refused as never);
+    const kept = { models: [...WITHDRAWN.keyModels, "acme/embed"] };
     expect((await admin("PATCH", `/keys/${own?.id}`, kept)).data["models"]).toEqual(kept.models);
   });
 
-  test("must be known for an account's own key at a provider too", async () => {
+  test("must be known for a BYOK key too", async () => {
     const path = "/accounts/user_0/provider-keys";
     const own = { provider: "openai", key: "own-openai-0123456789" };
-    expect(refusalOf(await admin("POST", path, { ...own, models: ["openai/gpt-5.1-codx"] }))).toEqual([
+    expect(readRejection(await admin("POST", path, { ...own, models: ["openai/gpt-5.1-codx"] }))).toEqual([
       400,
       "models",
       expect.stringContaining('"openai/gpt-5.1-codex"'),
@@ -161,7 +161,7 @@ describe("the models of a key", () => {
     const made = await admin("POST", path, { ...own, models: ["openai/gpt-5*"] });
     expect(made.status).toBe(201);
     const changed = await admin("PATCH", `${path}/${made.data.id}`, { models: ["opnai/*"] });
-    expect(refusalOf(changed).slice(0, 2)).toEqual([400, "models"]);
+    expect(readRejection(changed).slice(0, 2)).toEqual([400, "models"]);
   });
 });
 
@@ -180,7 +180,7 @@ limits:
     "opnai/*": {requests_per_minute: 5}
 `;
 
-  test("that names what is not known stops the start with the line and near names", async () => {
+  test("with unknown names stops the start with their lines and suggestions", async () => {
     const folder = join(workplace.folder, "wrong");
     mkdirSync(folder);
     writeFileSync(join(folder, "gateway.yaml"), YAML);
@@ -199,7 +199,7 @@ limits:
     expect(lines[3]).toMatch(/gateway\.yaml:9: limits\.models\.opnai\/\* names no model.*"openai\/\*"/);
   });
 
-  test("is held by the command against what a policy names, as the management API does", async () => {
+  test("is used by the command to validate the names of a policy like the management API", async () => {
     const create = (models: string) => workplace.run(["users", "create", "Ada", "--denied-models", models]);
     const wrong = await create("opnai/*");
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('Did you mean "openai/*"')]);

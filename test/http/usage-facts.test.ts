@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => vendors.stop());
 
-/** What a record counts; whatever is left out is none. */
+/** The token usage of a record; absent counts are zero. */
 interface Counted {
   readonly prompt: number;
   readonly completion: number;
@@ -29,7 +29,7 @@ const CASES: readonly {
 }[] = [
   {
     format: "openai-chat",
-    what: "cached and audio tokens in the prompt, reasoning in the completion",
+    what: "cached and audio tokens in the prompt, and reasoning in the completion",
     usage: {
       prompt_tokens: 1_000,
       completion_tokens: 300,
@@ -41,7 +41,7 @@ const CASES: readonly {
   },
   {
     format: "openai-responses",
-    what: "cached tokens in the prompt, reasoning in the completion",
+    what: "cached tokens in the prompt, and reasoning in the completion",
     usage: {
       input_tokens: 1_000,
       input_tokens_details: { cached_tokens: 600 },
@@ -53,7 +53,7 @@ const CASES: readonly {
   },
   {
     format: "anthropic-messages",
-    what: "what was read from the cache and written to it beside the rest of the prompt, by how long it is kept",
+    what: "cache reads and cache writes separately from the rest of the prompt, writes by lifetime",
     usage: {
       input_tokens: 100,
       cache_read_input_tokens: 600,
@@ -73,7 +73,7 @@ const CASES: readonly {
   },
   {
     format: "gemini",
-    what: "cached and audio tokens in the prompt, thoughts beside the completion",
+    what: "cached and audio tokens in the prompt, and thoughts separately from the completion",
     usage: {
       promptTokenCount: 1_000,
       cachedContentTokenCount: 600,
@@ -89,7 +89,7 @@ const CASES: readonly {
   },
   {
     format: "bedrock-converse",
-    what: "what was read from the cache and written to it beside the rest of the prompt, by how long it is kept",
+    what: "cache reads and cache writes separately from the rest of the prompt, writes by lifetime",
     usage: {
       inputTokens: 100,
       outputTokens: 300,
@@ -105,7 +105,7 @@ const CASES: readonly {
   },
   {
     format: "cohere-chat",
-    what: "what is billed, not what the vendor added itself",
+    what: "billed tokens, without those that the vendor added itself",
     usage: {
       billed_units: { input_tokens: 1_000, output_tokens: 300 },
       tokens: { input_tokens: 1_500, output_tokens: 310 },
@@ -115,9 +115,9 @@ const CASES: readonly {
   },
 ];
 
-describe.each(CASES)("a vendor that speaks $format counts $what", ({ format, usage, counted }) => {
+describe.each(CASES)("a vendor of $format counts $what", ({ format, usage, counted }) => {
   test.each(CLIENT_APIS.flatMap((api) => [true, false].map((stream) => [api.name, stream, api] as const)))(
-    "and so does the record, for a client of %s (stream: %p)",
+    "and so does the generation record of a %s client (stream: %p)",
     async (_name, stream, { ask, path, readStream, readDocument }) => {
       const { first, gateway } = vendors;
       const script = SCRIPTS[format];
@@ -135,9 +135,9 @@ describe.each(CASES)("a vendor that speaks $format counts $what", ({ format, usa
         body: JSON.stringify(ask(`acme/${format}-alone`, stream)),
       });
       const body = await response.text();
-      const heard = stream ? readStream(body) : readDocument(body);
-      expect(heard.usage).toEqual({ completion: counted.completion, estimated: false });
-      expect(await fetchRecord(gateway, heard.id)).toMatchObject({
+      const answered = stream ? readStream(body) : readDocument(body);
+      expect(answered.usage).toEqual({ completion: counted.completion, estimated: false });
+      expect(await fetchRecord(gateway, answered.id)).toMatchObject({
         tokens_prompt: counted.prompt,
         tokens_completion: counted.completion,
         tokens_cached: counted.cached ?? 0,

@@ -3,12 +3,12 @@ import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
-/* Wishes for reasoning and verbosity, of clients and of tiers, as they reach the hosts of the catalog. */
+/* Parameters for reasoning and verbosity, of clients and of tiers, as the hosts of the catalog receive them. */
 
 let vendor: RecordingVendor;
 let gateway: TestGateway;
 
-/** Each of these providers is the simulated vendor. */
+/** The environment variables of the providers, each of which is the simulated vendor. */
 const VARIABLES: Readonly<Record<string, string>> = {
   alibaba: "DASHSCOPE",
   mistral: "MISTRAL",
@@ -39,8 +39,11 @@ afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What the vendor is told beside the conversation, and what the client is warned of. */
-async function tell(model: string, provider: string, more: Body, at = gateway) {
+/**
+ * Sends a request and returns the fields that the vendor receives besides the conversation, and the fields with
+ * a warning.
+ */
+async function send(model: string, provider: string, more: Body, at = gateway) {
   const response = await fetch(`${at.base}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${at.key}`, "content-type": "application/json" },
@@ -53,15 +56,15 @@ async function tell(model: string, provider: string, more: Body, at = gateway) {
   });
   const answer = (await response.json()) as { gateway_metadata?: { warnings?: { field: string }[] } };
   expect([response.status, answer]).toEqual([200, expect.anything()]);
-  const { model: _, messages: __, ...said } = JSON.parse(vendor.last().text) as Body;
-  return { said, warned: (answer.gateway_metadata?.warnings ?? []).map(({ field }) => field) };
+  const { model: _, messages: __, ...sent } = JSON.parse(vendor.last().text) as Body;
+  return { sent, warned: (answer.gateway_metadata?.warnings ?? []).map(({ field }) => field) };
 }
 
 const ON = { reasoning: { enabled: true } };
 const OFF = { reasoning: { enabled: false } };
 const LOW = { reasoning: { effort: "low" } };
 
-describe("reasoning that a chat client switches", () => {
+describe("the reasoning parameters of a chat client", () => {
   test.each<[string, string, Body, Body, Body]>([
     [
       "qwen/qwen3.7-plus",
@@ -128,38 +131,38 @@ describe("reasoning that a chat client switches", () => {
     ],
     ["moonshotai/kimi-k2.6", "togetherai", ON, OFF, ON],
     ["z-ai/glm-5.1", "openrouter", ON, OFF, LOW],
-  ])("is said in the words of its host: %s at %s", async (model, provider, on, off, low) => {
-    expect((await tell(model, provider, ON)).said).toEqual(on);
-    expect((await tell(model, provider, OFF)).said).toEqual(off);
-    expect((await tell(model, provider, LOW)).said).toEqual(low);
+  ])("are encoded for their host: %s at %s", async (model, provider, on, off, low) => {
+    expect((await send(model, provider, ON)).sent).toEqual(on);
+    expect((await send(model, provider, OFF)).sent).toEqual(off);
+    expect((await send(model, provider, LOW)).sent).toEqual(low);
   });
 
-  test("is named where it cannot be said", async () => {
-    expect(await tell("openai/gpt-5", "openai", OFF)).toEqual({
-      said: { reasoning_effort: "minimal" },
+  test("are dropped with a warning if the host has no equivalent", async () => {
+    expect(await send("openai/gpt-5", "openai", OFF)).toEqual({
+      sent: { reasoning_effort: "minimal" },
       warned: ["reasoning"],
     });
-    expect(await tell("moonshotai/kimi-k2-thinking", "moonshotai", OFF)).toEqual({
-      said: {},
+    expect(await send("moonshotai/kimi-k2-thinking", "moonshotai", OFF)).toEqual({
+      sent: {},
       warned: ["reasoning"],
     });
-    expect(await tell("meta-llama/llama-3.3-70b-instruct", "groq", ON)).toEqual({
-      said: {},
+    expect(await send("meta-llama/llama-3.3-70b-instruct", "groq", ON)).toEqual({
+      sent: {},
       warned: ["reasoning"],
     });
   });
 
-  test("is not respelled where the client speaks the host's own words", async () => {
+  test("are forwarded unchanged if they are the host's own fields", async () => {
     const own = { enable_thinking: true, thinking_budget: 100 };
-    expect((await tell("qwen/qwen3.7-plus", "alibaba", own)).said).toEqual(own);
-    expect((await tell("openai/gpt-5.1", "openai", { reasoning_effort: "xhigh" })).said).toEqual({
+    expect((await send("qwen/qwen3.7-plus", "alibaba", own)).sent).toEqual(own);
+    expect((await send("openai/gpt-5.1", "openai", { reasoning_effort: "xhigh" })).sent).toEqual({
       reasoning_effort: "xhigh",
     });
   });
 
-  test("counts over the host's own words where a client says both", async () => {
+  test("take precedence over the host's own fields in the same request", async () => {
     const both = { enable_thinking: true, ...OFF };
-    expect((await tell("qwen/qwen3.7-plus", "alibaba", both)).said).toEqual({ enable_thinking: false });
+    expect((await send("qwen/qwen3.7-plus", "alibaba", both)).sent).toEqual({ enable_thinking: false });
   });
 });
 
@@ -173,24 +176,24 @@ describe("a tier", () => {
     ["GROQ", "groq", { reasoning_effort: "medium" }],
     ["OPENROUTER", "openrouter", { reasoning: { enabled: true } }],
   ])(
-    "that wants reasoning has it switched on over chat, whoever serves it: %s",
-    async (variable, provider, said) => {
+    "that requires reasoning turns it on in chat completions at every provider: %s",
+    async (variable, provider, sent) => {
       const at = await startTestGateway({ environment: keysOf([variable]) });
-      expect((await tell("gateway-auto/balanced", provider, {}, at)).said).toEqual(said);
+      expect((await send("gateway-auto/balanced", provider, {}, at)).sent).toEqual(sent);
       await at.stop();
     },
   );
 
-  test("says its verbosity to every host that takes one, and the answer says where it could not", async () => {
+  test("sets verbosity at every host that supports it, and a warning says if a host does not", async () => {
     const at = await startTestGateway({ environment: keysOf(["OPENROUTER"]) });
-    const routed = await tell("gateway-auto/frontier", "openrouter", {}, at);
-    expect(routed.said).toEqual({ reasoning: { enabled: true, effort: "medium" }, verbosity: "medium" });
+    const routed = await send("gateway-auto/frontier", "openrouter", {}, at);
+    expect(routed.sent).toEqual({ reasoning: { enabled: true, effort: "medium" }, verbosity: "medium" });
     expect(routed.warned).toEqual([]);
     await at.stop();
     const other = await startTestGateway({ environment: keysOf(["DASHSCOPE"]) });
-    const unsaid = await tell("gateway-auto/frontier", "alibaba", {}, other);
-    expect(unsaid.said).not.toHaveProperty("verbosity");
-    expect(unsaid.warned).toContain("verbosity");
+    const dropped = await send("gateway-auto/frontier", "alibaba", {}, other);
+    expect(dropped.sent).not.toHaveProperty("verbosity");
+    expect(dropped.warned).toContain("verbosity");
     await other.stop();
   });
 });

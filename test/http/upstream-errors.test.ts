@@ -5,14 +5,14 @@ import { chunkOf, opening, startVendor, type Vendor } from "../support/vendor.ts
 
 let vendor: Vendor;
 let gateway: TestGateway;
-const fared = createTestHealth();
-beforeEach(() => fared.forget());
+const testHealth = createTestHealth();
+beforeEach(() => testHealth.forget());
 
 beforeAll(async () => {
   vendor = startVendor();
   gateway = await startTestGateway({
     repeats: 0,
-    health: fared.health,
+    health: testHealth.health,
     yaml: `
 providers:
   quick:
@@ -23,7 +23,7 @@ providers:
 });
 afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
 
-/** As Groq says that its model called a tool in a way that it cannot read. */
+/** Groq's error for a tool call that it cannot parse. */
 const FAILED_USE = {
   error: {
     message: "Failed to call a function. See 'failed_generation' for more details.",
@@ -33,7 +33,7 @@ const FAILED_USE = {
   },
 };
 
-/** What the client is told of it, without the gateway's key. */
+/** The error's metadata for the client, without the platform key. */
 const FACTS = {
   provider: "quick",
   upstream_status: 400,
@@ -44,7 +44,7 @@ const FACTS = {
 // biome-ignore lint/suspicious/noExplicitAny: what comes from the wire is looked into as it comes
 type Json = any;
 
-/** How a client API asks, and where the error of a broken stream stands in its last event. */
+/** A request of each client API. */
 const APIS = {
   chat: { path: "/chat/completions", body: { messages: [{ role: "user", content: "x" }] } },
   responses: { path: "/responses", body: { input: "x" } },
@@ -63,22 +63,22 @@ async function ask(api: keyof typeof APIS, stream: boolean, onHead: () => void =
 }
 
 describe.each(Object.keys(APIS) as (keyof typeof APIS)[])(
-  "a %s client hears the vendor's own words",
+  "a %s client gets the vendor's error details",
   (api) => {
-    test.each([true, false])("of a refusal before its answer (stream: %p)", async (stream) => {
+    test.each([true, false])("of a rejection before its answer (stream: %p)", async (stream) => {
       vendor.perform((call) => call.respond(400, FAILED_USE));
       const { status, text } = await ask(api, stream);
       expect([status, JSON.parse(text).error.metadata]).toMatchObject([400, FACTS]);
     });
 
-    test("of a refusal whose code repeats the gateway's key, with the key redacted", async () => {
+    test("of a rejection whose code repeats the platform key, with the key redacted", async () => {
       vendor.perform((call) => call.respond(400, { error: { message: "No.", code: "sk-quick-0123456789" } }));
       const { text } = await ask(api, false);
       expect(JSON.parse(text).error.metadata).toMatchObject({ upstream_code: "[redacted]" });
       expect(text).not.toContain("sk-quick");
     });
 
-    test("of an error in the first event of its stream", async () => {
+    test("of an error in the first event of a stream", async () => {
       vendor.perform(async (call) => {
         await call.begin();
         await call.events(FAILED_USE);
@@ -88,7 +88,7 @@ describe.each(Object.keys(APIS) as (keyof typeof APIS)[])(
       expect([status, JSON.parse(text).error.metadata]).toMatchObject([400, FACTS]);
     });
 
-    test("of an error in the middle of its stream", async () => {
+    test("of an error in the middle of a stream", async () => {
       vendor.perform(async (call) => {
         await call.begin();
         await call.events(...opening("Let me see."), chunkOf({ content: " Now" }));
@@ -104,14 +104,14 @@ describe.each(Object.keys(APIS) as (keyof typeof APIS)[])(
   },
 );
 
-describe("what a vendor says of the gateway's account reaches no client", () => {
-  const SAID = [
+describe("what a vendor says about the operator's account is not forwarded to clients", () => {
+  const MESSAGES = [
     "Your account 7100012345 (owner7@example.com) is limited; its balance is $12.34.",
     "您的账号7100012345请求过多，当前余额 12.34 元。",
     "アカウント 7100012345 の残高は ¥1234 です。",
   ];
 
-  test.each(SAID)("with whatever status: %s", async (message) => {
+  test.each(MESSAGES)("with any status: %s", async (message) => {
     for (const status of [400, 422, 429, 500, 503]) {
       vendor.perform((call) => call.respond(status, { error: { message, code: status } }));
       const { text } = await ask("chat", false);
@@ -119,7 +119,7 @@ describe("what a vendor says of the gateway's account reaches no client", () => 
     }
   });
 
-  test.each(SAID)("in the middle of a stream: %s", async (message) => {
+  test.each(MESSAGES)("in the middle of a stream: %s", async (message) => {
     vendor.perform(async (call) => {
       await call.begin();
       await call.events(...opening("Let me see."));
