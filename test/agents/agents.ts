@@ -28,7 +28,7 @@ export interface Agent {
   prepare(target: AgentTarget, prompt: string): AgentStart;
 }
 
-/** Bypassing all permission questions is rejected for root, so the tools are named. */
+/** The tools are listed, because root may not bypass all permission questions. */
 export const CLAUDE_CODE: Agent = {
   name: "Claude Code",
   npmPackage: "@anthropic-ai/claude-code",
@@ -101,7 +101,7 @@ export const OPENCODE: Agent = {
   }),
 };
 
-/** For an agent that ignores `NO_PROXY` and would look for this machine behind a proxy. */
+/** For agents that ignore `NO_PROXY` and would use a proxy for this machine. */
 const NO_PROXIES = { HTTP_PROXY: "", HTTPS_PROXY: "", http_proxy: "", https_proxy: "" };
 
 const QWEN = { npmPackage: "@qwen-code/qwen-code", version: "0.15.10", command: "qwen" } as const;
@@ -123,7 +123,7 @@ export const QWEN_CODE: Agent = {
   }),
 };
 
-/** In Google's own API, which the gateway does not offer to clients. */
+/** Uses Google's own API, which the gateway does not offer to clients. */
 export const QWEN_CODE_AT_GOOGLE: Agent = {
   ...QWEN,
   name: "Qwen Code",
@@ -154,10 +154,10 @@ export const KILOCODE: Agent = {
   }),
 };
 
-/** With a custom provider, which needs no list of models. */
-export const KILOCODE_OWN_PROVIDER: Agent = {
+/** Uses a custom provider, which needs no list of models. */
+export const KILOCODE_CUSTOM_PROVIDER: Agent = {
   ...KILO,
-  name: "kilocode (own provider)",
+  name: "kilocode (custom provider)",
   prepare: (target, prompt) => ({
     args: ["run", "--auto", "--model", `gateway/${target.model}`, prompt],
     env: KILO_ENV,

@@ -3,7 +3,7 @@ import {
   CLAUDE_CODE,
   CODEX,
   KILOCODE,
-  KILOCODE_OWN_PROVIDER,
+  KILOCODE_CUSTOM_PROVIDER,
   OPENCODE,
   QWEN_CODE,
   QWEN_CODE_AT_GOOGLE,
@@ -52,7 +52,7 @@ function onGemini(agent: Agent): AgentCase {
   return { agent, provider: "google", format: "gemini", model: "google/gemini-3.1-pro-preview" };
 }
 
-/** Through the gateway, with the ids of its catalog. */
+/** Cases through the gateway, with the ids of its catalog. */
 export const GATEWAY_CASES: readonly AgentCase[] = [
   onChat(CLAUDE_CODE),
   onGemini(CLAUDE_CODE),
@@ -73,14 +73,17 @@ export const GATEWAY_CASES: readonly AgentCase[] = [
   onGemini(KILOCODE),
 ];
 
-/** Without the gateway, with the vendor's own names: checks that agents and simulated vendors work together. */
+/**
+ * Cases without the gateway, with the vendor's model names: they test that agents and simulated vendors work
+ * together.
+ */
 export const DIRECT_CASES: readonly AgentCase[] = [
-  // With a thinking budget; and adaptive, with system messages at other positions.
+  // With a thinking budget; with adaptive thinking and system messages at other positions.
   { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-4-5" },
   { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-5" },
   { ...onResponses(CODEX), model: "gpt-5.1-codex" },
   { ...onGemini(QWEN_CODE_AT_GOOGLE), model: "gemini-3.1-pro-preview" },
   { ...onDeepseek(OPENCODE), model: "deepseek-reasoner" },
-  // Not a reasoning model: these agents send `max_tokens`.
-  ...[OPENCODE, QWEN_CODE, KILOCODE_OWN_PROVIDER].map((agent) => ({ ...onChat(agent), model: "gpt-4.1" })),
+  // A model without reasoning: these agents send `max_tokens`.
+  ...[OPENCODE, QWEN_CODE, KILOCODE_CUSTOM_PROVIDER].map((agent) => ({ ...onChat(agent), model: "gpt-4.1" })),
 ];

@@ -13,7 +13,9 @@ interface Generation {
   readonly estimated: boolean;
 }
 
-/** Compares the gateway's records since `from` (a position in its output) with the vendor's counts. */
+/**
+ * Compares the gateway's generation records since `from` (a position in its output) with the vendor's counts.
+ */
 export async function checkGenerations(
   gateway: GatewayProcess,
   from: number,
@@ -27,7 +29,7 @@ export async function checkGenerations(
     return found.length >= usages.length && found;
   }).catch(() => findGenerationIds(gateway.printed().slice(from)));
   const generations = await Promise.all(ids.map((id) => fetchGeneration(gateway, id)));
-  const problems = generations.flatMap((generation) => judgeGeneration(generation, model, provider));
+  const problems = generations.flatMap((generation) => findGenerationProblems(generation, model, provider));
   const counted = usages.map(({ input, output }) => `${input}+${output}`).toSorted();
   const recorded = generations.map((one) => `${one.tokens_prompt}+${one.tokens_completion}`).toSorted();
   if (counted.join(" ") !== recorded.join(" ")) {
@@ -50,7 +52,7 @@ async function fetchGeneration({ url, key }: GatewayProcess, id: string): Promis
   return ((await response.json()) as { data: Generation }).data;
 }
 
-function judgeGeneration(generation: Generation, model: string, provider: string): string[] {
+function findGenerationProblems(generation: Generation, model: string, provider: string): string[] {
   const { outcome, estimated } = generation;
   const problems: string[] = [];
   if (outcome !== "completed") problems.push(`a generation is recorded as ${outcome}`);

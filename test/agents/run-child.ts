@@ -8,12 +8,12 @@ export interface ChildRun {
 
 export interface ChildOptions {
   readonly cwd: string;
-  /** Its whole environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
 }
 
-/** How long a child may take to end after it was asked to. Milliseconds. */
+/** How long a child may take to end after SIGTERM. Milliseconds. */
 const GRACE_MS = 2_000;
 
 /** Leaders of the running process groups. */

@@ -18,11 +18,11 @@ import { createOpenaiChat } from "./vendors/openai-chat.ts";
 import { createOpenaiResponses } from "./vendors/openai-responses.ts";
 import { type SimulatedVendor, startVendor } from "./vendors/simulated-vendor.ts";
 
-/** The time for the whole run. */
+/** The timeout of the whole run. */
 const RUN_MS = 10 * 60_000;
-/** The time for one case; an agent that waits for retries could take all of it. */
+/** The timeout of one case. An agent that waits for retries can use all of it. */
 const CASE_MS = 90_000;
-/** The time to download one agent. */
+/** The timeout of one installation. */
 const INSTALL_MS = 180_000;
 
 type Vendors = Readonly<Record<ProviderSlug, SimulatedVendor>>;
@@ -34,7 +34,7 @@ const vendors: Vendors = {
   google: startVendor(createGemini()),
 };
 
-/** The gateway's environment: the catalog's providers, at the simulated vendors' URLs. */
+/** Returns the gateway's configuration: providers of the catalog at the URLs of the simulated vendors. */
 function writeGatewayYaml({ openai, deepseek, anthropic, google }: Vendors): string {
   return `
 server:
@@ -49,11 +49,11 @@ providers:
 }
 
 function describeCase({ agent, provider, format, model }: AgentCase, isDirect: boolean): string {
-  const way = isDirect ? `straight to ${provider}` : `through ${agent.api}`;
+  const way = isDirect ? `directly with ${provider}` : `through ${agent.api}`;
   return `${agent.name}, ${way}, on ${model} (${format})`;
 }
 
-/** Runs a case directly at the vendor. */
+/** Runs a case directly with the vendor. */
 function runDirectly(one: AgentCase, binary: string, timeoutMs: number): Promise<CaseResult> {
   const vendor = vendors[one.provider];
   const { origin, key } = vendor;
@@ -63,7 +63,7 @@ function runDirectly(one: AgentCase, binary: string, timeoutMs: number): Promise
   return runCase(one, binary, { origin, base, key, model: one.model }, vendor, timeoutMs);
 }
 
-/** Runs a case through the gateway, and checks its records afterwards. */
+/** Runs a case through the gateway, and checks the generation records afterwards. */
 async function runThrough(
   gateway: GatewayProcess,
   one: AgentCase,
@@ -109,11 +109,11 @@ async function runCases(cases: readonly AgentCase[], gateway: GatewayProcess | n
   return tally;
 }
 
-const HOW_TO_INSTALL = `It takes npm's registry once; then the agent is kept in ${AGENTS_DIR} (GATEWAY_AGENTS_DIR).`;
+const HOW_TO_INSTALL = `Installing needs npm's registry once; then the agent is kept in ${AGENTS_DIR} (GATEWAY_AGENTS_DIR).`;
 
 const installs = new Map<string, Promise<Installed>>();
 
-/** Installs each agent at its first case. */
+/** Installs each agent before its first case. */
 function findAgent(agent: Agent): Promise<Installed> {
   const install = installs.get(agent.npmPackage) ?? installAgent(agent, Math.min(INSTALL_MS, leftMs()));
   installs.set(agent.npmPackage, install);

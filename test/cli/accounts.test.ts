@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => workplace.clear());
 
-/** Runs a command that is to succeed, and reads the JSON it prints. */
+/** Runs a command that must succeed, and parses the JSON that it prints. */
 async function runJson(...args: readonly string[]) {
   const { exitCode, stdout, stderr } = await workplace.run([...args, "--json"], environment);
   expect([exitCode, stderr]).toEqual([0, ""]);
@@ -29,7 +29,7 @@ async function runTable(...args: readonly string[]): Promise<string> {
 }
 
 describe("gateway users, orgs and members", () => {
-  test("make, list, change and close, as the management API does", async () => {
+  test("create, list, change, close and reopen accounts like the management API", async () => {
     expect(await runTable("orgs", "list")).toContain("gateway orgs create");
     const limit = ["--requests-per-minute", "60", "--concurrent", "5"];
     const owner = (await runJson("users", "create", "Ada", "--overdraft", "2.50", ...limit)).data;
@@ -95,17 +95,21 @@ describe("gateway users, orgs and members", () => {
   });
 
   test.each<[string, readonly string[], RegExp]>([
-    ["a user that is not there", ["users", "close", "user_none"], /There is no user/],
-    ["a user as an organization", ["orgs", "show", "acct_default"], /There is no organization/],
-    ["the operator's own account to be closed", ["users", "close", "acct_default"], /operator account/],
-    ["an amount that is none", ["users", "create", "x", "--overdraft", "much"], /--overdraft/],
+    ["an unknown user", ["users", "close", "user_none"], /There is no user/],
+    ["closing the operator account", ["orgs", "show", "acct_default"], /There is no organization/],
+    ["an invalid amount", ["users", "close", "acct_default"], /operator account/],
+    ["a negative amount", ["users", "create", "x", "--overdraft", "much"], /--overdraft/],
     ["an amount below zero", ["users", "create", "x", "--overdraft=-1"], /--overdraft/],
-    ["an empty pattern", ["users", "create", "x", "--allowed-models", "a,,b"], /--allowed-models/],
+    ["an invalid limit", ["users", "create", "x", "--allowed-models", "a,,b"], /--allowed-models/],
     ["a limit that is none", ["users", "create", "x", "--concurrent", "0"], /--concurrent/],
-    ["an empty name", ["users", "create", " "], /name/],
-    ["a role that is none", ["members", "set", "org_a", "user_a", "--role", "root"], /--role/],
-    ["a word that is none", ["users", "create", "x", "--retention", "maybe"], /--retention/],
-    ["an account that is not there", ["keys", "create", "x", "--account", "user_none"], /account_id/],
+    ["an invalid role", ["users", "create", " "], /name/],
+    ["an invalid choice", ["members", "set", "org_a", "user_a", "--role", "root"], /--role/],
+    ["an unknown account", ["users", "create", "x", "--retention", "maybe"], /--retention/],
+    [
+      "exit with 1 and an explanation for %s",
+      ["keys", "create", "x", "--account", "user_none"],
+      /account_id/,
+    ],
   ])("give 1 and say what is wrong with %s", async (_name, args, word) => {
     const { exitCode, stdout, stderr } = await workplace.run(args, environment);
     expect([exitCode, stdout]).toEqual([1, ""]);
@@ -114,7 +118,7 @@ describe("gateway users, orgs and members", () => {
   });
 });
 
-test("a running gateway follows the commands, and its audit log has them", async () => {
+test("a running gateway applies changes made by commands, and its audit log contains them", async () => {
   const gateway = await workplace.start({ ...environment, GATEWAY_ADMIN_KEY: ADMIN_KEY });
   try {
     const user = (await runJson("users", "create", "Ada", "--overdraft", "none")).data.id;
@@ -135,18 +139,18 @@ test("a running gateway follows the commands, and its audit log has them", async
       });
       return ((await response.json()) as { error_type?: string }).error_type ?? "ok";
     };
-    const follows = (expected: string) => eventually(expected, async () => (await ask()) === expected);
+    const waitForResult = (expected: string) => eventually(expected, async () => (await ask()) === expected);
     expect(await ask()).toBe("model_not_allowed");
     await runJson("keys", "update", data.id, "--models", "none", "--spend-limit", "1.5");
-    await follows("ok");
+    await waitForResult("ok");
     const limited = await runJson("keys", "update", data.id, "--requests-per-minute", "1");
     expect(limited.data).toMatchObject({
       rate_limit: { requests_per_minute: 1 },
       rate_limit_set_by: "operator",
     });
-    await follows("rate_limit_exceeded");
+    await waitForResult("rate_limit_exceeded");
     await runJson("users", "close", user);
-    await follows("permission_denied");
+    await waitForResult("permission_denied");
     const audit = await callAdmin(gateway, ADMIN_KEY, "GET", `/audit?account_id=${user}`);
     expect(audit.rows.map(({ action, key_id }) => [action, key_id])).toEqual([
       ["gateway users close", null],

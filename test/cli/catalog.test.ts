@@ -35,7 +35,7 @@ function run(...words: string[]) {
   return workplace.run(["catalog", ...words], { GATEWAY_DATA_DIR: dataDir });
 }
 
-/** The same in a process of its own. */
+/** Runs the command in its own process. */
 function runAlone(...words: string[]) {
   return workplace.runAlone(["catalog", ...words], { environment: { GATEWAY_DATA_DIR: dataDir } });
 }
@@ -49,7 +49,7 @@ async function promptPrice(id: string): Promise<string | undefined> {
   return model?.endpoints[0]?.prices?.prompt;
 }
 
-test("a refresh that is killed before its file takes the old one's place leaves the old one", async () => {
+test("a refresh that is killed before it renames its file keeps the previous catalog", async () => {
   const file = join(dataDir, CATALOG_FILE);
   const before = readFileSync(file, "utf8");
   const preload = join(workplace.folder, "kill-at-rename.ts");
@@ -64,7 +64,7 @@ test("a refresh that is killed before its file takes the old one's place leaves 
   expect(await load()).toMatchObject({ origin: "imported", problems: [] });
 });
 
-test("diff shows, refresh writes, of two at once one or both one after the other, and the price waits", async () => {
+test("diff shows changes without applying them, concurrent refreshes do not corrupt the catalog, and a price jump is held", async () => {
   const diff = await run("diff");
   expect(diff.stdout).toContain("+ openai/gpt-c");
   expect(diff.stdout).toContain("nothing was changed");
@@ -85,7 +85,7 @@ test("diff shows, refresh writes, of two at once one or both one after the other
   expect(pending.stdout).toMatch(/change_\w{12} +openai\/gpt-a +openai +prompt +0\.000001 +0\.000009/);
 });
 
-test("reject, approve and status", async () => {
+test("held changes can be rejected and approved, and status reports missing models and failed refreshes", async () => {
   const held = await run("pending", "--json");
   const [{ id }] = (JSON.parse(held.stdout) as { data: [{ id: string }] }).data;
   expect((await run("approve")).stderr).toContain("Give the IDs of changes, or --all");

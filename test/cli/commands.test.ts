@@ -11,46 +11,46 @@ beforeAll(() => {
 });
 afterAll(() => workplace.clear());
 
-/** A data directory of its own. */
+/** Creates a data directory. */
 function dataDir(): { GATEWAY_DATA_DIR: string } {
   return { GATEWAY_DATA_DIR: mkdtempSync(join(workplace.folder, "data-")) };
 }
 
-describe.concurrent("the command", () => {
-  test.each(["--help", "help", "-h"])("tells what it can do: %s", async (word) => {
+describe.concurrent("the gateway command", () => {
+  test.each(["--help", "help", "-h"])("lists its subcommands with %s", async (word) => {
     const { exitCode, stdout, stderr } = await workplace.run([word]);
     expect([exitCode, stderr]).toEqual([0, ""]);
     for (const part of ["start", "keys", "config", "catalog"]) expect(stdout).toContain(part);
   });
 
   test.each([
-    ["0 for what it has done", ["config", "print"], 0],
-    ["1 for what it could not do", ["keys", "revoke", "key_none"], 1],
-    ["2 for what it does not know", ["keys", "destroy"], 2],
-  ])("ends its own process with %s, and prints to the output that fits", async (_what, args, exitCode) => {
+    ["0 after success", ["config", "print"], 0],
+    ["1 after a failure", ["keys", "revoke", "key_none"], 1],
+    ["2 after a usage error", ["keys", "destroy"], 2],
+  ])("exits with %s, and prints to stdout or stderr accordingly", async (_what, args, exitCode) => {
     const alone = await workplace.runAlone(args, { environment: dataDir() });
     expect(alone.exitCode).toBe(exitCode);
     expect([alone.stdout !== "", alone.stderr !== ""]).toEqual([exitCode === 0, exitCode !== 0]);
   });
 
-  test("tells what a part of it can do", async () => {
+  test("lists the subcommands of a subcommand with --help", async () => {
     const { exitCode, stdout } = await workplace.run(["keys", "--help"]);
     expect(exitCode).toBe(0);
     for (const word of ["create", "list", "revoke"]) expect(stdout).toContain(word);
   });
 
-  test("tells its version", async () => {
+  test("prints its version", async () => {
     expect((await workplace.run(["--version"])).stdout).toBe(`${packageJson.version}\n`);
   });
 
   test.each([
     ["an unknown command", ["strat"], "strat"],
-    ["an unknown part", ["keys", "destroy"], "destroy"],
+    ["an unknown subcommand", ["keys", "destroy"], "destroy"],
     ["an unknown option", ["keys", "list", "--colour"], "--colour"],
-    ["a name left out", ["keys", "create"], "name"],
-    ["too many words", ["keys", "revoke", "a", "b"], "arguments"],
-    ["nothing at all", [], "Usage"],
-  ])("gives 2 for what it does not know: %s", async (_name, args, word) => {
+    ["a missing argument", ["keys", "create"], "name"],
+    ["too many arguments", ["keys", "revoke", "a", "b"], "arguments"],
+    ["no arguments", [], "Usage"],
+  ])("exits with 2 for %s", async (_name, args, word) => {
     const { exitCode, stdout, stderr } = await workplace.run(args);
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(word);
@@ -59,7 +59,7 @@ describe.concurrent("the command", () => {
 });
 
 describe.concurrent("gateway keys", () => {
-  test("creates, lists and revokes, and shows a secret once", async () => {
+  test("creates, lists and revokes keys, and shows a secret only once", async () => {
     const environment = dataDir();
     const empty = await workplace.run(["keys", "list"], environment);
     expect([empty.exitCode, empty.stdout]).toEqual([0, expect.stringContaining("gateway keys create")]);
@@ -81,7 +81,7 @@ describe.concurrent("gateway keys", () => {
     expect((await workplace.run(["keys", "list"], environment)).stdout).toMatch(/revoked \d{4}-\d\d-\d\d/);
   });
 
-  test("speaks JSON", async () => {
+  test("prints JSON with --json", async () => {
     const environment = dataDir();
     const args = ["keys", "create", "ops", "--management", "--expires", "2199-01-31", "--json"];
     const created = JSON.parse((await workplace.run(args, environment)).stdout);
@@ -96,10 +96,10 @@ describe.concurrent("gateway keys", () => {
   });
 
   test.each([
-    ["a key that is not there", ["revoke", "key_none"], "gateway keys list"],
+    ["an unknown key", ["revoke", "key_none"], "gateway keys list"],
     ["a time in the past", ["create", "x", "--expires", "2020-01-01"], "--expires"],
-    ["a time that is none", ["create", "x", "--expires", "soon"], "--expires"],
-  ])("gives 1 and says what to do for %s", async (_name, args, word) => {
+    ["an invalid time", ["create", "x", "--expires", "soon"], "--expires"],
+  ])("exits with 1 and advice for %s", async (_name, args, word) => {
     const { exitCode, stdout, stderr } = await workplace.run(["keys", ...args], dataDir());
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(word);
@@ -108,14 +108,14 @@ describe.concurrent("gateway keys", () => {
 });
 
 describe.concurrent("gateway config print", () => {
-  test("prints the defaults where there is no file", async () => {
+  test("prints the defaults without a configuration file", async () => {
     const { exitCode, stdout } = await workplace.run(["config", "print"], { GATEWAY_PORT: "" });
     expect(exitCode).toBe(0);
     expect(stdout).toContain("host: 127.0.0.1");
     expect(stdout).toContain("port: 8080");
   });
 
-  test("masks secrets of the file and of the environment", async () => {
+  test("masks secrets from the file and from the environment", async () => {
     const file = join(workplace.folder, "secrets.yaml");
     writeFileSync(
       file,
@@ -135,7 +135,7 @@ describe.concurrent("gateway config print", () => {
     expect(stdout).toContain("http://x/v1");
   });
 
-  test("reads gateway.yaml of the folder it runs in", async () => {
+  test("reads gateway.yaml of the working directory", async () => {
     const own = createWorkplace();
     writeFileSync(join(own.folder, "gateway.yaml"), "log_level: warn\n");
     expect((await own.run(["config", "print"])).stdout).toContain("log_level: warn");
@@ -146,13 +146,13 @@ describe.concurrent("gateway config print", () => {
     own.clear();
   });
 
-  test("names the variable that is wrong", async () => {
+  test("names an invalid environment variable", async () => {
     const { exitCode, stderr } = await workplace.run(["config", "print"], { GATEWAY_LOG_LEVEL: "loud" });
     expect(exitCode).toBe(1);
     expect(stderr).toStartWith("Invalid configuration:\nGATEWAY_LOG_LEVEL ");
   });
 
-  test("names the file that is not there", async () => {
+  test("names a configuration file that does not exist", async () => {
     const { exitCode, stderr } = await workplace.run(["config", "print"], { GATEWAY_CONFIG: "none.yaml" });
     expect(exitCode).toBe(1);
     expect(stderr).toContain("GATEWAY_CONFIG names none.yaml, which does not exist");

@@ -14,18 +14,18 @@ import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 
-/** What there is to name in a command. */
+/** The resources that commands can name. */
 interface Scene {
   readonly user: string;
   readonly organization: string;
   readonly key: string;
   readonly providerKey: string;
   readonly generation: string;
-  /** Changes of prices that wait. */
+  /** Held price changes. */
   readonly changes: readonly [approved: string, rejected: string];
 }
 
-/** The command for each endpoint: its words, and further ones where one endpoint is several commands. */
+/** The arguments of the commands for each endpoint. An endpoint can have several commands. */
 const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly string[])[]>> = {
   "GET /api/admin/users": [() => ["users", "list"]],
   "POST /api/admin/users": [() => ["users", "create", "Ada"]],
@@ -87,12 +87,12 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "GET /credits": [({ user }) => ["credits", "balance", user]],
   "GET /activity": [({ user }) => ["usage", "--account", user]],
   "GET /api/admin/accounts/:id/provider-keys": [({ user }) => ["provider-keys", "list", "--account", user]],
-  // Reads the secret from standard input, which provider-keys.test.ts gives it.
+  // Reads the secret from standard input. Tested in provider-keys.test.ts.
   "POST /api/admin/accounts/:id/provider-keys": [],
   "PATCH /api/admin/accounts/:id/provider-keys/:key_id": [
     ({ providerKey }) => ["provider-keys", "update", providerKey, "--enabled", "no", "--models", "openai/*"],
   ],
-  // Calls the provider, which provider-keys.test.ts stands in for.
+  // Calls the provider. Tested in provider-keys.test.ts.
   "POST /api/admin/accounts/:id/provider-keys/:key_id/test": [],
   "DELETE /api/admin/accounts/:id/provider-keys/:key_id": [
     ({ providerKey }) => ["provider-keys", "remove", providerKey],
@@ -111,12 +111,12 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
 };
 
-/** Beside the endpoints: what `GET generation` shows. */
-const FURTHER = [({ generation }: Scene) => ["generation", generation]];
+/** Commands for endpoints outside of the management API. */
+const OTHER_COMMANDS = [({ generation }: Scene) => ["generation", generation]];
 
 const MODELS = ["gpt-a", "gpt-b"] as const;
 const dataDir = seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });
-/** Its prices have jumped. */
+/** A source whose prices have jumped. */
 const source = startSource({
   openai: MODELS.map((id) => sourceModel(id, { cost: { input: 9, output: 2 } })),
 });
@@ -132,7 +132,7 @@ beforeAll(async () => {
   process.env["GATEWAY_CONFIG"] = configFile;
   const make = async (...words: string[]) => (await runJson([...words, "--json"]))["data"] as { id: string };
   const user = (await make("users", "create", "Ada")).id;
-  // Somebody has to stay its owner.
+  // An organization needs an owner.
   const owner = (await make("users", "create", "Grace")).id;
   const { data: refreshed } = await runJson(["catalog", "refresh", "--json"]);
   const { waiting } = refreshed as { waiting: [{ id: string }, { id: string }] };
@@ -155,7 +155,7 @@ afterAll(() => {
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 
-/** What no command makes: a generation that was paid for, its bodies, and a key at a provider. */
+/** Inserts records that no command creates: a charged generation, its logged bodies, and a BYOK key. */
 async function seed(accountId: string, keyId: string): Promise<void> {
   const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
   const record = { ...PAID, accountId, keyId };
@@ -252,13 +252,15 @@ async function runJson(words: readonly string[]): Promise<Record<string, unknown
   return JSON.parse(output) as Record<string, unknown>;
 }
 
-test("every endpoint has its command, and every row an endpoint", () => {
+test("the command table has exactly one row for each management endpoint", () => {
   const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
   expect(Object.keys(COMMANDS).sort()).toEqual(endpoints.sort());
 });
 
-test("the help tells of every command", async () => {
-  const words = [...Object.values(COMMANDS).flat(), ...FURTHER].map((command) => command(NOTHING));
+test("the help lists every group of commands", async () => {
+  const words = [...Object.values(COMMANDS).flat(), ...OTHER_COMMANDS].map((command) =>
+    command(PLACEHOLDERS),
+  );
   const write = spyOn(process.stdout, "write").mockImplementation(() => true);
   try {
     await runCli(["--help"]);
@@ -270,10 +272,10 @@ test("the help tells of every command", async () => {
 });
 
 describe("every command", () => {
-  const rows = [...Object.values(COMMANDS).flat(), ...FURTHER];
+  const rows = [...Object.values(COMMANDS).flat(), ...OTHER_COMMANDS];
 
-  test.each(rows.map((words) => [words(NOTHING).join(" "), words] as const))(
-    "%s: a table for people and JSON for scripts",
+  test.each(rows.map((words) => [words(PLACEHOLDERS).join(" "), words] as const))(
+    "prints a table by default and JSON with --json: %s",
     async (_name, words) => {
       const wanted = words(scene);
       const json = await runJson([...wanted, "--json"]);
@@ -285,7 +287,7 @@ describe("every command", () => {
     },
   );
 
-  test("leaves a log that verifies, with an entry for each change", async () => {
+  test("leaves a valid audit log with an entry for each change", async () => {
     const { data } = await runJson(["audit", "list", "--limit", "100", "--json"]);
     const actions = new Set((data as { action: string }[]).map(({ action }) => action));
     for (const action of [
@@ -306,7 +308,7 @@ describe("every command", () => {
     });
   });
 
-  test("usage is also there as CSV", async () => {
+  test("of the usage report can print CSV", async () => {
     const { output } = await run(["usage", "--by", "model", "--csv"]);
     expect(output.split("\r\n")).toEqual([
       expect.stringMatching(/^model,requests,.*cost/),
@@ -315,8 +317,8 @@ describe("every command", () => {
   });
 });
 
-/** Stands for the scene in the names of tests. */
-const NOTHING: Scene = {
+/** Placeholders for the test names. */
+const PLACEHOLDERS: Scene = {
   user: "<user>",
   organization: "<org>",
   key: "<key>",
@@ -325,7 +327,7 @@ const NOTHING: Scene = {
   changes: ["<change>", "<other change>"],
 };
 
-/** What is gone cannot go again. */
+/** Returns whether a command can be run only once on a resource. */
 function isOnce([group, word]: readonly string[]): boolean {
   if (group === "catalog") return word === "approve" || word === "reject";
   return word === "remove" && (group === "members" || group === "provider-keys");

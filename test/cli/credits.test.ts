@@ -15,7 +15,7 @@ function dataDir(): { GATEWAY_DATA_DIR: string } {
 }
 
 describe.concurrent("gateway credits, ledger and usage", () => {
-  test("grant credits, once for an id, and list them", async () => {
+  test("grant credits only once per id, and list them", async () => {
     const environment = dataDir();
     const grant = ["credits", "grant", "acct_default", "12.50", "--note", "welcome", "--id", "w1"];
     const first = await workplace.run(grant, environment);
@@ -39,7 +39,7 @@ describe.concurrent("gateway credits, ledger and usage", () => {
     }
   });
 
-  test("usage says that there is none, in words and in JSON", async () => {
+  test("report no usage as a sentence and as JSON", async () => {
     const environment = dataDir();
     const days = ["usage", "--from", "2026-01-01", "--to", "2026-01-31"];
     expect((await workplace.run(days, environment)).stdout).toContain("from 2026-01-01 to 2026-01-31");
@@ -49,10 +49,10 @@ describe.concurrent("gateway credits, ledger and usage", () => {
   });
 
   test.each<[string, string[], number, string]>([
-    ["an amount that is none", ["credits", "grant", "acct_default", "many"], 2, "12.50"],
-    ["an account that is not there", ["credits", "grant", "user_none", "1"], 1, "user_none"],
+    ["an invalid amount", ["credits", "grant", "acct_default", "many"], 2, "12.50"],
+    ["an unknown account", ["credits", "grant", "user_none", "1"], 1, "user_none"],
     [
-      "an end that is past",
+      "an expiry time in the past",
       ["credits", "grant", "acct_default", "1", "--expires", "2020-01-01"],
       1,
       "--expires",
@@ -60,7 +60,7 @@ describe.concurrent("gateway credits, ledger and usage", () => {
     ["an unknown kind", ["ledger", "acct_default", "--kind", "gift"], 2, "grant"],
     ["an unknown group", ["usage", "--by", "mood"], 2, "model"],
     ["days in the wrong order", ["usage", "--from", "2026-02-01", "--to", "2026-01-01"], 1, "from"],
-  ])("refuses %s", async (_what, args, exitCode, word) => {
+  ])("reject %s", async (_what, args, exitCode, word) => {
     const run = await workplace.run(args, dataDir());
     expect([run.exitCode, run.stdout]).toEqual([exitCode, ""]);
     expect(run.stderr).toContain(word);

@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs npm in the project, as the leader of a process group of its own. */
+/** Runs npm in the project, as the leader of its own process group. */
 function runNpm(args: readonly string[]): ChildProcess & { readonly pid: number } {
   const child = spawn("npm", args, {
     cwd: ROOT,
@@ -38,7 +38,7 @@ function runNpm(args: readonly string[]): ChildProcess & { readonly pid: number 
   return Object.assign(child, { pid });
 }
 
-/** Whether any process of a group is left. */
+/** Returns whether any process of a group is left. */
 function isAlive(group: number): boolean {
   try {
     process.kill(-group, 0);
@@ -63,11 +63,11 @@ function readAddress({ stderr }: ChildProcess): Promise<string> {
 test.skipIf(Bun.which("npm") === null).each([
   ["npm start", ["start"]],
   ["npm run gateway -- start", ["run", "gateway", "--", "start"]],
-])("SIGTERM to `%s` stops the gateway, and no process is left", async (_, args) => {
+])("SIGTERM to `%s` stops the gateway and leaves no process behind", async (_, args) => {
   const npm = runNpm(args);
   const url = await readAddress(npm);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   npm.kill("SIGTERM");
-  await eventually("the end of all processes that npm has started", () => !isAlive(npm.pid));
+  await eventually("the end of all processes that npm started", () => !isAlive(npm.pid));
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
 
-const OWN = "own-command-0123456789";
+const BYOK_KEY = "own-command-0123456789";
 
 let vendor: RecordingVendor;
 let workplace: Workplace;
@@ -19,13 +19,13 @@ afterAll(async () => {
   workplace.clear();
 });
 
-/** Runs a command; in a process of its own where it is to read `stdin`. */
+/** Runs a command, in its own process if it reads `stdin`. */
 const run = (args: readonly string[], stdin?: string, environment: Readonly<Record<string, string>> = {}) =>
   stdin === undefined ? workplace.run(args, environment) : workplace.runAlone(args, { stdin, environment });
 
 describe("gateway provider-keys", () => {
-  test("stores a key from standard input, lists it, tries it, seals it anew and forgets it", async () => {
-    const added = await run(["provider-keys", "add", "vendor", "--name", "team", "--json"], `${OWN}\n`);
+  test("stores a key from standard input, lists it, tests it, re-encrypts it and removes it", async () => {
+    const added = await run(["provider-keys", "add", "vendor", "--name", "team", "--json"], `${BYOK_KEY}\n`);
     expect([added.exitCode, added.stderr]).toEqual([0, ""]);
     const { data } = JSON.parse(added.stdout);
     expect(data).toMatchObject({
@@ -37,7 +37,7 @@ describe("gateway provider-keys", () => {
 
     const tried = await run(["provider-keys", "test", data.id]);
     expect([tried.exitCode, tried.stdout]).toEqual([0, expect.stringMatching(/^ok: /)]);
-    expect(vendor.last().headers.get("authorization")).toBe(`Bearer ${OWN}`);
+    expect(vendor.last().headers.get("authorization")).toBe(`Bearer ${BYOK_KEY}`);
 
     const rotated = await run(["secrets", "rotate"]);
     expect([rotated.exitCode, rotated.stdout]).toEqual([0, expect.stringContaining("1 provider keys")]);
@@ -47,7 +47,7 @@ describe("gateway provider-keys", () => {
     expect(listed.stdout).toContain(data.id);
     expect(listed.stdout).toContain("…6789");
 
-    vendor.reset(() => Response.json({ error: { message: `no ${OWN}` } }, { status: 401 }));
+    vendor.reset(() => Response.json({ error: { message: `no ${BYOK_KEY}` } }, { status: 401 }));
     const refused = await run(["provider-keys", "test", data.id, "--json"]);
     expect([refused.exitCode, JSON.parse(refused.stdout).data.status]).toEqual([1, "refused"]);
 
@@ -55,38 +55,38 @@ describe("gateway provider-keys", () => {
     expect(removed.exitCode).toBe(0);
     expect((await run(["provider-keys", "list"])).stdout).toContain("No provider keys of");
     for (const { stdout, stderr } of [added, tried, rotated, listed, refused, removed])
-      expect(stdout + stderr).not.toContain(OWN);
+      expect(stdout + stderr).not.toContain(BYOK_KEY);
   });
 
   test.each<[string, readonly string[], string, RegExp]>([
-    ["no key on standard input", ["add", "vendor"], "\n", /No key was given/],
-    ["a provider that takes none", ["add", "nobody"], OWN, /does not accept BYOK keys/],
+    ["an empty standard input", ["add", "vendor"], "\n", /No key was given/],
+    ["a provider without keys", ["add", "no-such-provider"], BYOK_KEY, /does not accept BYOK keys/],
     [
-      "an account that there is not",
+      "an unknown account",
       ["add", "vendor", "--account", "org_none"],
-      OWN,
+      BYOK_KEY,
       /No account has the ID org_none/,
     ],
-    ["a key that is not there", ["remove", "pkey_none"], "", /No provider key has the ID pkey_none/],
-  ])("gives 1 and says what is wrong with %s", async (_name, args, stdin, words) => {
+    ["an unknown provider key", ["remove", "pkey_none"], "", /No provider key has the ID pkey_none/],
+  ])("exits with 1 and an explanation for %s", async (_name, args, stdin, words) => {
     const { exitCode, stdout, stderr } = await run(["provider-keys", ...args], stdin);
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/own-command|\bat .*\.ts:\d+/);
   });
 
-  test("takes no key as an argument", async () => {
-    expect((await run(["provider-keys", "add", "vendor", OWN])).exitCode).toBe(2);
+  test("rejects a key as an argument", async () => {
+    expect((await run(["provider-keys", "add", "vendor", BYOK_KEY])).exitCode).toBe(2);
   });
 
-  test("rotating with nothing stored says so", async () => {
+  test("reports that there is nothing to re-encrypt", async () => {
     const { exitCode, stdout } = await run(["secrets", "rotate"]);
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining("nothing to re-encrypt")]);
   });
 
-  test("says in the list which key cannot be decrypted after a change of the master key, and what to do", async () => {
+  test("lists which keys cannot be decrypted after a change of the master key, and what to do", async () => {
     const master = (letter: string) => ({ GATEWAY_SECRETS_KEY: letter.repeat(64) });
-    const added = await run(["provider-keys", "add", "vendor", "--json"], `${OWN}\n`, master("a"));
+    const added = await run(["provider-keys", "add", "vendor", "--json"], `${BYOK_KEY}\n`, master("a"));
     const { id } = JSON.parse(added.stdout).data;
     expect((await run(["provider-keys", "list"], undefined, master("a"))).stdout).toMatch(/enabled\n$/);
     const listed = await run(["provider-keys", "list"], undefined, master("b"));

@@ -25,7 +25,7 @@ function makePipe(name: string): string {
   return pipe;
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that is probably free. */
 function findPort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
@@ -35,7 +35,7 @@ function findPort(): Promise<number> {
   });
 }
 
-/** Starts a gateway whose output goes to such descriptors, and waits until it answers. */
+/** Starts a gateway with these file descriptors as output, and waits until it answers. */
 async function start(stdout: number | "ignore", stderr: number | "ignore"): Promise<string> {
   const port = await findPort();
   child = Bun.spawn([process.execPath, MAIN, "start"], {
@@ -64,12 +64,12 @@ async function stop(): Promise<number> {
   return (await child?.exited) as number;
 }
 
-/** Many times what a pipe holds. */
+/** Many times the capacity of a pipe. */
 const LINES = 2_000;
 
-describe.skipIf(process.platform === "win32")("a gateway to which nobody listens", () => {
-  test("serves on, and stops when told, where its log is not read any more", async () => {
-    // Held open at both ends, and not read.
+describe.skipIf(process.platform === "win32")("a gateway whose output is not read", () => {
+  test("keeps serving and stops on SIGTERM if its log pipe is full", async () => {
+    // Open for reading and writing, and not read.
     const descriptor = openSync(makePipe("log"), constants.O_RDWR);
     const url = await start(descriptor, "ignore");
     for (let i = 0; i < LINES; i += 100) {
@@ -81,7 +81,7 @@ describe.skipIf(process.platform === "win32")("a gateway to which nobody listens
     closeSync(descriptor);
   });
 
-  test("serves on, and stops in order, where whoever read its greeting is gone", async () => {
+  test("keeps serving and shuts down in order if the reader of its first output has exited", async () => {
     const pipe = makePipe("greeting");
     const reader = openSync(pipe, constants.O_RDWR);
     const descriptor = openSync(pipe, constants.O_WRONLY);

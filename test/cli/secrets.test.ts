@@ -5,7 +5,7 @@ import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/
 import { createWorkplace, type GatewayProcess, type Workplace } from "../support/run-gateway.ts";
 
 const ADMIN = "admin-secrets-0123456789";
-const OWN = "own-rotated-0123456789";
+const BYOK_KEY = "own-rotated-0123456789";
 const [FIRST, SECOND] = ["a".repeat(64), "b".repeat(64)];
 
 let vendor: RecordingVendor;
@@ -33,12 +33,12 @@ function manage({ url }: GatewayProcess, method: string, path: string, body?: un
   });
 }
 
-test("`gateway secrets rotate` calls no master key deletable that the running gateway still needs", async () => {
+test("`gateway secrets rotate` reports a master key as deletable only if the running gateway does not need it", async () => {
   const first = await start();
-  const stored = await manage(first, "POST", "", { provider: "vendor", key: OWN });
+  const stored = await manage(first, "POST", "", { provider: "vendor", key: BYOK_KEY });
   const { id } = ((await stored.json()) as { data: { id: string } }).data;
 
-  // The gateway keeps its master key in its data directory; the command has a configured one.
+  // The gateway uses the master key of its data directory, and the command a configured one.
   const early = await rotate(FIRST);
   expect([early.exitCode, early.stdout]).toEqual([1, ""]);
   expect(early.stderr).toContain("encrypts with another master key than this command");
@@ -52,10 +52,10 @@ test("`gateway secrets rotate` calls no master key deletable that the running ga
     /Re-encrypted 1 provider keys[\s\S]*secrets\.key is not needed any more and can be deleted/,
   );
 
-  // A second configured key that the running gateway does not have yet.
+  // A second configured master key that the running gateway does not have yet.
   expect((await rotate(`${SECOND},${FIRST}`)).exitCode).toBe(1);
   expect((await manage(second, "POST", `/${id}/test`)).status).toBe(200);
-  expect(vendor.last().headers.get("authorization")).toBe(`Bearer ${OWN}`);
+  expect(vendor.last().headers.get("authorization")).toBe(`Bearer ${BYOK_KEY}`);
   await second.stop();
 
   const stopped = await rotate(`${SECOND},${FIRST}`);

@@ -6,13 +6,13 @@ import { createWorkplace, type GatewayProcess, type Workplace } from "../support
 
 let workplace: Workplace;
 let gateway: GatewayProcess;
-/** What the first start printed. */
+/** The output of the first start. */
 let greeting: string;
 
 beforeAll(async () => {
   workplace = createWorkplace();
   gateway = await workplace.start();
-  await eventually("the whole greeting", () => gateway.greeting().endsWith("'\n\n"));
+  await eventually("the complete first output", () => gateway.greeting().endsWith("'\n\n"));
   greeting = gateway.greeting();
 });
 afterAll(async () => {
@@ -44,7 +44,7 @@ describe("the first start", () => {
     expect(listed.status).toBe(200);
   });
 
-  test.skipIf(Bun.which("curl") === null)("prints a curl line that works as it stands", async () => {
+  test.skipIf(Bun.which("curl") === null)("prints a curl command that works unchanged", async () => {
     const line = printed(/\n {2}(curl [\s\S]*?')\n/);
     const child = Bun.spawn(["sh", "-c", line], {
       stdout: "pipe",
@@ -56,7 +56,7 @@ describe("the first start", () => {
     expect(answer.choices[0].message.content).toBe("You said: Hello!");
   });
 
-  test("keeps its secrets off the disk and out of reach of others", () => {
+  test("keeps its secrets out of its files, and its data directory private", () => {
     const folder = join(workplace.folder, "data");
     expect(statSync(folder).mode & 0o077).toBe(0);
     for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -70,14 +70,14 @@ describe("the first start", () => {
 });
 
 describe("a running gateway", () => {
-  test("takes keys of the command up, and lets go of revoked ones, within a refresh", async () => {
+  test("accepts keys that commands create and rejects keys that they revoke, within a refresh", async () => {
     const made = JSON.parse((await workplace.run(["keys", "create", "from outside", "--json"])).stdout);
     await eventually("the new key works", async () => (await ask(made.key)) === 200);
     expect((await workplace.run(["keys", "revoke", made.data.id])).exitCode).toBe(0);
-    await eventually("the revoked key is refused", async () => (await ask(made.key)) === 401);
+    await eventually("the revoked key is rejected", async () => (await ask(made.key)) === 401);
   });
 
-  test("has its data directory to itself", async () => {
+  test("locks its data directory", async () => {
     const second = await workplace.runAlone(["start"]);
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain("data");
@@ -86,7 +86,7 @@ describe("a running gateway", () => {
 });
 
 describe("the second start", () => {
-  test("prints no secret, and the keys of the first still work", async () => {
+  test("prints no secret, and the keys of the first start still work", async () => {
     const key = printed(/inference key +(gw_\w+)/);
     const first = await gateway.stop();
     expect(first.exitCode).toBe(0);
@@ -99,8 +99,8 @@ describe("the second start", () => {
   });
 });
 
-describe("other first starts", () => {
-  test("print no management key where the operator brings one", async () => {
+describe("another first start", () => {
+  test("prints no management key if the operator configured one", async () => {
     const own = createWorkplace();
     const process = await own.start({ GATEWAY_ADMIN_KEY: "an-operators-own-key" });
     await eventually("the greeting", () => process.greeting().includes("inference key"));
@@ -114,7 +114,7 @@ describe("other first starts", () => {
     own.clear();
   });
 
-  test("say what to do where nothing is served", async () => {
+  test("prints advice if no model is served", async () => {
     const own = createWorkplace();
     const process = await own.start({ GATEWAY_SANDBOX: "off" });
     await eventually("the greeting", () => process.greeting().includes("API key and start again"));
@@ -123,7 +123,7 @@ describe("other first starts", () => {
     own.clear();
   });
 
-  test("leave nothing behind where the configuration is wrong", async () => {
+  test("leaves no files behind if the configuration is invalid", async () => {
     const own = createWorkplace();
     writeFileSync(join(own.folder, "gateway.yaml"), "serve: {}\n");
     const { exitCode, stdout, stderr } = await own.runAlone(["start"]);
@@ -133,7 +133,7 @@ describe("other first starts", () => {
     own.clear();
   });
 
-  test("that find their port taken say so, and the next one still prints the keys", async () => {
+  test("that finds its port in use says so, and the next one still prints the keys", async () => {
     const own = createWorkplace();
     const { exitCode, stderr } = await own.runAlone(["start"], {
       environment: { GATEWAY_PORT: new URL(gateway.url).port },

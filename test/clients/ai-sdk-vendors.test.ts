@@ -4,7 +4,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, type LanguageModel, stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
 import {
-  expectNothingLost,
+  expectCompleteHistories,
   runTool,
   SMALL_TALK,
   STRICT_MODELS,
@@ -17,7 +17,7 @@ import {
 let vendors: StrictVendors;
 
 beforeAll(async () => {
-  // The client alone carries what vendors want back.
+  // Only the client preserves the reasoning that vendors require.
   vendors = await startStrictVendors("limits: {turn_memory_bytes: 0}");
 });
 afterAll(() => vendors.stop());
@@ -34,7 +34,7 @@ const TOOLS = {
   }),
 };
 
-/** The SDK's own providers for an API, and how they are asked to reason. */
+/** The SDK's own provider for each API, and its options for reasoning. */
 const PROVIDERS = {
   "@ai-sdk/anthropic": {
     modelOf: (id: string): LanguageModel =>
@@ -65,14 +65,14 @@ const CASES = (Object.keys(PROVIDERS) as ProviderName[]).flatMap((name) =>
 describe.each(CASES)("%s with %s", (name, model) => {
   const { modelOf, options } = PROVIDERS[name];
 
-  test("gives text, finish and usage", async () => {
+  test("returns text, finish reason and usage", async () => {
     const result = await generateText({ model: modelOf(model), prompt: "Hello!", maxRetries: 0 });
     expect([result.text, result.finishReason, result.response.modelId]).toEqual([SMALL_TALK, "stop", model]);
     expect(result.usage.inputTokens).toBeGreaterThan(0);
     expect(result.usage.outputTokens).toBeGreaterThan(0);
   });
 
-  test("runs a task in three steps with parallel calls, and gives its reasoning back", async () => {
+  test("completes a task in three steps with parallel calls, and sends its reasoning back", async () => {
     const result = await generateText({
       model: modelOf(model),
       prompt: TASK,
@@ -83,10 +83,10 @@ describe.each(CASES)("%s with %s", (name, model) => {
       providerOptions: options,
     });
     expect(result.text).toBe(TASK_ANSWER);
-    expectNothingLost(vendors, 3);
+    expectCompleteHistories(vendors, 3);
   });
 
-  test("runs it streamed", async () => {
+  test("completes the task with streams", async () => {
     const errors: unknown[] = [];
     const result = streamText({
       model: modelOf(model),
@@ -100,14 +100,14 @@ describe.each(CASES)("%s with %s", (name, model) => {
     });
     const text = await result.text;
     expect([errors, text]).toEqual([[], TASK_ANSWER]);
-    expectNothingLost(vendors, 3);
+    expectCompleteHistories(vendors, 3);
   });
 });
 
 describe.each(Object.keys(PROVIDERS) as ProviderName[])("%s", (name) => {
   const { modelOf } = PROVIDERS[name];
 
-  test("tells what went wrong, and whether to try again", async () => {
+  test("throws errors with their status, and with whether to retry", async () => {
     const ask = (prompt: string) =>
       generateText({ model: modelOf("sandbox/echo"), prompt, maxRetries: 0 }).then(
         () => null,
@@ -124,7 +124,7 @@ describe.each(Object.keys(PROVIDERS) as ProviderName[])("%s", (name) => {
     }
   });
 
-  test("hears of a stream that breaks off", async () => {
+  test("reports an error if a stream breaks off", async () => {
     const errors: unknown[] = [];
     const result = streamText({
       model: modelOf("sandbox/echo"),

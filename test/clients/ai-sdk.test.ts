@@ -53,7 +53,7 @@ const TOOLS = {
   time: tool({ inputSchema: z.object({}), execute: async () => "noon" }),
 };
 
-/** Errors of a stream come as parts; the default handler would print them. */
+/** Errors of a stream are parts. The default handler would print them. */
 const QUIETLY = { onError: () => {}, maxRetries: 0 };
 
 async function errorOf(promise: PromiseLike<unknown>): Promise<unknown> {
@@ -66,7 +66,7 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<unknown> {
 }
 
 describe("generateText", () => {
-  test("gives text, finish, usage and the model that answered", async () => {
+  test("returns text, finish reason, usage and the model that answered", async () => {
     const result = await generateText({ model: echo, system: "Be brief.", prompt: "Hello!" });
     expect(result.text).toBe("You said: Hello!");
     expect(result.finishReason).toBe("stop");
@@ -77,7 +77,7 @@ describe("generateText", () => {
     expect(result.warnings ?? []).toEqual([]);
   });
 
-  test("gives the reasoning apart from the text, once", async () => {
+  test("returns the reasoning once and separate from the text", async () => {
     const result = await generateText({ model: echo, prompt: "[sandbox:reasoning] Hello!" });
     const plain = (await fetch(`${gateway.base}/chat/completions`, {
       method: "POST",
@@ -92,7 +92,7 @@ describe("generateText", () => {
     expect(result.usage.outputTokenDetails.reasoningTokens).toBeGreaterThan(0);
   });
 
-  test("runs a tool loop of several steps, with parallel calls", async () => {
+  test("runs a tool loop of several steps with parallel calls", async () => {
     ran.length = 0;
     const result = await generateText({
       model: echo,
@@ -113,7 +113,7 @@ describe("generateText", () => {
 });
 
 describe("streamText", () => {
-  test("gives text, finish and usage", async () => {
+  test("returns text, finish reason and usage", async () => {
     const result = streamText({ model: echo, prompt: "Hello there!" });
     const pieces = await Array.fromAsync(result.textStream);
     expect(pieces.length).toBeGreaterThan(1);
@@ -122,7 +122,7 @@ describe("streamText", () => {
     expect(await result.usage).toMatchObject({ inputTokens: 3, outputTokens: 6, totalTokens: 9 });
   });
 
-  test("gives the usage whether or not it asks for it", async () => {
+  test("returns the usage whether or not the client requests it", async () => {
     for (const includeUsage of [true, false]) {
       const result = streamText({ model: modelOf(gateway, { includeUsage }), prompt: "Hello!" });
       expect(await result.text).toBe("You said: Hello!");
@@ -130,7 +130,7 @@ describe("streamText", () => {
     }
   });
 
-  test("gives the reasoning apart from the text, once", async () => {
+  test("returns the reasoning once and separate from the text", async () => {
     const whole = await generateText({ model: echo, prompt: "[sandbox:reasoning] Hello!" });
     const result = streamText({ model: echo, prompt: "[sandbox:reasoning] Hello!" });
     const kinds = (await Array.fromAsync(result.fullStream)).map(({ type }) => type);
@@ -139,7 +139,7 @@ describe("streamText", () => {
     expect(await result.text).toBe("You said: Hello!");
   });
 
-  test("runs a tool loop of several steps, with parallel calls", async () => {
+  test("runs a tool loop of several steps with parallel calls", async () => {
     ran.length = 0;
     const result = streamText({
       model: echo,
@@ -158,16 +158,16 @@ describe("streamText", () => {
     expect(ran).toEqual([{ city: "Paris" }]);
   });
 
-  test("reads pieces of any size", async () => {
+  test("reads events that arrive in chunks of any size", async () => {
     const result = streamText({ model: echo, prompt: "[sandbox:split=7] Grüße, 🦉!" });
     expect(await result.text).toBe("You said: Grüße, 🦉!");
   });
 });
 
-describe("objects", () => {
+describe("structured objects", () => {
   const schema = z.object({ city: z.enum(["Paris", "Rome"]), degrees: z.number().int() });
 
-  test("come from generateObject, streamObject and Output.object alike", async () => {
+  test("are returned by generateObject, streamObject and Output.object", async () => {
     const expected = { city: "Paris", degrees: 0 } as const;
     const { object } = await generateObject({ model: echo, schema, prompt: "Where is it warm?" });
     expect(object).toEqual(expected);
@@ -183,12 +183,12 @@ describe("objects", () => {
   });
 });
 
-describe("errors are APICallErrors that say whether to retry", () => {
+describe("an APICallError tells whether the request can be retried after", () => {
   test.each([
     ["a field out of range", "x", { temperature: 3 }, 400, false, /temperature/],
-    ["a refusal by the upstream", "[sandbox:error=400] x", {}, 400, false, /temperature/],
+    ["a rejection by the upstream", "[sandbox:error=400] x", {}, 400, false, /temperature/],
     ["a prompt that is too long", "[sandbox:context] x", {}, 400, false, /maximum context length is \d+/],
-    ["a limit", "[sandbox:error=429] x", {}, 429, true, /limiting/],
+    ["a rate limit of the upstream", "[sandbox:error=429] x", {}, 429, true, /limiting/],
     ["a failed upstream", "[sandbox:error=500] x", {}, 502, true, /failed/],
     ["an overloaded upstream", "[sandbox:error=503] x", {}, 503, true, /overloaded/],
   ] as const)("%s", async (_name, prompt, more, status, isRetryable, message) => {
@@ -200,7 +200,7 @@ describe("errors are APICallErrors that say whether to retry", () => {
     expect(responseHeaders?.["x-request-id"]).toStartWith("req_");
   });
 
-  test("a wrong key, and a management key", async () => {
+  test("an invalid key or a management key", async () => {
     for (const [apiKey, status] of [
       ["sk-wrong", 401],
       [gateway.adminKey, 403],
@@ -211,7 +211,7 @@ describe("errors are APICallErrors that say whether to retry", () => {
     }
   });
 
-  test("a stream that never began", async () => {
+  test("a stream that failed before its first event", async () => {
     const result = streamText({ model: echo, prompt: "[sandbox:error=503] x", ...QUIETLY });
     const parts = await Array.fromAsync(result.fullStream);
     const failed = parts.find((part) => part.type === "error");
@@ -229,8 +229,8 @@ describe("errors are APICallErrors that say whether to retry", () => {
   });
 });
 
-describe("clients", () => {
-  test("that abort end the request upstream", async () => {
+describe("AI SDK clients", () => {
+  test("cancel the upstream request when they abort", async () => {
     const abort = new AbortController();
     const result = streamText({
       model: echo,
@@ -249,7 +249,7 @@ describe("clients", () => {
     );
   });
 
-  test("without a key use free models, and only those", async () => {
+  test("can use free models without a key, and no others", async () => {
     const { text } = await generateText({
       model: modelOf(gateway, { apiKey: "anonymous" }, "sandbox/echo:free"),
       prompt: "Hello!",

@@ -10,7 +10,7 @@ import Anthropic, {
 } from "@anthropic-ai/sdk";
 import { eventually } from "../support/eventually.ts";
 import {
-  expectNothingLost,
+  expectCompleteHistories,
   runTool,
   SMALL_TALK,
   STRICT_MODELS,
@@ -28,7 +28,7 @@ let vendors: StrictVendors;
 let anthropic: Anthropic;
 
 beforeAll(async () => {
-  // The client alone carries what vendors want back.
+  // Only the client preserves the reasoning that vendors require.
   vendors = await startStrictVendors("limits: {turn_memory_bytes: 0}");
   anthropic = clientOf();
 });
@@ -40,7 +40,7 @@ function clientOf(options: ConstructorParameters<typeof Anthropic>[0] = {}): Ant
   return new Anthropic({ baseURL: base, apiKey: key, maxRetries: 0, ...options });
 }
 
-function say(content: string, more: Partial<Body> = {}): Body {
+function createBody(content: string, more: Partial<Body> = {}): Body {
   return { model: "sandbox/echo", max_tokens: 1_000, messages: [{ role: "user", content }], ...more };
 }
 
@@ -62,8 +62,8 @@ const TOOLS: Anthropic.Tool[] = Object.entries(TASK_TOOLS).map(([name, input_sch
   input_schema,
 }));
 
-/** The answer and a result for each of its calls. */
-function goOn(messages: Messages, { content }: Anthropic.Message): Messages {
+/** Returns the conversation with the answer and a result for each of its tool calls. */
+function appendAnswer(messages: Messages, { content }: Anthropic.Message): Messages {
   const results = content.flatMap((block) =>
     block.type === "tool_use"
       ? [{ type: "tool_result" as const, tool_use_id: block.id, content: runTool(block.name) }]
@@ -80,9 +80,9 @@ const IMAGE: Anthropic.ImageBlockParam = {
 };
 
 describe.each(Object.entries(STRICT_MODELS))("a vendor of %s", (format, model) => {
-  test("answers messages.create with the library's types filled in", async () => {
+  test("answers messages.create with all typed fields", async () => {
     const { data, response, request_id } = await anthropic.messages
-      .create(say("Hello!", { model, system: "Be brief." }))
+      .create(createBody("Hello!", { model, system: "Be brief." }))
       .withResponse();
     expect(data).toMatchObject({
       type: "message",
@@ -97,11 +97,11 @@ describe.each(Object.entries(STRICT_MODELS))("a vendor of %s", (format, model) =
     expect(data.usage.output_tokens).toBeGreaterThan(0);
     expect([data.usage.cache_read_input_tokens, data.usage.cache_creation_input_tokens]).toEqual([0, 0]);
     expect(request_id).toStartWith("req_");
-    expect(vendors.requests()[0]?.refusal).toBeNull();
+    expect(vendors.requests()[0]?.rejection).toBeNull();
   });
 
-  test("is read by the library's own stream", async () => {
-    const stream = anthropic.messages.stream(say("Hello!", { model }));
+  test("can be read with the SDK's stream helper", async () => {
+    const stream = anthropic.messages.stream(createBody("Hello!", { model }));
     const pieces: string[] = [];
     stream.on("text", (piece) => pieces.push(piece));
     const final = await stream.finalMessage();
@@ -110,8 +110,8 @@ describe.each(Object.entries(STRICT_MODELS))("a vendor of %s", (format, model) =
     expect(final.usage.output_tokens).toBeGreaterThan(0);
   });
 
-  test.each(["whole", "streamed"])(
-    "is led through a task with calls side by side, its thinking sent back as it came: %s",
+  test.each(["not streamed", "streamed"])(
+    "completes a task with parallel tool calls, and gets its thinking back unchanged: %s",
     async (mode) => {
       let messages: Messages = [{ role: "user", content: TASK }];
       const answers: Anthropic.Message[] = [];
@@ -124,11 +124,11 @@ describe.each(Object.entries(STRICT_MODELS))("a vendor of %s", (format, model) =
           thinking: { type: "enabled", budget_tokens: 2_000 },
         };
         const answer =
-          mode === "whole"
+          mode === "not streamed"
             ? await anthropic.messages.create(body)
             : await anthropic.messages.stream(body).finalMessage();
         answers.push(answer);
-        messages = goOn(messages, answer);
+        messages = appendAnswer(messages, answer);
       }
       const [first, second, last] = answers as [Anthropic.Message, Anthropic.Message, Anthropic.Message];
       expect(textOf(last)).toBe(TASK_ANSWER);
@@ -137,14 +137,14 @@ describe.each(Object.entries(STRICT_MODELS))("a vendor of %s", (format, model) =
         "tool_use",
         "end_turn",
       ]);
-      expectNothingLost(vendors, 3);
+      expectCompleteHistories(vendors, 3);
       const thinks = format === "anthropic-messages" || format === "gemini" || format === "openai-responses";
       const kinds = first.content.map(({ type }) => type);
       expect(kinds.some((kind) => kind === "thinking" || kind === "redacted_thinking")).toBe(thinks);
     },
   );
 
-  test("sees images, in messages and in results of tools", async () => {
+  test("receives images in messages and in tool results", async () => {
     const messages: Messages = [
       { role: "user", content: [{ type: "text", text: "What is it?" }, IMAGE] },
       {
@@ -158,14 +158,14 @@ describe.each(Object.entries(STRICT_MODELS))("a vendor of %s", (format, model) =
     ];
     await anthropic.messages.create({ model, max_tokens: 1_000, messages, tools: TOOLS });
     const [request] = vendors.requests();
-    expect(request?.refusal).toBeNull();
+    expect(request?.rejection).toBeNull();
     expect(JSON.stringify(request?.body).split(PIXEL)).toHaveLength(3);
   });
 
-  test("takes system blocks with marks for the cache, and keeps the marks where it knows them", async () => {
+  test("receives all system blocks, with their cache_control only if it supports that", async () => {
     const mark = { type: "ephemeral" as const, ttl: "1h" as const };
     await anthropic.messages.create(
-      say("Hello!", {
+      createBody("Hello!", {
         model,
         system: [
           { type: "text", text: "Be brief." },
@@ -175,7 +175,7 @@ describe.each(Object.entries(STRICT_MODELS))("a vendor of %s", (format, model) =
     );
     const [request] = vendors.requests();
     const body = JSON.stringify(request?.body);
-    expect(request?.refusal).toBeNull();
+    expect(request?.rejection).toBeNull();
     expect(body).toContain("Be brief.");
     expect(body).toContain("Be kind.");
     expect(body.includes(JSON.stringify(mark))).toBe(format === "anthropic-messages");
@@ -185,16 +185,16 @@ describe.each(Object.entries(STRICT_MODELS))("a vendor of %s", (format, model) =
 describe("the beta endpoints", () => {
   const model = STRICT_MODELS["anthropic-messages"];
 
-  test("answer under ?beta=true, with betas that nobody knows", async () => {
+  test("are answered with ?beta=true and unknown betas", async () => {
     const message = await anthropic.beta.messages.create({
-      ...say("Hello!"),
+      ...createBody("Hello!"),
       betas: ["made-up-2099-01-01"],
     });
     expect(textOf(message as Anthropic.Message)).toBe("You said: Hello!");
   });
 
-  test("tell a vendor of their own format which betas the client wants", async () => {
-    // This vendor refuses system messages among the others without the beta for them.
+  test("forward the client's betas to a vendor of the Messages format", async () => {
+    // Without this beta the vendor rejects a system message in the middle.
     const betas = ["mid-conversation-tool-changes-2026-07-01", "made-up-2099-01-01"];
     const messages = [
       { role: "user", content: "Hello!" },
@@ -202,10 +202,10 @@ describe("the beta endpoints", () => {
       { role: "user", content: "Well?" },
     ] as Messages;
     await anthropic.beta.messages.create({ model, max_tokens: 1_000, messages, betas } as never);
-    expect(vendors.requests().map(({ refusal }) => refusal)).toEqual([null]);
+    expect(vendors.requests().map(({ rejection }) => rejection)).toEqual([null]);
   });
 
-  test("refuse threads in the words on which the library sends the whole history", async () => {
+  test("reject threads with the error that makes the SDK send the whole history", async () => {
     const thread = anthropic.beta.messages.thread({
       model,
       max_tokens: 1_000,
@@ -219,8 +219,8 @@ describe("the beta endpoints", () => {
     expect(JSON.stringify(request?.body)).not.toContain('"thread"');
   });
 
-  test("name what is not supported where a client sends a thread itself", async () => {
-    const asked = anthropic.beta.messages.create({ ...say("x"), thread: { type: "create" } } as never);
+  test("reject a thread that the client requests directly with an error that names the field", async () => {
+    const asked = anthropic.beta.messages.create({ ...createBody("x"), thread: { type: "create" } } as never);
     const error = (await errorOf(asked)) as APIError;
     expect([error.status, error.errorCode]).toEqual([400, "thread_unsupported_request"]);
     expect(error.details as unknown).toEqual({
@@ -230,36 +230,38 @@ describe("the beta endpoints", () => {
   });
 });
 
-/** The library leaves its key out where a header brings another. */
+/** Returns both credential headers. The SDK does not add its key if one of them is set. */
 function bothHeaders(key: string, bearer: string) {
   return { "x-api-key": key, authorization: `Bearer ${bearer}` };
 }
 
-describe("the key", () => {
+describe("an API key", () => {
   const KEYS: readonly [string, (key: string) => ConstructorParameters<typeof Anthropic>[0]][] = [
-    ["in x-api-key alone", (key) => ({ apiKey: key })],
-    ["as a bearer alone", (key) => ({ apiKey: null, authToken: key })],
-    ["in both", (key) => ({ apiKey: key, defaultHeaders: bothHeaders(key, key) })],
+    ["as a bearer token only", (key) => ({ apiKey: key })],
+    ["in both headers", (key) => ({ apiKey: null, authToken: key })],
+    ["in both headers", (key) => ({ apiKey: key, defaultHeaders: bothHeaders(key, key) })],
     [
-      "in x-api-key, beside the word anonymous",
+      "in x-api-key next to the bearer token anonymous",
       (key) => ({ apiKey: key, defaultHeaders: bothHeaders(key, "anonymous") }),
     ],
   ];
 
-  test.each(KEYS)("is taken %s", async (_name, options) => {
-    const { id } = await clientOf(options(vendors.gateway.key)).messages.create(say("Hello!"));
+  test.each(KEYS)("is accepted %s", async (_name, options) => {
+    const { id } = await clientOf(options(vendors.gateway.key)).messages.create(createBody("Hello!"));
     const { base, key } = vendors.gateway;
     const record = await fetch(`${base}/generation?id=${id}`, { headers: { "x-api-key": key } });
     expect(await record.json()).toMatchObject({ data: { id, api: "messages", finish_reason: "stop" } });
   });
 
-  test("that is wrong in x-api-key is refused, also where none is needed", async () => {
-    const asked = clientOf({ apiKey: "sk-wrong" }).messages.create(say("x", { model: "sandbox/echo:free" }));
+  test("that is invalid in x-api-key is rejected even for a free model", async () => {
+    const asked = clientOf({ apiKey: "sk-wrong" }).messages.create(
+      createBody("x", { model: "sandbox/echo:free" }),
+    );
     expect(await errorOf(asked)).toBeInstanceOf(AuthenticationError);
   });
 });
 
-describe("errors have the library's classes", () => {
+describe("an error has the SDK's class after", () => {
   const CASES: readonly [
     name: string,
     ask: () => PromiseLike<unknown>,
@@ -270,7 +272,7 @@ describe("errors have the library's classes", () => {
   ][] = [
     [
       "a field out of range",
-      () => anthropic.messages.create(say("x", { temperature: 3 } as Partial<Body>)),
+      () => anthropic.messages.create(createBody("x", { temperature: 3 } as Partial<Body>)),
       BadRequestError,
       400,
       "invalid_request_error",
@@ -278,7 +280,7 @@ describe("errors have the library's classes", () => {
     ],
     [
       "an unknown model",
-      () => anthropic.messages.create(say("x", { model: "sandbox/echoes" })),
+      () => anthropic.messages.create(createBody("x", { model: "sandbox/echoes" })),
       BadRequestError,
       400,
       "invalid_request_error",
@@ -286,15 +288,15 @@ describe("errors have the library's classes", () => {
     ],
     [
       "a prompt that is too long",
-      () => anthropic.messages.create(say("[sandbox:context] x")),
+      () => anthropic.messages.create(createBody("[sandbox:context] x")),
       BadRequestError,
       400,
       "invalid_request_error",
       /prompt is too long: \d+ tokens > 8192 maximum/,
     ],
     [
-      "a key that is not valid",
-      () => clientOf({ apiKey: "sk-wrong" }).messages.create(say("x")),
+      "an invalid key",
+      () => clientOf({ apiKey: "sk-wrong" }).messages.create(createBody("x")),
       AuthenticationError,
       401,
       "authentication_error",
@@ -302,14 +304,14 @@ describe("errors have the library's classes", () => {
     ],
     [
       "no key for a paid model",
-      () => clientOf({ apiKey: "anonymous" }).messages.create(say("x")),
+      () => clientOf({ apiKey: "anonymous" }).messages.create(createBody("x")),
       AuthenticationError,
       401,
       "authentication_error",
       /needs an API key/,
     ],
     [
-      "an address that is not there",
+      "an unknown path",
       () => anthropic.messages.batches.retrieve("batch_1"),
       NotFoundError,
       404,
@@ -317,8 +319,8 @@ describe("errors have the library's classes", () => {
       /no endpoint at this path/,
     ],
     [
-      "a limit of the upstream",
-      () => anthropic.messages.create(say("[sandbox:error=429,retry-after=3] x")),
+      "a rate limit of the upstream",
+      () => anthropic.messages.create(createBody("[sandbox:error=429,retry-after=3] x")),
       RateLimitError,
       429,
       "rate_limit_error",
@@ -326,15 +328,15 @@ describe("errors have the library's classes", () => {
     ],
     [
       "a failed upstream",
-      () => anthropic.messages.create(say("[sandbox:error=500] x")),
+      () => anthropic.messages.create(createBody("[sandbox:error=500] x")),
       InternalServerError,
       502,
       "api_error",
       /failed/,
     ],
     [
-      "an overloaded upstream, whose 529 is a 503 here",
-      () => anthropic.messages.create(say("[sandbox:error=529] x")),
+      "an overloaded upstream, whose 529 becomes a 503",
+      () => anthropic.messages.create(createBody("[sandbox:error=529] x")),
       InternalServerError,
       503,
       "overloaded_error",
@@ -342,7 +344,7 @@ describe("errors have the library's classes", () => {
     ],
     [
       "an error in the first event of a stream",
-      () => anthropic.messages.create({ ...say("[sandbox:error-first] x"), stream: true }),
+      () => anthropic.messages.create({ ...createBody("[sandbox:error-first] x"), stream: true }),
       InternalServerError,
       502,
       "api_error",
@@ -358,8 +360,8 @@ describe("errors have the library's classes", () => {
     expect(error.requestID).toStartWith("req_");
   });
 
-  test("a stream that breaks off is an error to the library's helper, behind the words that came", async () => {
-    const stream = anthropic.messages.stream(say("[sandbox:cut] one two three"));
+  test("a stream that breaks off, which the stream helper throws after the text", async () => {
+    const stream = anthropic.messages.stream(createBody("[sandbox:cut] one two three"));
     let text = "";
     stream.on("text", (piece) => {
       text += piece;
@@ -370,9 +372,9 @@ describe("errors have the library's classes", () => {
   });
 });
 
-describe("a client that leaves", () => {
-  test("in the middle of a stream is recorded as cancelled", async () => {
-    const stream = anthropic.messages.stream(say("[sandbox:stall=3] one two three"));
+describe("a client that disconnects", () => {
+  test("in the middle of a stream has its generation recorded as cancelled", async () => {
+    const stream = anthropic.messages.stream(createBody("[sandbox:stall=3] one two three"));
     let id = "";
     const left = errorOf(
       (async () => {
@@ -383,7 +385,7 @@ describe("a client that leaves", () => {
       })(),
     );
     expect(await left).toBeInstanceOf(APIUserAbortError);
-    const line = await eventually("the cancelled request's line", () =>
+    const line = await eventually("the log line of the cancelled request", () =>
       vendors.gateway.log.find(({ fields }) => fields["generation_id"] === id),
     );
     expect(line.fields["outcome"]).toBe("cancelled");

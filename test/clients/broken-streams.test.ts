@@ -10,11 +10,11 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type MistralClient, openMistral } from "../support/mistral-sdk.ts";
 import { chunkOf, type Play, startVendor, textOf, type Vendor } from "../support/vendor.ts";
 
-/** What a client library made of a stream that broke. */
+/** What a client library reports about a stream that broke. */
 interface Report {
-  /** The errors that the library raised or handed over. */
+  /** The errors that the library threw or passed to a callback. */
   readonly errors: readonly unknown[];
-  /** The reasons to finish that it reported. */
+  /** The finish reasons that the library reported. */
   readonly finishes: readonly string[];
 }
 
@@ -49,10 +49,10 @@ const callOf = (args: string) =>
 
 const moreOf = (args: string) => chunkOf({ tool_calls: [{ index: 0, function: { arguments: args } }] });
 
-/** What the vendor sends before it breaks: before the gateway's own answer has begun, or after. */
+/** The vendor's events before it breaks, and whether the gateway's response has begun by then. */
 const SENT = {
-  "before anything": { events: [], hasBegun: false },
-  "after the role alone": { events: [ROLE], hasBegun: false },
+  "before the first event": { events: [], hasBegun: false },
+  "after the role": { events: [ROLE], hasBegun: false },
   "after reasoning and before any text": {
     events: [ROLE, chunkOf({ reasoning_content: "Hm." })],
     hasBegun: true,
@@ -64,19 +64,19 @@ const SENT = {
     hasBegun: true,
   },
 } as const;
-type Place = keyof typeof SENT;
+type BreakPosition = keyof typeof SENT;
 
-/** How the vendor breaks. */
+/** How the vendor's stream breaks. */
 const BREAKS = {
   "an error event": [{ error: { message: "The engine crashed.", code: 500 } }],
-  "an end without a finish": [],
+  "an end without a finish reason": [],
 } as const;
 type Break = keyof typeof BREAKS;
 
-/** The vendor breaks only when the client has the head of its answer. */
-function breakOff(place: Place, how: Break): Play {
+/** Returns a vendor that breaks after the client has received the response head. */
+function breakOff(position: BreakPosition, how: Break): Play {
   return async (call) => {
-    const { events, hasBegun } = SENT[place];
+    const { events, hasBegun } = SENT[position];
     await call.begin();
     await call.events(...events);
     if (hasBegun) await call.gate();
@@ -85,7 +85,7 @@ function breakOff(place: Place, how: Break): Play {
   };
 }
 
-const fetchAndLetGoOn = (async (...request: Parameters<typeof fetch>) => {
+const fetchAndContinue = (async (...request: Parameters<typeof fetch>) => {
   const response = await fetch(...request);
   for (const call of vendor.calls) call.letGoOn();
   return response;
@@ -110,9 +110,9 @@ async function report(run: (finishes: string[]) => Promise<unknown>): Promise<Re
 }
 
 const openai = () =>
-  new OpenAI({ baseURL: gateway.base, apiKey: gateway.key, maxRetries: 0, fetch: fetchAndLetGoOn });
+  new OpenAI({ baseURL: gateway.base, apiKey: gateway.key, maxRetries: 0, fetch: fetchAndContinue });
 
-/** The AI SDK with a model of one of its providers, running tools by itself. */
+/** Reads a stream with the AI SDK, which runs tools by itself. */
 async function reportAiSdk(model: LanguageModel): Promise<Report> {
   const errors: unknown[] = [];
   const finishes: string[] = [];
@@ -139,7 +139,7 @@ function reportMistral(
   ask: (client: MistralClient) => ReturnType<MistralClient["chat"]["stream"]>,
 ): Promise<Report> {
   return report(async (finishes) => {
-    const options = { apiKey: gateway.key, serverURL: gateway.url, fetcher: fetchAndLetGoOn };
+    const options = { apiKey: gateway.key, serverURL: gateway.url, fetcher: fetchAndContinue };
     for await (const { data } of await ask(await openMistral(options)))
       finishes.push(...data.choices.flatMap(({ finishReason }) => finishReason ?? []));
   });
@@ -172,11 +172,11 @@ const CLIENTS: Readonly<Record<string, () => Promise<Report>>> = {
     }),
   "AI SDK, openai provider, chat": () =>
     reportAiSdk(
-      createOpenAI({ baseURL: gateway.base, apiKey: gateway.key, fetch: fetchAndLetGoOn }).chat(MODEL),
+      createOpenAI({ baseURL: gateway.base, apiKey: gateway.key, fetch: fetchAndContinue }).chat(MODEL),
     ),
   "AI SDK, openai provider, responses": () =>
     reportAiSdk(
-      createOpenAI({ baseURL: gateway.base, apiKey: gateway.key, fetch: fetchAndLetGoOn }).responses(MODEL),
+      createOpenAI({ baseURL: gateway.base, apiKey: gateway.key, fetch: fetchAndContinue }).responses(MODEL),
     ),
   "AI SDK, openai-compatible provider": () =>
     reportAiSdk(
@@ -184,12 +184,12 @@ const CLIENTS: Readonly<Record<string, () => Promise<Report>>> = {
         name: "gateway",
         baseURL: gateway.base,
         apiKey: gateway.key,
-        fetch: fetchAndLetGoOn,
+        fetch: fetchAndContinue,
       })(MODEL),
     ),
   "AI SDK, anthropic provider": () =>
     reportAiSdk(
-      createAnthropic({ baseURL: `${gateway.base}/v1`, apiKey: gateway.key, fetch: fetchAndLetGoOn })(MODEL),
+      createAnthropic({ baseURL: `${gateway.base}/v1`, apiKey: gateway.key, fetch: fetchAndContinue })(MODEL),
     ),
   "@anthropic-ai/sdk": () =>
     report(async (finishes) => {
@@ -197,7 +197,7 @@ const CLIENTS: Readonly<Record<string, () => Promise<Report>>> = {
         baseURL: gateway.base,
         apiKey: gateway.key,
         maxRetries: 0,
-        fetch: fetchAndLetGoOn,
+        fetch: fetchAndContinue,
       });
       const tools = [{ name: "pay", input_schema: { type: "object" as const } }];
       const stream = client.messages.stream({ model: MODEL, max_tokens: 100, messages: MESSAGES, tools });
@@ -217,10 +217,10 @@ const CLIENTS: Readonly<Record<string, () => Promise<Report>>> = {
 
 describe.each(Object.keys(CLIENTS))("%s", (client) => {
   describe.each(Object.keys(BREAKS) as Break[])("reading a stream that breaks with %s", (how) => {
-    test.each(Object.keys(SENT) as Place[])(
-      "raises an error and runs no tool when it breaks %s",
-      async (place) => {
-        vendor.perform(breakOff(place, how));
+    test.each(Object.keys(SENT) as BreakPosition[])(
+      "raises an error and runs no tool if it breaks %s",
+      async (position) => {
+        vendor.perform(breakOff(position, how));
         toolRuns = 0;
         const { errors, finishes } = await (CLIENTS[client] as () => Promise<Report>)();
         expect(errors).not.toEqual([]);

@@ -42,13 +42,13 @@ interface Failed {
   readonly error: { readonly type: string; readonly message: string };
 }
 
-describe("FIM", () => {
+describe("fill in the middle", () => {
   test.each([
     "/api/fim/completions",
     "/v1/fim/completions",
     "/api/gateway/v1/fim/completions",
     "/api/gateway/fim/completions",
-  ])("answers at %s in the chat shape", async (path) => {
+  ])("is served at %s with responses in the chat completions format", async (path) => {
     const response = await ask({}, path);
     expect(response.status).toBe(200);
     const answer = (await response.json()) as Record<string, unknown>;
@@ -62,21 +62,21 @@ describe("FIM", () => {
     expect(response.headers.get("x-gateway-warning")).toBeNull();
   });
 
-  test("asks the code-completion host before the general one, at its FIM endpoint", async () => {
+  test("prefers the code-completion provider to the general one", async () => {
     await ask();
     expect(codestral.last().path).toBe("/v1/fim/completions");
     expect(codestral.last().headers.get("authorization")).toBe("Bearer codestral-key-1");
     expect(mistral.requests).toHaveLength(0);
   });
 
-  test("goes to the general host where the code-completion one fails", async () => {
+  test("fails over to the general provider", async () => {
     codestral.reset(() => new Response("{}", { status: 500 }));
     const response = await ask();
     expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "mistral"]);
     expect(mistral.last().path).toBe("/v1/fim/completions");
   });
 
-  test("streams chunks with the usage in the last, then [DONE]", async () => {
+  test("is streamed in chunks, with the usage in the last one, and ends with [DONE]", async () => {
     const events = await readEvents(await ask({ stream: true }));
     expect(events.at(-1)).toBe("[DONE]");
     const chunks = events.slice(0, -1).map((event) => JSON.parse(event));
@@ -89,7 +89,7 @@ describe("FIM", () => {
     expect(JSON.parse(codestral.last().text)).toMatchObject({ stream: true });
   });
 
-  test("sends every field to the vendor", async () => {
+  test("forwards every field to the vendor", async () => {
     const fields = {
       suffix: "\n\nprint(add(1, 2))",
       stop: ["\n\n", "###"],
@@ -107,15 +107,18 @@ describe("FIM", () => {
     });
   });
 
-  test.each([true, false])("sends a missing max_tokens as the cap of 1000 (stream: %p)", async (stream) => {
-    for (const missing of [undefined, null]) {
-      const response = await ask({ stream, max_tokens: missing });
-      await response.text();
-      expect(JSON.parse(codestral.last().text).max_tokens).toBe(1_000);
-      // Nothing of what the client said was changed.
-      expect(response.headers.get("x-gateway-warning")).toBeNull();
-    }
-  });
+  test.each([true, false])(
+    "sets a missing max_tokens to the maximum of 1000 (stream: %p)",
+    async (stream) => {
+      for (const missing of [undefined, null]) {
+        const response = await ask({ stream, max_tokens: missing });
+        await response.text();
+        expect(JSON.parse(codestral.last().text).max_tokens).toBe(1_000);
+        // No warning, because no value of the client was changed.
+        expect(response.headers.get("x-gateway-warning")).toBeNull();
+      }
+    },
+  );
 
   test.each<[string, Record<string, unknown>, string]>([
     ["only", { only: ["mistral"] }, "mistral"],
@@ -124,9 +127,9 @@ describe("FIM", () => {
     ["order without fallbacks", { order: ["mistral"], allow_fallbacks: false }, "mistral"],
     ["zdr", { zdr: true }, "mistral"],
     ["data_collection", { data_collection: "deny" }, "mistral"],
-    ["max_price that nobody exceeds", { max_price: { completion: 1_000 } }, "codestral"],
-    ["require_parameters that everybody takes", { require_parameters: true }, "codestral"],
-  ])("obeys provider.%s, which does not reach the vendor", async (_name, provider, expected) => {
+    ["max_price that no provider exceeds", { max_price: { completion: 1_000 } }, "codestral"],
+    ["require_parameters that every provider meets", { require_parameters: true }, "codestral"],
+  ])("applies provider.%s and does not forward it", async (_name, provider, expected) => {
     const response = await ask({ provider, max_tokens: 9 });
     await response.text();
     expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, expected]);
@@ -138,41 +141,41 @@ describe("FIM", () => {
     });
   });
 
-  test("asks nobody else where the provider that the request insists on fails", async () => {
+  test("does not fail over if the request allows only the provider that failed", async () => {
     codestral.reset(() => new Response("{}", { status: 500 }));
     const response = await ask({ provider: { order: ["codestral"], allow_fallbacks: false } });
     expect([response.status, mistral.requests.length]).toEqual([502, 0]);
   });
 
   test.each<[string, Record<string, unknown>, string]>([
-    ["provider.only leaves nobody", { provider: { only: ["cellar"] } }, "provider"],
+    ["provider.only allows no provider", { provider: { only: ["cellar"] } }, "provider"],
     [
-      "provider.max_price leaves nobody",
+      "provider.max_price allows no provider",
       { provider: { max_price: { completion: 0 } } },
       "provider.max_price",
     ],
-    ["provider.zdr is no boolean", { provider: { zdr: "yes" } }, "provider.zdr"],
-    ["provider is no object", { provider: "mistral" }, "provider"],
-    ["models is no list", { models: "mistralai/codestral-2508" }, "models"],
+    ["provider.zdr is not a boolean", { provider: { zdr: "yes" } }, "provider.zdr"],
+    ["provider is not an object", { provider: "mistral" }, "provider"],
+    ["models is not a list", { models: "mistralai/codestral-2508" }, "models"],
     [
-      "models names one of another author",
+      "models contains a model of another author",
       { models: ["mistralai/codestral-2508", "acme/model"] },
       "models[1]",
     ],
-  ])("refuses a request with 400 whose %s, and names the field", async (_name, more, field) => {
+  ])("rejects a request with 400 and the field's name if %s", async (_name, more, field) => {
     const response = await ask(more);
     const { error } = (await response.json()) as { error: { metadata: { field: string } } };
     expect([response.status, error.metadata.field]).toEqual([400, field]);
     expect([codestral.requests, mistral.requests]).toEqual([[], []]);
   });
 
-  test("falls back to the models of the request, and the list does not reach the vendor", async () => {
-    const refuseLatest = (request: RecordedRequest) =>
+  test("falls back to other models of the request, and does not forward the list", async () => {
+    const failLatest = (request: RecordedRequest) =>
       JSON.parse(request.text).model === "codestral-2508"
         ? answerPlainly(request)
         : new Response("{}", { status: 500 });
-    codestral.reset(refuseLatest);
-    mistral.reset(refuseLatest);
+    codestral.reset(failLatest);
+    mistral.reset(failLatest);
     const response = await ask({ models: ["mistralai/codestral-2508"] });
     expect([response.status, response.headers.get("x-gateway-model")]).toEqual([
       200,
@@ -182,7 +185,7 @@ describe("FIM", () => {
       expect(JSON.parse(text)).not.toHaveProperty("models");
   });
 
-  test.each([true, false])("lowers max_tokens above 1000 and says so (stream: %p)", async (stream) => {
+  test.each([true, false])("lowers a max_tokens above 1000 with a warning (stream: %p)", async (stream) => {
     const response = await ask({ max_tokens: 5_000, stream });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-gateway-warning")).toBe("max_tokens was lowered from 5000 to 1000");
@@ -195,14 +198,19 @@ describe("FIM", () => {
   test.each([
     ["a model of another author", { model: "acme/model" }, "invalid_model", /begin with "mistralai\/"/],
     ["a model without an author", { model: "codestral-latest" }, "invalid_model", /begin with "mistralai\/"/],
-    ["a model that is not there", { model: "mistralai/codestrel" }, "invalid_model", /no model/],
-    ["a model whose hosts have no FIM", { model: "mistralai/cellar" }, "invalid_model", /Name another model/],
+    ["an unknown model", { model: "mistralai/codestrel" }, "invalid_model", /no model/],
+    [
+      "a model whose providers do not support FIM",
+      { model: "mistralai/cellar" },
+      "invalid_model",
+      /Name another model/,
+    ],
     ["no prompt", { prompt: undefined }, "invalid_request", /prompt/],
     ["a prompt of the wrong type", { prompt: 7 }, "invalid_request", /prompt/],
     ["a suffix of the wrong type", { suffix: 7 }, "invalid_request", /suffix/],
     ["a temperature out of range", { temperature: 3 }, "invalid_request", /temperature/],
-    ["no tokens at all", { max_tokens: 0 }, "invalid_request", /max_tokens/],
-  ])("refuses %s with 400", async (_name, more, type, message) => {
+    ["a max_tokens of zero", { max_tokens: 0 }, "invalid_request", /max_tokens/],
+  ])("rejects a request with %s with 400", async (_name, more, type, message) => {
     const response = await ask(more);
     const { error } = (await response.json()) as Failed;
     expect([response.status, error.type]).toEqual([400, type]);
@@ -211,16 +219,16 @@ describe("FIM", () => {
   });
 
   test.each([
-    ["no key", ""],
-    ["the word anonymous", "anonymous"],
-    ["a wrong key", "gw_wrong"],
-  ])("refuses %s with 401", async (_name, key) => {
+    ["without a key", ""],
+    ["with the key anonymous", "anonymous"],
+    ["with an invalid key", "gw_wrong"],
+  ])("rejects a request %s with 401", async (_name, key) => {
     const response = await ask({}, undefined, key);
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect(((await response.json()) as Failed).error.type).toBe("authentication");
   });
 
-  test("breaks off in an error event, and never with [DONE]", async () => {
+  test("ends a stream that breaks off with an error event and without [DONE]", async () => {
     codestral.reset((request) => {
       const whole = answerPlainly(request);
       const body = new ReadableStream({
@@ -243,7 +251,7 @@ describe("FIM", () => {
     });
   });
 
-  test("leaves a record with its usage and cost", async () => {
+  test("writes a generation record with token usage and cost", async () => {
     const response = await ask();
     await response.text();
     const id = response.headers.get("x-gateway-generation-id");
@@ -262,21 +270,21 @@ describe("FIM", () => {
   });
 });
 
-describe("FIM in the sandbox", () => {
-  let trial: TestGateway;
+describe("fill in the middle in the sandbox", () => {
+  let sandboxGateway: TestGateway;
   beforeAll(async () => {
-    trial = await startTestGateway();
+    sandboxGateway = await startTestGateway();
   });
-  afterAll(() => trial.stop());
+  afterAll(() => sandboxGateway.stop());
 
   const fill = (more: Readonly<Record<string, unknown>> = {}) =>
-    fetch(`${trial.url}/api/fim/completions`, {
+    fetch(`${sandboxGateway.url}/api/fim/completions`, {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${trial.key}` },
+      headers: { "content-type": "application/json", authorization: `Bearer ${sandboxGateway.key}` },
       body: JSON.stringify({ model: "mistralai/sandbox-fim", prompt: "def f(", suffix: "return 1", ...more }),
     });
 
-  test("repeats the prompt and the suffix with the cursor between them", async () => {
+  test("returns the prompt and the suffix with a cursor between them", async () => {
     const response = await fill();
     expect(await response.json()).toMatchObject({
       object: "chat.completion",
@@ -289,7 +297,7 @@ describe("FIM in the sandbox", () => {
     });
   });
 
-  test("streams the same, with the usage in the last chunk", async () => {
+  test("streams the same answer, with the usage in the last chunk", async () => {
     const events = await readEvents(await fill({ stream: true }));
     expect(events.at(-1)).toBe("[DONE]");
     const chunks = events.slice(0, -1).map((event) => JSON.parse(event));
@@ -298,7 +306,7 @@ describe("FIM in the sandbox", () => {
     expect(chunks.at(-1)).toMatchObject({ usage: { prompt_tokens: 4, completion_tokens: 8 } });
   });
 
-  test("obeys stop, the bound on tokens and the markers in the prompt", async () => {
+  test("applies stop, max_tokens and the markers in the prompt", async () => {
     expect(await (await fill({ stop: ["f("] })).json()).toMatchObject({
       choices: [{ message: { content: "You said: def " }, finish_reason: "stop" }],
     });
@@ -311,12 +319,12 @@ describe("FIM in the sandbox", () => {
     expect((await fill({ prompt: "[sandbox:error=429]" })).status).toBe(429);
   });
 
-  test("is in the list of models, and answers chats too", async () => {
-    const list = (await (await fetch(`${trial.base}/models`)).json()) as { data: { id: string }[] };
+  test("is served by a listed model that also answers chats", async () => {
+    const list = (await (await fetch(`${sandboxGateway.base}/models`)).json()) as { data: { id: string }[] };
     expect(list.data.map(({ id }) => id)).toContain("mistralai/sandbox-fim");
-    const response = await fetch(`${trial.base}/chat/completions`, {
+    const response = await fetch(`${sandboxGateway.base}/chat/completions`, {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${trial.key}` },
+      headers: { "content-type": "application/json", authorization: `Bearer ${sandboxGateway.key}` },
       body: JSON.stringify({ model: "mistralai/sandbox-fim", messages: [{ role: "user", content: "Hi" }] }),
     });
     expect(await response.json()).toMatchObject({ choices: [{ message: { content: "You said: Hi" } }] });

@@ -5,7 +5,7 @@ import { type MistralClient, openMistral } from "../support/mistral-sdk.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
 let codestral: RecordingVendor;
-/** Mistral itself, and hosts that speak other formats. */
+/** Mistral, and hosts of other formats. */
 let upstream: RecordingVendor;
 let gateway: TestGateway;
 let mistral: MistralClient;
@@ -35,14 +35,14 @@ const CHAT = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello
 const FIM = { model: "mistralai/codestral-latest", prompt: "def add(a, b):\n    return " };
 
 describe("Mistral's client", () => {
-  test("reads a chat answer", async () => {
+  test("reads a chat completion", async () => {
     const { model, choices, usage } = await mistral.chat.complete(CHAT);
     expect(model).toBe("sandbox/echo");
     expect(choices[0]).toMatchObject({ message: { content: "You said: Hello!" }, finishReason: "stop" });
     expect(usage).toMatchObject({ promptTokens: 2, completionTokens: 4 });
   });
 
-  test("reads a chat stream, its usage with its finish", async () => {
+  test("reads a chat stream with the usage in its last event", async () => {
     let text = "";
     let last = null;
     for await (const { data } of await mistral.chat.stream(CHAT)) {
@@ -53,7 +53,7 @@ describe("Mistral's client", () => {
     expect(last).toMatchObject({ choices: [{ finishReason: "stop" }], usage: { completionTokens: 4 } });
   });
 
-  test("fills in the middle, whole and streamed", async () => {
+  test("reads fill-in-the-middle answers, streamed and not streamed", async () => {
     const { choices } = await mistral.fim.complete(FIM);
     expect(choices[0]?.message.content).toBe("Hello there.");
     let text = "";
@@ -61,7 +61,7 @@ describe("Mistral's client", () => {
     expect(text).toBe("Hello there.");
   });
 
-  test("throws with the status and the body of an error", async () => {
+  test("throws errors with their status and body", async () => {
     const failed = mistral.chat.complete({ ...CHAT, model: "acme/nothing" }).catch((error) => error);
     const { statusCode, body } = await failed;
     expect(statusCode).toBe(400);
@@ -72,10 +72,10 @@ describe("Mistral's client", () => {
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into as they come
 type Json = any;
 
-/** What reaches the vendor of a model for what the client asks, and what the client is told of it. */
+/** Sends a request with the client, and returns what the vendor received and the fields with a warning. */
 async function ask(model: string, request: object): Promise<{ sent: Json; warned: string[] }> {
   const seen: Json[] = [];
-  const watching = await openMistral({
+  const recordingClient = await openMistral({
     apiKey: gateway.key,
     serverURL: gateway.url,
     async fetcher(...asked) {
@@ -84,7 +84,7 @@ async function ask(model: string, request: object): Promise<{ sent: Json; warned
       return response;
     },
   });
-  await watching.chat.complete({ model, messages: CHAT.messages, ...request });
+  await recordingClient.chat.complete({ model, messages: CHAT.messages, ...request });
   const warnings = seen[0]?.gateway_metadata?.warnings ?? [];
   return { sent: JSON.parse(upstream.last().text), warned: warnings.map(({ field }: Json) => field) };
 }
@@ -94,13 +94,13 @@ const look = { name: "look", parameters: { type: "object", properties: {} } };
 const THINKING = { type: "thinking", thinking: [{ type: "text", text: "Hm." }], closed: true };
 
 describe("Mistral's client with tools", () => {
-  test.each([MISTRAL, "acme/openai-chat"])("may want any tool to be called: %s", async (model) => {
+  test.each([MISTRAL, "acme/openai-chat"])("can require any tool to be called: %s", async (model) => {
     const { sent } = await ask(model, { tools: [{ type: "function", function: look }], toolChoice: "any" });
     expect(sent.tools[0]).toMatchObject({ type: "function", function: { name: "look" } });
     expect(sent.tool_choice).toBe("required");
   });
 
-  test("may name one without saying that it is a function", async () => {
+  test("can require a tool without the type `function`", async () => {
     const choice = { function: { name: "look" } };
     const { sent } = await ask(MISTRAL, {
       tools: [{ type: "function", function: look }],
@@ -109,29 +109,32 @@ describe("Mistral's client with tools", () => {
     expect(sent.tool_choice).toEqual({ type: "function", function: { name: "look" } });
   });
 
-  // The client of this language says the type by itself; those of others, and that of Hugging Face, do not.
+  // The TypeScript client adds the type. Clients in other languages, and that of Hugging Face, do not.
   test.each([
     [{ function: { name: "look" } }, { type: "function", function: { name: "look" } }],
     ["any", "required"],
-  ])("tools without a type and the choice %j are today's at a chat host", async (tool_choice, expected) => {
-    const body = {
-      model: "acme/openai-chat",
-      messages: CHAT.messages,
-      tools: [{ function: look }],
-      tool_choice,
-    };
-    const response = await fetch(`${gateway.base}/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    expect(response.status).toBe(200);
-    const sent = JSON.parse(upstream.last().text);
-    expect(sent.tools).toEqual([{ function: look, type: "function" }]);
-    expect(sent.tool_choice).toEqual(expected);
-  });
+  ])(
+    "tools without a type and the choice %j are normalized for a chat host",
+    async (tool_choice, expected) => {
+      const body = {
+        model: "acme/openai-chat",
+        messages: CHAT.messages,
+        tools: [{ function: look }],
+        tool_choice,
+      };
+      const response = await fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      expect(response.status).toBe(200);
+      const sent = JSON.parse(upstream.last().text);
+      expect(sent.tools).toEqual([{ function: look, type: "function" }]);
+      expect(sent.tool_choice).toEqual(expected);
+    },
+  );
 
-  test("may send an image by its URL alone", async () => {
+  test("can send an image as a plain URL", async () => {
     const content = [{ type: "image_url", imageUrl: "https://images.test/1.png" }];
     const { sent } = await ask("acme/openai-chat", { messages: [{ role: "user", content }] });
     expect(sent.messages[0].content).toEqual([
@@ -161,7 +164,7 @@ describe("a history of Mistral's client", () => {
     { role: "assistant", content: "Seven", prefix: true },
   ];
 
-  test("reaches Mistral with its thinking, its prefix and each of its texts", async () => {
+  test("is forwarded to Mistral with its thinking, its prefix and each text part", async () => {
     const { sent, warned } = await ask(MISTRAL, { messages });
     expect(sent.messages).toEqual([
       messages[0],
@@ -174,7 +177,7 @@ describe("a history of Mistral's client", () => {
   });
 
   test.each(["reasoning", "reasoning_content"])(
-    "has the %s that a chat client sends back as its own thinking at Mistral",
+    "has a chat client's %s as thinking for Mistral",
     async (field) => {
       const turn = { role: "assistant", content: "Five.", [field]: "Hm." };
       const response = await fetch(`${gateway.base}/chat/completions`, {
@@ -191,7 +194,7 @@ describe("a history of Mistral's client", () => {
     },
   );
 
-  test("has no reasoning that another vendor signed at Mistral", async () => {
+  test("has no reasoning for Mistral that another vendor signed", async () => {
     const detail = { type: "reasoning.text", text: "Hm.", signature: "sig", format: "anthropic-claude-v1" };
     const turn = { role: "assistant", content: "Five.", reasoning_details: [detail] };
     const response = await fetch(`${gateway.base}/chat/completions`, {
@@ -203,14 +206,14 @@ describe("a history of Mistral's client", () => {
     expect(JSON.parse(upstream.last().text).messages[1]).toEqual({ role: "assistant", content: "Five." });
   });
 
-  test("reaches another chat host as it came", async () => {
+  test("is forwarded to another chat host unchanged", async () => {
     const { sent } = await ask("acme/openai-chat", { messages });
     expect(sent.messages[2].content).toEqual([THINKING, { type: "text", text: "Five." }]);
     expect(sent.messages[4]).toEqual(messages[4]);
   });
 
   test.each(["anthropic-messages", "gemini", "openai-responses"])(
-    "keeps its texts apart at %s, and names what has no place there",
+    "keeps its text parts separate for %s, and gets a warning for each field that this format lacks",
     async (format) => {
       const { sent, warned } = await ask(`acme/${format}`, { messages });
       const text = JSON.stringify(sent);

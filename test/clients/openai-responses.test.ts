@@ -11,7 +11,7 @@ import { zodTextFormat } from "openai/helpers/zod";
 import { z } from "zod";
 import { eventually } from "../support/eventually.ts";
 import {
-  expectNothingLost,
+  expectCompleteHistories,
   runTool,
   SMALL_TALK,
   STRICT_MODELS,
@@ -29,7 +29,7 @@ let vendors: StrictVendors;
 let openai: OpenAI;
 
 beforeAll(async () => {
-  // The client alone carries what vendors want back.
+  // Only the client preserves the reasoning that vendors require.
   vendors = await startStrictVendors("limits: {turn_memory_bytes: 0}");
   openai = clientOf();
 });
@@ -57,15 +57,15 @@ const TOOLS: OpenAI.Responses.FunctionTool[] = Object.entries(TASK_TOOLS).map(([
   strict: false,
 }));
 
-/** What a client without storage asks for, so that it can send the reasoning back itself. */
+/** The parameters of a client without storage, so that it can send the reasoning back itself. */
 const STATELESS = {
   store: false,
   include: ["reasoning.encrypted_content" as const],
   reasoning: { effort: "low" as const, summary: "auto" as const },
 };
 
-/** The answer's items and a result for each of its calls. */
-function goOn(input: Input, { output }: Response): Input {
+/** Returns the input with the answer's items and a result for each of its tool calls. */
+function appendAnswer(input: Input, { output }: Response): Input {
   const results = output.flatMap((item) =>
     item.type === "function_call"
       ? [{ type: "function_call_output" as const, call_id: item.call_id, output: runTool(item.name) }]
@@ -77,7 +77,7 @@ function goOn(input: Input, { output }: Response): Input {
 const MODELS = Object.entries(STRICT_MODELS);
 
 describe.each(MODELS)("a vendor of %s", (_format, model) => {
-  test("answers responses.create with the library's types filled in", async () => {
+  test("answers responses.create with all typed fields", async () => {
     const { data, request_id, response } = await openai.responses
       .create({ model, input: "Hello!", instructions: "Be brief.", max_output_tokens: 2_000 })
       .withResponse();
@@ -103,7 +103,7 @@ describe.each(MODELS)("a vendor of %s", (_format, model) => {
     expect(request?.conversation?.entries.map(({ kind }) => kind)).toContain("text");
   });
 
-  test("is read by the library's own stream, events in order and the whole response last", async () => {
+  test("can be read with the SDK's stream helper, with events in order and the complete response last", async () => {
     const stream = openai.responses.stream({ model, input: "Hello!" });
     const types: string[] = [];
     let delta = "";
@@ -119,29 +119,29 @@ describe.each(MODELS)("a vendor of %s", (_format, model) => {
     expect(final.usage?.output_tokens).toBeGreaterThan(0);
   });
 
-  test.each(["whole", "streamed"])(
-    "is led through a task with calls side by side, its reasoning sent back as it came: %s",
+  test.each(["not streamed", "streamed"])(
+    "completes a task with parallel tool calls, and gets its reasoning back unchanged: %s",
     async (mode) => {
       let input: Input = [{ role: "user", content: TASK }];
       const answers: Response[] = [];
       for (let turn = 0; turn < 3; turn++) {
         const body = { model, input, tools: TOOLS, ...STATELESS };
         const answer =
-          mode === "whole"
+          mode === "not streamed"
             ? await openai.responses.create(body)
             : await openai.responses.stream(body).finalResponse();
         answers.push(answer);
-        input = goOn(input, answer);
+        input = appendAnswer(input, answer);
       }
       expect(answers.at(-1)?.output_text).toBe(TASK_ANSWER);
       expect(
         answers.map(({ output }) => output.filter(({ type }) => type === "function_call").length),
       ).toEqual([1, 2, 0]);
-      expectNothingLost(vendors, 3);
+      expectCompleteHistories(vendors, 3);
     },
   );
 
-  test("is asked for structured output in its own way", async () => {
+  test("receives a request for structured output in its own format", async () => {
     const Answer = z.object({ city: z.string() });
     await openai.responses.create({
       model,
@@ -149,7 +149,7 @@ describe.each(MODELS)("a vendor of %s", (_format, model) => {
       text: { format: zodTextFormat(Answer, "answer") },
     });
     const [request] = vendors.requests();
-    expect(request?.refusal).toBeNull();
+    expect(request?.rejection).toBeNull();
     expect(JSON.stringify(request?.body)).toContain('"city"');
   });
 });
@@ -157,7 +157,7 @@ describe.each(MODELS)("a vendor of %s", (_format, model) => {
 describe("structured output", () => {
   const Answer = z.object({ city: z.enum(["Paris", "Rome"]), degrees: z.number() });
 
-  test("is parsed by the library, whole and streamed", async () => {
+  test("is parsed by the SDK, streamed and not streamed", async () => {
     const body = {
       model: "sandbox/echo",
       input: "Where is it warm?",
@@ -170,7 +170,7 @@ describe("structured output", () => {
   });
 });
 
-describe("errors have the library's classes", () => {
+describe("an error has the SDK's class after", () => {
   const say = (input: string, more = {}) =>
     openai.responses.create({ model: "sandbox/echo", input, ...more });
   const CASES: readonly [
@@ -184,7 +184,7 @@ describe("errors have the library's classes", () => {
     message: RegExp,
   ][] = [
     [
-      "a response that is to be stored",
+      "a request to store the response",
       () => say("x", { store: true }),
       BadRequestError,
       400,
@@ -194,7 +194,7 @@ describe("errors have the library's classes", () => {
       /Send the whole conversation in input/,
     ],
     [
-      "a response to go on from",
+      "a request with previous_response_id",
       () => say("x", { previous_response_id: "resp_1" }),
       BadRequestError,
       400,
@@ -234,7 +234,7 @@ describe("errors have the library's classes", () => {
       /maximum context length is 8192 tokens/,
     ],
     [
-      "a key that is not valid",
+      "an invalid key",
       () => clientOf({ apiKey: "sk-wrong" }).responses.create({ model: "sandbox/echo", input: "x" }),
       AuthenticationError,
       401,
@@ -244,7 +244,7 @@ describe("errors have the library's classes", () => {
       /not valid/,
     ],
     [
-      "a limit of the upstream",
+      "a rate limit of the upstream",
       () => say("[sandbox:error=429,retry-after=3] x"),
       RateLimitError,
       429,
@@ -264,7 +264,7 @@ describe("errors have the library's classes", () => {
       /failed/,
     ],
     [
-      "an overloaded upstream, streamed",
+      "an overloaded upstream during streaming",
       () => say("[sandbox:error=503] x", { stream: true }),
       InternalServerError,
       503,
@@ -283,7 +283,7 @@ describe("errors have the library's classes", () => {
     expect(error.requestID).toStartWith("req_");
   });
 
-  test("an answer that breaks off is a response that failed, and the helper does not take it for an answer", async () => {
+  test("an answer that breaks off, which the stream helper reports as a failed response", async () => {
     const stream = openai.responses.stream({ model: "sandbox/echo", input: "[sandbox:cut] one two three" });
     const types: string[] = [];
     for await (const event of stream) types.push(event.type);
@@ -293,8 +293,8 @@ describe("errors have the library's classes", () => {
   });
 });
 
-describe("a client that leaves", () => {
-  test("in the middle of a stream is recorded as cancelled", async () => {
+describe("a client that disconnects", () => {
+  test("in the middle of a stream has its generation recorded as cancelled", async () => {
     const stream = await openai.responses.create({
       model: "sandbox/echo",
       input: "[sandbox:stall=3] one two three",
@@ -305,13 +305,13 @@ describe("a client that leaves", () => {
       if (event.type === "response.created") id = event.response.id;
       if (event.type === "response.output_text.delta") break;
     }
-    const line = await eventually("the cancelled request's line", () =>
+    const line = await eventually("the log line of the cancelled request", () =>
       vendors.gateway.log.find(({ fields }) => fields["generation_id"] === id),
     );
     expect(line.fields["outcome"]).toBe("cancelled");
   });
 
-  test("before the answer ends the request", async () => {
+  test("before the answer cancels the request", async () => {
     const abort = new AbortController();
     const asked = openai.responses.create(
       { model: "sandbox/echo", input: "[sandbox:silent] x" },

@@ -33,7 +33,7 @@ function clientOf({ base, key }: TestGateway, options: ConstructorParameters<typ
   return new OpenAI({ baseURL: base, apiKey: key, maxRetries: 0, ...options });
 }
 
-function say(content: string, more: Partial<Body> = {}): Body {
+function createBody(content: string, more: Partial<Body> = {}): Body {
   return { model: "sandbox/echo", messages: [{ role: "user", content }], ...more };
 }
 
@@ -64,9 +64,11 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<unknown> {
 }
 
 describe("chat", () => {
-  test("answers with the library's types filled in", async () => {
+  test("answers with all typed fields", async () => {
     const before = Math.floor(Date.now() / 1000);
-    const { data, response, request_id } = await openai.chat.completions.create(say("Hello!")).withResponse();
+    const { data, response, request_id } = await openai.chat.completions
+      .create(createBody("Hello!"))
+      .withResponse();
     expect(data.id).toStartWith("gen_");
     expect(data.object).toBe("chat.completion");
     expect(data.model).toBe("sandbox/echo");
@@ -83,38 +85,38 @@ describe("chat", () => {
     expect(response.headers.get("x-gateway-generation-id")).toBe(data.id);
   });
 
-  test("gives as many choices as asked for with n", async () => {
-    const { choices } = await openai.chat.completions.create(say("Hello!", { n: 2 }));
+  test("returns as many choices as n requests", async () => {
+    const { choices } = await openai.chat.completions.create(createBody("Hello!", { n: 2 }));
     expect(choices.map(({ index, message }) => [index, message.content])).toEqual([
       [0, "You said: Hello!"],
       [1, "You said (2): Hello!"],
     ]);
   });
 
-  test("streams as many choices as asked for with n, each with one finish", async () => {
-    const chunks = await readChunks(say("Hello!", { n: 2 }));
+  test("streams as many choices as n requests, each with one finish reason", async () => {
+    const chunks = await readChunks(createBody("Hello!", { n: 2 }));
     expect(textOf(chunks, 0)).toBe("You said: Hello!");
     expect(textOf(chunks, 1)).toBe("You said (2): Hello!");
     const finishes = chunks.flatMap(({ choices }) => choices).filter((choice) => choice.finish_reason);
     expect(finishes.map(({ index }) => index).sort()).toEqual([0, 1]);
   });
 
-  test("says length where max_tokens cut the answer", async () => {
+  test("has the finish reason length if max_tokens ended the answer", async () => {
     const { choices, usage } = await openai.chat.completions.create(
-      say("a b c d e f g h i", { max_tokens: 2 }),
+      createBody("a b c d e f g h i", { max_tokens: 2 }),
     );
     expect(choices[0]?.finish_reason).toBe("length");
     expect(usage?.completion_tokens).toBe(2);
   });
 
-  test("gives the reasoning in the fields that clients read, whole and streamed", async () => {
-    const whole = await openai.chat.completions.create(say("[sandbox:reasoning] Hello!"));
+  test("returns the reasoning in both fields that clients read, streamed and not streamed", async () => {
+    const whole = await openai.chat.completions.create(createBody("[sandbox:reasoning] Hello!"));
     const message = whole.choices[0]?.message as unknown as Record<string, unknown>;
     expect(message["reasoning_content"]).toBeString();
     expect(message["reasoning"]).toBe(message["reasoning_content"]);
     expect(message["content"]).toBe("You said: Hello!");
     expect(whole.usage?.completion_tokens_details?.reasoning_tokens).toBeGreaterThan(0);
-    const deltas = (await readChunks(say("[sandbox:reasoning] Hello!")))
+    const deltas = (await readChunks(createBody("[sandbox:reasoning] Hello!")))
       .flatMap(({ choices }) => choices)
       .map(({ delta }) => delta as Record<string, unknown>);
     const joined = (field: string) => deltas.map((delta) => delta[field] ?? "").join("");
@@ -125,22 +127,22 @@ describe("chat", () => {
 });
 
 describe("streams", () => {
-  test("are read by iterating: one id, one finish, the whole text", async () => {
-    const chunks = await readChunks(say("[sandbox:long=200] go"));
+  test("can be iterated, with one id, one finish reason and the complete text", async () => {
+    const chunks = await readChunks(createBody("[sandbox:long=200] go"));
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
     expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set(["sandbox/echo"]));
     expect(new Set(chunks.map(({ created }) => created)).size).toBe(1);
     expect(chunks.every(({ object }) => object === "chat.completion.chunk")).toBe(true);
     expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
     expect(chunks.flatMap(({ choices }) => choices).filter((choice) => choice.finish_reason)).toHaveLength(1);
-    const whole = await openai.chat.completions.create(say("[sandbox:long=200] go"));
+    const whole = await openai.chat.completions.create(createBody("[sandbox:long=200] go"));
     expect(textOf(chunks)).toBe(whole.choices[0]?.message.content as string);
   });
 
-  test("are read by the library's helper", async () => {
+  test("can be read with the SDK's stream helper", async () => {
     const seen: string[] = [];
     const stream = openai.chat.completions.stream({
-      ...say("Hello there!"),
+      ...createBody("Hello there!"),
       stream: true,
       stream_options: { include_usage: true },
     });
@@ -156,9 +158,9 @@ describe("streams", () => {
     expect(final.choices[0]?.finish_reason).toBe("stop");
   });
 
-  test("carry the usage on the finish chunk when nobody asked for a chunk of its own", async () => {
+  test("have the usage in the chunk with the finish reason unless include_usage is set", async () => {
     for (const asked of [null, { include_usage: false }]) {
-      const chunks = await readChunks(say("Hello!"), asked);
+      const chunks = await readChunks(createBody("Hello!"), asked);
       expect(chunks.every(({ choices }) => choices.length === 1)).toBe(true);
       expect(chunks.filter(({ usage }) => usage)).toHaveLength(1);
       const last = chunks.at(-1);
@@ -167,16 +169,16 @@ describe("streams", () => {
     }
   });
 
-  test("carry the usage in a last chunk without choices when include_usage asked for it", async () => {
-    const chunks = await readChunks(say("Hello!"), { include_usage: true });
+  test("have the usage in a last chunk without choices if include_usage is set", async () => {
+    const chunks = await readChunks(createBody("Hello!"), { include_usage: true });
     expect(chunks.filter(({ usage }) => usage)).toHaveLength(1);
     expect(chunks.at(-1)?.choices).toEqual([]);
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 });
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
   });
 
-  test("carry an estimated usage where the upstream gives none", async () => {
-    const last = (await readChunks(say("[sandbox:no-usage] Hello!"))).at(-1);
+  test("have an estimated usage if the upstream reports none", async () => {
+    const last = (await readChunks(createBody("[sandbox:no-usage] Hello!"))).at(-1);
     expect(last?.usage).toMatchObject({ estimated: true });
     expect(last?.usage?.total_tokens).toBeGreaterThan(0);
   });
@@ -200,9 +202,9 @@ const TIME = {
 };
 
 describe("tools", () => {
-  test("a call comes whole, with null content and finish_reason tool_calls", async () => {
+  test("a tool call is returned complete, with null content and the finish reason tool_calls", async () => {
     const { choices } = await openai.chat.completions.create(
-      say("Weather?", { tools: [WEATHER], tool_choice: "required" }),
+      createBody("Weather?", { tools: [WEATHER], tool_choice: "required" }),
     );
     const [choice] = choices;
     expect(choice?.finish_reason).toBe("tool_calls");
@@ -213,8 +215,8 @@ describe("tools", () => {
     expect(call.function).toEqual({ name: "get_weather", arguments: '{"city":"Paris"}' });
   });
 
-  test("a call to a named tool says tool_calls, whatever the upstream said", async () => {
-    const body = say("Weather?", {
+  test("a call of a named tool has the finish reason tool_calls, whatever the upstream reported", async () => {
+    const body = createBody("Weather?", {
       tools: [TIME, WEATHER],
       tool_choice: { type: "function", function: { name: "get_weather" } },
     });
@@ -224,9 +226,9 @@ describe("tools", () => {
     expect(finishes).toEqual(["tool_calls"]);
   });
 
-  test("calls come in pieces that the library joins, in parallel ones each under its index", async () => {
+  test("streamed tool calls are joined by the SDK, parallel ones by their index", async () => {
     const stream = openai.chat.completions.stream({
-      ...say("[sandbox:tools] Both!", { tools: [WEATHER, TIME] }),
+      ...createBody("[sandbox:tools] Both!", { tools: [WEATHER, TIME] }),
       stream: true,
     });
     const { message, finish_reason } = (await stream.finalChatCompletion()).choices[0] as {
@@ -240,8 +242,8 @@ describe("tools", () => {
     expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
   });
 
-  test("streamed calls name id and function once and carry their index always", async () => {
-    const chunks = await readChunks(say("[sandbox:tools] Both!", { tools: [WEATHER, TIME] }));
+  test("streamed tool calls have their id and name once, and their index in each event", async () => {
+    const chunks = await readChunks(createBody("[sandbox:tools] Both!", { tools: [WEATHER, TIME] }));
     const pieces = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
     for (const index of [0, 1]) {
       const own = pieces.filter((piece) => piece.index === index);
@@ -252,14 +254,14 @@ describe("tools", () => {
     expect(pieces.every((piece) => typeof piece.function?.arguments === "string")).toBe(true);
   });
 
-  test("one call at most comes with parallel_tool_calls false", async () => {
+  test("at most one tool call is returned if parallel_tool_calls is false", async () => {
     const { choices } = await openai.chat.completions.create(
-      say("[sandbox:tools] Both!", { tools: [WEATHER, TIME], parallel_tool_calls: false }),
+      createBody("[sandbox:tools] Both!", { tools: [WEATHER, TIME], parallel_tool_calls: false }),
     );
     expect(choices[0]?.message.tool_calls).toHaveLength(1);
   });
 
-  test("a whole loop runs: call, result, answer", async () => {
+  test("a complete loop of call, result and answer works", async () => {
     const messages: OpenAI.Chat.Completions.ChatCompletionMessageParam[] = [
       { role: "system", content: "You are a weather service." },
       { role: "user", content: "[sandbox:tools] Weather and time?" },
@@ -278,10 +280,10 @@ describe("tools", () => {
     expect(answered).not.toHaveProperty("gateway_metadata");
   });
 
-  test("the library's own loop runs to its answer", async () => {
+  test("the SDK's own tool runner works", async () => {
     const called: unknown[] = [];
     const runner = openai.chat.completions.runTools({
-      ...say("[sandbox:tools] Weather?"),
+      ...createBody("[sandbox:tools] Weather?"),
       tools: [
         {
           type: "function",
@@ -304,9 +306,9 @@ describe("tools", () => {
 describe("structured output", () => {
   const Answer = z.object({ city: z.enum(["Paris", "Rome"]), degrees: z.number() });
 
-  test("is parsed by the library", async () => {
+  test("is parsed by the SDK", async () => {
     const { choices } = await openai.chat.completions.parse({
-      ...say("Where is it warm?"),
+      ...createBody("Where is it warm?"),
       response_format: zodResponseFormat(Answer, "answer"),
     });
     expect(choices[0]?.message.parsed).toEqual({ city: "Paris", degrees: 0 });
@@ -314,7 +316,7 @@ describe("structured output", () => {
 
   test("is parsed from a stream", async () => {
     const stream = openai.chat.completions.stream({
-      ...say("Where is it warm?"),
+      ...createBody("Where is it warm?"),
       stream: true,
       response_format: zodResponseFormat(Answer, "answer"),
     });
@@ -322,15 +324,15 @@ describe("structured output", () => {
     expect(final.choices[0]?.message.parsed).toEqual({ city: "Paris", degrees: 0 });
   });
 
-  test("is JSON with json_object", async () => {
+  test("is JSON if json_object is requested", async () => {
     const { choices } = await openai.chat.completions.create(
-      say("Hello!", { response_format: { type: "json_object" } }),
+      createBody("Hello!", { response_format: { type: "json_object" } }),
     );
     expect(JSON.parse(choices[0]?.message.content as string)).toEqual({ answer: "You said: Hello!" });
   });
 });
 
-describe("errors have the library's classes", () => {
+describe("an error has the SDK's class after", () => {
   const CASES: readonly [
     name: string,
     ask: () => PromiseLike<unknown>,
@@ -341,7 +343,7 @@ describe("errors have the library's classes", () => {
   ][] = [
     [
       "a field out of range",
-      () => openai.chat.completions.create(say("x", { temperature: 3 })),
+      () => openai.chat.completions.create(createBody("x", { temperature: 3 })),
       BadRequestError,
       400,
       "invalid_request",
@@ -349,7 +351,7 @@ describe("errors have the library's classes", () => {
     ],
     [
       "an unknown model",
-      () => openai.chat.completions.create(say("x", { model: "sandbox/echoes" })),
+      () => openai.chat.completions.create(createBody("x", { model: "sandbox/echoes" })),
       BadRequestError,
       400,
       "invalid_model",
@@ -357,23 +359,23 @@ describe("errors have the library's classes", () => {
     ],
     [
       "a prompt that is too long",
-      () => openai.chat.completions.create(say("[sandbox:context] x")),
+      () => openai.chat.completions.create(createBody("[sandbox:context] x")),
       BadRequestError,
       400,
       "context_length_exceeded",
       /maximum context length is 8192 tokens/,
     ],
     [
-      "an upstream's refusal of the request",
-      () => openai.chat.completions.create(say("[sandbox:error=400] x")),
+      "a rejection of the request by the upstream",
+      () => openai.chat.completions.create(createBody("[sandbox:error=400] x")),
       BadRequestError,
       400,
       "invalid_request",
       /temperature/,
     ],
     [
-      "a key that is not valid",
-      () => clientOf(gateway, { apiKey: "sk-wrong" }).chat.completions.create(say("x")),
+      "an invalid key",
+      () => clientOf(gateway, { apiKey: "sk-wrong" }).chat.completions.create(createBody("x")),
       AuthenticationError,
       401,
       "authentication",
@@ -381,7 +383,7 @@ describe("errors have the library's classes", () => {
     ],
     [
       "no key for a paid model",
-      () => clientOf(gateway, { apiKey: "anonymous" }).chat.completions.create(say("x")),
+      () => clientOf(gateway, { apiKey: "anonymous" }).chat.completions.create(createBody("x")),
       AuthenticationError,
       401,
       "authentication",
@@ -389,14 +391,14 @@ describe("errors have the library's classes", () => {
     ],
     [
       "a management key",
-      () => clientOf(gateway, { apiKey: gateway.adminKey }).chat.completions.create(say("x")),
+      () => clientOf(gateway, { apiKey: gateway.adminKey }).chat.completions.create(createBody("x")),
       PermissionDeniedError,
       403,
       "permission_denied",
       /inference key/,
     ],
     [
-      "an unknown address",
+      "an unknown path",
       () => openai.images.generate({ model: "sandbox/echo", prompt: "x" }),
       NotFoundError,
       404,
@@ -404,8 +406,8 @@ describe("errors have the library's classes", () => {
       /no endpoint at this path/,
     ],
     [
-      "a limit of the upstream",
-      () => openai.chat.completions.create(say("[sandbox:error=429,retry-after=3] x")),
+      "a rate limit of the upstream",
+      () => openai.chat.completions.create(createBody("[sandbox:error=429,retry-after=3] x")),
       RateLimitError,
       429,
       "rate_limit_exceeded",
@@ -413,15 +415,15 @@ describe("errors have the library's classes", () => {
     ],
     [
       "a failed upstream",
-      () => openai.chat.completions.create(say("[sandbox:error=500] x")),
+      () => openai.chat.completions.create(createBody("[sandbox:error=500] x")),
       InternalServerError,
       502,
       "upstream_error",
       /failed/,
     ],
     [
-      "an upstream that refuses the gateway's key",
-      () => openai.chat.completions.create(say("[sandbox:error=401] x")),
+      "a rejection of the platform key by the upstream",
+      () => openai.chat.completions.create(createBody("[sandbox:error=401] x")),
       InternalServerError,
       502,
       "upstream_error",
@@ -429,15 +431,15 @@ describe("errors have the library's classes", () => {
     ],
     [
       "an overloaded upstream",
-      () => openai.chat.completions.create(say("[sandbox:error=503] x")),
+      () => openai.chat.completions.create(createBody("[sandbox:error=503] x")),
       InternalServerError,
       503,
       "unavailable",
       /overloaded/,
     ],
     [
-      "an upstream out of reach",
-      () => openai.chat.completions.create(say("[sandbox:refused] x")),
+      "a failed connection to the upstream",
+      () => openai.chat.completions.create(createBody("[sandbox:refused] x")),
       InternalServerError,
       503,
       "unavailable",
@@ -445,7 +447,7 @@ describe("errors have the library's classes", () => {
     ],
     [
       "an error in the first event of a stream",
-      () => openai.chat.completions.create({ ...say("[sandbox:error-first] x"), stream: true }),
+      () => openai.chat.completions.create({ ...createBody("[sandbox:error-first] x"), stream: true }),
       InternalServerError,
       502,
       "upstream_error",
@@ -463,7 +465,7 @@ describe("errors have the library's classes", () => {
     expect(error.requestID).toStartWith("req_");
   });
 
-  test("a failure of the gateway itself is a 500 without a stack or a path", async () => {
+  test("a failure of the gateway itself, which is a 500 without a stack trace or a path", async () => {
     const transport = {
       open: () => {
         throw new Error("broken in /srv/gateway/secret.ts");
@@ -472,7 +474,7 @@ describe("errors have the library's classes", () => {
     };
     const vendor = startRecordingVendor();
     const broken = await startTestGateway({ transport, yaml: yamlFor(vendor) });
-    const asked = clientOf(broken).chat.completions.create(say("x", { model: "acme/model" }));
+    const asked = clientOf(broken).chat.completions.create(createBody("x", { model: "acme/model" }));
     const error = (await errorOf(asked)) as APIError;
     expect(error).toBeInstanceOf(InternalServerError);
     expect([error.status, error.type]).toEqual([500, "internal"]);
@@ -480,13 +482,13 @@ describe("errors have the library's classes", () => {
     await Promise.all([broken.stop(), vendor.stop()]);
   });
 
-  test("an upstream out of credit is a 503 that tells nothing of it, wherever it says so", async () => {
+  test("an upstream out of credit, which is a 503 that does not mention it", async () => {
     for (const marker of ["error=402", "quota", "402-body", "402-first"]) {
       const own = await startTestGateway();
       const create = clientOf(own).chat.completions;
       const asked = marker.endsWith("first")
-        ? create.create({ ...say(`[sandbox:${marker}] x`), stream: true })
-        : create.create(say(`[sandbox:${marker}] x`));
+        ? create.create({ ...createBody(`[sandbox:${marker}] x`), stream: true })
+        : create.create(createBody(`[sandbox:${marker}] x`));
       const error = (await errorOf(asked)) as APIError;
       expect([marker, error.status, error.type]).toEqual([marker, 503, "unavailable"]);
       expect(error.headers?.get("retry-after")).toMatch(/^[1-9]\d*$/);
@@ -496,13 +498,13 @@ describe("errors have the library's classes", () => {
   });
 });
 
-describe("a stream that breaks is an error", () => {
+describe("a stream that breaks throws an error", () => {
   test.each(["error-late", "error-late=1", "402-late", "cut", "cut=1", "no-end", "half-utf8", "garbage"])(
     "after its first tokens: %s",
     async (marker) => {
       const own = await startTestGateway();
       const stream = await clientOf(own).chat.completions.create({
-        ...say(`[sandbox:${marker}] one two three four five`),
+        ...createBody(`[sandbox:${marker}] one two three four five`),
         stream: true,
       });
       const chunks: Chunk[] = [];
@@ -520,18 +522,18 @@ describe("a stream that breaks is an error", () => {
     },
   );
 
-  test("in the arguments of a call", async () => {
+  test("in the arguments of a tool call", async () => {
     const stream = openai.chat.completions.stream({
-      ...say("[sandbox:cut-tool] x", { tools: [WEATHER] }),
+      ...createBody("[sandbox:cut-tool] x", { tools: [WEATHER] }),
       stream: true,
     });
     expect(await errorOf(stream.finalChatCompletion())).toBeInstanceOf(APIError);
   });
 
-  test("when it falls silent for longer than is allowed", async () => {
+  test("when it is silent for longer than the silence timer", async () => {
     const own = await startTestGateway({ yaml: "timers: { silence_ms: 30 }" });
     const stream = await clientOf(own).chat.completions.create({
-      ...say("[sandbox:stall=3] one two three"),
+      ...createBody("[sandbox:stall=3] one two three"),
       stream: true,
     });
     const error = (await errorOf(Array.fromAsync(stream))) as APIError;
@@ -540,15 +542,15 @@ describe("a stream that breaks is an error", () => {
   });
 });
 
-describe("retries by the library", () => {
-  test("get the answer where a second try succeeds", async () => {
+describe("retries of the SDK", () => {
+  test("return the answer if the second try succeeds", async () => {
     const vendor = startRecordingVendor();
     const own = await startTestGateway({ repeats: 0, yaml: yamlFor(vendor) });
-    vendor.reset((request, place) =>
-      place === 0 ? new Response("{}", { status: 500 }) : answerPlainly(request),
+    vendor.reset((request, index) =>
+      index === 0 ? new Response("{}", { status: 500 }) : answerPlainly(request),
     );
     const client = clientOf(own, { maxRetries: 1 });
-    const answer = await client.chat.completions.create(say("x", { model: "acme/model" }));
+    const answer = await client.chat.completions.create(createBody("x", { model: "acme/model" }));
     expect(answer.choices[0]?.message.content).toBe("Hello there.");
     expect(own.log.filter(({ event }) => event === "request").map(({ fields }) => fields["status"])).toEqual([
       502, 200,
@@ -557,10 +559,10 @@ describe("retries by the library", () => {
   });
 
   test.each([
-    ["invalid parameters", say("x", { top_p: 2 }), undefined],
-    ["a refusal by the upstream", say("[sandbox:error=400] x"), undefined],
-    ["a wrong key", say("x"), "sk-wrong"],
-  ])("do not happen for %s", async (_name, body, apiKey) => {
+    ["invalid parameters", createBody("x", { top_p: 2 }), undefined],
+    ["a rejection by the upstream", createBody("[sandbox:error=400] x"), undefined],
+    ["an invalid key", createBody("x"), "sk-wrong"],
+  ])("are not made for %s", async (_name, body, apiKey) => {
     const before = gateway.log.length;
     const client = clientOf(gateway, { maxRetries: 2, ...(apiKey === undefined ? {} : { apiKey }) });
     await errorOf(client.chat.completions.create(body));
@@ -568,10 +570,10 @@ describe("retries by the library", () => {
   });
 });
 
-describe("clients that do not wait", () => {
-  test("aborting a stream ends the request upstream and records it as cancelled", async () => {
+describe("a client that stops waiting", () => {
+  test("cancels the upstream request by aborting a stream, and the generation is recorded as cancelled", async () => {
     const stream = await openai.chat.completions.create({
-      ...say("[sandbox:stall=3] one two three"),
+      ...createBody("[sandbox:stall=3] one two three"),
       stream: true,
     });
     let id = "";
@@ -579,31 +581,31 @@ describe("clients that do not wait", () => {
       id = chunk.id;
       if (chunk.choices[0]?.delta.content) break;
     }
-    const line = await eventually("the cancelled request's line", () =>
+    const line = await eventually("the log line of the cancelled request", () =>
       gateway.log.find(({ fields }) => fields["generation_id"] === id),
     );
     expect(line.fields["outcome"]).toBe("cancelled");
     expect(line.fields["completion_tokens"]).toBeGreaterThan(0);
   });
 
-  test("aborting before the answer ends the request", async () => {
+  test("cancels the request by aborting before the answer", async () => {
     const abort = new AbortController();
-    const asked = openai.chat.completions.create(say("[sandbox:silent] x"), { signal: abort.signal });
+    const asked = openai.chat.completions.create(createBody("[sandbox:silent] x"), { signal: abort.signal });
     const failed = errorOf(asked);
     await Bun.sleep(0);
     abort.abort();
     expect(await failed).toBeInstanceOf(APIUserAbortError);
   });
 
-  test("the library's timeout is raised as such", async () => {
-    const asked = openai.chat.completions.create(say("[sandbox:silent] x"), { timeout: 40 });
+  test("gets the SDK's timeout error", async () => {
+    const asked = openai.chat.completions.create(createBody("[sandbox:silent] x"), { timeout: 40 });
     expect(await errorOf(asked)).toBeInstanceOf(APIConnectionTimeoutError);
   });
 
-  test("the gateway's own timer answers before the client gives up", async () => {
+  test("gets the gateway's timeout error if that is sooner", async () => {
     const own = await startTestGateway({ yaml: "timers: { first_token_ms: 30, total_ms: 60 }" });
     for (const stream of [true, false]) {
-      const asked = clientOf(own).chat.completions.create({ ...say("[sandbox:silent] x"), stream });
+      const asked = clientOf(own).chat.completions.create({ ...createBody("[sandbox:silent] x"), stream });
       const error = (await errorOf(asked)) as APIError;
       expect([error.status, error.type]).toEqual([503, "unavailable"]);
     }
@@ -614,7 +616,7 @@ describe("clients that do not wait", () => {
 describe("embeddings", () => {
   const lengthOf = (vector: readonly number[]) => Math.hypot(...vector);
 
-  test("come as the library asks for them by itself, in base64, and are decoded by it", async () => {
+  test("are requested in base64 by the SDK and decoded by it", async () => {
     const { data, model, usage, object } = await openai.embeddings.create({
       model: "sandbox/embed",
       input: ["one text", "another"],
@@ -629,7 +631,7 @@ describe("embeddings", () => {
     expect(usage).toMatchObject({ prompt_tokens: 4, total_tokens: 4, cost: 0.0000004 });
   });
 
-  test("are the same as numbers", async () => {
+  test("have the same values as floats", async () => {
     const body = { model: "sandbox/embed", input: "one text", dimensions: 8 };
     const inBase64 = await openai.embeddings.create(body);
     const asNumbers = await openai.embeddings.create({ ...body, encoding_format: "float" });
@@ -637,7 +639,7 @@ describe("embeddings", () => {
     expect(asNumbers.data[0]?.embedding).toEqual(Array.from(inBase64.data[0]?.embedding ?? []));
   });
 
-  test("take token ids", async () => {
+  test("accept token ids", async () => {
     const { data, usage } = await openai.embeddings.create({
       model: "sandbox/embed",
       input: [
@@ -649,8 +651,8 @@ describe("embeddings", () => {
   });
 });
 
-describe("models", () => {
-  test("are listed", async () => {
+describe("the models endpoint", () => {
+  test("lists all models", async () => {
     const ids = (await Array.fromAsync(openai.models.list())).map(({ id }) => id);
     const tiers = ["frontier", "balanced", "free", "small"].map((name) => `gateway-auto/${name}`);
     const models = [
@@ -663,16 +665,13 @@ describe("models", () => {
     expect(ids).toEqual([...tiers, ...models]);
   });
 
-  test.each(["sandbox/echo", "sandbox/echo:free", "sandbox/embed"])(
-    "%s is retrieved by its id",
-    async (id) => {
-      const model = await openai.models.retrieve(id);
-      expect(model).toMatchObject({ id, object: "model", owned_by: "sandbox" });
-      expect(model.created).toBeInteger();
-    },
-  );
+  test.each(["sandbox/echo", "sandbox/echo:free", "sandbox/embed"])("returns %s by its id", async (id) => {
+    const model = await openai.models.retrieve(id);
+    expect(model).toMatchObject({ id, object: "model", owned_by: "sandbox" });
+    expect(model.created).toBeInteger();
+  });
 
-  test("that do not exist are not found", async () => {
+  test("returns 404 for an unknown model", async () => {
     expect(await errorOf(openai.models.retrieve("sandbox/none"))).toBeInstanceOf(NotFoundError);
     expect(await errorOf(openai.models.retrieve("none"))).toBeInstanceOf(NotFoundError);
   });

@@ -7,7 +7,7 @@ import { healthyScript } from "../support/scripts/vendor-script.ts";
 import { createTestHealth } from "../support/test-health.ts";
 import { type Play, startVendor, type Vendor } from "../support/vendor.ts";
 import {
-  expectNothingLost,
+  expectCompleteHistories,
   runTool,
   STRICT_MODELS,
   type StrictVendors,
@@ -25,7 +25,7 @@ const TOOLS = Object.entries(TASK_TOOLS).map(([name, parameters]) => ({
   function: { name, parameters },
 }));
 
-/** What the library's types know of a message, which is what clients keep that were built on them. */
+/** Returns the typed fields of a message, which is what clients built on these types keep. */
 function keepKnown({ role, content, tool_calls }: Answer): Message {
   if (tool_calls === undefined) return { role, content };
   const calls = tool_calls.map((call) => {
@@ -36,7 +36,7 @@ function keepKnown({ role, content, tool_calls }: Answer): Message {
   return { role, content, tool_calls: calls };
 }
 
-/** One turn of the task after the other, whole or streamed; gives the last words. */
+/** Runs the task turn by turn, streamed or not, and returns the final text. */
 async function runTask(
   { base, key }: TestGateway,
   model: string | readonly string[],
@@ -67,8 +67,8 @@ async function runTask(
 }
 
 /**
- * The message as the library joins it, which of the reasoning keeps the last piece alone; and beside it all of the
- * pieces, as clients gather them that know of the field.
+ * Returns the message as the SDK joins it, which keeps only the last piece of the reasoning, and under `PIECES`
+ * all pieces, as clients that know the field collect them.
  */
 async function readStream(
   openai: OpenAI,
@@ -86,26 +86,26 @@ async function readStream(
 
 const PIECES = Symbol("pieces");
 
-/** A client that keeps all of the reasoning: of a stream the pieces as they came. */
+/** Keeps all reasoning; of a stream, its pieces. */
 function keepAll(message: Answer): Message {
   const { [PIECES]: pieces, ...rest } = message as Answer & { readonly [PIECES]?: readonly unknown[] };
   return (pieces === undefined ? rest : { ...rest, reasoning_details: pieces }) as Message;
 }
 
-/** A client that sends back whatever the library made of the answer. */
+/** Keeps what the SDK made of the answer. */
 function keepJoined(message: Answer): Message {
   return message as Message;
 }
 
 const MODES = [
-  ["whole", false],
+  ["not streamed", false],
   ["streamed", true],
 ] as const;
-const PROVEN = (["anthropic-messages", "gemini", "openai-responses"] as const).flatMap((format) =>
+const FORMATS_AND_MODES = (["anthropic-messages", "gemini", "openai-responses"] as const).flatMap((format) =>
   MODES.map(([mode, stream]) => [format, mode, stream] as const),
 );
 
-describe("with the gateway's memory of turns", () => {
+describe("with the conversation store", () => {
   let vendors: StrictVendors;
   beforeAll(async () => {
     vendors = await startStrictVendors();
@@ -113,26 +113,26 @@ describe("with the gateway's memory of turns", () => {
   afterAll(() => vendors.stop());
   beforeEach(() => vendors.clear());
 
-  test.each(PROVEN)(
-    "a vendor of %s gets back what a plain chat client dropped, %s",
+  test.each(FORMATS_AND_MODES)(
+    "a vendor of %s gets the reasoning that a plain chat client dropped, %s",
     async (format, _mode, stream) => {
       const answer = await runTask(vendors.gateway, STRICT_MODELS[format], keepKnown, stream);
       expect(answer).toBe(TASK_ANSWER);
-      expectNothingLost(vendors, 3);
+      expectCompleteHistories(vendors, 3);
     },
   );
 
-  test.each(PROVEN)(
-    "a vendor of %s gets back what the library lost when it joined a stream, %s",
+  test.each(FORMATS_AND_MODES)(
+    "a vendor of %s gets the reasoning that the SDK lost while joining a stream, %s",
     async (format, _mode, stream) => {
       const answer = await runTask(vendors.gateway, STRICT_MODELS[format], keepJoined, stream);
       expect(answer).toBe(TASK_ANSWER);
-      expectNothingLost(vendors, 3);
+      expectCompleteHistories(vendors, 3);
     },
   );
 
-  test.each(PROVEN)(
-    "another vendor's reasoning is left out of a conversation that goes on at %s, %s",
+  test.each(FORMATS_AND_MODES)(
+    "another vendor's reasoning is dropped from a conversation that continues at %s, %s",
     async (format, _mode, stream) => {
       const others = (["anthropic-messages", "gemini", "openai-responses"] as const).filter(
         (other) => other !== format,
@@ -142,13 +142,13 @@ describe("with the gateway's memory of turns", () => {
         const models = [STRICT_MODELS[other], STRICT_MODELS[format]];
         const answer = await runTask(vendors.gateway, models, keepAll, stream);
         expect(answer).toBe(TASK_ANSWER);
-        expect(vendors.requests().map(({ refusal }) => refusal)).toEqual([null, null, null]);
+        expect(vendors.requests().map(({ rejection }) => rejection)).toEqual([null, null, null]);
       }
     },
   );
 });
 
-describe("without it", () => {
+describe("without the conversation store", () => {
   let vendors: StrictVendors;
   beforeAll(async () => {
     vendors = await startStrictVendors("limits: {turn_memory_bytes: 0}");
@@ -156,43 +156,43 @@ describe("without it", () => {
   afterAll(() => vendors.stop());
   beforeEach(() => vendors.clear());
 
-  test.each(PROVEN)(
-    "a vendor of %s still answers a client that dropped its reasoning, which is lost, %s",
+  test.each(FORMATS_AND_MODES)(
+    "a vendor of %s answers a client that dropped its reasoning, without that reasoning, %s",
     async (format, _mode, stream) => {
       expect(await runTask(vendors.gateway, STRICT_MODELS[format], keepKnown, stream)).toBe(TASK_ANSWER);
       const [, second] = vendors.requests();
-      expect(vendors.requests().map(({ refusal }) => refusal)).toEqual([null, null, null]);
+      expect(vendors.requests().map(({ rejection }) => rejection)).toEqual([null, null, null]);
       const body = JSON.stringify(second?.body);
       expect(body).not.toMatch(/"signature"|"encrypted_content":/);
     },
   );
 
-  test.each(PROVEN)(
-    "a vendor of %s gets everything from a client that keeps reasoning_details, %s",
+  test.each(FORMATS_AND_MODES)(
+    "a vendor of %s gets all reasoning from a client that keeps reasoning_details, %s",
     async (format, _mode, stream) => {
       expect(await runTask(vendors.gateway, STRICT_MODELS[format], keepAll, stream)).toBe(TASK_ANSWER);
-      expectNothingLost(vendors, 3);
+      expectCompleteHistories(vendors, 3);
     },
   );
 });
 
-describe("reasoning that its vendor refuses", () => {
-  const SIGNATURE_REFUSED = {
+describe("reasoning that its vendor rejects", () => {
+  const SIGNATURE_ERROR = {
     type: "error",
     error: {
       type: "invalid_request_error",
       message: "messages.1.content.0: Invalid `signature` in `thinking` block",
     },
   };
-  const refuse: Play = (call) => call.respond(400, SIGNATURE_REFUSED);
+  const reject: Play = (call) => call.respond(400, SIGNATURE_ERROR);
   const carriesReasoning = ({ body }: { readonly body: unknown }) => /"thinking"/.test(JSON.stringify(body));
   const anthropicScript = SCRIPTS["anthropic-messages"];
-  const well = healthyScript(anthropicScript, "Alpha");
+  const healthyPlay = healthyScript(anthropicScript, "Alpha");
 
   let first: Vendor;
   let second: Vendor;
   let gateway: TestGateway;
-  const fared = createTestHealth();
+  const testHealth = createTestHealth();
   beforeAll(async () => {
     first = startVendor();
     second = startVendor(healthyScript(anthropicScript, "Beta"));
@@ -201,12 +201,12 @@ describe("reasoning that its vendor refuses", () => {
     const row = (vendor: Vendor, price: string) =>
       `{format: anthropic-messages, base_url: "${vendor.baseUrl}", api_keys: [key-0001], models: [${model(price)}]}`;
     gateway = await startTestGateway({
-      health: fared.health,
+      health: testHealth.health,
       yaml: `providers:\n  first: ${row(first, "1")}\n  second: ${row(second, "2")}\n`,
     });
   });
   afterEach(() => {
-    fared.forget();
+    testHealth.forget();
     second.perform(healthyScript(anthropicScript, "Beta"));
   });
   afterAll(async () => {
@@ -257,9 +257,9 @@ describe("reasoning that its vendor refuses", () => {
   );
 
   test.each(CASES)(
-    "is left out in one more call to the same vendor, and the record shows both: %s, %s",
+    "is dropped in a second call of the same vendor, and the record has both attempts: %s, %s",
     async (_api, _mode, path, messages, stream) => {
-      first.perform((call) => (carriesReasoning(call) ? refuse(call) : well(call)));
+      first.perform((call) => (carriesReasoning(call) ? reject(call) : healthyPlay(call)));
       const { response, text, record, attempts } = await ask(path, messages, stream);
       expect(response.status).toBe(200);
       expect(text).toContain("Alpha one");
@@ -275,10 +275,10 @@ describe("reasoning that its vendor refuses", () => {
   );
 
   test.each(CASES)(
-    "is left out only once, and nobody else is asked: %s, %s",
+    "is dropped only once, and no other vendor is called: %s, %s",
     async (_api, _mode, path, messages, stream) => {
-      first.perform(refuse);
-      second.perform(refuse);
+      first.perform(reject);
+      second.perform(reject);
       const { response, attempts } = await ask(path, messages, stream);
       expect(response.status).toBe(400);
       expect(first.calls.map(carriesReasoning)).toEqual([true, false]);
@@ -287,30 +287,30 @@ describe("reasoning that its vendor refuses", () => {
     },
   );
 
-  test("takes the thinking that was asked for with it, which its vendor would refuse without", async () => {
-    first.perform((call) => (carriesReasoning(call) ? refuse(call) : well(call)));
+  test("is dropped together with the thinking parameter, which is invalid without it", async () => {
+    first.perform((call) => (carriesReasoning(call) ? reject(call) : healthyPlay(call)));
     const thinking = { type: "enabled", budget_tokens: 1_024 };
     const { response, attempts } = await ask("/messages", MESSAGES, false, { max_tokens: 2_000, thinking });
     expect([response.status, attempts.length]).toEqual([200, 2]);
     expect(first.calls.map(({ body }) => body["thinking"])).toEqual([thinking, undefined]);
   });
 
-  test("is no reason for a second call where the request carried none", async () => {
-    first.perform(refuse);
+  test("does not cause a second call if the request has no reasoning", async () => {
+    first.perform(reject);
     const { response } = await ask(
       "/chat/completions",
-      [{ role: "user", content: "Nobody asked this before." }],
+      [{ role: "user", content: "This conversation is new." }],
       false,
     );
     expect([response.status, first.calls.length]).toEqual([400, 1]);
   });
 
-  test("in the middle of an answer is an error like any other", async () => {
+  test("in the middle of an answer ends it with an error event", async () => {
     first.perform(async (call) => {
       await call.begin(200, { "content-type": anthropicScript.contentType });
       await call.piece(anthropicScript.begin("Alpha one"));
       await call.gate();
-      await call.piece(anthropicScript.fail({ status: 400, body: SIGNATURE_REFUSED }));
+      await call.piece(anthropicScript.fail({ status: 400, body: SIGNATURE_ERROR }));
       await call.end();
     });
     const { text, record } = await ask("/messages", MESSAGES, true);

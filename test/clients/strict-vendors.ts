@@ -7,19 +7,19 @@ import { writePrompt } from "../agents/vendors/scripted-model.ts";
 import { type SimulatedVendor, startVendor, type VendorRequest } from "../agents/vendors/simulated-vendor.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 
-/** A gateway whose vendors check every request as strictly as the real ones; the sandbox is on as well. */
+/** A gateway whose vendors validate requests as strictly as the real ones. The sandbox is enabled too. */
 export interface StrictVendors {
   readonly gateway: TestGateway;
   readonly openai: SimulatedVendor;
   readonly anthropic: SimulatedVendor;
   readonly google: SimulatedVendor;
-  /** What came to any of them since the last `clear`, in order. */
+  /** The requests to all vendors since the last `clear`, in order. */
   requests(): readonly VendorRequest[];
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** Starts them. `yaml` is more of the configuration, top-level keys. */
+/** Starts a gateway with its vendors. `yaml` contains further top-level keys of the configuration. */
 export async function startStrictVendors(
   yaml = "",
   options: TestGatewayOptions = {},
@@ -54,7 +54,7 @@ ${yaml}`,
   };
 }
 
-/** Models of the catalog, by the format that their vendor is asked in. */
+/** Models of the catalog, by the format in which their vendor is called. */
 export const STRICT_MODELS = {
   "openai-chat": "openai/gpt-5.1",
   "openai-responses": "openai/gpt-5.1-codex",
@@ -62,10 +62,10 @@ export const STRICT_MODELS = {
   gemini: "google/gemini-3.1-pro-preview",
 } as const;
 
-/** What the simulated model says where it has no task. */
+/** What the simulated model answers without a task. */
 export const SMALL_TALK = "A file and a clue";
 const CLUE = "clue-0123456789abcdef";
-/** A task of three turns: one call, two side by side, the answer. */
+/** A task of three turns: one tool call, two parallel tool calls, the answer. */
 export const TASK = writePrompt({ file: "/work/answer.txt", text: "it's", clueFile: "/work/clue.txt" });
 export const TASK_ANSWER = `The task is done and the clue is ${CLUE}.`;
 
@@ -85,11 +85,11 @@ export function runTool(name: string): string {
   return name === "read_file" ? `It says ${CLUE}.` : "written";
 }
 
-/** The vendors refused nothing, and got back whatever they had given to be sent back. */
-export function expectNothingLost(vendors: StrictVendors, turns: number): void {
+/** Checks that the vendors rejected nothing and got all reasoning back that they require. */
+export function expectCompleteHistories(vendors: StrictVendors, turns: number): void {
   const requests = vendors.requests();
-  expect(requests.map(({ refusal, losses }) => ({ refusal, losses }))).toEqual(
-    Array(turns).fill({ refusal: null, losses: [] }),
+  expect(requests.map(({ rejection, losses }) => ({ rejection, losses }))).toEqual(
+    Array(turns).fill({ rejection: null, losses: [] }),
   );
   expect(requests.map(({ reply }) => reply?.calls.length)).toEqual([1, 2, 0].slice(0, turns));
 }

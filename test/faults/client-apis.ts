@@ -2,33 +2,33 @@ import { expect } from "bun:test";
 import { ERROR_STATUS, type ErrorCode } from "../../src/base/errors.ts";
 import { PROMPT } from "./two-vendors.ts";
 
-/** Why an answer ended, in terms of all APIs. */
-export type HeardFinish = "stop" | "length" | "refusal";
+/** Why an answer ended, independent of the API. */
+export type ClientFinish = "stop" | "length" | "refusal";
 
-/** An answer as a client of one API understands it. */
-export interface Heard {
+/** An answer as a client of one API reads it. */
+export interface ClientAnswer {
   readonly id: string;
   readonly model: string;
   readonly text: string;
   /** Names of the tools that were called. */
   readonly calls: readonly string[];
-  /** How it ended: a finish, an error with that gateway code (or the API's name for it), or not at all. */
-  readonly ending: { readonly finish: HeardFinish } | { readonly error: string } | null;
+  /** A finish, an error with its gateway code (or the API's name for it), or `null` for no end. */
+  readonly ending: { readonly finish: ClientFinish } | { readonly error: string } | null;
   /** `null` without one. */
   readonly usage: { readonly completion: number; readonly estimated: boolean } | null;
 }
 
-/** A client API: how it asks, and how it reads the answer. */
+/** The requests of a client API, and functions that read its answers. */
 export interface ClientApi {
   readonly name: "chat" | "responses" | "messages";
   readonly path: string;
   ask(model: string, stream: boolean): Readonly<Record<string, unknown>>;
-  readStream(body: string): Heard;
-  readDocument(body: string): Heard;
-  /** The body of an error with this status and gateway code. */
+  readStream(body: string): ClientAnswer;
+  readDocument(body: string): ClientAnswer;
+  /** Returns the body of an error with this code. */
   errorBody(code: ErrorCode): unknown;
-  /** The API's name for an error with that gateway code in the middle of a stream. */
-  nameLate(code: ErrorCode): string;
+  /** Returns the API's name for an error with this code in the middle of a stream. */
+  streamErrorName(code: ErrorCode): string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what comes from the wire is looked into as it comes
@@ -39,7 +39,7 @@ interface Sent {
   readonly data: Json;
 }
 
-/** The events of a stream; `[DONE]` is text. */
+/** Parses the events of a stream; `[DONE]` stays text. */
 function readEvents(body: string): Sent[] {
   const blocks = body.split("\n\n").filter((block) => block !== "" && !block.startsWith(":"));
   return blocks.map((block) => {
@@ -56,7 +56,7 @@ function only<T>(values: readonly T[]): T {
 }
 
 const messages = [{ role: "user", content: PROMPT }];
-const CHAT_FINISHES: Record<string, HeardFinish> = {
+const CHAT_FINISHES: Record<string, ClientFinish> = {
   stop: "stop",
   length: "length",
   content_filter: "refusal",
@@ -72,7 +72,7 @@ const chat: ClientApi = {
     const chunks = events.slice(0, -1);
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: Json) => delta));
     const finishes = chunks.flatMap(({ choices }) => choices[0].finish_reason ?? []);
-    // Success is a finish followed by [DONE]; an error is alone in the last event.
+    // A success is a finish followed by [DONE]. An error is the last event.
     const error = isDone ? undefined : events.at(-1).error;
     expect(finishes).toHaveLength(error === undefined ? 1 : 0);
     if (error !== undefined) expect(Object.keys(events.at(-1))).toEqual(["error"]);
@@ -108,16 +108,16 @@ const chat: ClientApi = {
     },
     error_type: code,
   }),
-  nameLate: (code) => code,
+  streamErrorName: (code) => code,
 };
 
-function readChatUsage(usage: Json): Heard["usage"] {
+function readChatUsage(usage: Json): ClientAnswer["usage"] {
   return usage === undefined
     ? null
     : { completion: usage.completion_tokens, estimated: usage.estimated === true };
 }
 
-const MESSAGES_FINISHES: Record<string, HeardFinish> = {
+const MESSAGES_FINISHES: Record<string, ClientFinish> = {
   end_turn: "stop",
   max_tokens: "length",
   refusal: "refusal",
@@ -178,14 +178,14 @@ const messagesApi: ClientApi = {
     error_type: code,
     request_id: expect.stringMatching(/^req_/),
   }),
-  nameLate: (code) => MESSAGES_ERRORS[code] as string,
+  streamErrorName: (code) => MESSAGES_ERRORS[code] as string,
 };
 
-function finishOf({ delta }: Json): { readonly finish: HeardFinish } {
+function finishOf({ delta }: Json): { readonly finish: ClientFinish } {
   return { finish: MESSAGES_FINISHES[delta.stop_reason]! };
 }
 
-function readMessagesUsage(usage: Json): Heard["usage"] {
+function readMessagesUsage(usage: Json): ClientAnswer["usage"] {
   return { completion: usage.output_tokens, estimated: usage.estimated === true };
 }
 
@@ -202,8 +202,8 @@ const responses: ClientApi = {
   ask: (model, stream) => ({ model, stream, input: PROMPT }),
   readStream(body) {
     const events = readEvents(body);
-    for (const [place, { name, data }] of events.entries()) {
-      expect([name, data.sequence_number]).toEqual([data.type, place]);
+    for (const [index, { name, data }] of events.entries()) {
+      expect([name, data.sequence_number]).toEqual([data.type, index]);
     }
     const last = events.at(-1)?.data;
     const terminal = events.filter(({ name }) =>
@@ -212,14 +212,14 @@ const responses: ClientApi = {
     expect(only(terminal).data).toBe(last);
     const added = events.filter(({ name }) => name === "response.output_item.added");
     const deltas = events.filter(({ name }) => name === "response.output_text.delta");
-    const heard = readResponse(last.response);
+    const answer = readResponse(last.response);
     const text = deltas.map(({ data }) => data.delta).join("");
     if (last.response.status === "failed") {
-      // The last event also contains everything that came before.
-      expect([heard.text, last.response.output.length]).toEqual([text, added.length]);
+      // The last event also contains the complete text.
+      expect([answer.text, last.response.output.length]).toEqual([text, added.length]);
     }
     return {
-      ...heard,
+      ...answer,
       text,
       calls: added.flatMap(({ data }) => data.item.name ?? []),
     };
@@ -239,21 +239,24 @@ const responses: ClientApi = {
       error_type: code,
     };
   },
-  nameLate: (code) => RESPONSES_ERRORS[code]?.[1] ?? "invalid_prompt",
+  streamErrorName: (code) => RESPONSES_ERRORS[code]?.[1] ?? "invalid_prompt",
 };
 
-const CAUSES: Record<string, HeardFinish> = { max_output_tokens: "length", content_filter: "refusal" };
+const INCOMPLETE_REASONS: Record<string, ClientFinish> = {
+  max_output_tokens: "length",
+  content_filter: "refusal",
+};
 
-function readResponse(response: Json): Heard {
+function readResponse(response: Json): ClientAnswer {
   const { id, model, status, error, usage, output, incomplete_details: cause } = response;
   const texts = output.flatMap(({ content = [] }: Json) => content.map(({ text }: Json) => text ?? ""));
-  const finish = status === "completed" ? "stop" : CAUSES[cause?.reason];
+  const finish = status === "completed" ? "stop" : INCOMPLETE_REASONS[cause?.reason];
   return {
     id,
     model,
     text: texts.join(""),
     calls: [],
-    ending: status === "failed" ? { error: error.code } : { finish: finish as HeardFinish },
+    ending: status === "failed" ? { error: error.code } : { finish: finish as ClientFinish },
     usage: usage && { completion: usage.output_tokens, estimated: usage.estimated === true },
   };
 }

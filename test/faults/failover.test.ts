@@ -40,11 +40,11 @@ beforeEach(() => {
 const ask = (stream: boolean) =>
   postChat(gateway, { model: "acme/m", stream, messages: [{ role: "user", content: "Hi" }] });
 
-describe("a vendor with several keys that", () => {
+describe("a vendor with several keys", () => {
   test.each([
-    ["fails is not called with the next key", 500, ["vendor-a", "vendor-b"]],
-    ["limits one key is called with the next", 429, ["vendor-a", "vendor-a"]],
-    ["rejects one key is called with the next", 401, ["vendor-a", "vendor-a"]],
+    ["that fails is not called with the next key", 500, ["vendor-a", "vendor-b"]],
+    ["that limits one key is called with the next", 429, ["vendor-a", "vendor-a"]],
+    ["that rejects one key is called with the next", 401, ["vendor-a", "vendor-a"]],
   ] as const)("%s", async (_, status, expected) => {
     a.perform((call) => call.respond(status, { error: { message: "No." } }));
     const response = await ask(true);
@@ -55,8 +55,8 @@ describe("a vendor with several keys that", () => {
   });
 });
 
-describe("an answer that is not streamed and does not arrive", () => {
-  test("is requested elsewhere once other requests have opened the circuit of its vendor", async () => {
+describe("a request that is not streamed and gets no answer", () => {
+  test("is sent to another vendor once other requests have opened the circuit of its vendor", async () => {
     a.perform((call) => call.gate());
     const streams = Array.from({ length: 5 }, () => ask(true));
     await (await a.call(4)).atGate;
@@ -70,7 +70,7 @@ describe("an answer that is not streamed and does not arrive", () => {
     expect(response.headers.get("x-gateway-provider")).toBe("vendor-b");
   });
 
-  test("is waited for while the circuit of its vendor is closed", async () => {
+  test("keeps waiting while the circuit of its vendor is closed", async () => {
     a.perform(async (call) => {
       await call.gate();
       await healthy("Alpha")(call);

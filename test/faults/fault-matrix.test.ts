@@ -12,7 +12,7 @@ interface Request {
   readonly stream: boolean;
 }
 
-const COMPANY = { alone: "without a second vendor", both: "with a second vendor" } as const;
+const VENDORS = { alone: "without a second vendor", both: "with a second vendor" } as const;
 
 for (const transport of ["http1", "fetch"] as const) {
   describe(`over ${transport}`, () => {
@@ -22,15 +22,15 @@ for (const transport of ["http1", "fetch"] as const) {
     afterAll(() => vendors.stop());
     beforeEach(() => vendors.reset());
     for (const [group, faults] of Object.entries(FAULTS)) {
-      // All of them over the default transport, every third over the other.
+      // All faults over the default transport, and every third over the other.
       const rows = faults.filter(
         ({ needsHttp1 }, index) => transport === "http1" || (!needsHttp1 && isInRun(3, index)),
       );
       describe(`a vendor that fails ${group}`, () => testRows(rows));
     }
     test(
-      "a vendor out of credit is not called again for a minute, and the client is told when to retry",
-      expectRest,
+      "a vendor out of credit is not called again for a minute, and the client gets the remaining time",
+      expectCreditCooldown,
     );
   });
 }
@@ -38,18 +38,18 @@ for (const transport of ["http1", "fetch"] as const) {
 function testRows(faults: readonly Fault[]): void {
   for (const fault of faults) {
     for (const mode of ["streamed", "whole"] as const) {
-      for (const company of ["alone", "both"] as const) {
-        const outcome = fault[mode][company];
-        const name = `${fault.what}, ${mode}, ${COMPANY[company]}: ${describeOutcome(outcome)}`;
-        test(name, () => runRow(fault, outcome, requestFor(fault, mode, company)));
+      for (const vendorCount of ["alone", "both"] as const) {
+        const outcome = fault[mode][vendorCount];
+        const name = `${fault.what}, ${mode}, ${VENDORS[vendorCount]}: ${describeOutcome(outcome)}`;
+        test(name, () => runRow(fault, outcome, requestFor(fault, mode, vendorCount)));
       }
     }
   }
 }
 
-function requestFor(fault: Fault, mode: "streamed" | "whole", company: "alone" | "both"): Request {
+function requestFor(fault: Fault, mode: "streamed" | "whole", vendorCount: "alone" | "both"): Request {
   const place = fault.at === undefined ? "" : `${fault.at}-`;
-  return { model: `acme/${place}${company}`, stream: mode === "streamed" };
+  return { model: `acme/${place}${vendorCount}`, stream: mode === "streamed" };
 }
 
 async function runRow(fault: Fault, outcome: Outcome, request: Request): Promise<void> {
@@ -63,14 +63,17 @@ async function runRow(fault: Fault, outcome: Outcome, request: Request): Promise
   expectCalls(b, attempts - 1, KEY_B, gateway.key);
 }
 
-/** Sends a request. Lets the vendor continue once the client has its first words, or advances time where that is the fault. */
+/**
+ * Sends a request. Lets the vendor continue once the client has the first text, or advances the clock if the
+ * fault is a timeout.
+ */
 async function send(fault: Fault, request: Request): Promise<Received> {
   const body = { ...request, messages: [{ role: "user", content: PROMPT }] };
   const muteCount = vendors.mute.connections.length;
   const pending = postChat(vendors.gateway, body);
   const passMs = fault.passMs?.[request.stream ? "streamed" : "whole"] ?? 0;
   const speaksFirst = fault.speaksFirst === true && request.stream;
-  if (passMs > 0 && !speaksFirst) await letPass(fault, passMs, muteCount);
+  if (passMs > 0 && !speaksFirst) await advanceAtGate(fault, passMs, muteCount);
   const response = await pending;
   if (!request.stream || response.status !== 200) return { response, body: await response.text() };
   const reader = response.body!.getReader();
@@ -78,19 +81,19 @@ async function send(fault: Fault, request: Request): Promise<Received> {
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     pieces.push(next.value);
     if (pieces.length > 1) continue;
-    if (passMs > 0 && speaksFirst) await letPass(fault, passMs, muteCount);
+    if (passMs > 0 && speaksFirst) await advanceAtGate(fault, passMs, muteCount);
     else for (const call of vendors.a.calls) call.letGoOn();
   }
   return { response, body: Buffer.concat(pieces).toString("utf8") };
 }
 
-async function letPass(fault: Fault, passMs: number, muteCount: number): Promise<void> {
+async function advanceAtGate(fault: Fault, passMs: number, muteCount: number): Promise<void> {
   if (fault.at === "mute") await vendors.mute.connection(muteCount);
   else await (await vendors.a.call(0)).atGate;
   vendors.clock.advance(passMs);
 }
 
-async function expectRest(): Promise<void> {
+async function expectCreditCooldown(): Promise<void> {
   const { a, b, clock, gateway } = vendors;
   a.perform((call) => call.respond(402, { error: { message: "Payment required" } }));
   const messages = [{ role: "user", content: PROMPT }];

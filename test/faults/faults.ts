@@ -24,16 +24,16 @@ export interface Fault {
   readonly second?: Play;
   /** Time that passes while the vendor waits at its gate. Milliseconds. */
   readonly passMs?: { readonly streamed: number; readonly whole: number };
-  /** Only the gateway's own HTTP client detects it. */
+  /** Only the transport http1 detects it. */
   readonly needsHttp1?: true;
   /** A stream has its first token before the vendor waits at its gate. */
   readonly speaksFirst?: true;
-  readonly streamed: Promised;
-  readonly whole: Promised;
+  readonly streamed: ExpectedOutcomes;
+  readonly whole: ExpectedOutcomes;
 }
 
 /** The expected outcome without and with a second vendor. */
-interface Promised {
+interface ExpectedOutcomes {
   readonly alone: Outcome;
   readonly both: Outcome;
 }
@@ -41,29 +41,29 @@ interface Promised {
 const FIRST: Outcome = { kind: "answer", by: "vendor-a", attempts: 1, text: "Alpha one two" };
 const SECOND: Outcome = { kind: "answer", by: "vendor-b", attempts: 2, text: "Beta one two" };
 
-/** The second vendor answers where the first could not. */
-const madeGood = (alone: Outcome): Promised => ({ alone, both: SECOND });
+/** The second vendor answers instead of the first. */
+const failsOver = (alone: Outcome): ExpectedOutcomes => ({ alone, both: SECOND });
 /** No second vendor is called. */
-const final = (outcome: Outcome): Promised => ({ alone: outcome, both: outcome });
-const FINE = final(FIRST);
+const final = (outcome: Outcome): ExpectedOutcomes => ({ alone: outcome, both: outcome });
+const UNAFFECTED = final(FIRST);
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-function refusal(
+function rejection(
   status: number,
   type: string,
   metadata: Metadata,
   retryAfter: number | null = null,
   attempts = 1,
 ): Outcome {
-  return { kind: "refusal", status, type, attempts, metadata, retryAfter };
+  return { kind: "rejection", status, type, attempts, metadata, retryAfter };
 }
 
 const upstreamError = (upstreamStatus: number | null, raw: string, provider = "vendor-a") =>
-  refusal(502, "upstream_error", { provider, upstream_status: upstreamStatus, raw });
+  rejection(502, "upstream_error", { provider, upstream_status: upstreamStatus, raw });
 
 const unavailable = (upstreamStatus: number | null, raw: string, retryAfter: number, provider = "vendor-a") =>
-  refusal(503, "unavailable", { provider, upstream_status: upstreamStatus, raw }, retryAfter);
+  rejection(503, "unavailable", { provider, upstream_status: upstreamStatus, raw }, retryAfter);
 
 const broken = (code: number, type: string, text = "Alpha one"): Outcome => ({
   kind: "break",
@@ -73,16 +73,16 @@ const broken = (code: number, type: string, text = "Alpha one"): Outcome => ({
 });
 const BROKEN_OFF = broken(502, "upstream_error");
 
-/** It does not say that the gateway's account is out of credit. */
+/** The raw message does not reveal that the operator's account is out of credit. */
 const OUT_OF_CREDIT = unavailable(null, "unavailable", 60);
 
-const says = (message: string, more: Metadata = {}) => ({ error: { message, ...more } });
+const errorBody = (message: string, more: Metadata = {}) => ({ error: { message, ...more } });
 const status =
   (code: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Play =>
   (call) =>
     call.respond(code, body, headers);
 
-/** Events of a stream; for an answer that is not streamed, `body`. */
+/** Sends the events in a stream, and `body` otherwise. */
 const eventsOr =
   (body: unknown, ...events: readonly unknown[]): Play =>
   async (call) => {
@@ -92,42 +92,44 @@ const eventsOr =
     await call.end();
   };
 
-/** The first words of a stream, which the client has before `then`; for an answer that is not streamed, `body`. */
-const speaksThen =
+/**
+ * Sends the first text of a stream, which the client has before `then`; `body` if the answer is not streamed.
+ */
+const beginThen =
   (body: unknown, then: (call: VendorCall) => Promise<void> | void): Play =>
   async (call) => {
     if (!call.isStream) return call.respond(200, body);
-    await speak(call);
+    await beginSpeaking(call);
     await then(call);
   };
 
-async function speak(call: VendorCall): Promise<void> {
+async function beginSpeaking(call: VendorCall): Promise<void> {
   await call.begin();
   await call.events(...opening("Alpha one"));
   await call.gate();
 }
 
 const lateEvents = (body: unknown, ...events: readonly unknown[]): Play =>
-  speaksThen(body, async (call) => {
+  beginThen(body, async (call) => {
     await call.events(...events);
     await call.end();
   });
 
-/** What the client is told about it. */
+/** The error's metadata for the client. */
 const RATE_LIMITED_FACTS = { raw: "You are too fast.", upstream_code: "rate_limit_exceeded" };
-const RATE_LIMITED = says("You are too fast.", { type: "requests", code: "rate_limit_exceeded" });
-const NO_CREDIT = says("Your account balance is empty, check your billing details.", { code: 402 });
-const QUOTA = says("You exceeded your current quota, please check your plan and billing details.", {
+const RATE_LIMITED = errorBody("You are too fast.", { type: "requests", code: "rate_limit_exceeded" });
+const NO_CREDIT = errorBody("Your account balance is empty, check your billing details.", { code: 402 });
+const QUOTA = errorBody("You exceeded your current quota, please check your plan and billing details.", {
   type: "insufficient_quota",
   code: "insufficient_quota",
 });
 const LEAKY = `It failed for ${KEY_A} of org-abc123def456.`;
-const CLEANED = "It failed for [redacted] of [redacted].";
+const REDACTED = "It failed for [redacted] of [redacted].";
 const HTML = "<!doctype html><html><body><h1>Welcome</h1></body></html>";
 const NOT_JSON_EVENT = "an event of the upstream's stream is not JSON";
 const NOT_JSON = "the upstream's answer is not JSON";
 const limited = (retryAfter: number, attempts = 1) =>
-  refusal(
+  rejection(
     429,
     "rate_limit_exceeded",
     { ...RATE_LIMITED_FACTS, provider: "vendor-a", upstream_status: 429, limit_source: "upstream" },
@@ -139,51 +141,51 @@ const connecting: readonly Fault[] = [
   {
     what: "refuses the connection",
     at: "down",
-    streamed: madeGood(unavailable(null, "connection failed", 5, "vendor-down")),
-    whole: madeGood(unavailable(null, "connection failed", 5, "vendor-down")),
+    streamed: failsOver(unavailable(null, "connection failed", 5, "vendor-down")),
+    whole: failsOver(unavailable(null, "connection failed", 5, "vendor-down")),
   },
   {
     what: "does not complete the connection within 10 s",
     at: "mute",
     needsHttp1: true,
     passMs: { streamed: 10_000, whole: 10_000 },
-    streamed: madeGood(unavailable(null, "connecting took too long", 5, "vendor-mute")),
-    whole: madeGood(unavailable(null, "connecting took too long", 5, "vendor-mute")),
+    streamed: failsOver(unavailable(null, "connecting took too long", 5, "vendor-mute")),
+    whole: failsOver(unavailable(null, "connecting took too long", 5, "vendor-mute")),
   },
   {
     what: "resets the connection before it answers",
     play: (call) => call.connection.reset(),
-    streamed: madeGood(upstreamError(null, "connection reset")),
-    whole: madeGood(upstreamError(null, "connection reset")),
+    streamed: failsOver(upstreamError(null, "connection reset")),
+    whole: failsOver(upstreamError(null, "connection reset")),
   },
   {
     what: "closes the connection before it answers",
     play: (call) => call.connection.end(),
-    streamed: madeGood(upstreamError(null, "connection reset")),
-    whole: madeGood(upstreamError(null, "connection reset")),
+    streamed: failsOver(upstreamError(null, "connection reset")),
+    whole: failsOver(upstreamError(null, "connection reset")),
   },
   {
-    what: "does not speak HTTP",
+    what: "does not beginSpeaking HTTP",
     play: async (call) => {
       await call.connection.write("220 mail.example ESMTP\r\n\r\n");
       call.connection.end();
     },
-    streamed: madeGood(upstreamError(null, "the answer is not HTTP, or too large")),
-    whole: madeGood(upstreamError(null, "the answer is not HTTP, or too large")),
+    streamed: failsOver(upstreamError(null, "the answer is not HTTP, or too large")),
+    whole: failsOver(upstreamError(null, "the answer is not HTTP, or too large")),
   },
 ];
 
-const same = (outcome: Outcome) => ({ streamed: madeGood(outcome), whole: madeGood(outcome) });
+const same = (outcome: Outcome) => ({ streamed: failsOver(outcome), whole: failsOver(outcome) });
 
 const statuses: readonly Fault[] = [
   {
     what: "rejects the platform key with 401",
-    play: status(401, says(`Incorrect API key provided: ${KEY_A}.`, { code: "invalid_api_key" })),
+    play: status(401, errorBody(`Incorrect API key provided: ${KEY_A}.`, { code: "invalid_api_key" })),
     ...same(upstreamError(401, "the key was refused")),
   },
   {
     what: "rejects the platform key with 403",
-    play: status(403, says(LEAKY)),
+    play: status(403, errorBody(LEAKY)),
     ...same(upstreamError(403, "the key was refused")),
   },
   { what: "answers 402", play: status(402, NO_CREDIT), ...same(OUT_OF_CREDIT) },
@@ -201,14 +203,14 @@ const statuses: readonly Fault[] = [
     ...same(limited(3_600)),
   },
   {
-    what: "answers 429, as the next one does with a shorter wait",
+    what: "answers 429, and the next one with a shorter wait",
     play: status(429, RATE_LIMITED, { "retry-after": "7" }),
     second: status(429, RATE_LIMITED, { "retry-after": "3" }),
     streamed: { alone: limited(7), both: limitedAtSecond(3) },
     whole: { alone: limited(7), both: limitedAtSecond(3) },
   },
   {
-    what: "answers 429, as the next one does with a longer wait",
+    what: "answers 429, and the next one with a longer wait",
     play: status(429, RATE_LIMITED, { "retry-after": "3" }),
     second: status(429, RATE_LIMITED, { "retry-after": "7" }),
     streamed: { alone: limited(3), both: limited(3, 2) },
@@ -219,15 +221,15 @@ const statuses: readonly Fault[] = [
     play: status(429, QUOTA),
     ...same(OUT_OF_CREDIT),
   },
-  { what: "answers 500", play: status(500, says(LEAKY)), ...same(upstreamError(500, CLEANED)) },
+  { what: "answers 500", play: status(500, errorBody(LEAKY)), ...same(upstreamError(500, REDACTED)) },
   {
     what: "answers 503 with Retry-After",
-    play: status(503, says("Busy."), { "retry-after": "30" }),
+    play: status(503, errorBody("Busy."), { "retry-after": "30" }),
     ...same(unavailable(503, "Busy.", 30)),
   },
   {
     what: "answers 503 without Retry-After",
-    play: status(503, says("Busy.")),
+    play: status(503, errorBody("Busy.")),
     ...same(unavailable(503, "Busy.", 5)),
   },
   {
@@ -256,20 +258,20 @@ const statuses: readonly Fault[] = [
   },
   {
     what: "redirects in JSON",
-    play: status(307, says("Moved."), { location: "http://127.0.0.1:1/elsewhere" }),
+    play: status(307, errorBody("Moved."), { location: "http://127.0.0.1:1/elsewhere" }),
     ...same(upstreamError(307, "Moved.")),
   },
   {
     what: "rejects the request itself with 400",
-    play: status(400, says(`temperature is too high. ${LEAKY}`)),
-    streamed: final(requestRefused(`temperature is too high. ${CLEANED}`)),
-    whole: final(requestRefused(`temperature is too high. ${CLEANED}`)),
+    play: status(400, errorBody(`temperature is too high. ${LEAKY}`)),
+    streamed: final(requestRejected(`temperature is too high. ${REDACTED}`)),
+    whole: final(requestRejected(`temperature is too high. ${REDACTED}`)),
   },
   {
     what: "rejects the prompt as too long",
     play: status(
       400,
-      says("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."),
+      errorBody("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."),
     ),
     streamed: final(overflow()),
     whole: final(overflow()),
@@ -278,15 +280,15 @@ const statuses: readonly Fault[] = [
 
 function limitedAtSecond(retryAfter: number): Outcome {
   const metadata = { ...RATE_LIMITED_FACTS, provider: "vendor-b", upstream_status: 429 };
-  return refusal(429, "rate_limit_exceeded", { ...metadata, limit_source: "upstream" }, retryAfter, 2);
+  return rejection(429, "rate_limit_exceeded", { ...metadata, limit_source: "upstream" }, retryAfter, 2);
 }
 
-function requestRefused(raw: string): Outcome {
-  return refusal(400, "invalid_request", { provider: "vendor-a", upstream_status: 400, raw });
+function requestRejected(raw: string): Outcome {
+  return rejection(400, "invalid_request", { provider: "vendor-a", upstream_status: 400, raw });
 }
 
 function overflow(): Outcome {
-  return refusal(400, "context_length_exceeded", {
+  return rejection(400, "context_length_exceeded", {
     provider: "vendor-a",
     upstream_status: 400,
     raw: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
@@ -295,7 +297,7 @@ function overflow(): Outcome {
   });
 }
 
-const SERVER_ERROR = says(LEAKY, { code: 500, type: "server_error" });
+const SERVER_ERROR = errorBody(LEAKY, { code: 500, type: "server_error" });
 const NOTHING = "the upstream answered with nothing";
 
 const insideOk: readonly Fault[] = [
@@ -306,26 +308,26 @@ const insideOk: readonly Fault[] = [
   },
   { what: "reports 402 in its first event", play: eventsOr(NO_CREDIT, NO_CREDIT), ...same(OUT_OF_CREDIT) },
   {
-    what: "says 402 in a late event",
+    what: "reports 402 in a late event",
     play: lateEvents(NO_CREDIT, NO_CREDIT),
     streamed: final(broken(503, "unavailable")),
-    whole: madeGood(OUT_OF_CREDIT),
+    whole: failsOver(OUT_OF_CREDIT),
   },
   {
     what: "reports in a late event that its account is out of credit",
     play: lateEvents(QUOTA, QUOTA),
     streamed: final(broken(503, "unavailable")),
-    whole: madeGood(OUT_OF_CREDIT),
+    whole: failsOver(OUT_OF_CREDIT),
   },
   {
     what: "reports an error in the body of a 200",
     play: status(200, SERVER_ERROR),
-    ...same(upstreamError(500, CLEANED)),
+    ...same(upstreamError(500, REDACTED)),
   },
   {
     what: "reports an error in its first event",
     play: eventsOr(SERVER_ERROR, SERVER_ERROR),
-    ...same(upstreamError(500, CLEANED)),
+    ...same(upstreamError(500, REDACTED)),
   },
   {
     what: "reports an error in an event with that name",
@@ -335,19 +337,19 @@ const insideOk: readonly Fault[] = [
       await call.piece(`event: error\ndata: ${JSON.stringify(SERVER_ERROR.error)}\n\n`);
       await call.end();
     },
-    ...same(upstreamError(500, CLEANED)),
+    ...same(upstreamError(500, REDACTED)),
   },
   {
     what: "reports an error in a late event",
     play: lateEvents(SERVER_ERROR, SERVER_ERROR, "[DONE]"),
     streamed: final(BROKEN_OFF),
-    whole: madeGood(upstreamError(500, CLEANED)),
+    whole: failsOver(upstreamError(500, REDACTED)),
   },
   {
     what: "reports in a late event that it limits requests",
     play: lateEvents(RATE_LIMITED, RATE_LIMITED),
     streamed: final(broken(429, "rate_limit_exceeded")),
-    whole: madeGood(limited(1)),
+    whole: failsOver(limited(1)),
   },
   {
     what: "answers 200 with HTML",
@@ -362,8 +364,8 @@ const insideOk: readonly Fault[] = [
   {
     what: "answers 200 with nothing",
     play: status(200, ""),
-    streamed: madeGood(upstreamError(200, NOTHING)),
-    whole: madeGood(upstreamError(200, NOT_JSON)),
+    streamed: failsOver(upstreamError(200, NOTHING)),
+    whole: failsOver(upstreamError(200, NOT_JSON)),
   },
   {
     what: "answers 200 with an empty text",
@@ -378,8 +380,8 @@ const insideOk: readonly Fault[] = [
   {
     what: "answers 200 with only [DONE]",
     play: eventsOr({ choices: [] }, "[DONE]"),
-    streamed: madeGood(upstreamError(200, NOTHING)),
-    whole: madeGood(upstreamError(200, "the upstream's answer has no choices")),
+    streamed: failsOver(upstreamError(200, NOTHING)),
+    whole: failsOver(upstreamError(200, "the upstream's answer has no choices")),
   },
   {
     what: "ends with the finish reason error before any text",
@@ -397,7 +399,7 @@ const silence: readonly Fault[] = [
     what: "is silent before its head",
     play: (call) => call.gate(),
     passMs: { streamed: 120_000, whole: 900_000 },
-    streamed: madeGood(unavailable(null, "no token came in time", 5)),
+    streamed: failsOver(unavailable(null, "no token came in time", 5)),
     whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
   },
   {
@@ -409,7 +411,7 @@ const silence: readonly Fault[] = [
       await call.gate();
     },
     passMs: { streamed: 120_000, whole: 900_000 },
-    streamed: madeGood(unavailable(null, "no token came in time", 5)),
+    streamed: failsOver(unavailable(null, "no token came in time", 5)),
     whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
   },
   {
@@ -420,13 +422,13 @@ const silence: readonly Fault[] = [
       await call.gate();
     },
     passMs: { streamed: 120_000, whole: 900_000 },
-    streamed: madeGood(unavailable(null, "no token came in time", 5)),
+    streamed: failsOver(unavailable(null, "no token came in time", 5)),
     whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
   },
   {
     what: "falls silent after its first token",
     play: async (call) => {
-      if (call.isStream) return speak(call);
+      if (call.isStream) return beginSpeaking(call);
       await call.begin();
       await call.piece(JSON.stringify(documentOf("Alpha one two")).slice(0, 40));
       await call.gate();
@@ -455,11 +457,11 @@ const cuts: readonly Fault[] = [
     what: "breaks off in the middle of the text",
     play: async (call) => {
       if (!call.isStream) return cutDocument(call);
-      await speak(call);
+      await beginSpeaking(call);
       call.connection.reset();
     },
     streamed: final(BROKEN_OFF),
-    whole: madeGood(CUT),
+    whole: failsOver(CUT),
   },
   {
     what: "breaks off in the middle of a tool call",
@@ -471,52 +473,52 @@ const cuts: readonly Fault[] = [
       call.connection.reset();
     },
     streamed: final(broken(502, "upstream_error", '{"at"')),
-    whole: madeGood(CUT),
+    whole: failsOver(CUT),
   },
   {
     what: "breaks off in the middle of an event",
     play: async (call) => {
       if (!call.isStream) return cutDocument(call);
-      await speak(call);
+      await beginSpeaking(call);
       await call.piece('data: {"choices": [{"index": 0, "delta": {"content": " tw');
       call.connection.reset();
     },
     streamed: final(BROKEN_OFF),
-    whole: madeGood(CUT),
+    whole: failsOver(CUT),
   },
   {
     what: "ends cleanly in the middle of an event",
     play: async (call) => {
-      if (call.isStream) await speak(call);
+      if (call.isStream) await beginSpeaking(call);
       else await call.begin();
       await call.piece(`${call.isStream ? "data: " : ""}{"choices": [{"index": 0, "delta": {"content": " tw`);
       await call.end();
     },
     streamed: final(BROKEN_OFF),
-    whole: madeGood(upstreamError(200, NOT_JSON)),
+    whole: failsOver(upstreamError(200, NOT_JSON)),
   },
   {
-    what: "breaks off after the finish",
-    play: speaksThen(documentOf("Alpha one two"), async (call) => {
+    what: "breaks off after the finish reason",
+    play: beginThen(documentOf("Alpha one two"), async (call) => {
       await call.events(textOf(" two"), ...closing().slice(0, 2));
       call.connection.end();
     }),
     // fetch drops what arrived right before the break.
     needsHttp1: true,
-    streamed: FINE,
-    whole: FINE,
+    streamed: UNAFFECTED,
+    whole: UNAFFECTED,
   },
   {
     what: "ends without a finish reason",
     play: lateEvents(documentOf("Alpha one two"), textOf(" two")),
     streamed: final(broken(502, "upstream_error", "Alpha one two")),
-    whole: FINE,
+    whole: UNAFFECTED,
   },
   {
     what: "sends [DONE] without a finish reason",
     play: lateEvents(documentOf("Alpha one two"), textOf(" two"), "[DONE]"),
     streamed: final(broken(502, "upstream_error", "Alpha one two")),
-    whole: FINE,
+    whole: UNAFFECTED,
   },
   {
     what: "ends with the finish reason error",
@@ -526,7 +528,7 @@ const cuts: readonly Fault[] = [
       "[DONE]",
     ),
     streamed: final(BROKEN_OFF),
-    whole: madeGood(upstreamError(200, 'the upstream ended the answer with "error"')),
+    whole: failsOver(upstreamError(200, 'the upstream ended the answer with "error"')),
   },
 ];
 
@@ -535,7 +537,7 @@ const MIB = 1024 * 1024;
 const OVER_EVENT_BOUND = 33;
 const OVER_ANSWER_BOUND = 65;
 
-/** This many mebibytes without an end. */
+/** Sends `mebibytes` without ending the answer. */
 async function flood(call: VendorCall, mebibytes: number): Promise<void> {
   const piece = Buffer.alloc(MIB, "x");
   for (let i = 0; i < mebibytes; i++) await call.piece(piece);
@@ -543,7 +545,7 @@ async function flood(call: VendorCall, mebibytes: number): Promise<void> {
 
 const malformed: readonly Fault[] = [
   {
-    what: "splits a character between two pieces",
+    what: "splits a character between two chunks",
     play: async (call) => {
       const text = call.isStream
         ? [...opening("Alpha 👋"), ...closing()].map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")
@@ -561,7 +563,7 @@ const malformed: readonly Fault[] = [
   {
     what: "ends in the middle of a character",
     play: async (call) => {
-      if (call.isStream) await speak(call);
+      if (call.isStream) await beginSpeaking(call);
       else await call.begin();
       await call.piece(
         call.isStream ? 'data: {"choices": [{"index": 0, "delta": {"content": "' : '{"choices": ["',
@@ -570,71 +572,71 @@ const malformed: readonly Fault[] = [
       await call.end();
     },
     streamed: final(BROKEN_OFF),
-    whole: madeGood(upstreamError(200, NOT_JSON)),
+    whole: failsOver(upstreamError(200, NOT_JSON)),
   },
   {
     what: "sends broken JSON first",
     play: eventsOr('{"choices": [{', '{"choices": [{', ...closing()),
-    streamed: madeGood(upstreamError(200, NOT_JSON_EVENT)),
-    whole: madeGood(upstreamError(200, NOT_JSON)),
+    streamed: failsOver(upstreamError(200, NOT_JSON_EVENT)),
+    whole: failsOver(upstreamError(200, NOT_JSON)),
   },
   {
     what: "sends broken JSON after its first token",
     play: lateEvents('{"choices": [{', '{"choices": [{', ...closing()),
     streamed: final(BROKEN_OFF),
-    whole: madeGood(upstreamError(200, NOT_JSON)),
+    whole: failsOver(upstreamError(200, NOT_JSON)),
   },
   {
-    what: "sends more than the bound of an answer",
+    what: "sends more than the maximum size of an answer",
     play: async (call) => {
       await call.begin();
       await call.piece(call.isStream ? "data: " : '{"id": "');
       await flood(call, call.isStream ? OVER_EVENT_BOUND : OVER_ANSWER_BOUND);
     },
-    streamed: madeGood(
+    streamed: failsOver(
       upstreamError(200, `an event of the upstream's stream is larger than ${32 * MIB} bytes`),
     ),
-    whole: madeGood(upstreamError(200, "the answer is not HTTP, or too large")),
+    whole: failsOver(upstreamError(200, "the answer is not HTTP, or too large")),
   },
   {
-    what: "sends an event larger than the bound after its first token",
+    what: "sends an event larger than the maximum after its first token",
     play: async (call) => {
       if (!call.isStream) return call.respond(200, documentOf("Alpha one two"));
-      await speak(call);
+      await beginSpeaking(call);
       await call.piece("data: ");
       await flood(call, OVER_EVENT_BOUND);
     },
     streamed: final(BROKEN_OFF),
-    whole: FINE,
+    whole: UNAFFECTED,
   },
 ];
 
 /** Unusual but valid answers. */
 const harmless: readonly Fault[] = [
-  { what: "is well", play: healthy("Alpha"), streamed: FINE, whole: FINE },
+  { what: "is healthy", play: healthy("Alpha"), streamed: UNAFFECTED, whole: UNAFFECTED },
   {
-    what: "sends its finish without [DONE]",
+    what: "sends its finish reason without [DONE]",
     play: lateEvents(documentOf("Alpha one two"), textOf(" two"), ...closing().slice(0, 2)),
-    streamed: FINE,
-    whole: FINE,
+    streamed: UNAFFECTED,
+    whole: UNAFFECTED,
   },
   {
-    what: "says its finish twice",
+    what: "sends its finish reason twice",
     play: lateEvents(documentOf("Alpha one two"), textOf(" two"), chunkOf({}, "stop"), ...closing("length")),
-    streamed: FINE,
-    whole: FINE,
+    streamed: UNAFFECTED,
+    whole: UNAFFECTED,
   },
   {
-    what: "continues its text after the finish",
+    what: "continues its text after the finish reason",
     play: lateEvents(documentOf("Alpha one two"), chunkOf({}, "stop"), textOf(" two"), ...closing().slice(1)),
-    streamed: FINE,
-    whole: FINE,
+    streamed: UNAFFECTED,
+    whole: UNAFFECTED,
   },
   {
     what: "continues its text after [DONE]",
     play: lateEvents(documentOf("Alpha one two"), textOf(" two"), ...closing(), textOf(" three")),
-    streamed: FINE,
-    whole: FINE,
+    streamed: UNAFFECTED,
+    whole: UNAFFECTED,
   },
   {
     what: "sends its usage with every chunk",
@@ -642,13 +644,13 @@ const harmless: readonly Fault[] = [
       if (!call.isStream) return call.respond(200, documentOf("Alpha one two"));
       await call.begin();
       const events = [...opening("Alpha one"), textOf(" two"), chunkOf({}, "stop")] as object[];
-      for (const [place, event] of events.entries())
-        await call.events({ ...event, usage: { ...USAGE, completion_tokens: place + 2 } });
+      for (const [index, event] of events.entries())
+        await call.events({ ...event, usage: { ...USAGE, completion_tokens: index + 2 } });
       await call.events("[DONE]");
       await call.end();
     },
-    streamed: FINE,
-    whole: FINE,
+    streamed: UNAFFECTED,
+    whole: UNAFFECTED,
   },
   {
     what: "sends no usage",
@@ -662,10 +664,10 @@ const harmless: readonly Fault[] = [
     whole: final({ ...FIRST, estimated: true } as Outcome),
   },
   {
-    what: "answers with a document where a stream was requested",
+    what: "answers a stream request with a document",
     play: status(200, documentOf("Alpha one two")),
-    streamed: FINE,
-    whole: FINE,
+    streamed: UNAFFECTED,
+    whole: UNAFFECTED,
   },
   {
     what: "sends its answer a few bytes at a time",
@@ -679,8 +681,8 @@ const harmless: readonly Fault[] = [
       for (let from = 0; from < text.length; from += 7) await call.piece(text.slice(from, from + 7));
       await call.end();
     },
-    streamed: FINE,
-    whole: FINE,
+    streamed: UNAFFECTED,
+    whole: UNAFFECTED,
   },
 ];
 
@@ -692,5 +694,5 @@ export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
   "by its silence": silence,
   "by breaking off": cuts,
   "by malformed answers": malformed,
-  "in no way, although its answer is unusual": harmless,
+  "not at all, although its answer is unusual": harmless,
 };

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../src/base/errors.ts";
 import type { ErrorName, ScriptedFinish, VendorScript } from "../support/scripts/vendor-script.ts";
 import type { Play, VendorCall } from "../support/vendor.ts";
-import type { HeardFinish } from "./client-apis.ts";
+import type { ClientFinish } from "./client-apis.ts";
 
 /** What a client gets, in any client API and from any upstream format. */
 export type FormatOutcome =
@@ -9,10 +9,10 @@ export type FormatOutcome =
       readonly kind: "answer";
       readonly by: "first" | "second";
       readonly text: string;
-      readonly finish: HeardFinish;
+      readonly finish: ClientFinish;
     }
   | {
-      readonly kind: "refusal";
+      readonly kind: "rejection";
       readonly code: ErrorCode;
       readonly retryAfter: number | null;
     }
@@ -37,35 +37,35 @@ export interface FormatFault {
   readonly passMs?: { readonly streamed: number; readonly whole: number };
   /** A stream has its first token before the vendor waits at its gate. */
   readonly speaksFirst?: true;
-  readonly streamed: Promised;
-  readonly whole: Promised;
+  readonly streamed: ExpectedOutcomes;
+  readonly whole: ExpectedOutcomes;
 }
 
 /** The expected outcome without and with a second vendor. */
-interface Promised {
+interface ExpectedOutcomes {
   readonly alone: FormatOutcome;
   readonly both: FormatOutcome;
 }
 
-const answerOf = (finish: HeardFinish): FormatOutcome => ({
+const answerOf = (finish: ClientFinish): FormatOutcome => ({
   kind: "answer",
   by: "first",
   text: "Alpha one two",
   finish,
 });
 const FIRST = answerOf("stop");
-/** Passed on if no second vendor has anything to say. */
+/** Forwarded if the second vendor gives no text either. */
 const EMPTY: FormatOutcome = { kind: "answer", by: "first", text: "", finish: "stop" };
 const SECOND: FormatOutcome = { kind: "answer", by: "second", text: "Beta one two", finish: "stop" };
 
-/** The second vendor answers where the first could not. */
-const madeGood = (alone: FormatOutcome): Promised => ({ alone, both: SECOND });
+/** The second vendor answers instead of the first. */
+const failsOver = (alone: FormatOutcome): ExpectedOutcomes => ({ alone, both: SECOND });
 /** No second vendor is called. */
-const final = (outcome: FormatOutcome): Promised => ({ alone: outcome, both: outcome });
-const same = (outcome: FormatOutcome) => ({ streamed: madeGood(outcome), whole: madeGood(outcome) });
+const final = (outcome: FormatOutcome): ExpectedOutcomes => ({ alone: outcome, both: outcome });
+const same = (outcome: FormatOutcome) => ({ streamed: failsOver(outcome), whole: failsOver(outcome) });
 
-const refusal = (code: ErrorCode, retryAfter: number | null = null): FormatOutcome => ({
-  kind: "refusal",
+const rejection = (code: ErrorCode, retryAfter: number | null = null): FormatOutcome => ({
+  kind: "rejection",
   code,
   retryAfter,
 });
@@ -76,23 +76,23 @@ const broken = (code: ErrorCode, text = "Alpha one", calls: readonly string[] = 
   calls,
 });
 
-const FAILED = refusal("upstream_error");
-const OUT_OF_CREDIT = refusal("unavailable", 60);
-const OVERLOADED = refusal("unavailable", 5);
+const FAILED = rejection("upstream_error");
+const OUT_OF_CREDIT = rejection("unavailable", 60);
+const OVERLOADED = rejection("unavailable", 5);
 
 const asksStream = (script: VendorScript, call: VendorCall): boolean => script.isStream(call.head, call.body);
 const beginStream = (script: VendorScript, call: VendorCall): Promise<void> =>
   call.begin(200, { "content-type": script.contentType });
 
 /** Rejects with a status. */
-const refuse =
+const rejectWith =
   (name: ErrorName, headers: Readonly<Record<string, string>> = {}) =>
   (script: VendorScript): Play => {
     const { status, body } = script.errors[name];
     return (call) => call.respond(status, body, headers);
   };
 
-/** Pieces of a stream, or of a document instead. */
+/** Sends pieces in a stream, and a document otherwise. */
 const piecesOr =
   (
     document: (script: VendorScript) => unknown,
@@ -106,8 +106,8 @@ const piecesOr =
     await call.end();
   };
 
-/** The first words of a stream, which the client has before `then`, or a document instead. */
-const speaksThen =
+/** Sends the first text of a stream, which the client has before `then`, or a document. */
+const beginThen =
   (
     document: (script: VendorScript, call: VendorCall) => Promise<void>,
     then: (script: VendorScript, call: VendorCall) => Promise<void> | void,
@@ -122,7 +122,7 @@ const speaksThen =
     await then(script, call);
   };
 
-const wellDocument = (script: VendorScript, call: VendorCall) =>
+const respondWithDocument = (script: VendorScript, call: VendorCall) =>
   call.respond(200, script.document("Alpha one two", "stop"));
 
 /** A document that ends with the connection. */
@@ -132,9 +132,9 @@ async function cutDocument(script: VendorScript, call: VendorCall): Promise<void
   call.connection.end();
 }
 
-/** An error in the middle of a stream; for a document, the body of a 200. */
+/** Fails in the middle of a stream; otherwise, with an error body and status 200. */
 const failsLate = (name: ErrorName) =>
-  speaksThen(
+  beginThen(
     (script, call) => call.respond(200, script.errors[name].body),
     async (script, call) => {
       await call.piece(script.fail(script.errors[name]));
@@ -158,25 +158,25 @@ const HTML = "<!doctype html><html><body><h1>Welcome</h1></body></html>";
 
 const refusing: readonly FormatFault[] = [
   { what: "refuses the connection", ...same(OVERLOADED) },
-  { what: "rejects the platform key", play: refuse("key"), ...same(FAILED) },
-  { what: "reports that its account is out of credit", play: refuse("credit"), ...same(OUT_OF_CREDIT) },
+  { what: "rejects the platform key", play: rejectWith("key"), ...same(FAILED) },
+  { what: "reports that its account is out of credit", play: rejectWith("credit"), ...same(OUT_OF_CREDIT) },
   {
-    what: "limits, with Retry-After",
-    play: refuse("limited", { "retry-after": "7" }),
-    ...same(refusal("rate_limit_exceeded", 7)),
+    what: "limits requests, with Retry-After",
+    play: rejectWith("limited", { "retry-after": "7" }),
+    ...same(rejection("rate_limit_exceeded", 7)),
   },
   {
     what: "limits requests, without Retry-After",
-    play: refuse("limited"),
-    ...same(refusal("rate_limit_exceeded", 1)),
+    play: rejectWith("limited"),
+    ...same(rejection("rate_limit_exceeded", 1)),
   },
-  { what: "fails with 500", play: refuse("failed"), ...same(FAILED) },
-  { what: "is overloaded", play: refuse("overloaded"), ...same(OVERLOADED) },
+  { what: "fails with 500", play: rejectWith("failed"), ...same(FAILED) },
+  { what: "is overloaded", play: rejectWith("overloaded"), ...same(OVERLOADED) },
   {
     what: "rejects the request itself",
-    play: refuse("bad"),
-    streamed: final(refusal("invalid_request")),
-    whole: final(refusal("invalid_request")),
+    play: rejectWith("bad"),
+    streamed: final(rejection("invalid_request")),
+    whole: final(rejection("invalid_request")),
   },
   {
     what: "answers 200 with HTML",
@@ -185,10 +185,10 @@ const refusing: readonly FormatFault[] = [
   },
   { what: "answers 200 with nothing", play: () => (call) => call.respond(200, ""), ...same(FAILED) },
   {
-    what: "answers without a word",
+    what: "answers without any text",
     play: piecesOr(
       (script) => script.emptyDocument(),
-      (script) => script.sayNothing(),
+      (script) => script.emptyStream(),
     ),
     ...same(EMPTY),
   },
@@ -215,25 +215,25 @@ const late: readonly FormatFault[] = [
     what: "reports in a late event that it failed",
     play: failsLate("failed"),
     streamed: final(broken("upstream_error")),
-    whole: madeGood(FAILED),
+    whole: failsOver(FAILED),
   },
   {
     what: "reports in a late event that it is overloaded",
     play: failsLate("overloaded"),
     streamed: final(broken("unavailable")),
-    whole: madeGood(OVERLOADED),
+    whole: failsOver(OVERLOADED),
   },
   {
     what: "reports in a late event that its account is out of credit",
     play: failsLate("credit"),
     streamed: final(broken("unavailable")),
-    whole: madeGood(OUT_OF_CREDIT),
+    whole: failsOver(OUT_OF_CREDIT),
   },
   {
     what: "reports in a late event that it limits requests",
     play: failsLate("limited"),
     streamed: final(broken("rate_limit_exceeded")),
-    whole: madeGood(refusal("rate_limit_exceeded", 1)),
+    whole: failsOver(rejection("rate_limit_exceeded", 1)),
   },
 ];
 
@@ -246,12 +246,12 @@ const silent: readonly FormatFault[] = [
       await call.gate();
     },
     passMs: { streamed: 120_000, whole: 900_000 },
-    streamed: madeGood(OVERLOADED),
+    streamed: failsOver(OVERLOADED),
     whole: final(OVERLOADED),
   },
   {
     what: "falls silent after its first token",
-    play: speaksThen(
+    play: beginThen(
       async (_script, call) => {
         await call.begin();
         await call.piece('{"');
@@ -269,34 +269,34 @@ const silent: readonly FormatFault[] = [
 const cut: readonly FormatFault[] = [
   {
     what: "breaks off in the middle of the text",
-    play: speaksThen(cutDocument, (_script, call) => call.connection.reset()),
+    play: beginThen(cutDocument, (_script, call) => call.connection.reset()),
     streamed: final(broken("upstream_error")),
-    whole: madeGood(FAILED),
+    whole: failsOver(FAILED),
   },
   {
     what: "breaks off in the middle of a tool call",
-    play: speaksThen(
+    play: beginThen(
       cutDocument,
       (_script, call) => call.connection.reset(),
       (script) => script.beginCall(),
     ),
     streamed: final(broken("upstream_error", "", ["look"])),
-    whole: madeGood(FAILED),
+    whole: failsOver(FAILED),
   },
   {
     what: "breaks off in the middle of an event",
-    play: speaksThen(cutDocument, async (script, call) => {
+    play: beginThen(cutDocument, async (script, call) => {
       await call.piece(script.more(" two").subarray(0, 20));
       await call.end();
     }),
     streamed: final(broken("upstream_error")),
-    whole: madeGood(FAILED),
+    whole: failsOver(FAILED),
   },
   {
-    what: "ends without a finish",
-    play: speaksThen(wellDocument, async (script, call) => {
+    what: "ends without a finish reason",
+    play: beginThen(respondWithDocument, async (script, call) => {
       await call.piece(script.more(" two"));
-      await call.piece(script.trailOff());
+      await call.piece(script.endWithoutFinish());
       await call.end();
     }),
     streamed: final(broken("upstream_error", "Alpha one two")),
@@ -322,7 +322,7 @@ const harmless: readonly FormatFault[] = [
   },
   {
     what: "answers with a JSON document, whether or not a stream was requested",
-    play: (script) => (call) => wellDocument(script, call),
+    play: (script) => (call) => respondWithDocument(script, call),
     streamed: final(FIRST),
     whole: final(FIRST),
   },
@@ -340,7 +340,7 @@ const harmless: readonly FormatFault[] = [
     whole: final(FIRST),
   },
   {
-    what: "ends after its finish, without its end marker",
+    what: "ends after its finish reason, without its end marker",
     play: piecesOr(
       (script) => script.document("Alpha one two", "stop"),
       (script) => script.begin("Alpha one"),

@@ -6,7 +6,7 @@ import { waitFor } from "../support/event-loop.ts";
 import { isInRun } from "../support/long-run.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 import { SCRIPTED_USAGE } from "../support/scripts/vendor-script.ts";
-import { CLIENT_APIS, type ClientApi, type Heard } from "./client-apis.ts";
+import { CLIENT_APIS, type ClientAnswer, type ClientApi } from "./client-apis.ts";
 import { FORMAT_FAULTS, type FormatFault, type FormatOutcome } from "./format-faults.ts";
 import { type FormatVendors, SCRIPTED_COST, standInOf, startFormatVendors } from "./format-vendors.ts";
 import { fetchRecord, KEY_A, KEY_B, PROMPT } from "./two-vendors.ts";
@@ -24,7 +24,7 @@ interface Case {
   readonly format: FormatName;
   readonly fault: FormatFault;
   readonly stream: boolean;
-  readonly company: "alone" | "both";
+  readonly vendorCount: "alone" | "both";
 }
 
 for (const [apiIndex, api] of CLIENT_APIS.entries()) {
@@ -38,50 +38,50 @@ for (const [apiIndex, api] of CLIENT_APIS.entries()) {
             if (isInRun(CLIENT_APIS.length, apiIndex, formatIndex, index)) testFault(api, format, fault);
         });
       }
-      test("that disconnects in the middle of a stream is charged for what was produced", () =>
-        expectLeft(api, format));
+      test("that disconnects in the middle of a stream is charged for the output so far", () =>
+        expectChargeAfterDisconnect(api, format));
     });
   }
 }
 
-const COMPANY = { alone: "without a second vendor", both: "with a second vendor of another format" } as const;
+const VENDORS = { alone: "without a second vendor", both: "with a second vendor of another format" } as const;
 
 function testFault(api: ClientApi, format: FormatName, fault: FormatFault): void {
   for (const stream of [true, false]) {
-    for (const company of ["alone", "both"] as const) {
-      const outcome = fault[stream ? "streamed" : "whole"][company];
+    for (const vendorCount of ["alone", "both"] as const) {
+      const outcome = fault[stream ? "streamed" : "whole"][vendorCount];
       const mode = stream ? "streamed" : "whole";
-      test(`${fault.what}, ${mode}, ${COMPANY[company]}: ${describeOutcome(outcome)}`, () =>
-        runCase({ api, format, fault, stream, company }, outcome));
+      test(`${fault.what}, ${mode}, ${VENDORS[vendorCount]}: ${describeOutcome(outcome)}`, () =>
+        runCase({ api, format, fault, stream, vendorCount }, outcome));
     }
   }
 }
 
 function describeOutcome(outcome: FormatOutcome): string {
   if (outcome.kind === "answer") return `the answer of the ${outcome.by} vendor, ${outcome.finish}`;
-  if (outcome.kind === "refusal") return `${ERROR_STATUS[outcome.code]} ${outcome.code}`;
+  if (outcome.kind === "rejection") return `${ERROR_STATUS[outcome.code]} ${outcome.code}`;
   return `the API's own error event, ${outcome.code}`;
 }
 
 async function runCase(each: Case, outcome: FormatOutcome): Promise<void> {
-  const { api, format, fault, stream, company } = each;
+  const { api, format, fault, stream, vendorCount } = each;
   const { first, second, gateway } = vendors;
   if (fault.play) first.perform(fault.play(SCRIPTS[format]));
-  const model = `acme/${format}${fault.play ? "" : "-down"}-${company}`;
+  const model = `acme/${format}${fault.play ? "" : "-down"}-${vendorCount}`;
   const { response, body } = await send(each, model);
   const attempts = outcome.kind === "answer" && outcome.by === "second" ? 2 : 1;
   expect(response.headers.get("x-gateway-attempts")).toBe(String(attempts));
   const id = response.headers.get("x-gateway-generation-id") ?? "";
   const record = await fetchRecord(gateway, id);
   expect(record["attempts"]).toHaveLength(attempts);
-  if (outcome.kind === "refusal") {
-    expectRefusal(api, response, body, outcome, record);
+  if (outcome.kind === "rejection") {
+    expectRejection(api, response, body, outcome, record);
   } else {
     expect(response.status).toBe(200);
-    const heard = stream ? api.readStream(body) : api.readDocument(body);
-    expect([heard.id, heard.model, heard.text]).toEqual([id, model, outcome.text]);
-    if (outcome.kind === "answer") expectAnswer(each, heard, outcome, record);
-    else expectBreak(api, heard, outcome, record);
+    const answered = stream ? api.readStream(body) : api.readDocument(body);
+    expect([answered.id, answered.model, answered.text]).toEqual([id, model, outcome.text]);
+    if (outcome.kind === "answer") expectAnswer(each, answered, outcome, record);
+    else expectBreak(api, answered, outcome, record);
   }
   expect(first.calls).toHaveLength(fault.play ? 1 : 0);
   expect(second.calls).toHaveLength(attempts - 1);
@@ -90,11 +90,11 @@ async function runCase(each: Case, outcome: FormatOutcome): Promise<void> {
 
 function expectAnswer(
   { format }: Case,
-  heard: Heard,
+  answered: ClientAnswer,
   { by, finish, text }: FormatOutcome & { kind: "answer" },
   record: Readonly<Record<string, unknown>>,
 ): void {
-  expect(heard.ending).toEqual({ finish });
+  expect(answered.ending).toEqual({ finish });
   expect(record).toMatchObject({
     outcome: "completed",
     status: 200,
@@ -103,10 +103,10 @@ function expectAnswer(
     provider_name: by === "first" ? `first-${format}` : `second-${standInOf(format).format}`,
   });
   if (text === "") {
-    expect([heard.usage?.completion, record["tokens_completion"]]).toEqual([0, 0]);
+    expect([answered.usage?.completion, record["tokens_completion"]]).toEqual([0, 0]);
     return;
   }
-  expect(heard.usage).toEqual({ completion: SCRIPTED_USAGE.completion, estimated: false });
+  expect(answered.usage).toEqual({ completion: SCRIPTED_USAGE.completion, estimated: false });
   expect(record).toMatchObject({
     tokens_prompt: SCRIPTED_USAGE.prompt,
     tokens_completion: SCRIPTED_USAGE.completion,
@@ -117,23 +117,23 @@ function expectAnswer(
 
 function expectBreak(
   api: ClientApi,
-  heard: Heard,
+  answered: ClientAnswer,
   { code, calls }: FormatOutcome & { kind: "break" },
   record: Readonly<Record<string, unknown>>,
 ): void {
-  expect(heard.ending).toEqual({ error: api.nameLate(code) });
-  expect(heard.calls).toEqual([...calls]);
+  expect(answered.ending).toEqual({ error: api.streamErrorName(code) });
+  expect(answered.calls).toEqual([...calls]);
   expect(record).toMatchObject({ outcome: "failed", status: 200, error_type: code, estimated: true });
   expect(record["tokens_completion"]).toBeGreaterThan(0);
   expect(record["total_cost_nanodollars"]).toBeGreaterThan(0);
 }
 
 /** A failure before the first token costs nothing. */
-function expectRefusal(
+function expectRejection(
   api: ClientApi,
   response: Response,
   body: string,
-  { code, retryAfter }: FormatOutcome & { kind: "refusal" },
+  { code, retryAfter }: FormatOutcome & { kind: "rejection" },
   record: Readonly<Record<string, unknown>>,
 ): void {
   const status = ERROR_STATUS[code];
@@ -149,10 +149,13 @@ function expectRefusal(
   });
 }
 
-/** Keys of vendors and the state of the platform's account appear nowhere; prompts and keys of clients not in the log. */
-function expectNoSecrets(told: unknown): void {
+/**
+ * Checks that answers contain neither provider keys nor the state of the platform's account, and the log
+ * neither prompts nor API keys.
+ */
+function expectNoSecrets(answered: unknown): void {
   const { gateway } = vendors;
-  const answer = JSON.stringify(told);
+  const answer = JSON.stringify(answered);
   const log = JSON.stringify(gateway.log);
   for (const secret of [KEY_A, KEY_B]) {
     expect(answer).not.toContain(secret);
@@ -174,12 +177,15 @@ function post({ path, ask }: ClientApi, model: string, stream: boolean, signal?:
   });
 }
 
-/** Sends a request. Lets the vendor continue once the client has its first words, or advances time where that is the fault. */
+/**
+ * Sends a request. Lets the vendor continue once the client has the first text, or advances the clock if the
+ * fault is a timeout.
+ */
 async function send({ api, fault, stream }: Case, model: string) {
   const pending = post(api, model, stream);
   const passMs = fault.passMs?.[stream ? "streamed" : "whole"] ?? 0;
   const speaksFirst = fault.speaksFirst === true && stream;
-  if (passMs > 0 && !speaksFirst) await letPass(passMs);
+  if (passMs > 0 && !speaksFirst) await advanceAtGate(passMs);
   const response = await pending;
   if (!stream || response.status !== 200) return { response, body: await response.text() };
   const reader = response.body!.getReader();
@@ -187,18 +193,18 @@ async function send({ api, fault, stream }: Case, model: string) {
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     pieces.push(next.value);
     if (pieces.length > 1) continue;
-    if (passMs > 0 && speaksFirst) await letPass(passMs);
+    if (passMs > 0 && speaksFirst) await advanceAtGate(passMs);
     else for (const call of vendors.first.calls) call.letGoOn();
   }
   return { response, body: Buffer.concat(pieces).toString("utf8") };
 }
 
-async function letPass(passMs: number): Promise<void> {
+async function advanceAtGate(passMs: number): Promise<void> {
   await (await vendors.first.call(0)).atGate;
   vendors.clock.advance(passMs);
 }
 
-async function expectLeft(api: ClientApi, format: FormatName): Promise<void> {
+async function expectChargeAfterDisconnect(api: ClientApi, format: FormatName): Promise<void> {
   const { first, gateway } = vendors;
   const script = SCRIPTS[format];
   first.perform(async (call) => {

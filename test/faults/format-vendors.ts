@@ -19,7 +19,7 @@ export interface FormatVendors {
   stop(): Promise<void>;
 }
 
-/** The format of the vendor that answers where one of this format fails. */
+/** The format of the second vendor, by the format of the first. */
 const STAND_INS: Readonly<Record<FormatName, FormatName>> = {
   "openai-chat": "anthropic-messages",
   "openai-responses": "gemini",
@@ -29,7 +29,7 @@ const STAND_INS: Readonly<Record<FormatName, FormatName>> = {
   "cohere-chat": "openai-chat",
 };
 
-/** Returns the stand-in for a format. */
+/** Returns the script of the second vendor for a format of the first. */
 export function standInOf(format: FormatName): VendorScript {
   return SCRIPTS[STAND_INS[format]];
 }
@@ -38,8 +38,9 @@ const REST_MS = 121_000;
 const DOWN = "http://127.0.0.1:1/v1";
 
 /**
- * Starts them. Models, for each format: `acme/FORMAT-alone` at `first-FORMAT`; `acme/FORMAT-both` there, then at the
- * stand-in, `second-…`; `acme/FORMAT-down-alone` and `-down-both` likewise with a vendor that refuses connections.
+ * Starts the gateway and its vendors. Models for each format: `acme/FORMAT-alone` at `first-FORMAT`;
+ * `acme/FORMAT-both` also at `second-…` in the stand-in's format; `acme/FORMAT-down-alone` and `-down-both`
+ * likewise with a vendor that refuses connections.
  */
 export async function startFormatVendors(): Promise<FormatVendors> {
   const clock = createTestClock();
@@ -68,28 +69,28 @@ export async function startFormatVendors(): Promise<FormatVendors> {
 }
 
 function rowsOf(format: FormatName, first: Vendor, second: Vendor): string[] {
-  const stoodInFor = FORMAT_NAMES.filter((other) => STAND_INS[other] === format);
-  const alsoServed = stoodInFor.flatMap((other) => [`acme/${other}-both`, `acme/${other}-down-both`]);
+  const replacedFormats = FORMAT_NAMES.filter((other) => STAND_INS[other] === format);
+  const alsoServed = replacedFormats.flatMap((other) => [`acme/${other}-both`, `acme/${other}-down-both`]);
   const row = (name: string, url: string, key: string, ids: readonly string[], isCheap: boolean) =>
     ids.length === 0
       ? []
       : [
           `  ${name}-${format}: {format: ${format}, auth: bearer, base_url: "${url}", api_keys: ["${key}"], models: [${ids.map((id) => modelOf(id, isCheap)).join(", ")}]}`,
         ];
-  const own = ["alone", "both"];
+  const variants = ["alone", "both"];
   return [
     ...row(
       "first",
       first.baseUrl,
       KEY_A,
-      own.map((company) => `acme/${format}-${company}`),
+      variants.map((vendorCount) => `acme/${format}-${vendorCount}`),
       true,
     ),
     ...row(
       "down",
       DOWN,
       KEY_A,
-      own.map((company) => `acme/${format}-down-${company}`),
+      variants.map((vendorCount) => `acme/${format}-down-${vendorCount}`),
       true,
     ),
     ...row("second", second.baseUrl, KEY_B, alsoServed, false),
@@ -101,5 +102,5 @@ function modelOf(id: string, isCheap: boolean): string {
   return `{id: ${id}, name: up, context_length: 8192, prices: {prompt: "${prompt}", completion: "${completion}"}}`;
 }
 
-/** The cost of the scripted usage at each, in nanodollars. */
+/** The cost of the scripted usage at each vendor, in nanodollars. */
 export const SCRIPTED_COST = { first: 20_000, second: 200_000 } as const;

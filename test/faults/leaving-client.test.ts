@@ -19,10 +19,10 @@ beforeEach(() => {
 const messages = [{ role: "user", content: PROMPT }];
 
 /**
- * Disconnects, and waits until the vendor's connection is closed. The gateway's clock stands still meanwhile, so no timer can end
- * the request; only the disconnect does.
+ * Disconnects, and waits until the vendor's connection is closed. The clock stands still meanwhile, so that no
+ * timer can end the request.
  */
-async function leaveWhileNoTimePasses(leave: () => void, call: VendorCall): Promise<void> {
+async function disconnectWithClockStopped(leave: () => void, call: VendorCall): Promise<void> {
   vendors.clock.advance(WATCHED_MS);
   const left = vendors.clock.now();
   leave();
@@ -39,7 +39,7 @@ async function settledRecord(): Promise<Readonly<Record<string, unknown>>> {
   return fetchRecord(gateway, String(id));
 }
 
-const speak: Play = async (call) => {
+const beginSpeaking: Play = async (call) => {
   await call.begin();
   await call.events(...opening("Alpha one"), textOf(" two"));
   await call.gate();
@@ -47,14 +47,14 @@ const speak: Play = async (call) => {
 
 describe("a client that disconnects", () => {
   for (const stream of [true, false]) {
-    const what = stream ? "the first token of a stream" : "a whole answer";
+    const what = stream ? "the first token of a stream" : "an answer that is not streamed";
     test(`before ${what} ends the upstream call, and no other vendor is called`, async () => {
       const { a, b, gateway } = vendors;
       a.perform((call) => call.gate());
       const client = await openRawChat(gateway, { model: "acme/both", stream, messages });
       const call = await a.call(0);
       await call.atGate;
-      await leaveWhileNoTimePasses(() => client.leave(), call);
+      await disconnectWithClockStopped(() => client.leave(), call);
       const record = await settledRecord();
       expect(record).toMatchObject({
         outcome: "cancelled",
@@ -78,17 +78,17 @@ describe("a client that disconnects", () => {
     const client = await openRawChat(gateway, { model: "acme/both", messages });
     const call = await a.call(0);
     await call.atGate;
-    await leaveWhileNoTimePasses(() => client.leave(), call);
+    await disconnectWithClockStopped(() => client.leave(), call);
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled", total_cost_nanodollars: 0 });
   });
 
-  test("in the middle of a stream ends the upstream call, and is charged for what was produced", async () => {
+  test("in the middle of a stream ends the upstream call, and is charged for the output so far", async () => {
     const { a, gateway } = vendors;
-    a.perform(speak);
+    a.perform(beginSpeaking);
     const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
     await client.sees(" two");
     const call = await a.call(0);
-    await leaveWhileNoTimePasses(() => client.leave(), call);
+    await disconnectWithClockStopped(() => client.leave(), call);
     const promptTokens = Math.ceil(PROMPT.length / 4);
     const completionTokens = Math.ceil("Alpha one two".length / 4);
     expect(await settledRecord()).toMatchObject({
@@ -119,11 +119,11 @@ describe("a client that disconnects", () => {
     });
     const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
     await client.sees(" on");
-    await leaveWhileNoTimePasses(() => client.leave(), await a.call(0));
+    await disconnectWithClockStopped(() => client.leave(), await a.call(0));
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled", estimated: true });
   });
 
-  test("before its stream begins, and before its abort signal is subscribed to, ends the upstream call when the stream begins", async () => {
+  test("before its stream begins and before the gateway watches its connection ends the upstream call when the stream begins", async () => {
     const { a, gateway } = vendors;
     a.perform(async (call) => {
       await call.gate();
@@ -136,14 +136,14 @@ describe("a client that disconnects", () => {
     await call.atGate;
     client.leave();
     await client.closed;
-    // The gateway has noticed it as well.
+    // Enough turns for the gateway to notice the disconnect.
     await turnEventLoop();
     call.letGoOn();
     await call.connection.closed;
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled" });
   });
 
-  test("just before the gateway stops, and before its abort signal is subscribed to, is recorded", async () => {
+  test("just before the gateway stops and before it watches the connection is recorded", async () => {
     const stopping = await startTwoVendors();
     stopping.a.perform((call) => call.gate());
     const client = await openRawChat(stopping.gateway, { model: "acme/both", messages });
@@ -158,7 +158,7 @@ describe("a client that disconnects", () => {
 
   test("through an SDK's abort signal ends the upstream call", async () => {
     const { a, gateway } = vendors;
-    a.perform(speak);
+    a.perform(beginSpeaking);
     const abort = new AbortController();
     const response = await fetch(`${gateway.base}/chat/completions`, {
       method: "POST",
@@ -167,12 +167,12 @@ describe("a client that disconnects", () => {
       signal: abort.signal,
     });
     await response.body!.getReader().read();
-    await leaveWhileNoTimePasses(() => abort.abort(), await a.call(0));
+    await disconnectWithClockStopped(() => abort.abort(), await a.call(0));
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled" });
   });
 });
 
-/** Whether the promise is still pending after everything that could settle it had a turn. */
+/** Returns whether the promise is still pending after enough turns of the event loop to settle it. */
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   let isOpen = true;
   const close = () => {
@@ -184,7 +184,7 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe("a client that waits", () => {
-  test("receives nothing before the status is known, however long that takes", async () => {
+  test("receives nothing until the status is known, however long that takes", async () => {
     const { a, clock, gateway } = vendors;
     a.perform(async (call) => {
       await call.begin();
@@ -205,7 +205,7 @@ describe("a client that waits", () => {
   test("receives a comment after 10 s of silence, and another one every 10 s", async () => {
     const { a, clock, gateway } = vendors;
     a.perform(async (call) => {
-      await speak(call);
+      await beginSpeaking(call);
       await call.events(...closing());
       await call.end();
     });

@@ -2,9 +2,9 @@ import { expect } from "bun:test";
 import type { Vendor } from "../support/vendor.ts";
 import { COST, fetchRecord, KEY_A, KEY_B, PROMPT, type TwoVendors } from "./two-vendors.ts";
 
-/** What a client gets; each row of the matrix expects one. */
+/** What a client gets. Each row of the matrix expects one. */
 export type Outcome =
-  /** A whole answer of one vendor. */
+  /** A complete answer of one vendor. */
   | {
       readonly kind: "answer";
       readonly by: "vendor-a" | "vendor-b";
@@ -17,7 +17,7 @@ export type Outcome =
     }
   /** An error with its own status. */
   | {
-      readonly kind: "refusal";
+      readonly kind: "rejection";
       readonly status: number;
       readonly type: string;
       readonly attempts: number;
@@ -30,7 +30,7 @@ export type Outcome =
       readonly kind: "break";
       readonly code: number;
       readonly type: string;
-      /** What came before. */
+      /** The text before the break. */
       readonly text: string;
     };
 
@@ -61,14 +61,14 @@ export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "answer":
       return `the client gets the answer of ${outcome.by}`;
-    case "refusal":
+    case "rejection":
       return `the client gets ${outcome.status} ${outcome.type}`;
     case "break":
       return `the answer ends with an error event, ${outcome.type}`;
   }
 }
 
-/** Checks the answer, its headers, the record and the log against the expected outcome. */
+/** Compares the answer, its headers, the generation record and the log with the expected outcome. */
 export async function expectOutcome(
   vendors: TwoVendors,
   received: Received,
@@ -88,8 +88,8 @@ export async function expectOutcome(
       expectAnswerHeaders(response, outcome.by, outcome.attempts, request);
       expectAnswerRecord(record, outcome);
       break;
-    case "refusal":
-      expectRefusal(response, body, outcome);
+    case "rejection":
+      expectRejection(response, body, outcome);
       expectFailedRecord(record, outcome);
       break;
     case "break":
@@ -140,7 +140,7 @@ function expectWholeStream(
   const { chunks, isDone } = readStream(body);
   expectOneAnswer(chunks, id, model);
   expect(isDone).toBe(true);
-  expect(wordsOf(chunks)).toBe(outcome.text);
+  expect(joinText(chunks)).toBe(outcome.text);
   expect(finishesOf(chunks)).toEqual(["stop"]);
   expect(chunks.map((chunk) => chunk.usage !== undefined).indexOf(true)).toBe(chunks.length - 1);
   expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("stop");
@@ -157,25 +157,25 @@ function expectBrokenStream(
   const chunks = events.slice(0, -1);
   expectOneAnswer(chunks, id, model);
   expect(isDone).toBe(false);
-  expect(wordsOf(chunks)).toBe(outcome.text);
+  expect(joinText(chunks)).toBe(outcome.text);
   expect(finishesOf(chunks)).toEqual([]);
-  // The error is alone in its event: next to choices client libraries take it for a chunk.
+  // The event has no other field: client libraries would read an event with choices as a chunk.
   const { code, type } = outcome;
   const error = { code, type, message: expect.any(String), metadata: expect.any(Object) };
   expect(events.at(-1) as unknown).toEqual({ error });
 }
 
-/** A stream is one answer of one model, without parts of another. */
+/** Checks that a stream is one answer of one model, without parts of another. */
 function expectOneAnswer(chunks: readonly Chunk[], id: string, model: string): void {
   expect([...new Set(chunks.map((chunk) => chunk.id))]).toEqual([id]);
   expect([...new Set(chunks.map((chunk) => chunk.model))]).toEqual([model]);
   expect(chunks.every((chunk) => chunk.choices.length === 1)).toBe(true);
 }
 
-function expectRefusal(
+function expectRejection(
   response: Response,
   body: string,
-  outcome: Extract<Outcome, { kind: "refusal" }>,
+  outcome: Extract<Outcome, { kind: "rejection" }>,
 ): void {
   const { headers, status } = response;
   expect({ status, body: JSON.parse(body) }).toEqual({
@@ -222,7 +222,7 @@ function expectAnswerRecord(
 /** A failure before the first token costs nothing. */
 function expectFailedRecord(
   record: Readonly<Record<string, unknown>>,
-  outcome: Extract<Outcome, { kind: "refusal" }>,
+  outcome: Extract<Outcome, { kind: "rejection" }>,
 ): void {
   expect(record).toMatchObject({
     outcome: "failed",
@@ -234,7 +234,7 @@ function expectFailedRecord(
   expect(record["attempts"]).toHaveLength(outcome.attempts);
 }
 
-/** An answer that breaks off later costs what was produced. */
+/** An answer that breaks off is charged for the output so far. */
 function expectBrokenRecord(
   record: Readonly<Record<string, unknown>>,
   outcome: Extract<Outcome, { kind: "break" }>,
@@ -251,11 +251,11 @@ function expectBrokenRecord(
   expect(record["attempts"]).toHaveLength(1);
 }
 
-/** Keys of vendors appear nowhere; prompts and keys of clients not in the log. */
-function expectNoSecrets(vendors: TwoVendors, told: unknown): void {
+/** Checks that answers contain no provider keys, and the log neither prompts nor API keys. */
+function expectNoSecrets(vendors: TwoVendors, answered: unknown): void {
   const { gateway } = vendors;
   const log = JSON.stringify(gateway.log);
-  const answer = JSON.stringify(told);
+  const answer = JSON.stringify(answered);
   for (const secret of [KEY_A, KEY_B]) {
     expect(answer).not.toContain(secret);
     expect(log).not.toContain(secret);
@@ -264,7 +264,7 @@ function expectNoSecrets(vendors: TwoVendors, told: unknown): void {
   expect(log).not.toContain(PROMPT);
 }
 
-/** Each vendor was called with its own platform key, as often as expected. */
+/** Checks that a vendor was called as often as expected, with its own platform key. */
 export function expectCalls(vendor: Vendor, count: number, key: string, gatewayKey: string): void {
   expect(vendor.calls).toHaveLength(count);
   for (const { head } of vendor.calls) {
@@ -280,8 +280,8 @@ function readStream(body: string): { chunks: Chunk[]; isDone: boolean } {
   return { chunks: (isDone ? data.slice(0, -1) : data).map((event) => JSON.parse(event)), isDone };
 }
 
-/** The text, followed by the arguments of tool calls. */
-function wordsOf(chunks: readonly Chunk[]): string {
+/** Returns the text, followed by the arguments of tool calls. */
+function joinText(chunks: readonly Chunk[]): string {
   const deltas = chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.delta));
   const calls = deltas.flatMap((delta) => delta.tool_calls ?? []);
   return [

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => vendors.stop());
 beforeEach(() => vendors.reset());
 
-/** A request of about this many bytes. */
+/** Returns a request of about this many bytes. */
 function requestOf(bytes: number): string {
   const content = `${PROMPT} ${"x".repeat(bytes)}`;
   return JSON.stringify({ model: "acme/alone", messages: [{ role: "user", content }] });
@@ -25,9 +25,9 @@ describe("a request body that arrives slowly", () => {
   test.each([
     ["small and of a known length", 1_000, (bytes: number) => `content-length: ${bytes}`],
     ["large and of a known length", 900 * KIB, (bytes: number) => `content-length: ${bytes}`],
-    ["of no known length", 1_000, () => "transfer-encoding: chunked"],
+    ["of unknown length", 1_000, () => "transfer-encoding: chunked"],
   ])(
-    "and is %s is rejected with 408 after a minute, and its connection closed",
+    "that is %s is rejected with 408 after a minute of silence, and its connection is closed",
     async (_, bytes, framing) => {
       const { clock, gateway } = vendors;
       const client = await dialRaw(gateway);
@@ -47,7 +47,7 @@ describe("a request body that arrives slowly", () => {
     },
   );
 
-  test("has a minute for each 256 KiB, and is answered when it is complete", async () => {
+  test("has a minute for each 256 KiB, and is answered once it is complete", async () => {
     const { clock, gateway } = vendors;
     const body = requestOf(900 * KIB);
     const client = await dialRaw(gateway);
@@ -62,7 +62,7 @@ describe("a request body that arrives slowly", () => {
     client.leave();
   });
 
-  test("releases its share of the memory for bodies when it is rejected", async () => {
+  test("that is rejected releases its share of the memory for request bodies", async () => {
     const { clock, gateway } = vendors;
     const client = await dialRaw(gateway);
     client.send(rawChatHead(gateway, "transfer-encoding: chunked"));

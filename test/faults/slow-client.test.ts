@@ -18,14 +18,17 @@ beforeEach(() => {
 const MIB = 1024 * 1024;
 const EVENTS = 4_096;
 const EVENT_TEXT = "x".repeat(16 * 1024);
-/** The size of the vendor's answer, about 64 MiB. */
+/** The size of the vendor's answer: 64 MiB. */
 const ANSWER_BYTES = EVENTS * EVENT_TEXT.length;
-/** The part of it that may be in flight while the client does not read: the vendor's own buffer, and what the gateway bounds. */
+/**
+ * The maximum in flight while the client does not read: the vendor's own buffer and the gateway's bounded
+ * buffers.
+ */
 const HELD_BYTES = 6 * MIB;
-/** How long a client may read nothing. Milliseconds. */
+/** The silence deadline of a client. Milliseconds. */
 const SILENCE_MS = 60_000;
 
-const talk: Play = async (call) => {
+const sendLargeAnswer: Play = async (call) => {
   await call.begin();
   await call.events(...opening("Alpha"));
   await call.gate();
@@ -34,10 +37,13 @@ const talk: Play = async (call) => {
   await call.end();
 };
 
-/** A client that has its first words and stops reading, while the vendor continues until it is held back. */
+/**
+ * Opens a client that reads the first text and stops reading, while the vendor sends until backpressure stops
+ * it.
+ */
 async function stall(): Promise<{ client: RawClient; call: VendorCall }> {
   const { a, gateway } = vendors;
-  a.perform(talk);
+  a.perform(sendLargeAnswer);
   const body = { model: "acme/both", stream: true, messages: [{ role: "user", content: PROMPT }] };
   const client = await openRawChat(gateway, body);
   await client.sees("Alpha");
@@ -64,7 +70,7 @@ function outcomeOf(): string | null {
 }
 
 describe("a client that reads slowly", () => {
-  test("holds the upstream back, and gets its whole answer in the end", async () => {
+  test("applies backpressure to the upstream, and gets its complete answer in the end", async () => {
     const { client, call } = await stall();
     expect(call.connection.bytesSent).toBeLessThan(HELD_BYTES);
     // As long as the upstream itself may be silent.
@@ -95,7 +101,7 @@ describe("a client that reads slowly", () => {
     await waitFor(() => outcomeOf());
   });
 
-  test("and reads nothing for a minute is disconnected, and charged for what was produced", async () => {
+  test("and reads nothing for a minute is disconnected and charged for the output so far", async () => {
     const { client, call } = await stall();
     vendors.clock.advance(SILENCE_MS);
     await call.connection.closed;

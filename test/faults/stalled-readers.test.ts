@@ -4,7 +4,7 @@ import { openRawChat, type RawClient } from "../support/raw-client.ts";
 import { closing, documentOf, opening, type Play, textOf } from "../support/vendor.ts";
 import { PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
-/** On other systems the system's own buffers are not bounded, and hold everything that these vendors send. */
+/** On other systems the socket buffers are not bounded, and hold everything that these vendors send. */
 const BOUNDS_BUFFERS = process.platform === "linux";
 const SILENCE_MS = 60_000;
 const KIB = 1024;
@@ -18,7 +18,7 @@ const messages = [{ role: "user", content: PROMPT }];
 const STREAM = { model: "acme/both", stream: true, messages };
 
 /** Sends more than the buffers of both ends hold, then waits for the test. */
-const talk: Play = async (call) => {
+const sendLargeAnswer: Play = async (call) => {
   await call.begin();
   await call.events(...opening("Alpha"));
   for (let i = 0; i < 16; i++) await call.events(textOf(EVENT_TEXT));
@@ -49,7 +49,7 @@ function endings(): string[] {
 describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
   test("are all disconnected after a minute, and one that reads gets its answer", async () => {
     vendors = await startTwoVendors();
-    vendors.a.perform(talk);
+    vendors.a.perform(sendLargeAnswer);
     const clients = await stallMany(200);
     expect(endings()).toEqual([]);
     vendors.clock.advance(SILENCE_MS - 1);
@@ -65,9 +65,9 @@ describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
     reader.leave();
   });
 
-  test("are disconnected earlier, the longest silent first, when unread answers exceed their bound", async () => {
+  test("are disconnected earlier, the longest silent first, when the unread answers exceed their maximum", async () => {
     vendors = await startTwoVendors("limits: {total_unread_bytes: 1048576}");
-    vendors.a.perform(talk);
+    vendors.a.perform(sendLargeAnswer);
     const clients = await stallMany(20);
     const closed = endings().length;
     expect(closed).toBeGreaterThan(5);

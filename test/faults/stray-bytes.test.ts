@@ -15,13 +15,13 @@ function promptOf(call: VendorCall): string {
   return (call.body as { messages: { content: string }[] }).messages[0]!.content;
 }
 
-/** Answers, and sends further answers once the client has had time to read the first. */
-const repeatItself: Play = async (call) => {
+/** Answers, and sends more answers once the client has had time to read the first. */
+const repeatDocument: Play = async (call) => {
   await call.respond(200, documentOf(promptOf(call)));
   void sendLater(() => call.respond(200, documentOf(`stray of ${promptOf(call)}`)));
 };
 
-const repeatItselfInStreams: Play = async (call) => {
+const repeatStream: Play = async (call) => {
   const stream = async (text: string): Promise<void> => {
     await call.begin();
     await call.events(...opening(text), ...closing());
@@ -40,10 +40,10 @@ async function sendLater(send: () => Promise<void>): Promise<void> {
 
 describe("a vendor that sends further answers after each of its answers", () => {
   test.each([
-    ["whole answers", false, repeatItself],
-    ["streams", true, repeatItselfInStreams],
+    ["documents", false, repeatDocument],
+    ["streams", true, repeatStream],
   ] as const)(
-    "gives no client of %s another client's answer, and is logged once",
+    "gives no client another client's answer, as %s, and is logged once",
     async (_, stream, play) => {
       vendor.perform(play);
       const gateway = await startTestGateway({
@@ -62,8 +62,8 @@ providers:
         if (!text.includes(`"${content}"`)) wrong.push(`${content} got: ${text}`);
       }
       expect(wrong).toEqual([]);
-      const told = gateway.log.filter(({ event }) => event.startsWith("an upstream sends bytes behind"));
-      expect(told.length).toBe(1);
+      const warnings = gateway.log.filter(({ event }) => event.startsWith("an upstream sends bytes behind"));
+      expect(warnings.length).toBe(1);
       await gateway.stop();
     },
   );

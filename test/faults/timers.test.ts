@@ -15,7 +15,7 @@ beforeEach(() => vendors.reset());
 const messages = [{ role: "user", content: PROMPT }];
 
 describe("a stream", () => {
-  test("that is never silent for a minute is cut when the whole request has taken 15 min", async () => {
+  test("that is never silent for a minute is ended when the whole request has taken 15 minutes", async () => {
     const { a, clock, gateway } = vendors;
     a.perform(async (call) => {
       await call.begin();
@@ -47,7 +47,7 @@ describe("a stream", () => {
     expect(await fetchRecord(gateway, id)).toMatchObject({ outcome: "failed", error_type: "unavailable" });
   });
 
-  test("is retried elsewhere no longer than the whole request may take", async () => {
+  test("is tried at other candidates no longer than the whole request may take", async () => {
     const { a, b, clock, gateway } = vendors;
     a.perform((call) => call.gate());
     b.perform((call) => call.gate());
@@ -67,7 +67,7 @@ describe("a stream", () => {
     await second.connection.closed;
   });
 
-  test("of two choices has one finish for each, however often the vendor sends it", async () => {
+  test("with two choices has one finish reason for each, however often the vendor sends it", async () => {
     const { a, gateway } = vendors;
     const of = (index: number, delta: object, finish: string | null = null) => ({
       ...chunkOf({}),
@@ -105,7 +105,7 @@ describe("a stream", () => {
     expect(text).toEndWith("data: [DONE]\n\n");
   });
 
-  test("of two choices is broken if one of them has not finished", async () => {
+  test("with two choices is broken if one of them has no finish reason", async () => {
     const { a, gateway } = vendors;
     a.perform(async (call) => {
       await call.begin();
@@ -122,7 +122,7 @@ describe("a stream", () => {
     expect(text).toContain('data: {"error":');
     expect(text).not.toContain("[DONE]");
   });
-  test("that has finished waits 5 s for the end marker, not for the whole silence deadline", async () => {
+  test("with a finish reason waits 5 seconds for the end marker, and not for the silence deadline", async () => {
     const { a, clock, gateway } = vendors;
     a.perform(async (call) => {
       await call.begin();
@@ -147,9 +147,9 @@ describe("a stream", () => {
   });
 });
 
-describe("a rejection", () => {
+describe("a rejection by the vendor", () => {
   test.each([true, false])(
-    "whose body never arrives is classified by its status after 3 s (stream: %p)",
+    "whose body never arrives is classified by its status after 3 seconds (stream: %p)",
     async (stream) => {
       const { a, b, clock, gateway } = vendors;
       a.perform(async (call) => {

@@ -24,12 +24,13 @@ export interface TwoVendors {
 
 /** No process listens on this port. */
 const REFUSED = "http://127.0.0.1:1/v1";
-/** Twice as long as an idle connection is kept. */
-const REST_MS = 121_000;
+/** Twice as long as idle connections are kept, and longer than every cooldown. Milliseconds. */
+const COOLDOWN_MS = 121_000;
 
 /**
- * Starts them. Models: `acme/alone` at vendor-a; `acme/both` at vendor-a, then vendor-b; `acme/down-alone` and
- * `acme/down-both` likewise with a vendor that refuses connections; `acme/mute-…` with one that never answers them.
+ * Starts the gateway and its vendors. Models: `acme/alone` at vendor-a; `acme/both` at vendor-a, then vendor-b;
+ * `acme/down-alone` and `acme/down-both` likewise with a vendor that refuses connections; `acme/mute-…` with
+ * one that accepts and never answers.
  */
 export async function startTwoVendors(yaml = ""): Promise<TwoVendors> {
   const clock = createTestClock();
@@ -58,7 +59,7 @@ ${yaml}`,
       a.perform(healthy("Alpha"));
       b.perform(healthy("Beta"));
       health.forget();
-      clock.leap(REST_MS);
+      clock.leap(COOLDOWN_MS);
     },
     async stop() {
       await gateway.stop();
@@ -74,7 +75,7 @@ const model = (prompt: string, completion: string) => (id: string) =>
 const CHEAP = model("0.000001", "0.000002");
 const EXPENSIVE = model("0.00001", "0.00002");
 
-/** The cost of the vendors' usage at each, in nanodollars. */
+/** The cost of the vendors' usage at each vendor, in nanodollars. */
 export const COST = { "vendor-a": 20_000, "vendor-b": 200_000 } as const;
 
 /** Returns the record of a generation, as its caller sees it. */

@@ -10,8 +10,8 @@ beforeAll(async () => {
 afterAll(() => vendors.stop());
 beforeEach(() => vendors.reset());
 
-/** A vendor's error; `code` and `type` go into the error next to the message. */
-interface Words {
+/** An error of a vendor. `code` and `type` are fields next to the message. */
+interface VendorError {
   readonly vendor: string;
   readonly status?: number;
   readonly message: string;
@@ -27,8 +27,8 @@ interface ErrorBody {
   };
 }
 
-async function hear(
-  words: Words,
+async function ask(
+  words: VendorError,
   model = "acme/alone",
 ): Promise<{ response: Response; body: ErrorBody; text: string }> {
   const { vendor: _, status = 400, ...error } = words;
@@ -39,11 +39,10 @@ async function hear(
   return { response, body: JSON.parse(text), text };
 }
 
-/** The model's own context window, if the vendor does not name it. */
-const OWN_LIMIT = 8192;
-/** The prompt as the gateway counts it. Tokens. */
+/** The model's context window in the configuration, used if the vendor does not report one. */
+const CONFIGURED_LIMIT = 8192;
 
-const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?: number })[] = [
+const OVERFLOWS: readonly (VendorError & { readonly limit: number; readonly requested?: number })[] = [
   {
     vendor: "OpenAI",
     message:
@@ -53,10 +52,10 @@ const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?
     requested: 7575,
   },
   {
-    vendor: "OpenAI, of its newest models",
+    vendor: "OpenAI for its newest models",
     message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
     code: "context_length_exceeded",
-    limit: OWN_LIMIT,
+    limit: CONFIGURED_LIMIT,
   },
   {
     vendor: "vLLM",
@@ -106,7 +105,7 @@ const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?
     vendor: "Groq",
     message: "Please reduce the length of the messages or completion.",
     code: "context_length_exceeded",
-    limit: OWN_LIMIT,
+    limit: CONFIGURED_LIMIT,
   },
   {
     vendor: "Moonshot",
@@ -126,12 +125,12 @@ const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?
     vendor: "LM Studio",
     message:
       "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 5000 >= n_ctx: 4096).",
-    limit: OWN_LIMIT,
+    limit: CONFIGURED_LIMIT,
   },
   {
     vendor: "Ollama",
     message: "prompt too long; exceeded max context length by 4096 tokens",
-    limit: OWN_LIMIT,
+    limit: CONFIGURED_LIMIT,
   },
   {
     vendor: "Fireworks",
@@ -144,8 +143,8 @@ const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?
     message:
       "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8191",
     code: "context_length_exceeded",
-    // One token less than the catalog says: the same window.
-    limit: OWN_LIMIT,
+    // One token less than the catalog's window counts as the same window.
+    limit: CONFIGURED_LIMIT,
     requested: 9000,
   },
   {
@@ -169,21 +168,21 @@ const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?
     limit: 30_720,
   },
   {
-    vendor: "OpenAI, of a huge text",
+    vendor: "OpenAI for a huge text",
     message:
       "Invalid 'messages[0].content': string too long. Expected a string with maximum length 10485760, but got a string with length 12000000 instead.",
     code: "string_above_max_length",
-    limit: OWN_LIMIT,
+    limit: CONFIGURED_LIMIT,
   },
-  { vendor: "MiniMax", message: "invalid params, context window exceeds limit", limit: OWN_LIMIT },
-  { vendor: "Z.ai", message: "Prompt exceeds max length", code: "1261", limit: OWN_LIMIT },
-  { vendor: "Bedrock", message: "Input is too long for requested model.", limit: OWN_LIMIT },
+  { vendor: "MiniMax", message: "invalid params, context window exceeds limit", limit: CONFIGURED_LIMIT },
+  { vendor: "Z.ai", message: "Prompt exceeds max length", code: "1261", limit: CONFIGURED_LIMIT },
+  { vendor: "Bedrock", message: "Input is too long for requested model.", limit: CONFIGURED_LIMIT },
 ];
 
-describe("a prompt that is too long", () => {
+describe("a prompt that exceeds the context window", () => {
   for (const { limit, requested, ...words } of OVERFLOWS) {
-    test(`in the words of ${words.vendor} is reported in the words that clients look for`, async () => {
-      const { response, body } = await hear(words, "acme/both");
+    test(`as reported by ${words.vendor} is reported in the form that clients recognize`, async () => {
+      const { response, body } = await ask(words, "acme/both");
       expect(response.status).toBe(400);
       expect(body.error.type).toBe("context_length_exceeded");
       expect(body.error.message).toContain(`maximum context length is ${limit} tokens`);
@@ -197,8 +196,8 @@ describe("a prompt that is too long", () => {
   }
 });
 
-test("a tool-call id that is too long is not reported as a prompt that is too long", async () => {
-  const { response, body } = await hear({
+test("a too long tool-call id is not reported as a too long prompt", async () => {
+  const { response, body } = await ask({
     vendor: "OpenAI",
     message:
       "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 53 instead.",
@@ -208,7 +207,7 @@ test("a tool-call id that is too long is not reported as a prompt that is too lo
   expect(body.error.type).toBe("invalid_request");
 });
 
-const OUT_OF_CREDIT: readonly Words[] = [
+const OUT_OF_CREDIT: readonly VendorError[] = [
   { vendor: "DeepSeek", status: 402, message: "Insufficient Balance", code: "invalid_request_error" },
   {
     vendor: "OpenAI",
@@ -218,12 +217,12 @@ const OUT_OF_CREDIT: readonly Words[] = [
     code: "insufficient_quota",
   },
   {
-    vendor: "OpenAI, of a hard limit",
+    vendor: "OpenAI for a hard limit",
     message: "Billing hard limit has been reached.",
     code: "billing_hard_limit_reached",
   },
   {
-    vendor: "OpenAI, of a closed account",
+    vendor: "OpenAI for a closed account",
     status: 429,
     message: "Your account is not active, please check your billing details on our website.",
     code: "billing_not_active",
@@ -270,8 +269,8 @@ const OUT_OF_CREDIT: readonly Words[] = [
 
 describe("an account that is out of credit", () => {
   for (const words of OUT_OF_CREDIT) {
-    test(`in the words of ${words.vendor} is a 503 that does not say so`, async () => {
-      const { response, body, text } = await hear(words);
+    test(`as reported by ${words.vendor} is a 503 that does not mention it`, async () => {
+      const { response, body, text } = await ask(words);
       expect(response.status).toBe(503);
       expect(body.error.type).toBe("unavailable");
       expect(response.headers.get("retry-after")).toBe("60");
@@ -284,19 +283,19 @@ describe("an account that is out of credit", () => {
     });
   }
 
-  test("is not recognized where the vendor only repeats what the client wrote", async () => {
-    const { response } = await hear({
+  test("is not recognized if the vendor only repeats the client's text", async () => {
+    const { response } = await ask({
       vendor: "OpenAI",
       message: "Invalid value: 'insufficient balance'. Supported values are: 'json_object' and 'text'.",
     });
     expect(response.status).toBe(400);
-    const next = await hear({ vendor: "OpenAI", message: "Invalid value." });
+    const next = await ask({ vendor: "OpenAI", message: "Invalid value." });
     expect(next.response.status).toBe(400);
   });
 });
 
-describe("a limit", () => {
-  test("per minute stays a rate limit, even if the vendor calls it a quota", async () => {
+describe("a rate limit of the vendor", () => {
+  test("per minute stays a rate limit even if the vendor calls it a quota", async () => {
     vendors.a.perform((call) =>
       call.respond(429, [
         {
@@ -317,8 +316,8 @@ describe("a limit", () => {
     expect(response.headers.get("retry-after")).toBe("17");
   });
 
-  test("by tokens per minute that comes as 413 is a rate limit, without the vendor's account id in it", async () => {
-    const { response, body } = await hear({
+  test("of tokens per minute with status 413 becomes a 429 without the vendor's account id", async () => {
+    const { response, body } = await ask({
       vendor: "Groq",
       status: 413,
       message:
@@ -333,21 +332,21 @@ describe("a limit", () => {
 });
 
 describe("a request that the vendor rejects", () => {
-  for (const [words, calmer] of [
+  for (const [words, rewritten] of [
     ["Rate limit of tools is 128.", "request limit of tools is 128."],
     ["The field is wrong. Please try again later.", "The field is wrong. change the request."],
     ["The model is overloaded with tools.", "The model is busy with tools."],
   ]) {
-    test(`is told without words that agents repeat on: ${words}`, async () => {
-      const { response, body } = await hear({ vendor: "any", message: words as string });
+    test(`is reported without words that make agents retry: ${words}`, async () => {
+      const { response, body } = await ask({ vendor: "any", message: words as string });
       expect(response.status).toBe(400);
-      expect(body.error.message).toBe(calmer as string);
+      expect(body.error.message).toBe(rewritten as string);
     });
   }
 
   for (const status of [413, 422]) {
-    test(`with ${status} is a 400 to the client`, async () => {
-      const { response, body } = await hear({ vendor: "any", status, message: "The image is too large." });
+    test(`with ${status} becomes a 400`, async () => {
+      const { response, body } = await ask({ vendor: "any", status, message: "The image is too large." });
       expect(response.status).toBe(400);
       expect(body.error.type).toBe("invalid_request");
       expect(body.error.metadata).toMatchObject({ upstream_status: status });
@@ -355,8 +354,8 @@ describe("a request that the vendor rejects", () => {
   }
 });
 
-describe("a prompt that the vendor does not answer", () => {
-  test("is the caller's, also where the vendor says 403, and tells nothing of the account", async () => {
+describe("a prompt that the vendor's content filter rejects", () => {
+  test("is the client's error even with status 403, and does not reveal the operator's account", async () => {
     vendors.a.perform((call) =>
       call.respond(403, {
         code: "The caller does not have permission to execute the specified operation",
@@ -375,8 +374,8 @@ describe("a prompt that the vendor does not answer", () => {
   });
 });
 
-describe("a key that is refused with 400", () => {
-  test("is not the caller's, and another provider answers", async () => {
+describe("a platform key that the vendor rejects with 400", () => {
+  test("is not the client's error, and another provider answers", async () => {
     vendors.a.perform((call) =>
       call.respond(400, {
         code: "Client specified an invalid argument",

@@ -13,7 +13,7 @@ const FUNCTION = {
   parameters: { type: "object", properties: { place: { type: "string" } } },
 };
 
-/** A conversation that begins with a call by the model, in two client APIs. */
+/** A conversation that begins with a tool call by the model, in two client APIs. */
 const BODIES = {
   "/chat/completions": {
     tools: [{ type: "function", function: FUNCTION }],
@@ -40,7 +40,7 @@ const BODIES = {
 describe("a conversation that begins with the model's turn", () => {
   for (const format of ["anthropic-messages", "gemini"] as const) {
     test.each(Object.entries(BODIES))(
-      `gets a first message of the user at a vendor of ${format}, and a warning says so, when asked at %s`,
+      `gets a user message prepended for a ${format} upstream, and a warning says so, when requested at %s`,
       async (path, body) => {
         vendors.clear();
         const { base, key } = vendors.gateway;
@@ -49,7 +49,7 @@ describe("a conversation that begins with the model's turn", () => {
           headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
           body: JSON.stringify({ model: STRICT_MODELS[format], ...body }),
         });
-        expect(vendors.requests().map(({ refusal }) => refusal)).toEqual([null]);
+        expect(vendors.requests().map(({ rejection }) => rejection)).toEqual([null]);
         expect(response.status).toBe(200);
         expect(await response.json()).toMatchObject({
           gateway_metadata: {

@@ -18,7 +18,7 @@ let first: Vendor;
 let second: Vendor;
 let third: Vendor;
 let gateway: TestGateway;
-const fared = createTestHealth();
+const testHealth = createTestHealth();
 
 beforeAll(async () => {
   [first, second, third] = [startVendor(), startVendor(), startVendor()];
@@ -26,7 +26,7 @@ beforeAll(async () => {
     `{base_url: "${vendor.baseUrl}", api_keys: [sk-one-0123456789, sk-two-0123456789]${more}, models: [{id: ${id}, name: up, prices: {prompt: "0.00000${price}", completion: "0.00000${price}"}}]}`;
   gateway = await startTestGateway({
     repeats: 0,
-    health: fared.health,
+    health: testHealth.health,
     yaml: `
 providers:
   first: ${serve(first, "acme/model", 1)}
@@ -40,14 +40,14 @@ providers:
 });
 afterAll(() => Promise.all([gateway.stop(), first.stop(), second.stop(), third.stop()]));
 beforeEach(() => {
-  fared.forget();
-  first.perform(sayNothing);
+  testHealth.forget();
+  first.perform(emptyStream);
   second.perform(healthy("Beta"));
   third.perform(healthy("Gamma"));
 });
 
-/** A clean finish without a word; the vendor counts the token that ends it. */
-const sayNothing: Play = async (call) => {
+/** Finishes normally without any text. The vendor counts the token that ends the answer. */
+const emptyStream: Play = async (call) => {
   const usage = { ...USAGE, completion_tokens: 1, total_tokens: 11 };
   if (!call.isStream) return call.respond(200, documentOf("", { usage }));
   await call.begin();
@@ -56,7 +56,7 @@ const sayNothing: Play = async (call) => {
   await call.end();
 };
 
-const refuse =
+const rejectWith =
   (status: number): Play =>
   (call) =>
     call.respond(status, { error: { message: "No.", code: status } });
@@ -84,9 +84,9 @@ const attemptsOf = (record: Record<string, unknown>) =>
 
 describe.each([
   ["streamed", true],
-  ["whole", false],
-])("an answer without a word, %s,", (_, stream) => {
-  test("makes the gateway ask the next candidate, whose answer alone is charged", async () => {
+  ["not streamed", false],
+])("an empty answer, %s,", (_, stream) => {
+  test("makes the gateway try the next candidate, and only that answer is charged", async () => {
     const { response, text, record } = await ask({ stream });
     expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "second"]);
     expect(text).toContain("Beta one");
@@ -99,10 +99,10 @@ describe.each([
     if (stream) expect(text.match(/"role":"assistant"/g)).toHaveLength(1);
   });
 
-  test("is the client's where the next candidate fails, with the price of who gave it", async () => {
+  test("is forwarded if the next candidate fails, at the price of the vendor that gave it", async () => {
     for (const status of [503, 400]) {
-      second.perform(refuse(status));
-      third.perform(refuse(status));
+      second.perform(rejectWith(status));
+      third.perform(rejectWith(status));
       const { response, text, record } = await ask({ stream });
       expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "first"]);
       expect(text).toContain('"finish_reason":"stop"');
@@ -112,15 +112,15 @@ describe.each([
     }
   });
 
-  test("is believed where the next candidate has nothing to say either", async () => {
-    second.perform(sayNothing);
+  test("is accepted if the next candidate gives an empty answer too", async () => {
+    second.perform(emptyStream);
     const { response, text } = await ask({ stream });
     expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "second"]);
     expect(text).toContain('"finish_reason":"stop"');
     expect([first.calls.length, second.calls.length, third.calls.length]).toEqual([1, 1, 0]);
   });
 
-  test("is passed on where no other candidate is allowed", async () => {
+  test("is forwarded if no other candidate is allowed", async () => {
     const { response, text, record } = await ask({ stream, provider: { only: ["first"] } });
     expect(response.status).toBe(200);
     expect(text).toContain('"finish_reason":"stop"');
@@ -128,11 +128,11 @@ describe.each([
     expect(record).toMatchObject({ outcome: "completed", tokens_completion: 1 });
   });
 
-  test("comes from Gemini after a tool result, and another candidate answers", async () => {
+  test("from Gemini after a tool result makes the gateway try the next candidate", async () => {
     first.perform(async (call) => {
       if (!stream) return call.respond(200, geminiScript.emptyDocument());
       await call.begin();
-      await call.piece(geminiScript.sayNothing());
+      await call.piece(geminiScript.emptyStream());
       await call.end();
     });
     const calls = [{ id: "call_1", type: "function", function: { name: "look", arguments: "{}" } }];
@@ -146,7 +146,7 @@ describe.each([
     expect(text).toContain("Beta one");
   });
 
-  test("is an answer to fill in the middle, and no other host is asked", async () => {
+  test("to a fill-in-the-middle request is forwarded without trying another candidate", async () => {
     const { response } = await ask(
       { model: "mistralai/codestral-latest", prompt: "def f():", messages: undefined, stream },
       "/fim/completions",
@@ -154,7 +154,7 @@ describe.each([
     expect([response.status, second.calls.length]).toEqual([200, 0]);
   });
 
-  test("with a reason other than a plain stop is passed on", async () => {
+  test("whose finish reason is not `stop` is forwarded", async () => {
     first.perform(async (call) => {
       const refused = documentOf("", { usage: USAGE });
       const choices = refused.choices.map((choice) => ({ ...choice, finish_reason: "content_filter" }));
@@ -170,7 +170,7 @@ describe.each([
   });
 });
 
-test("an image without a text is no empty answer", async () => {
+test("an answer with an image and no text is not empty", async () => {
   const images = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }];
   first.perform((call) => {
     const document = documentOf("", {});
@@ -182,7 +182,7 @@ test("an image without a text is no empty answer", async () => {
   expect(text).toContain("data:image/png;base64,AAAA");
 });
 
-test("empty fields beside the text do not begin a stream", async () => {
+test("a first chunk with only empty fields does not begin the stream, so that the next candidate can be tried", async () => {
   first.perform(async (call) => {
     await call.begin();
     const start = { role: "assistant", content: "", annotations: [], audio: null, refusal: "", index: 0 };
@@ -194,7 +194,7 @@ test("empty fields beside the text do not begin a stream", async () => {
   const asked = ask({ stream: true });
   const call = await first.call(0);
   await call.atGate;
-  // Long enough for what was sent to reach the gateway, and for a stream to begin.
+  // Enough turns for the chunk to reach the gateway, and for a stream to begin.
   await turnEventLoop();
   call.letGoOn();
   const { response } = await asked;

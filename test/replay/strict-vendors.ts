@@ -3,7 +3,7 @@ import { createAnthropicMessages } from "../agents/vendors/anthropic-messages.ts
 import { createGemini } from "../agents/vendors/gemini.ts";
 import { createOpenaiChat } from "../agents/vendors/openai-chat.ts";
 import { createOpenaiResponses } from "../agents/vendors/openai-responses.ts";
-import { Refusal } from "../agents/vendors/refusal.ts";
+import { Rejection } from "../agents/vendors/rejection.ts";
 import type { WireFormat } from "../agents/vendors/simulated-vendor.ts";
 import type { Json } from "./conversation.ts";
 
@@ -28,7 +28,7 @@ export function findRefusal(format: FormatName, body: Json): string | null {
     vendor.create().read({ path: vendor.path, query: new URLSearchParams(), headers: HEADERS, body });
     return null;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Rejection)) throw error;
     return UNKNOWN_PROOF.test(error.message) ? null : error.message;
   }
 }

@@ -1,6 +1,6 @@
 import { answerPlainly, type RecordedRequest } from "./recording-vendor.ts";
 
-/** A vendor that speaks every format: answers "Hello there." in the format of the request, chats also as a stream. */
+/** Answers "Hello there." in the format of the request; chat completions also as a stream. */
 export function answerAnyFormat(request: RecordedRequest): Response {
   const { path } = request;
   if (path.endsWith("/messages/count_tokens")) return Response.json({ input_tokens: 7 });

@@ -9,12 +9,15 @@ export function readPieces(reader: AnswerReader, pieces: Iterable<string>): Answ
   return [...events, ...reader.end()];
 }
 
-/** Checks a stream's events against the rules of `AnswerEvent`: parts in order, each ended once, one finish, nothing after an error. */
+/**
+ * Checks a stream's events against the rules of `AnswerEvent`: parts in order, each ended once, one finish,
+ * nothing after an error.
+ */
 export function checkEvents(events: readonly AnswerEvent[]): void {
   const open = new Set<number>();
   let started = 0;
   let finishes = 0;
-  for (const [place, event] of events.entries()) {
+  for (const [index, event] of events.entries()) {
     if (event.kind === "part-start") {
       expect(event.at).toBe(started++);
       open.add(event.at);
@@ -26,7 +29,7 @@ export function checkEvents(events: readonly AnswerEvent[]): void {
       finishes++;
       expect(open.size).toBe(0);
     } else if (event.kind === "error") {
-      expect(place).toBe(events.length - 1);
+      expect(index).toBe(events.length - 1);
     }
   }
   expect(finishes + Number(events.at(-1)?.kind === "error")).toBe(1);

@@ -1,11 +1,11 @@
-/** A client API for tests: the same question in the API's own shape. */
+/** A client API for tests: the same question in the API's own format. */
 export interface AskableApi {
   readonly name: string;
   readonly path: string;
   /** The model that serves it at the vendor of `yamlForAllApis`. */
   readonly model: string;
   body(model: string, more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** Extracts what an error of this API says. */
+  /** Returns type and message of an error of this API. */
   readError(answer: unknown): { readonly type: unknown; readonly message: string };
 }
 
@@ -29,7 +29,7 @@ export const CLIENT_APIS: readonly AskableApi[] = [
     path: "/responses",
     model: "acme/model",
     body: (model, more) => ({ model, input: "Hello!", ...more }),
-    // OpenAI's own code, which clients of this API act on.
+    // OpenAI's error code, which clients of this API evaluate.
     readError: (answer) => {
       const { code, message } = (answer as ErrorBody).error;
       return { type: code, message };
@@ -58,7 +58,10 @@ export const CLIENT_APIS: readonly AskableApi[] = [
   },
 ];
 
-/** Configuration of a gateway whose vendor at `baseUrl` serves a model for each API. `more` precedes it. */
+/**
+ * Returns the configuration of a gateway whose vendor at `baseUrl` serves a model for each API. `more` precedes
+ * it.
+ */
 export function yamlForAllApis(baseUrl: string, more = ""): string {
   return `${more}
 providers:

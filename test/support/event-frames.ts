@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 
-/** A frame of the AWS event stream, bytes read as Latin-1; its headers are strings. */
+/** Encodes a frame of the AWS event stream as Latin-1 text. Its headers are strings. */
 export function encodeFrame(headers: Readonly<Record<string, string>>, payload: string): string {
   const head = Buffer.concat(Object.entries(headers).map(([name, value]) => encodeHeader(name, value)));
   const body = Buffer.from(payload, "utf8");
@@ -26,13 +26,13 @@ function encodeHeader(name: string, value: string): Buffer {
   ]);
 }
 
-/** An event of ConverseStream. */
+/** Encodes an event of ConverseStream. */
 export function encodeEvent(type: string, body: unknown): string {
   const headers = { ":event-type": type, ":content-type": "application/json", ":message-type": "event" };
   return encodeFrame(headers, JSON.stringify(body));
 }
 
-/** An exception in place of an event. */
+/** Encodes an exception, which replaces an event. */
 export function encodeException(type: string, body: unknown): string {
   const headers = {
     ":message-type": "exception",
@@ -42,7 +42,7 @@ export function encodeException(type: string, body: unknown): string {
   return encodeFrame(headers, JSON.stringify(body));
 }
 
-/** Builds frames from events, one per line, each an object whose one key is its type, as in the recordings. */
+/** Encodes events, one per line, as in the recordings: each is an object whose only key is its type. */
 export function encodeLines(lines: string): string {
   return lines
     .split("\n")

@@ -7,37 +7,37 @@ export interface GatewayProcess {
   readonly url: string;
   /** An inference key: the one that this start printed, or that of an earlier start. */
   readonly key: string;
-  /** Everything it has printed so far, on standard output and error. */
+  /** The output so far, of standard output and standard error. */
   readonly printed: () => string;
-  /** Kills it at once, as a crash would. */
+  /** Kills it immediately, as in a crash. */
   kill(): Promise<void>;
-  /** Tells it to stop; resolves with the exit code. */
+  /** Sends SIGTERM, and resolves with the exit code. */
   terminate(): Promise<number>;
 }
 
-/** A data directory with a configuration next to it. */
+/** A data directory with its configuration file. */
 export interface Site {
   readonly dataDir: string;
-  /** Starts a gateway on it. `key` is that of an earlier start. */
+  /** Starts a gateway in it. `key` is that of an earlier start. */
   start(key?: string): Promise<GatewayProcess>;
-  /** Starts one that is expected to fail; resolves with its exit code and output. */
+  /** Starts a gateway that must fail to start. Resolves with its exit code and output. */
   startInVain(): Promise<{ readonly exitCode: number; readonly printed: string }>;
-  /** Starts one and kills it after a while, at whatever point of its start. */
+  /** Starts a gateway and kills it after `afterMs`, at an arbitrary point of its start. */
   startAndKill(afterMs: number): Promise<void>;
-  /** Files of the journal that are not empty. */
+  /** Lists the files of the journal that are not empty. */
   journalFiles(): readonly string[];
   remove(): void;
 }
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The program on the runtime that runs the tests. */
+/** The command that runs the source with the runtime of the tests. */
 export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
 
-/** The program as an operator calls it. */
+/** The command that operators run. */
 export const AS_SHIPPED: readonly string[] = [join(ROOT, "bin/gateway")];
 
-/** Creates a site with the text of a configuration file, for gateways that `command` starts. */
+/** Creates an installation from the text of a configuration file. `command` starts its gateways. */
 export function makeSite(yaml: string, command = FROM_SOURCE): Site {
   const dir = mkdtempSync(join(tmpdir(), "gateway-site-"));
   const dataDir = join(dir, "data");
@@ -98,7 +98,7 @@ class Spawned {
   }
 
   async listening(): Promise<void> {
-    // After this line the gateway has recorded that its keys were shown.
+    // With this line the gateway has recorded that its keys were shown.
     while (this.url === undefined || !this.printed.includes('"message":"listening"')) {
       if (this.child.exitCode !== null) throw new Error(`the gateway did not start: ${this.printed}`);
       await Promise.race([this.change.promise, this.child.exited]);
@@ -125,7 +125,7 @@ class Spawned {
   }
 
   private get url(): string | undefined {
-    // The greeting is written at once, so the text after the URL has arrived as well.
+    // The output is written at once, so the text after the URL has arrived too.
     return /^Gateway listens on (\S+)$/m.exec(this.printed)?.[1];
   }
 

@@ -18,20 +18,23 @@ export interface LogLine {
 /** A real gateway in this process, on a free port, with its own data directory. */
 export interface TestGateway {
   readonly url: string;
-  /** `url` and `/api/gateway`. and `/api/gateway`. */
+  /** `url` and `/api/gateway`. */
   readonly base: string;
   /** A valid inference key. */
   readonly key: string;
   readonly adminKey: string;
   readonly dataDir: string;
   readonly log: LogLine[];
-  /** Stops it; `keepData` leaves the data directory for a second start. */
+  /** Stops the gateway. `keepData` keeps the data directory for a second start. */
   stop(options?: { keepData?: boolean }): Promise<void>;
 }
 
 export const ADMIN_KEY = "test-management-key-0123456789";
 
-/** What a test configures. `yaml` is the configuration file's text; `environment` configures providers. */
+/**
+ * The options of a test gateway. `yaml` is the text of the configuration file, `environment` configures
+ * providers.
+ */
 export interface TestGatewayOptions
   extends Partial<
     Pick<Platform, "clock" | "random" | "transport" | "health" | "tokenCounter" | "extensions">
@@ -39,7 +42,7 @@ export interface TestGatewayOptions
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
-  /** Instead of `limits.repeats`; by default 0 for tests that control the clock. */
+  /** Replaces `limits.repeats`. Defaults to 0 for tests that control the clock. */
   readonly repeats?: number;
   /** A key of an earlier start on the same data directory. */
   readonly key?: string;
@@ -56,7 +59,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   };
   const { log, lines } = createMemoryLog();
   const config = checkConfig(options.yaml ?? "", "gateway.yaml", environment);
-  // A test that controls the clock would have to advance it over the pause before each repeat.
+  // A test that controls the clock would have to advance it over the pause before each retry.
   const repeats = options.repeats ?? (options.clock === undefined ? config.limits.repeats : 0);
   const gateway = await startGateway(
     { ...config, limits: { ...config.limits, repeats } },
@@ -92,7 +95,7 @@ function firstKey(gateway: RunningGateway): string {
   return key;
 }
 
-/** A log whose lines a test reads. */
+/** Creates a log whose lines a test can read. */
 export function createMemoryLog(): { log: Log; lines: LogLine[] } {
   const lines: LogLine[] = [];
   const at =

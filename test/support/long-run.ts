@@ -1,4 +1,4 @@
-/** Whether whole matrices and all seeds are run: `npm run test:long`. `npm test` runs a fixed share of them. */
+/** Whether all cells and seeds are run: `npm run test:long`. `npm test` runs a fixed share of them. */
 export const IS_LONG_RUN = process.env["GATEWAY_TEST_LONG"] === "true";
 
 /** Returns how many seeds, bodies or kills this run tries, given the number of a long run. */
@@ -7,8 +7,9 @@ export function shareOf(number: number, share: number): number {
 }
 
 /**
- * Returns whether this run tries a cell of a matrix; outside long runs one in `oneIn` is. Given the indexes of a cell in each
- * dimension, the chosen cells lie on diagonals, so that each value of a dimension meets values of every other.
+ * Returns whether this run tries a cell of a matrix: all in a long run, otherwise one in `oneIn`. If the
+ * arguments are the indexes of a cell in each dimension, the chosen cells lie on diagonals, so that each value
+ * of a dimension is combined with every value of the others.
  */
 export function isInRun(oneIn: number, ...indexes: readonly number[]): boolean {
   return IS_LONG_RUN || indexes.reduce((sum, index) => sum + index, 0) % oneIn === 0;

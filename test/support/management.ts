@@ -1,6 +1,6 @@
 import type { TestGateway } from "./gateway.ts";
 
-/** An object of the API, with the fields that tests look for by name. */
+/** An object of the API, with the fields that tests read by name. */
 export interface ApiObject {
   readonly id: string;
   readonly user_id: string;
@@ -15,13 +15,13 @@ export interface ApiAnswer {
   readonly headers: Headers;
   /** The whole body. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** `data`, if it is one object., where it is one object. */
+  /** `data`, if it is one object. */
   readonly data: ApiObject;
-  /** `data`, if it is a list., where it is a list. */
+  /** `data`, if it is a list. */
   readonly rows: readonly ApiObject[];
 }
 
-/** Calls the management API with a key; `null` sends none. `path` follows `/api/admin`. */
+/** Calls the management API with a key; `null` sends none. `path` is relative to `/api/admin`. */
 export async function callAdmin(
   gateway: Pick<TestGateway, "url">,
   key: string | null,
@@ -60,7 +60,7 @@ export interface Founder {
   key(accountId: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** Creates the functions of a gateway. */
+/** Creates the functions for a gateway. */
 export function createFounder(gateway: Pick<TestGateway, "url" | "adminKey">): Founder {
   const make = async (method: string, path: string, body: unknown): Promise<ApiAnswer> => {
     const answer = await callAdmin(gateway, gateway.adminKey, method, path, body);

@@ -41,11 +41,11 @@ interface MistralChunk {
 interface MistralOptions {
   readonly apiKey: string;
   readonly serverURL: string;
-  /** Replaces the network. */
+  /** Replaces `fetch`. */
   readonly fetcher?: (...request: Parameters<typeof fetch>) => Promise<Response>;
 }
 
-/** Mistral's official client. */
+/** Loads Mistral's official client. */
 export async function openMistral({ fetcher, ...options }: MistralOptions): Promise<MistralClient> {
   const name: string = "@mistralai/mistralai";
   const [{ Mistral }, { HTTPClient }] = await Promise.all([import(name), import(`${name}/lib/http.js`)]);

@@ -5,7 +5,7 @@ import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, type MemberRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import type { TestGateway } from "./gateway.ts";
 
-/** Works on a gateway's stores while it runs, as the command line does. */
+/** Runs `work` with a gateway's stores while the gateway runs, as the command line does. */
 export async function withStoresOf<T>(
   gateway: Pick<TestGateway, "dataDir">,
   work: (stores: ReturnType<typeof openStores>) => Promise<T>,
@@ -49,7 +49,7 @@ export function addPayer(
   });
 }
 
-/** Calls the management API as the operator; with a body it posts. */
+/** Calls the management API as the operator, with POST if there is a body. */
 export async function manage(
   gateway: TestGateway,
   path: string,
@@ -63,7 +63,7 @@ export async function manage(
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** Returns an account's balance in nanodollars. */
+/** Returns an account's balance and holds in nanodollars, and its grants. */
 export async function balanceOf(
   gateway: TestGateway,
   accountId: string,
@@ -78,7 +78,7 @@ export async function balanceOf(
   };
 }
 
-/** Returns the inconsistencies of the ledger and the current holds: nothing, when no request is running. */
+/** Returns the inconsistencies of the ledger and the current holds. Empty if no request is running. */
 export async function findTrouble(gateway: TestGateway): Promise<unknown[]> {
   const check = await manage(gateway, "/ledger/check");
   const holds = await manage(gateway, "/holds");

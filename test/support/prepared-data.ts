@@ -7,14 +7,14 @@ import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
 
-/** An account to create, with a key. */
+/** An account to create, with an inference key. */
 export interface PreparedAccount {
   readonly policy?: Partial<Policy>;
   /** Patterns of the models that its key may call. */
   readonly keyModels?: readonly string[];
-  /** How far its balance may go below zero, nanodollars; unlimited by default. */
+  /** How far its balance may go below zero. Nanodollars; unlimited by default. */
   readonly overdraft?: number;
-  /** Further keys of the same account. */
+  /** The number of further keys of the account. */
   readonly moreKeys?: number;
 }
 

@@ -2,7 +2,10 @@ import { findPrices, priceWhole } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
 import type { TokenUsage } from "../../src/wire/conversation/usage.ts";
 
-/** Returns the cost of token usage at an endpoint's list price at a time, in nanodollars; 0 without a price. */
+/**
+ * Returns the cost of token usage at a model endpoint's list price at a time, in nanodollars; 0 without a
+ * price.
+ */
 export function priceUsage(endpoint: ModelEndpoint, usage: TokenUsage, at: number): number {
   const prices = findPrices(endpoint, usage.promptTokens, at);
   return prices === null ? 0 : priceAt(prices, usage);

@@ -1,10 +1,10 @@
 import type { Socket } from "bun";
 import type { TestGateway } from "./gateway.ts";
 
-/** The gateway subscribes to a client's abort signal after this time. Milliseconds. */
+/** The delay until the gateway subscribes to a client's abort signal. Milliseconds. */
 export const WATCHED_MS = 20;
 
-/** A client on its own socket, which reads only when told to. */
+/** A client on its own socket that can stop reading. */
 export interface RawClient {
   /** Everything received, including the head, as text. */
   readonly received: string;
@@ -33,7 +33,7 @@ export async function openRawChat(
   return client;
 }
 
-/** The head of such a request, with the lines that frame its body. */
+/** Returns the head of a chat completion request, with the lines that frame its body. */
 export function rawChatHead({ url, key }: Pick<TestGateway, "url" | "key">, ...framing: string[]): string {
   const lines = [
     "POST /api/gateway/chat/completions HTTP/1.1",

@@ -10,9 +10,9 @@ export interface RawRequest {
   readonly body: Uint8Array;
 }
 
-/** The server's end of one connection, with which a handler can play any server, correct or broken. */
+/** The server's end of one connection, with which a handler can simulate any server, correct or broken. */
 export interface RawConnection {
-  /** The next complete request; `null` if the client closed before there was one. */
+  /** Returns the next complete request, or `null` if the client closed before there was one. */
   request(): Promise<RawRequest | null>;
   /** Waits until any bytes have arrived. */
   readable(): Promise<void>;
@@ -35,7 +35,7 @@ export interface RawConnection {
 
 export interface RawServer {
   readonly port: number;
-  /** `http://` or `https://`, host and port. or `https://`, address and port. */
+  /** `http://` or `https://`, host and port. */
   readonly origin: string;
   /** All connections so far, in order. */
   readonly connections: readonly RawConnection[];
@@ -176,7 +176,7 @@ class ServerConnection implements RawConnection {
     this.writable = createSignal();
   }
 
-  /** The client sends no more; our handlers treat it as closed. */
+  /** The client sends no more, which handlers treat as a close. */
   ended(): void {
     this.gone();
     this.socket.end();

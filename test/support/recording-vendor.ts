@@ -1,4 +1,4 @@
-/** A request as it reached the vendor. */
+/** A request as the vendor received it. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
@@ -10,8 +10,8 @@ export interface RecordedRequest {
   readonly text: string;
 }
 
-/** Answers a request, given the number of requests before it. */
-export type Responder = (request: RecordedRequest, place: number) => Response | Promise<Response>;
+/** Answers a request, given the number of earlier requests. */
+export type Responder = (request: RecordedRequest, index: number) => Response | Promise<Response>;
 
 /** A vendor of the OpenAI chat format on a free port that records its requests. */
 export interface RecordingVendor {
@@ -20,7 +20,7 @@ export interface RecordingVendor {
   readonly requests: RecordedRequest[];
   /** The newest request. */
   last(): RecordedRequest;
-  /** Forgets earlier requests, and answers the next ones with `respond`; by default with a plain answer. */
+  /** Discards earlier requests, and answers the next ones with `respond`; by default with "Hello there.". */
   reset(respond?: Responder): void;
   stop(): Promise<void>;
 }
@@ -57,7 +57,10 @@ export function startRecordingVendor(): RecordingVendor {
   };
 }
 
-/** Configuration of a gateway that serves `acme/model` from the vendor. `more` is indented by four spaces. */
+/**
+ * Returns the configuration of a gateway that serves `acme/model` from the vendor. `more` is indented by four
+ * spaces.
+ */
 export function yamlFor(vendor: RecordingVendor, more = ""): string {
   return `
 providers:
@@ -76,7 +79,7 @@ export const VENDOR_KEY = "sk-vendor-0123456789abcdef";
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
-/** Answers "Hello there.", whole or streamed as requested. */
+/** Answers "Hello there." in chat completions, as a stream if requested. */
 export function answerPlainly(request: RecordedRequest): Response {
   const head = { id: "chatcmpl-vendor", created: 1, model: "upstream-model" };
   if (!/"stream"\s*:\s*true/.test(request.text)) {
@@ -102,7 +105,7 @@ export function answerPlainly(request: RecordedRequest): Response {
   ]);
 }
 
-/** An event stream of these chunks, followed by `[DONE]`. */
+/** Returns an event stream of these chunks, followed by `[DONE]`. */
 export function streamOf(chunks: readonly unknown[]): Response {
   const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
   return new Response(`${text}data: [DONE]\n\n`, { headers: { "content-type": "text/event-stream" } });

@@ -1,13 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where recorded provider answers are found next to the project; they are not part of it. */
+/** The folder of recorded provider answers, next to the project and not part of it. */
 export const RECORDINGS = join(import.meta.dir, "../../../shared/wire");
 
-/** Answers written by hand in each provider's documented shape. They are part of the project, so that every format has some. */
+/**
+ * Hand-written answers in each provider's documented format, so that the project has examples of every format.
+ */
 const HANDMADE = join(import.meta.dir, "handmade");
 
-/** Whether recorded answers are available. Tests that need a particular one, or many, are skipped without them. */
+/**
+ * Whether recorded answers are available. Tests that need particular ones, or many, are skipped without them.
+ */
 export const hasRecordings = existsSync(RECORDINGS);
 if (!hasRecordings)
   console.warn(`skipped: tests of recorded provider answers, because there are none at ${RECORDINGS}`);
@@ -32,7 +36,7 @@ export interface Recording {
   readonly text: string;
 }
 
-/** Streams of a folder as they were received. */
+/** Returns the streams of a folder as they were received. */
 export function readStreams(folder: string): Recording[] {
   return readFolder(folder).flatMap(({ name, text }) => {
     if (name.endsWith(".sse")) return [{ name, text }];
@@ -42,17 +46,17 @@ export function readStreams(folder: string): Recording[] {
   });
 }
 
-/** The lines of a folder's streams, one event each, without their framing. */
+/** Returns the events of a folder's streams, one per line, without SSE framing. */
 export function readLines(folder: string): Recording[] {
   return readFolder(folder).filter(({ name }) => name.endsWith(".chunks.txt"));
 }
 
-/** Answers of a folder that were not streamed. */
+/** Returns the answers of a folder that were not streamed. */
 export function readAnswers(folder: string): Recording[] {
   return readFolder(folder).filter(({ name }) => name.endsWith(".json"));
 }
 
-/** The answers of a folder, hand-made ones first. */
+/** Returns the answers of a folder, hand-written ones first. */
 function readFolder(folder: string): Recording[] {
   return [HANDMADE, RECORDINGS].flatMap((root) => {
     const directory = join(root, folder);

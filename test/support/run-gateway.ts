@@ -15,23 +15,23 @@ export interface CommandRun {
 /** A gateway in its own process. */
 export interface GatewayProcess {
   readonly url: string;
-  /** What it has printed so far. */
+  /** Returns its output on standard error so far. */
   greeting(): string;
   /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<CommandRun>;
 }
 
-/** The environment of a command in its own process. */
+/** The environment and input of a command in its own process. */
 export interface Surroundings {
   readonly environment?: Readonly<Record<string, string>>;
   /** Empty by default. */
   readonly stdin?: string;
 }
 
-/** A folder to run the command in, with an environment that contains nothing of this machine. */
+/** A folder to run commands in, with an environment that contains nothing of this machine. */
 export interface Workplace {
   readonly folder: string;
-  /** Runs a command in the process that all tests' commands share, after those that were queued before. */
+  /** Runs a command in a process that all tests share, after the commands that were queued before. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<CommandRun>;
   /** Runs a command in its own process, as a shell does. */
   runAlone(args: readonly string[], surroundings?: Surroundings): Promise<CommandRun>;
@@ -39,7 +39,7 @@ export interface Workplace {
   clear(): void;
 }
 
-/** Creates a workplace. Gateways in it listen on a free port. */
+/** Creates a workspace. Gateways in it listen on a free port. */
 export function createWorkplace(): Workplace {
   const folder = mkdtempSync(join(tmpdir(), "gateway-command-"));
   const complete = (environment: Readonly<Record<string, string>>) => ({
@@ -94,7 +94,7 @@ export interface HostedCommand {
 
 type Host = (command: HostedCommand) => Promise<CommandRun>;
 
-/** Started with the first command; ends with this process. */
+/** Started by the first command; ends with this process. */
 let host: Host | null = null;
 
 function startHost(): Host {
@@ -118,7 +118,7 @@ function startHost(): Host {
   };
 }
 
-/** Reads until the gateway has printed its URL, and continues to the end. */
+/** Reads until the gateway has printed its URL, and keeps reading to the end. */
 async function readGreeting(stream: ReadableStream<Uint8Array>) {
   const reader = stream.getReader();
   const decoder = new TextDecoder();

@@ -5,7 +5,7 @@ export interface SeededRandom {
   /** An integer from 0 (inclusive) to `below` (exclusive). */
   below(below: number): number;
   pick<T>(choices: readonly T[]): T;
-  /** True once in `times` on average. */
+  /** Returns true once in `times` calls on average. */
   oneIn(times: number): boolean;
 }
 

@@ -36,7 +36,9 @@ export function createTestClock(startMs = 1_700_000_000_000): TestClock {
     return first;
   }
 
-  /** `countRounds` returns by how many periods a repeating timer is postponed after a call. says by how many periods what repeats is put off once it was called. */
+  /**
+   * Advances the clock. `countRounds` returns by how many periods a repeating timer is postponed after a call.
+   */
   function pass(
     ms: number,
     countRounds: (entry: Pending, periodMs: number, untilMs: number) => number,

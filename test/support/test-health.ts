@@ -1,12 +1,12 @@
 import { createHealth, type Health } from "../../src/core/routing/health.ts";
 
-/** Health that a test can reset, so that its requests are not affected by earlier ones. */
+/** Health that a test can reset, so that earlier requests do not affect it. */
 export interface TestHealth {
   readonly health: Health;
   forget(): void;
 }
 
-/** Creates real, empty health. */
+/** Creates the real health tracking, without any observations. */
 export function createTestHealth(): TestHealth {
   let current = createHealth();
   return {

@@ -41,7 +41,7 @@ const ARTICLE_1: Readonly<Record<string, string>> = {
 const ROOT = join(import.meta.dir, "../..");
 const GENERATED_CHARS = 12_000;
 
-/** Typical texts by kind: languages, this repository's own code and prose, and generated data. */
+/** Returns typical texts by kind: languages, this repository's code and prose, and generated data. */
 export function listTextSamples(): readonly (readonly [name: string, text: string])[] {
   const random = createSeededRandom(7);
 

@@ -2,7 +2,10 @@ import { dlopen, FFIType, ptr } from "bun:ffi";
 
 const CLOCK_THREAD_CPUTIME_ID = 3;
 
-/** The precise clock if the C library is found under its usual name; otherwise the runtime's, which ticks every few milliseconds. */
+/**
+ * Returns the precise clock if the C library has its usual name; otherwise the runtime's, which ticks every few
+ * milliseconds.
+ */
 function openClock(): () => number {
   try {
     const { symbols } = dlopen("libc.so.6", {
@@ -21,5 +24,7 @@ function openClock(): () => number {
   }
 }
 
-/** Returns the processor time of this thread in milliseconds, without other work on the machine. */
+/**
+ * Returns the processor time of this thread in milliseconds, which other load on the machine does not affect.
+ */
 export const threadTimeMs: () => number = openClock();

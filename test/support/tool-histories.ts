@@ -1,6 +1,6 @@
 import type { OutlineAssistant, OutlineMessage, ToolCallRules } from "../../src/wire/conversation/outline.ts";
 
-/** The ids that each kind of vendor accepts, implemented independently of the code under test. */
+/** Checks an id against each tool-call id format, implemented independently of the code under test. */
 export const FITS: Record<ToolCallRules["ids"], (id: string) => boolean> = {
   mistral: (id) => id.length === 9 && !/[^A-Za-z0-9]/.test(id),
   anthropic: (id) => id.length > 0 && id.length < 65 && !/[^A-Za-z0-9_-]/.test(id),
@@ -12,8 +12,8 @@ export function callIdsOf(message: OutlineMessage): readonly string[] {
 }
 
 /**
- * Returns whether a target accepts a history, implemented independently of the code under test: by the calls that each result could
- * answer.
+ * Returns whether a target accepts a history. Implemented independently of the code under test, by the calls
+ * that each result could answer.
  */
 export function isValidFor(messages: readonly OutlineMessage[], rules: ToolCallRules): boolean {
   const ids = messages.flatMap(callIdsOf);
@@ -47,7 +47,7 @@ function turnStart(messages: readonly OutlineMessage[], at: number): number {
   return start;
 }
 
-/** Whether a result at `at` may answer a call of message `before`, given what is between them. */
+/** Returns whether a result at `at` may answer a call of message `before`, given the messages between them. */
 function standsWell(
   messages: readonly OutlineMessage[],
   before: number,
@@ -64,8 +64,8 @@ function standsWell(
 }
 
 /**
- * Finds the call that each result answers in the simplest way: the nearest earlier call that has its id and no other
- * result, in one message the first. Returns `message/index` of the call by the result's index.
+ * Pairs each result with the nearest earlier call that has its id and no other result; within a message, with
+ * the first. Returns `message/index` of the call by the result's index.
  */
 export function pairPlainly(messages: readonly OutlineMessage[]): Map<number, string> {
   const pairs = new Map<number, string>();

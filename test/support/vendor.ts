@@ -11,7 +11,7 @@ export interface Vendor {
   readonly calls: readonly VendorCall[];
   /** Waits for the call of that index. */
   call(index: number): Promise<VendorCall>;
-  /** Forgets earlier calls and answers from now on with `play`. */
+  /** Discards earlier calls, and answers from now on with `play`. */
   perform(play: Play): void;
   stop(): void;
 }
@@ -27,13 +27,13 @@ export interface VendorCall {
   readonly connection: RawConnection;
   /** Sends a complete answer with a content-length. A string is sent unchanged, anything else as JSON. */
   respond(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Promise<void>;
-  /** Sends the head of an answer in pieces. */
+  /** Sends the head of a chunked response. */
   begin(status?: number, headers?: Readonly<Record<string, string>>): Promise<void>;
   /** Sends a piece of the body as one HTTP chunk. */
   piece(bytes: string | Uint8Array): Promise<void>;
   /** Sends an event of a stream as one HTTP chunk. */
   events(...events: readonly unknown[]): Promise<void>;
-  /** Ends an answer in pieces. */
+  /** Ends a chunked response. */
   end(): Promise<void>;
   /** Waits until the test opens the gate, or the connection is closed. */
   gate(): Promise<void>;
@@ -147,34 +147,34 @@ function encodeHead(status: number, headers: Readonly<Record<string, string>>): 
 /** The token usage that every simulated vendor reports. */
 export const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
-/** A chunk of a stream. */
+/** Returns a chunk of a stream. */
 export function chunkOf(delta: Readonly<Record<string, unknown>>, finishReason: string | null = null) {
   const choices = [{ index: 0, delta, finish_reason: finishReason }];
   return { id: "chatcmpl-vendor", object: "chat.completion.chunk", created: 1, model: "up", choices };
 }
 
-/** A chunk of text. */
+/** Returns a chunk of text. */
 export function textOf(content: string) {
   return chunkOf({ content });
 }
 
-/** The events that begin a stream: the role, then the first words. */
+/** Returns the events that begin a stream: the role, then text. */
 export function opening(text: string): readonly unknown[] {
   return [chunkOf({ role: "assistant", content: "" }), textOf(text)];
 }
 
-/** The events that end a stream: the finish, the usage, `[DONE]`. */
+/** Returns the events that end a stream: finish reason, usage, `[DONE]`. */
 export function closing(finishReason = "stop"): readonly unknown[] {
   return [chunkOf({}, finishReason), { ...chunkOf({}), choices: [], usage: USAGE }, "[DONE]"];
 }
 
-/** An answer that is not streamed. */
+/** Returns an answer that is not streamed. */
 export function documentOf(content: string, rest: Readonly<Record<string, unknown>> = { usage: USAGE }) {
   const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
   return { id: "chatcmpl-vendor", object: "chat.completion", created: 1, model: "up", choices, ...rest };
 }
 
-/** A healthy vendor that answers `NAME one two`. */
+/** Returns a healthy vendor that answers `NAME one two`. */
 export function healthy(name: string): Play {
   return async (call) => {
     if (!call.isStream) return call.respond(200, documentOf(`${name} one two`));

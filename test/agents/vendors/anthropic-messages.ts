@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, joinTexts, listAt, objectAt, objectsIn, textAt } from "./json-shape.ts";
-import { type Refusal, refuse } from "./refusal.ts";
+import { type Rejection, reject } from "./rejection.ts";
 import type { Conversation, Entry, OfferedTool, Reply } from "./scripted-model.ts";
 import {
   cutText,
@@ -12,15 +12,15 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** What the vendor has sent, to recognize it when it comes back. */
+/** What the vendor has sent, to compare with what comes back. */
 interface Memory {
-  /** The thinking of each signature. */
+  /** Thinking texts by their signature. */
   readonly thinkings: Map<string, string>;
-  /** Ids of calls that were made after thinking. */
+  /** Ids of tool calls that were made after thinking. */
   readonly thoughtCalls: Set<string>;
 }
 
-/** Anthropic's Messages, with thinking whose signature must be sent back. */
+/** Anthropic's Messages API, with thinking whose signature must be sent back. */
 export function createAnthropicMessages(): WireFormat {
   const memory: Memory = { thinkings: new Map(), thoughtCalls: new Set() };
   return {
@@ -29,11 +29,11 @@ export function createAnthropicMessages(): WireFormat {
     findKey: ({ headers }) =>
       headers.get("x-api-key") ?? /^Bearer (.+)$/.exec(headers.get("authorization") ?? "")?.[1] ?? null,
     read: (request) => readRequest(request, memory),
-    renderRefusal,
+    renderRejection,
   };
 }
 
-function renderRefusal({ message, status }: Refusal): Response {
+function renderRejection({ message, status }: Rejection): Response {
   const type = status === 401 ? "authentication_error" : "invalid_request_error";
   return Response.json(
     { type: "error", error: { type, message }, request_id: `req_${makeId(24)}` },
@@ -49,7 +49,7 @@ const FIELDS = new Set(
 
 function readRequest(request: IncomingRequest, memory: Memory): ReadRequest | Response {
   const { body, headers, path } = request;
-  if (headers.get("anthropic-version") === null) refuse("anthropic-version: header is required");
+  if (headers.get("anthropic-version") === null) reject("anthropic-version: header is required");
   const model = textAt(body["model"], "model");
   const thinking = readThinking(body);
   const isCounting = path.endsWith("/count_tokens");
@@ -83,9 +83,9 @@ function readRequest(request: IncomingRequest, memory: Memory): ReadRequest | Re
 
 function requireFields(body: JsonObject): void {
   for (const name of Object.keys(body)) {
-    if (!FIELDS.has(name)) refuse(`${name}: Extra inputs are not permitted`);
+    if (!FIELDS.has(name)) reject(`${name}: Extra inputs are not permitted`);
   }
-  if (typeof body["max_tokens"] !== "number") refuse("max_tokens: Field required");
+  if (typeof body["max_tokens"] !== "number") reject("max_tokens: Field required");
 }
 
 type Thinking = "off" | "enabled" | "adaptive";
@@ -95,19 +95,19 @@ function readThinking(body: JsonObject): Thinking {
   const { type, budget_tokens: budget } = objectAt(body["thinking"], "thinking");
   if (type === "disabled") return "off";
   if (type !== "enabled" && type !== "adaptive") {
-    refuse(
+    reject(
       `thinking: Input tag '${type}' found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'`,
     );
   }
   if (type === "enabled" && (typeof budget !== "number" || budget < 1024)) {
-    refuse("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024");
+    reject("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024");
   }
   if (body["temperature"] !== undefined && body["temperature"] !== 1) {
-    refuse("`temperature` may only be set to 1 when thinking is enabled.");
+    reject("`temperature` may only be set to 1 when thinking is enabled.");
   }
   const choice = objectsIn([body["tool_choice"]])[0]?.["type"];
   if (choice === "any" || choice === "tool") {
-    refuse("Thinking may not be enabled when tool_choice forces tool use.");
+    reject("Thinking may not be enabled when tool_choice forces tool use.");
   }
   return type;
 }
@@ -120,7 +120,7 @@ function requireFewCacheMarks(body: JsonObject): void {
     isObject(part["cache_control"]),
   );
   if (marked.length > MAX_CACHE_MARKS) {
-    refuse(`A maximum of 4 blocks with cache_control may be provided. Found ${marked.length}.`);
+    reject(`A maximum of 4 blocks with cache_control may be provided. Found ${marked.length}.`);
   }
 }
 
@@ -131,15 +131,15 @@ function readTools(tools: unknown): OfferedTool[] {
     const tool = objectAt(entry, `tools.${index}`);
     const name = textAt(tool["name"], `tools.${index}.custom.name`);
     if (!/^[\w-]{1,128}$/.test(name)) {
-      refuse(`tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
+      reject(`tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
     }
-    if (names.has(name)) refuse("tools: Tool names must be unique.");
+    if (names.has(name)) reject("tools: Tool names must be unique.");
     names.add(name);
     // A hosted tool has a type and no schema.
     if (typeof tool["type"] === "string" && tool["type"] !== "custom") return { name, parameters: {} };
     const schema = objectAt(tool["input_schema"], `tools.${index}.custom.input_schema`);
     if (schema["type"] !== "object") {
-      refuse(`tools.${index}.custom.input_schema.type: Input should be 'object'`);
+      reject(`tools.${index}.custom.input_schema.type: Input should be 'object'`);
     }
     return { name, parameters: schema };
   });
@@ -163,10 +163,10 @@ function readMessage(message: unknown, place: string, headers: Headers): Turn {
   const { role, content } = objectAt(message, place);
   const takesSystem = SYSTEM_MESSAGES_BETA.test(headers.get("anthropic-beta") ?? "");
   if (role !== "user" && role !== "assistant" && !(role === "system" && takesSystem)) {
-    refuse(`messages: Unexpected role "${role}". Allowed roles are "user" or "assistant".`);
+    reject(`messages: Unexpected role "${role}". Allowed roles are "user" or "assistant".`);
   }
   if (typeof content === "string") {
-    if (content === "") refuse(`${place}: user messages must have non-empty content`);
+    if (content === "") reject(`${place}: user messages must have non-empty content`);
     return { role, place, blocks: [{ block: { type: "text", text: content }, place }] };
   }
   const blocks = listAt(content, `${place}.content`).map((entry, index) => {
@@ -174,7 +174,7 @@ function readMessage(message: unknown, place: string, headers: Headers): Turn {
     requireBlock(block, role, `${place}.content.${index}`);
     return { block, place: `${place}.content.${index}` };
   });
-  if (blocks.length === 0) refuse(`${place}: all messages must have non-empty content`);
+  if (blocks.length === 0) reject(`${place}: all messages must have non-empty content`);
   return { role, place, blocks };
 }
 
@@ -187,24 +187,24 @@ const BLOCK_TYPES: Readonly<Record<Turn["role"], ReadonlySet<string>>> = {
 function requireBlock(block: JsonObject, role: Turn["role"], place: string): void {
   const { type } = block;
   if (typeof type !== "string" || !BLOCK_TYPES[role].has(type)) {
-    refuse(
+    reject(
       `${place}: Input tag '${type}' found using 'type' does not match any of the expected tags: ${[...BLOCK_TYPES[role]].join(", ")}`,
     );
   }
   if (type === "text" && textAt(block["text"], `${place}.text`) === "") {
-    refuse("messages: text content blocks must be non-empty");
+    reject("messages: text content blocks must be non-empty");
   }
   if (type === "tool_use") {
     if (!/^[\w-]+$/.test(textAt(block["id"], `${place}.tool_use.id`))) {
-      refuse(`${place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`);
+      reject(`${place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`);
     }
     textAt(block["name"], `${place}.tool_use.name`);
-    if (!isObject(block["input"])) refuse(`${place}.tool_use.input: Input should be a valid dictionary`);
+    if (!isObject(block["input"])) reject(`${place}.tool_use.input: Input should be a valid dictionary`);
   }
   if (type === "tool_result") textAt(block["tool_use_id"], `${place}.tool_result.tool_use_id`);
 }
 
-/** Consecutive messages of one role are one turn; system messages are not part of turns. */
+/** Joins consecutive messages of one role into turns. System messages are not part of turns. */
 function joinTurns(messages: readonly Turn[]): Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
@@ -221,17 +221,20 @@ function blocksOfType({ blocks }: Turn, type: string): readonly PlacedBlock[] {
   return blocks.filter(({ block }) => block["type"] === type);
 }
 
-/** Every call has its result at the beginning of the next turn; every result has its call in the previous turn. */
+/**
+ * Requires every call to have its result at the beginning of the next turn, and every result its call in the
+ * previous turn.
+ */
 function requirePairs(turns: readonly Turn[]): void {
-  if (turns[0]?.role !== "user") refuse('messages: first message must use the "user" role');
+  if (turns[0]?.role !== "user") reject('messages: first message must use the "user" role');
   for (const [index, turn] of turns.entries()) {
     const calls = blocksOfType(turn, "tool_use").map(({ block }) => String(block["id"]));
-    if (new Set(calls).size < calls.length) refuse(`${turn.place}: \`tool_use\` ids must be unique`);
+    if (new Set(calls).size < calls.length) reject(`${turn.place}: \`tool_use\` ids must be unique`);
     const next = turns[index + 1];
     const answered = leadingResults(next).map(({ block }) => String(block["tool_use_id"]));
     const open = calls.filter((id) => !answered.includes(id));
     if (open.length > 0) {
-      refuse(
+      reject(
         `${turn.place}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
       );
     }
@@ -252,12 +255,12 @@ function requireCalls(turn: Turn, calls: ReadonlySet<string>): void {
   for (const { block, place } of blocksOfType(turn, "tool_result")) {
     const id = String(block["tool_use_id"]);
     if (!calls.has(id)) {
-      refuse(
+      reject(
         `${place}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
       );
     }
     if (seen.has(id))
-      refuse(
+      reject(
         `${place}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`,
       );
     seen.add(id);
@@ -265,8 +268,8 @@ function requireCalls(turn: Turn, calls: ReadonlySet<string>): void {
 }
 
 /**
- * Thinking must come back unchanged, before the calls that were made after it. With adaptive thinking
- * the real vendor allows it to be left out; here its absence counts as a loss.
+ * Requires thinking to come back unchanged, before the calls that were made after it. With adaptive thinking
+ * the real vendor allows it to be omitted; here that counts as a loss.
  */
 function checkThinking(turns: readonly Turn[], thinking: Thinking, memory: Memory): string[] {
   for (const turn of turns)
@@ -282,18 +285,18 @@ function checkThinking(turns: readonly Turn[], thinking: Thinking, memory: Memor
     const type = String(first?.block["type"]);
     if (!wasThought || type === "thinking" || type === "redacted_thinking") return [];
     const message = `${first?.place}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). To avoid this requirement, disable \`thinking\`.`;
-    return thinking === "enabled" ? refuse(message) : [message];
+    return thinking === "enabled" ? reject(message) : [message];
   });
 }
 
 function requireSigned({ block, place }: PlacedBlock, { thinkings }: Memory): void {
   const { signature, thinking } = block;
-  if (typeof signature !== "string") refuse(`${place}.thinking.signature: Field required`);
-  if (typeof thinking !== "string") refuse(`${place}.thinking.thinking: Field required`);
+  if (typeof signature !== "string") reject(`${place}.thinking.signature: Field required`);
+  if (typeof thinking !== "string") reject(`${place}.thinking.thinking: Field required`);
   const given = thinkings.get(signature);
-  if (given === undefined) refuse(`${place}: Invalid \`signature\` in \`thinking\` block`);
+  if (given === undefined) reject(`${place}: Invalid \`signature\` in \`thinking\` block`);
   if (given !== thinking) {
-    refuse(
+    reject(
       `${place}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.`,
     );
   }
@@ -310,7 +313,7 @@ function entryOf(block: JsonObject, role: Turn["role"]): Entry {
   }
 }
 
-/** The reply as content blocks, in their final form. */
+/** Returns the reply as complete content blocks. */
 function blocksOf(reply: Reply, thinks: boolean, isOmitted: boolean, memory: Memory): JsonObject[] {
   const signature = Buffer.from(makeId(160)).toString("base64");
   const thinking = isOmitted ? "" : reply.reasoning;
@@ -388,7 +391,7 @@ function eventsOfBlock(block: JsonObject, index: number): { type: string }[] {
   ];
 }
 
-/** A block as a stream begins it. */
+/** Returns a block as a stream begins it. */
 function emptied(block: JsonObject): JsonObject {
   switch (block["type"]) {
     case "thinking":

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, listAt, objectAt, objectsIn, textAt } from "./json-shape.ts";
-import { type Refusal, refuse } from "./refusal.ts";
+import { type Rejection, reject } from "./rejection.ts";
 import type { Conversation, Entry, OfferedTool, Reply } from "./scripted-model.ts";
 import {
   cutText,
@@ -14,7 +14,7 @@ import {
 /** Function names by the thought signatures sent with their calls; `null` for a signature on a text. */
 type Signatures = Map<string, string | null>;
 
-/** Gemini's `generateContent`, as Gemini 3 requires it: the signature of a call must be sent back with it. */
+/** Gemini's `generateContent` as Gemini 3 requires it: the signature of a call must be sent back with it. */
 export function createGemini(): WireFormat {
   const signatures: Signatures = new Map();
   return {
@@ -22,13 +22,13 @@ export function createGemini(): WireFormat {
     hasPath: (path) => PATH.test(path),
     findKey: ({ headers, query }) => headers.get("x-goog-api-key") ?? query.get("key"),
     read: (request) => readRequest(request, signatures),
-    renderRefusal,
+    renderRejection,
   };
 }
 
 const PATH = /^\/v1(?:beta)?\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 
-function renderRefusal({ message, status }: Refusal): Response {
+function renderRejection({ message, status }: Rejection): Response {
   const name = status === 401 ? "UNAUTHENTICATED" : "INVALID_ARGUMENT";
   return Response.json({ error: { code: status, message, status: name } }, { status });
 }
@@ -45,7 +45,7 @@ function readRequest({ path, query, body }: IncomingRequest, signatures: Signatu
     );
   }
   const contents = listAt(body["contents"], "contents").map(readContent);
-  if (contents.length === 0) refuse("* GenerateContentRequest.contents: contents is not specified");
+  if (contents.length === 0) reject("* GenerateContentRequest.contents: contents is not specified");
   requireTurns(contents);
   const losses = checkSignatures(contents, signatures);
   const conversation: Conversation = {
@@ -69,7 +69,7 @@ function readRequest({ path, query, body }: IncomingRequest, signatures: Signatu
   };
 }
 
-/** Field names of each message of the protocol; anything else is rejected, as by its JSON parser. */
+/** Field names of each message of the protocol. Others are rejected, as by the vendor's JSON parser. */
 const FIELDS = {
   request: names(
     "contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent labels model serviceTier store",
@@ -103,7 +103,7 @@ function requireKnown(value: JsonObject, known: ReadonlySet<string>, place: stri
     const camel = name.replace(/(?<=.)_(\w)/g, (_, letter: string) => letter.toUpperCase());
     if (known.has(name) || known.has(camel)) continue;
     const where = place === "" ? "" : ` at '${place}'`;
-    refuse(`Invalid JSON payload received. Unknown name "${name}"${where}: Cannot find field.`);
+    reject(`Invalid JSON payload received. Unknown name "${name}"${where}: Cannot find field.`);
   }
 }
 
@@ -115,7 +115,7 @@ function requireGenerationConfig(value: unknown): void {
   const thinking = objectAt(config["thinkingConfig"], "generation_config.thinking_config");
   requireKnown(thinking, FIELDS.thinkingConfig, "generation_config.thinking_config");
   if (thinking["thinkingBudget"] !== undefined && thinking["thinkingLevel"] !== undefined) {
-    refuse("You can only set only one of thinking budget and thinking level.");
+    reject("You can only set only one of thinking budget and thinking level.");
   }
 }
 
@@ -129,14 +129,14 @@ function readContent(value: unknown, index: number): Content {
   const content = objectAt(value, place);
   requireKnown(content, FIELDS.content, place);
   const role = content["role"] ?? "user";
-  if (role !== "user" && role !== "model") refuse("Please use a valid role: user, model.");
+  if (role !== "user" && role !== "model") reject("Please use a valid role: user, model.");
   const parts = listAt(content["parts"], `${place}.parts`).map((part, at) => {
     const fields = objectAt(part, `${place}.parts[${at}]`);
     requirePart(fields, `${place}.parts[${at}]`);
     return fields;
   });
   if (parts.length === 0)
-    refuse(`* GenerateContentRequest.${place}.parts: contents.parts must not be empty.`);
+    reject(`* GenerateContentRequest.${place}.parts: contents.parts must not be empty.`);
   return { role, parts };
 }
 
@@ -145,7 +145,7 @@ const DATA = ["text", "functionCall", "functionResponse", "inlineData", "fileDat
 function requirePart(part: JsonObject, place: string): void {
   requireKnown(part, FIELDS.part, place);
   if (!DATA.some((name) => part[name] !== undefined)) {
-    refuse(
+    reject(
       `* GenerateContentRequest.${place}.data: required oneof field 'data' must have one initialized field`,
     );
   }
@@ -154,11 +154,11 @@ function requirePart(part: JsonObject, place: string): void {
     const fields = objectAt(part[kind], `${place}.${kind}`);
     requireKnown(fields, FIELDS[kind], `${place}.${kind}`);
     if (textAt(fields["name"] ?? "", `${place}.${kind}.name`) === "") {
-      refuse(`* GenerateContentRequest.${place}.${kind}.name: Name cannot be empty.`);
+      reject(`* GenerateContentRequest.${place}.${kind}.name: Name cannot be empty.`);
     }
     const data = kind === "functionCall" ? fields["args"] : fields["response"];
     if (data !== undefined && !isObject(data)) {
-      refuse(`Invalid value at '${place}.${kind}' (type.googleapis.com/google.protobuf.Struct)`);
+      reject(`Invalid value at '${place}.${kind}' (type.googleapis.com/google.protobuf.Struct)`);
     }
   }
 }
@@ -167,33 +167,33 @@ function partsWith({ parts }: Content, kind: string): readonly JsonObject[] {
   return parts.filter((part) => part[kind] !== undefined);
 }
 
-/** A turn of calls follows a user turn, and is followed by the same number of responses. */
+/** Requires a turn of calls to follow a user turn, and to be followed by the same number of responses. */
 function requireTurns(contents: readonly Content[]): void {
   for (const [index, content] of contents.entries()) {
     const before = contents[index - 1];
     const calls = partsWith(content, "functionCall").length;
     if (calls > 0 && (content.role !== "model" || before?.role !== "user")) {
-      refuse(
+      reject(
         "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
       );
     }
     const called = before?.role === "model" ? partsWith(before, "functionCall").length : 0;
     const responses = partsWith(content, "functionResponse").length;
     if (responses > 0 && called === 0) {
-      refuse("Please ensure that function response turn comes immediately after a function call turn.");
+      reject("Please ensure that function response turn comes immediately after a function call turn.");
     }
     if (responses !== called) {
-      refuse(
+      reject(
         "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
       );
     }
   }
 }
 
-/** Accepted in place of a signature, for a history of another model. */
+/** Accepted instead of a signature, for a history of another model. */
 const STAND_INS = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"]);
 
-/** In the current turn the first call of each step must have the signature that it was sent with. */
+/** Requires the first call of each step of the current turn to have the signature that it was sent with. */
 function checkSignatures(contents: readonly Content[], signatures: Signatures): string[] {
   const lastWords = contents.findLastIndex(
     (content) => content.role === "user" && partsWith(content, "functionResponse").length === 0,
@@ -205,13 +205,13 @@ function checkSignatures(contents: readonly Content[], signatures: Signatures): 
     const name = String(objectAt(first["functionCall"], "functionCall")["name"]);
     const signature = first["thoughtSignature"];
     if (signature === undefined) {
-      refuse(
+      reject(
         `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${name}\` , position ${index + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`,
       );
     }
     if (STAND_INS.has(String(signature)))
       return [`The thought signature of the call of ${name} was replaced.`];
-    return signatures.get(String(signature)) === name ? [] : refuse("Thought signature is not valid.");
+    return signatures.get(String(signature)) === name ? [] : reject("Thought signature is not valid.");
   });
 }
 
@@ -224,7 +224,7 @@ function readTools(tools: unknown): OfferedTool[] {
     return objectsIn(tool["functionDeclarations"]).map((declaration, at) => {
       const place = `tools[${index}].function_declarations[${at}]`;
       const offered = readDeclaration(declaration, place);
-      if (seen.has(offered.name)) refuse(`Duplicate function declaration found: ${offered.name}`);
+      if (seen.has(offered.name)) reject(`Duplicate function declaration found: ${offered.name}`);
       seen.add(offered.name);
       return offered;
     });
@@ -235,29 +235,29 @@ function readDeclaration(declaration: JsonObject, place: string): OfferedTool {
   requireKnown(declaration, FIELDS.declaration, place);
   const name = textAt(declaration["name"], `${place}.name`);
   if (!/^[a-zA-Z_][\w.:-]{0,63}$/.test(name)) {
-    refuse(
+    reject(
       `* GenerateContentRequest.${place}.name: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.`,
     );
   }
   const { parameters, parametersJsonSchema } = declaration;
   if (parameters !== undefined && parametersJsonSchema !== undefined) {
-    refuse(`${place}: only one of parameters and parameters_json_schema may be set.`);
+    reject(`${place}: only one of parameters and parameters_json_schema may be set.`);
   }
   if (parameters !== undefined) requireSchema(objectAt(parameters, place), `${place}.parameters`);
   return { name, parameters: objectAt(parameters ?? parametersJsonSchema ?? {}, place) };
 }
 
-/** `parameters` is an OpenAPI schema, not a JSON Schema: most keywords are unknown here. is an OpenAPI schema, not a JSON Schema: most of its words are unknown here. */
+/** Checks `parameters`, which is an OpenAPI schema and not a JSON Schema: most keywords are unknown. */
 function requireSchema(schema: JsonObject, place: string): void {
   requireKnown(schema, FIELDS.schema, place);
   if (Array.isArray(schema["type"]))
-    refuse(`Proto field is not repeating, cannot start list. at '${place}.type'`);
+    reject(`Proto field is not repeating, cannot start list. at '${place}.type'`);
   if (
     typeof schema["type"] === "string" &&
     schema["type"].toLowerCase() === "array" &&
     !isObject(schema["items"])
   ) {
-    refuse(`* GenerateContentRequest.${place}.items: missing field.`);
+    reject(`* GenerateContentRequest.${place}.items: missing field.`);
   }
   if (isObject(schema["properties"])) {
     for (const [name, property] of Object.entries(schema["properties"])) {
@@ -273,7 +273,7 @@ function entryOf(part: JsonObject, role: Content["role"]): Entry {
   if (isObject(call)) return { kind: "call", id: String(call["id"] ?? ""), name: String(call["name"]) };
   const response = part["functionResponse"];
   if (isObject(response)) {
-    // The model sees all of it, whatever it contains.
+    // The model sees the complete response.
     const text = JSON.stringify(response["response"] ?? {});
     return { kind: "result", id: String(response["id"] ?? ""), text };
   }
@@ -281,7 +281,7 @@ function entryOf(part: JsonObject, role: Content["role"]): Entry {
   return { kind: "text", role: role === "user" ? "user" : "assistant", text };
 }
 
-/** The reply as parts, with texts split as in a stream. */
+/** Returns the reply as parts, with texts split as in a stream. */
 function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): JsonObject[] {
   const sign = (name: string | null): string => {
     const signature = Buffer.from(makeId(120)).toString("base64");
@@ -290,7 +290,7 @@ function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): 
   };
   const calls = reply.calls.map((call, index) => ({
     functionCall: { name: call.name, args: call.arguments },
-    // Of parallel calls only the first is signed.
+    // Only the first of parallel calls is signed.
     ...(index === 0 && { thoughtSignature: sign(call.name) }),
   }));
   return [
@@ -300,7 +300,7 @@ function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): 
   ];
 }
 
-/** Consecutive texts of one kind are one part of a whole answer. */
+/** Joins consecutive texts of one kind, as a document has them. */
 function joinTexts(parts: readonly JsonObject[]): JsonObject[] {
   const joined: JsonObject[] = [];
   for (const part of parts) {

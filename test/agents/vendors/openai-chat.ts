@@ -1,5 +1,5 @@
 import { type JsonObject, joinTexts, listAt, objectAt, objectsIn, textAt } from "./json-shape.ts";
-import { type Refusal, refuse } from "./refusal.ts";
+import { type Rejection, reject } from "./rejection.ts";
 import type { Conversation, Entry, OfferedTool, Reply } from "./scripted-model.ts";
 import {
   cutText,
@@ -12,12 +12,13 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** The host whose behavior is simulated, where hosts of the format differ. */
+/** The vendor whose behavior is simulated, where vendors of the format differ. */
 export type ChatHost = "openai" | "deepseek";
 
 /**
- * Chat completions. OpenAI rejects unknown fields, and `max_tokens` for reasoning models, and does not send
- * reasoning; DeepSeek sends it as `reasoning_content`, and requires it back while tools are being called.
+ * Simulates chat completions. OpenAI rejects unknown fields, and `max_tokens` for reasoning models, and does
+ * not send reasoning. DeepSeek sends it as `reasoning_content`, and requires it back while tools are being
+ * called.
  */
 export function createOpenaiChat(host: ChatHost): WireFormat {
   return {
@@ -25,11 +26,11 @@ export function createOpenaiChat(host: ChatHost): WireFormat {
     hasPath: (path) => path === "/v1/chat/completions",
     findKey: ({ headers }) => /^Bearer (.+)$/.exec(headers.get("authorization") ?? "")?.[1] ?? null,
     read: (request) => readRequest(request, host),
-    renderRefusal,
+    renderRejection,
   };
 }
 
-function renderRefusal({ message, field, status }: Refusal): Response {
+function renderRejection({ message, field, status }: Rejection): Response {
   return Response.json(
     { error: { message, type: "invalid_request_error", param: field, code: null } },
     { status },
@@ -51,7 +52,7 @@ function readRequest({ body }: IncomingRequest, host: ChatHost): ReadRequest {
   else requireReasoning(objectsIn(body["messages"]));
   const isStreamed = body["stream"] === true;
   if (body["stream_options"] !== undefined && !isStreamed) {
-    refuse("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
+    reject("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
   }
   const wantsUsage = objectsIn([body["stream_options"]])[0]?.["include_usage"] === true;
   const conversation: Conversation = {
@@ -69,22 +70,22 @@ function readRequest({ body }: IncomingRequest, host: ChatHost): ReadRequest {
 
 function requireKnownFields(body: JsonObject, model: string): void {
   if (body["max_tokens"] !== undefined && REASONING_MODELS.test(model)) {
-    refuse(
+    reject(
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
       "max_tokens",
     );
   }
   for (const name of Object.keys(body)) {
-    if (!FIELDS.has(name)) refuse(`Unrecognized request argument supplied: ${name}`);
+    if (!FIELDS.has(name)) reject(`Unrecognized request argument supplied: ${name}`);
   }
 }
 
-/** Since the last user message, each message of the model must have its reasoning. */
+/** Requires reasoning in each message of the model since the last user message. */
 function requireReasoning(messages: readonly JsonObject[]): void {
   const lastWords = messages.findLastIndex(({ role }) => role === "user");
   for (const [index, { role, reasoning_content }] of messages.entries()) {
     if (index < lastWords || role !== "assistant" || typeof reasoning_content === "string") continue;
-    refuse(
+    reject(
       `Missing \`reasoning_content\` field in the assistant message at message index ${index}. For more information, please refer to https://api-docs.deepseek.com/guides/thinking_mode#tool-calls`,
     );
   }
@@ -97,12 +98,12 @@ function readTools(tools: unknown): OfferedTool[] {
     const fn = objectAt(objectAt(tool, `tools[${index}]`)["function"], place);
     const name = textAt(fn["name"], `${place}.name`);
     if (!/^[\w-]{1,64}$/.test(name)) {
-      refuse(`Invalid '${place}.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'.`, place);
+      reject(`Invalid '${place}.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'.`, place);
     }
     if (fn["parameters"] === undefined) return { name, parameters: {} };
     const parameters = objectAt(fn["parameters"], `${place}.parameters`);
     if (parameters["type"] !== "object") {
-      refuse(
+      reject(
         `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"'.`,
         place,
       );
@@ -111,7 +112,7 @@ function readTools(tools: unknown): OfferedTool[] {
   });
 }
 
-/** Calls without a result so far, by id. */
+/** Tool calls without a result so far, by id. */
 type Pending = Set<string>;
 
 function readMessages(messages: readonly unknown[]): Entry[] {
@@ -140,7 +141,7 @@ function readMessages(messages: readonly unknown[]): Entry[] {
 function requireAnswered(pending: Pending, place: string): void {
   if (pending.size === 0) return;
   const ids = [...pending].join(", ");
-  refuse(
+  reject(
     `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids}`,
     place,
   );
@@ -149,7 +150,7 @@ function requireAnswered(pending: Pending, place: string): void {
 function readText(fields: JsonObject, place: string): Entry {
   const { role, content } = fields;
   if (role !== "system" && role !== "developer" && role !== "user") {
-    refuse(
+    reject(
       `Invalid value: '${role}'. Supported values are: 'system', 'assistant', 'user', 'tool', and 'developer'.`,
       `${place}.role`,
     );
@@ -165,7 +166,7 @@ function requireContent(content: unknown, place: string): void {
   for (const [index, part] of listAt(content, `${place}.content`).entries()) {
     const { type } = objectAt(part, `${place}.content[${index}]`);
     if (!PART_TYPES.has(String(type))) {
-      refuse(
+      reject(
         `Invalid value: '${type}'. Supported values are: ${[...PART_TYPES].join(", ")}.`,
         `${place}.content[${index}].type`,
       );
@@ -177,16 +178,16 @@ function readAssistant(fields: JsonObject, place: string): { read: Entry[]; ids:
   const { content, tool_calls: calls } = fields;
   if (content !== null && content !== undefined) requireContent(content, place);
   else if (calls === undefined && typeof fields["refusal"] !== "string") {
-    refuse(`Invalid value for 'content': expected a string, got null.`, `${place}.content`);
+    reject(`Invalid value for 'content': expected a string, got null.`, `${place}.content`);
   }
   if (Array.isArray(calls) && calls.length === 0) {
-    refuse(`Invalid '${place}.tool_calls': empty array. Expected an array with minimum length 1.`, place);
+    reject(`Invalid '${place}.tool_calls': empty array. Expected an array with minimum length 1.`, place);
   }
   const read: Entry[] = [{ kind: "text", role: "assistant", text: joinTexts(content) }];
   const ids: Pending = new Set();
   for (const [index, call] of (calls === undefined ? [] : listAt(calls, `${place}.tool_calls`)).entries()) {
     const entry = readCall(objectAt(call, `${place}.tool_calls[${index}]`), `${place}.tool_calls[${index}]`);
-    if (ids.has(entry.id)) refuse(`Duplicate tool call id: ${entry.id}`, place);
+    if (ids.has(entry.id)) reject(`Duplicate tool call id: ${entry.id}`, place);
     ids.add(entry.id);
     read.push(entry);
   }
@@ -196,12 +197,12 @@ function readAssistant(fields: JsonObject, place: string): { read: Entry[]; ids:
 function readCall(call: JsonObject, place: string): Entry & { kind: "call" } {
   const id = textAt(call["id"], `${place}.id`);
   if (id === "" || id.length > 64) {
-    refuse(
+    reject(
       `Invalid '${place}.id': string of wrong length. Expected 1 to 64 characters, got ${id.length}.`,
       place,
     );
   }
-  if (call["type"] !== "function") refuse(`Missing required parameter: '${place}.type'.`, `${place}.type`);
+  if (call["type"] !== "function") reject(`Missing required parameter: '${place}.type'.`, `${place}.type`);
   const fn = objectAt(call["function"], `${place}.function`);
   textAt(fn["arguments"], `${place}.function.arguments`);
   return { kind: "call", id, name: textAt(fn["name"], `${place}.function.name`) };
@@ -210,7 +211,7 @@ function readCall(call: JsonObject, place: string): Entry & { kind: "call" } {
 function readResult(fields: JsonObject, place: string, pending: Pending, answered: Pending): Entry {
   const id = textAt(fields["tool_call_id"], `${place}.tool_call_id`);
   if (!pending.delete(id)) {
-    refuse(
+    reject(
       answered.has(id)
         ? `Duplicate value for 'tool_call_id' of '${id}' in message[${place}].`
         : "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",

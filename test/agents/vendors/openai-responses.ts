@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, joinTexts, listAt, objectAt, objectsIn, textAt } from "./json-shape.ts";
-import { type Refusal, refuse } from "./refusal.ts";
+import { type Rejection, reject } from "./rejection.ts";
 import type { Conversation, Entry, OfferedTool, PlannedCall, Reply } from "./scripted-model.ts";
 import {
   cutText,
@@ -12,7 +12,7 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** What the vendor has sent, to recognize it when it comes back. */
+/** What the vendor has sent, to compare with what comes back. */
 interface Memory {
   /** Encrypted reasoning, by the id of its item. */
   readonly reasonings: Map<string, string>;
@@ -20,7 +20,7 @@ interface Memory {
   readonly reasonedCalls: Map<string, string>;
 }
 
-/** OpenAI's Responses without storage: reasoning is sent encrypted in both directions. */
+/** OpenAI's Responses API without storage: reasoning is sent encrypted in both directions. */
 export function createOpenaiResponses(): WireFormat {
   const memory: Memory = { reasonings: new Map(), reasonedCalls: new Map() };
   return {
@@ -28,11 +28,11 @@ export function createOpenaiResponses(): WireFormat {
     hasPath: (path) => path === "/v1/responses",
     findKey: ({ headers }) => /^Bearer (.+)$/.exec(headers.get("authorization") ?? "")?.[1] ?? null,
     read: (request) => readRequest(request, memory),
-    renderRefusal,
+    renderRejection,
   };
 }
 
-function renderRefusal({ message, field, status }: Refusal): Response {
+function renderRejection({ message, field, status }: Rejection): Response {
   return Response.json(
     { error: { message, type: "invalid_request_error", param: field, code: null } },
     { status },
@@ -48,7 +48,7 @@ const FIELDS = new Set(
 
 function readRequest({ body }: IncomingRequest, memory: Memory): ReadRequest {
   for (const name of Object.keys(body)) {
-    if (!FIELDS.has(name)) refuse(`Unknown parameter: '${name}'.`, name);
+    if (!FIELDS.has(name)) reject(`Unknown parameter: '${name}'.`, name);
   }
   const model = textAt(body["model"], "model");
   const { input } = body;
@@ -95,12 +95,12 @@ function readTools(tools: unknown, namespace: string | null = null): NamespacedT
     if (tool["type"] !== "function" && tool["type"] !== "custom") return [];
     const name = textAt(tool["name"], `${place}.name`);
     if (!/^[\w-]{1,64}$/.test(name)) {
-      refuse(`Invalid '${place}.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'.`, place);
+      reject(`Invalid '${place}.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'.`, place);
     }
     if (tool["type"] === "custom") return [{ tool: { name, parameters: null }, namespace }];
     const parameters = objectAt(tool["parameters"] ?? {}, `${place}.parameters`);
     if (tool["parameters"] != null && parameters["type"] !== "object") {
-      refuse(
+      reject(
         `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"'.`,
         place,
       );
@@ -112,7 +112,7 @@ function readTools(tools: unknown, namespace: string | null = null): NamespacedT
 const CALL_TYPES = new Set(["function_call", "custom_tool_call"]);
 const RESULT_TYPES = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** The prefix of an item's id, if it has one. */
+/** Checks the prefix of an item's id, if it has an id. */
 const ID_PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",
   reasoning: "rs",
@@ -137,21 +137,21 @@ function readItems(
     requireItemId(item, type, place);
     if (CALL_TYPES.has(type)) {
       const entry = readCall(item, place);
-      if (open.has(entry.id)) refuse(`Duplicate item found with call_id ${entry.id}.`, place);
+      if (open.has(entry.id)) reject(`Duplicate item found with call_id ${entry.id}.`, place);
       open.add(entry.id);
       entries.push(entry);
       losses.push(...findLostReasoning(item, entry.id, reasonings, memory));
     } else if (RESULT_TYPES.has(type)) {
       const entry = readResult(item, place);
       if (!open.delete(entry.id)) {
-        refuse(`No tool call found for function call output with call_id ${entry.id}.`, place);
+        reject(`No tool call found for function call output with call_id ${entry.id}.`, place);
       }
       entries.push(entry);
     } else if (type === "reasoning") reasonings.add(readReasoning(item, place, memory));
     else if (type === "message") entries.push(readMessage(item, place));
-    else refuse(`Invalid value: '${type}'.`, `${place}.type`);
+    else reject(`Invalid value: '${type}'.`, `${place}.type`);
   }
-  if (open.size > 0) refuse(`No tool output found for function call ${[...open].join(", ")}.`, "input");
+  if (open.size > 0) reject(`No tool output found for function call ${[...open].join(", ")}.`, "input");
   return { entries, losses };
 }
 
@@ -160,7 +160,7 @@ function requireItemId(item: JsonObject, type: string, place: string): void {
   const prefix = ID_PREFIXES[type];
   if (id === undefined || id === null || prefix === undefined) return;
   if (!textAt(id, `${place}.id`).startsWith(prefix)) {
-    refuse(`Invalid '${place}.id': '${id}'. Expected an ID that begins with '${prefix}'.`, `${place}.id`);
+    reject(`Invalid '${place}.id': '${id}'. Expected an ID that begins with '${prefix}'.`, `${place}.id`);
   }
 }
 
@@ -168,7 +168,7 @@ function readCall(item: JsonObject, place: string): Entry & { kind: "call" } {
   textAt(item["type"] === "function_call" ? item["arguments"] : item["input"], `${place}.arguments`);
   const id = textAt(item["call_id"], `${place}.call_id`);
   if (id === "" || id.length > 64) {
-    refuse(
+    reject(
       `Invalid '${place}.call_id': string of wrong length. Expected 1 to 64 characters, got ${id.length}.`,
       place,
     );
@@ -189,7 +189,7 @@ function requireParts(content: unknown, place: string, types: ReadonlySet<string
   for (const [index, part] of listAt(content, place).entries()) {
     const { type } = objectAt(part, `${place}[${index}]`);
     if (!types.has(String(type))) {
-      refuse(
+      reject(
         `Invalid value: '${type}'. Supported values are: ${[...types].map((name) => `'${name}'`).join(", ")}.`,
         `${place}[${index}]`,
       );
@@ -200,7 +200,7 @@ function requireParts(content: unknown, place: string, types: ReadonlySet<string
 function readMessage(item: JsonObject, place: string): Entry {
   const { role, content } = item;
   if (role !== "user" && role !== "system" && role !== "developer" && role !== "assistant") {
-    refuse(
+    reject(
       `Invalid value: '${role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`,
       `${place}.role`,
     );
@@ -216,20 +216,23 @@ function readReasoning(item: JsonObject, place: string, { reasonings }: Memory):
   const id = textAt(item["id"], `${place}.id`);
   const sealed = item["encrypted_content"];
   if (typeof sealed !== "string") {
-    refuse(
+    reject(
       `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false.`,
       "input",
     );
   }
   if (reasonings.get(id) !== sealed) {
-    refuse(
+    reject(
       `The encrypted content for item ${id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
     );
   }
   return id;
 }
 
-/** A call with its item id needs the reasoning before it; without an item id a missing one counts as a loss. */
+/**
+ * A call with its item id requires the reasoning before it. For a call without, missing reasoning counts as a
+ * loss.
+ */
 function findLostReasoning(
   item: JsonObject,
   callId: string,
@@ -239,7 +242,7 @@ function findLostReasoning(
   const needed = memory.reasonedCalls.get(callId);
   if (needed === undefined || reasonings.has(needed)) return [];
   if (typeof item["id"] === "string") {
-    refuse(
+    reject(
       `Item '${item["id"]}' of type '${item["type"]}' was provided without its required 'reasoning' item: '${needed}'.`,
       "input",
     );
@@ -247,7 +250,7 @@ function findLostReasoning(
   return [`The reasoning before the call ${callId} did not come back.`];
 }
 
-/** The parts of the answer that the client wants to see. */
+/** Returns the output items that the client requested. */
 interface AnswerShape {
   readonly reasons: boolean;
   readonly encrypts: boolean;
@@ -255,7 +258,7 @@ interface AnswerShape {
   namespaceOf(tool: string): string | null;
 }
 
-/** The reply as output items, in their final form. */
+/** Returns the reply as complete output items. */
 function outputOf(reply: Reply, shape: AnswerShape, memory: Memory): JsonObject[] {
   const id = `rs_${makeId(48)}`;
   const sealed = `gAAAAA${makeId(160)}`;
@@ -362,7 +365,7 @@ function eventsOfItem(item: JsonObject, index: number): TypedEvent[] {
   ];
 }
 
-/** An item as a stream begins it. */
+/** Returns an item as a stream begins it. */
 function begunItem(item: JsonObject): JsonObject {
   switch (item["type"]) {
     case "reasoning":

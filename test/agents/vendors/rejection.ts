@@ -1,5 +1,5 @@
 /** A vendor's rejection, rendered by its format. Thrown while a request is read. */
-export class Refusal extends Error {
+export class Rejection extends Error {
   readonly status: number;
   /** The invalid field, if the format names one. */
   readonly field: string | null;
@@ -13,8 +13,8 @@ export class Refusal extends Error {
 
 /**
  * Rejects the request.
- * @throws Refusal always.
+ * @throws Rejection always.
  */
-export function refuse(message: string, field: string | null = null): never {
-  throw new Refusal(message, field);
+export function reject(message: string, field: string | null = null): never {
+  throw new Rejection(message, field);
 }

@@ -41,15 +41,18 @@ export interface Task {
   readonly clueFile: string;
 }
 
-/** The task in the words that the scripted model understands. Without quotes, because some agents escape them. */
+/**
+ * Returns the task as a prompt that the scripted model understands. Without quotes, because some agents escape
+ * them.
+ */
 export function writePrompt({ file, text, clueFile }: Task): string {
   return `Create the file ${file} with the text [${text}] in it. Then read the file ${clueFile} and tell me the clue.`;
 }
 
-/** The clue in the clue file; the model finds it in the result of a tool. */
+/** Matches the clue, which the model finds in a tool result. */
 export const CLUE = /clue-[0-9a-f]{16}/;
 
-/** The sentence with which the model ends the task. */
+/** Returns the sentence with which the model ends the task. */
 export function closingSentence(clue: string): string {
   return `The task is done and the clue is ${clue}.`;
 }
@@ -111,7 +114,7 @@ function patchThatAdds(file: string, text: string): string {
   return `*** Begin Patch\n*** Add File: ${file}\n+${text}\n*** End Patch\n`;
 }
 
-/** The values for a tool call by their meaning, whatever the tool names its parameters. */
+/** The values for a tool call by their meaning, whatever the names of the tool's parameters. */
 type CallValues = Readonly<Partial<Record<Meaning, string>>>;
 type Meaning = "path" | "content" | "command" | "patch";
 
@@ -148,7 +151,7 @@ function propertiesOf({ parameters }: OfferedTool): [string, JsonObject][] {
   return Object.entries(properties).map(([name, schema]) => [name, isObject(schema) ? schema : {}]);
 }
 
-/** A call of the first tool of that kind, with arguments for its schema; `null` if there is none. */
+/** Returns a call of the first tool of a kind, with arguments for its schema; `null` if there is none. */
 function callTool(
   tools: readonly OfferedTool[],
   isKind: (tool: OfferedTool) => boolean,
@@ -172,7 +175,7 @@ function findValue(name: string, values: CallValues): string | undefined {
   return meaning === undefined ? undefined : values[meaning];
 }
 
-/** A value for a required property, whatever its meaning. */
+/** Returns a value for a required property without a known meaning. */
 function fillIn(schema: JsonObject): unknown {
   const options = schema["enum"];
   if (Array.isArray(options)) return options[0];

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isObject, type JsonObject } from "./json-shape.ts";
-import { Refusal } from "./refusal.ts";
+import { Rejection } from "./rejection.ts";
 import { type Conversation, decideReply, type Reply } from "./scripted-model.ts";
 
 /** Wire formats with a simulated vendor. */
@@ -21,10 +21,12 @@ export interface IncomingRequest {
   readonly body: JsonObject;
 }
 
-/** A request that was read and found valid. */
+/** A parsed and valid request. */
 export interface ReadRequest {
   readonly conversation: Conversation;
-  /** Faults that the real vendor tolerates, although a client that kept everything would not have made them. */
+  /**
+   * Losses that the real vendor tolerates, although a client that sends everything back would not cause them.
+   */
   readonly losses: readonly string[];
   answer(reply: Reply, usage: VendorUsage): Response;
 }
@@ -32,13 +34,13 @@ export interface ReadRequest {
 /** The behavior of a vendor of one format. */
 export interface WireFormat {
   readonly name: VendorFormat;
-  /** Whether a POST to that path is for it. */
+  /** Returns whether a POST to this path is for this format. */
   hasPath(path: string): boolean;
-  /** The key of a request. */
+  /** Returns the key of a request. */
   findKey(request: IncomingRequest): string | null;
-  /** Reads a request, or answers one that is not inference. @throws Refusal for what the real vendor rejects. */
+  /** Reads a request, or answers one that is not inference. @throws Rejection for what the real vendor rejects. */
   read(request: IncomingRequest): ReadRequest | Response;
-  renderRefusal(refusal: Refusal): Response;
+  renderRejection(rejection: Rejection): Response;
 }
 
 /** A request and its result. */
@@ -49,7 +51,7 @@ export interface VendorRequest {
   /** `null` if it was rejected or was not inference. */
   readonly reply: Reply | null;
   readonly usage: VendorUsage | null;
-  readonly refusal: string | null;
+  readonly rejection: string | null;
   readonly losses: readonly string[];
 }
 
@@ -76,7 +78,7 @@ export function startVendor(...formats: readonly WireFormat[]): SimulatedVendor 
       const url = new URL(request.url);
       const text = await request.text();
       const format = formats.find((format) => format.hasPath(url.pathname));
-      // Clients request more than models when they start; the vendor does not have that.
+      // Agents request more than models when they start; the vendor does not have that.
       if (request.method !== "POST" || format === undefined) return new Response(null, { status: 404 });
       const { recorded, response } = serve(format, key, request.headers, url, text);
       requests.push(recorded);
@@ -101,20 +103,21 @@ function serve(
 ): { recorded: VendorRequest; response: Response } {
   const seen = { format: format.name, body: parseJson(text), conversation: null, reply: null, usage: null };
   try {
-    const body = isObject(seen.body) ? seen.body : raise(new Refusal("The body is not a JSON object."));
+    const body = isObject(seen.body) ? seen.body : raise(new Rejection("The body is not a JSON object."));
     const request: IncomingRequest = { path: url.pathname, query: url.searchParams, headers, body };
-    if (format.findKey(request) !== key) throw new Refusal("The key is not valid.", null, 401);
+    if (format.findKey(request) !== key) throw new Rejection("The key is not valid.", null, 401);
     const read = format.read(request);
-    if (read instanceof Response) return { recorded: { ...seen, refusal: null, losses: [] }, response: read };
+    if (read instanceof Response)
+      return { recorded: { ...seen, rejection: null, losses: [] }, response: read };
     const { conversation, losses } = read;
     const reply = decideReply(conversation);
     const usage = countUsage(text, reply);
-    const recorded = { ...seen, conversation, reply, usage, refusal: null, losses };
+    const recorded = { ...seen, conversation, reply, usage, rejection: null, losses };
     return { recorded, response: read.answer(reply, usage) };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const recorded = { ...seen, refusal: `${error.status} ${error.message}`, losses: [] };
-    return { recorded, response: format.renderRefusal(error) };
+    if (!(error instanceof Rejection)) throw error;
+    const recorded = { ...seen, rejection: `${error.status} ${error.message}`, losses: [] };
+    return { recorded, response: format.renderRejection(error) };
   }
 }
 
@@ -130,7 +133,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** About what a real model would count. */
+/** Estimates tokens roughly like a real model's tokenizer. */
 function countUsage(body: string, reply: Reply): VendorUsage {
   const reasoning = Math.ceil(reply.reasoning.length / 4);
   const said = Math.ceil((reply.text.length + JSON.stringify(reply.calls).length) / 4);
@@ -139,12 +142,12 @@ function countUsage(body: string, reply: Reply): VendorUsage {
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** This many random letters and digits. */
+/** Returns random letters and digits. */
 export function makeId(length: number): string {
   return [...randomBytes(length)].map((byte) => LETTERS[byte % LETTERS.length]).join("");
 }
 
-/** A text in pieces, as a model streams it. */
+/** Splits a text into pieces, as a model streams it. */
 export function cutText(text: string): readonly string[] {
   return text.match(/[\s\S]{1,9}/g) ?? [];
 }
@@ -155,7 +158,7 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-/** The events as a stream, one write each. Text is sent unchanged, everything else as JSON. */
+/** Returns the events as a stream, one write each. Text is sent unchanged, everything else as JSON. */
 export function streamEvents(events: readonly StreamEvent[]): Response {
   const encoder = new TextEncoder();
   let next = 0;

@@ -30,13 +30,13 @@ const SHELL = {
   },
 };
 
-/** A minimal client of a format: it begins a conversation, and continues with the answers. */
+/** A minimal client of a format, which begins a conversation and continues it with the answers. */
 interface TinyClient {
   readonly format: () => WireFormat;
   readonly path: string;
   readonly headers: (key: string) => Record<string, string>;
   readonly begin: () => Body;
-  /** The next request: the answer, and a result for each of its calls. */
+  /** Returns the next request, with the answer and a result for each of its calls. */
   readonly goOn: (body: Body, answer: Body, result: string) => Body;
 }
 
@@ -155,14 +155,14 @@ function ask(name: ClientName, body: Body, path: string = CLIENTS[name].path): P
   });
 }
 
-/** A conversation in which the vendor has called its first tool; every test modifies its own. */
+/** A conversation in which the vendor has called its first tool. Every test modifies a copy. */
 async function askForSecondTurn(name: ClientName): Promise<Body> {
   const client: TinyClient = CLIENTS[name];
   const body = client.begin();
   return client.goOn(body, await (await ask(name, body)).json(), "written");
 }
 
-/** The first block, part, item or call of that kind in a request. */
+/** Returns the first block, part, item or call of a kind in a request. */
 function find(value: unknown, has: (fields: Body) => boolean): Body {
   if (isObject(value) && has(value)) return value;
   const inner = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
@@ -176,7 +176,7 @@ function find(value: unknown, has: (fields: Body) => boolean): Body {
 describe.each(Object.keys(CLIENTS) as ClientName[])("the simulated vendor %s", (name) => {
   const client: TinyClient = CLIENTS[name];
 
-  test("takes an agent through the task in three turns, with the clue from a tool result", async () => {
+  test("leads an agent through the task in three turns, with the clue from a tool result", async () => {
     const vendor = vendors.get(name) as SimulatedVendor;
     let body = client.begin();
     body = client.goOn(body, await (await ask(name, body)).json(), "written");
@@ -190,12 +190,12 @@ describe.each(Object.keys(CLIENTS) as ClientName[])("the simulated vendor %s", (
     expect(second?.reply?.calls[0]).toEqual({ name: "shell", arguments: read });
     expect(second?.reply?.calls).toHaveLength(2);
     expect(third?.conversation?.entries.filter(({ kind }) => kind === "result")).toHaveLength(3);
-    expect(vendor.requests.map(({ refusal, losses }) => [refusal, losses])).toEqual(
+    expect(vendor.requests.map(({ rejection, losses }) => [rejection, losses])).toEqual(
       Array(3).fill([null, []]),
     );
   });
 
-  test("streams the same reply that it would send whole, including usage", async () => {
+  test("streams the same reply that it sends without streaming, including usage", async () => {
     const isGemini = name === "gemini";
     const body = { ...client.begin(), ...(!isGemini && { stream: true }) };
     const path = isGemini ? "/v1beta/models/m:streamGenerateContent?alt=sse" : client.path;
@@ -206,7 +206,7 @@ describe.each(Object.keys(CLIENTS) as ClientName[])("the simulated vendor %s", (
     expect(text.split("data: ").length).toBeGreaterThan(5);
   });
 
-  test("accepts no other key, and has no other paths", async () => {
+  test("rejects other keys and other paths", async () => {
     const { origin } = vendors.get(name) as SimulatedVendor;
     const init = { method: "POST", headers: client.headers("other"), body: JSON.stringify(client.begin()) };
     expect((await fetch(origin + client.path, init)).status).toBe(401);
@@ -214,11 +214,11 @@ describe.each(Object.keys(CLIENTS) as ClientName[])("the simulated vendor %s", (
   });
 });
 
-/** The vendor, the fault, how it is made, and a part of the error. */
-const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, string])[] = [
+/** The vendor, the fault, a function that introduces it, and a part of the error message. */
+const REJECTED: readonly (readonly [ClientName, string, (body: Body) => unknown, string])[] = [
   [
     "openai",
-    "a field it does not know",
+    "an unknown field",
     (b) => Object.assign(b, { description: "" }),
     "Unrecognized request argument",
   ],
@@ -230,7 +230,7 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ],
   [
     "openai",
-    "a role it does not know",
+    "an unknown role",
     (b) => Object.assign(b.messages[0], { role: "human" }),
     "Invalid value: 'human'",
   ],
@@ -239,13 +239,13 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ["openai", "a second result", (b) => b.messages.push(b.messages[2]), "Duplicate value"],
   [
     "openai",
-    "a call id that is too long",
+    "a too long call id",
     (b) => Object.assign(b.messages[1].tool_calls[0], { id: "x".repeat(65) }),
     "64",
   ],
   [
     "deepseek",
-    "reasoning that does not come back",
+    "missing reasoning of an earlier turn",
     (b) => delete b.messages[1].reasoning_content,
     "Missing `reasoning_content`",
   ],
@@ -259,13 +259,13 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ["responses", "a call without its result", (b) => b.input.pop(), "No tool output found"],
   [
     "responses",
-    "an item id of the wrong kind",
+    "an item id with the wrong prefix",
     (b) => Object.assign(b.input[1], { id: "msg_1" }),
     "begins with 'rs'",
   ],
   [
     "responses",
-    "reasoning that was changed",
+    "modified reasoning",
     (b) => Object.assign(b.input[1], { encrypted_content: "x" }),
     "could not be verified",
   ],
@@ -275,15 +275,10 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
     (b) => b.input.splice(1, 1),
     "without its required 'reasoning' item",
   ],
+  ["anthropic", "an unknown field", (b) => Object.assign(b, { seed: 1 }), "Extra inputs are not permitted"],
   [
     "anthropic",
-    "a field it does not know",
-    (b) => Object.assign(b, { seed: 1 }),
-    "Extra inputs are not permitted",
-  ],
-  [
-    "anthropic",
-    "a role it does not know",
+    "an unknown role",
     (b) => Object.assign(b.messages[0], { role: "system" }),
     "Unexpected role",
   ],
@@ -305,13 +300,13 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ],
   [
     "anthropic",
-    "words before the results",
+    "text before the results",
     (b) => b.messages[2].content.unshift({ type: "text", text: "So:" }),
     "immediately after",
   ],
   [
     "anthropic",
-    "a call id of the wrong shape",
+    "a call id with invalid characters",
     (b) =>
       Object.assign(
         find(b, (x) => x.type === "tool_use"),
@@ -322,13 +317,13 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ["anthropic", "thinking that is missing", (b) => b.messages[1].content.shift(), "Expected `thinking`"],
   [
     "anthropic",
-    "a signature that is missing",
+    "a missing signature",
     (b) => delete find(b, (x) => x.type === "thinking").signature,
     "signature: Field required",
   ],
   [
     "anthropic",
-    "a signature that was changed",
+    "a modified signature",
     (b) =>
       Object.assign(
         find(b, (x) => x.type === "thinking"),
@@ -338,7 +333,7 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ],
   [
     "anthropic",
-    "thinking that was changed",
+    "modified thinking",
     (b) =>
       Object.assign(
         find(b, (x) => x.type === "thinking"),
@@ -348,13 +343,13 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ],
   [
     "anthropic",
-    "a text that is empty",
+    "an empty text",
     (b) => b.messages.push({ role: "user", content: [{ type: "text", text: "" }] }),
     "non-empty",
   ],
   [
     "anthropic",
-    "five cache marks",
+    "five cache_control markers",
     (b) =>
       Object.assign(b, {
         system: Array(5).fill({ type: "text", text: "x", cache_control: { type: "ephemeral" } }),
@@ -362,12 +357,7 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
     "Found 5",
   ],
   ["gemini", "a field it does not know", (b) => Object.assign(b, { stream: true }), 'Unknown name "stream"'],
-  [
-    "gemini",
-    "a role it does not know",
-    (b) => Object.assign(b.contents[0], { role: "assistant" }),
-    "valid role",
-  ],
+  ["gemini", "an unknown role", (b) => Object.assign(b.contents[0], { role: "assistant" }), "valid role"],
   [
     "gemini",
     "a call without its signature",
@@ -376,7 +366,7 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ],
   [
     "gemini",
-    "a signature that was changed",
+    "a modified signature",
     (b) =>
       Object.assign(
         find(b, (x) => x.functionCall),
@@ -398,7 +388,7 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ],
   [
     "gemini",
-    "JSON Schema in place of its own",
+    "a JSON Schema instead of an OpenAPI schema",
     (b) =>
       Object.assign(b.tools[0].functionDeclarations[0], {
         parametersJsonSchema: undefined,
@@ -408,19 +398,19 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ],
 ];
 
-describe("a simulated vendor rejects what the real one rejects", () => {
-  test.each(REFUSED)("%s: %s", async (name, _what, spoil, says) => {
+describe("a simulated vendor rejects the same requests as the real one", () => {
+  test.each(REJECTED)("the vendor %s rejects %s", async (name, _what, breakRequest, says) => {
     const body = await askForSecondTurn(name);
-    spoil(body);
+    breakRequest(body);
     const response = await ask(name, body);
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { message: string } };
     expect(error.message).toContain(says);
-    expect(vendors.get(name)?.requests.at(-1)?.refusal).toContain(says);
+    expect(vendors.get(name)?.requests.at(-1)?.rejection).toContain(says);
   });
 });
 
-describe("a simulated vendor accepts and counts as lost", () => {
+describe("a simulated vendor accepts and records as a loss", () => {
   test("adaptive thinking that was not sent back", async () => {
     const body = await askForSecondTurn("anthropic");
     body.thinking = { type: "adaptive" };

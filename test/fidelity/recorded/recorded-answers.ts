@@ -75,12 +75,12 @@ function eventStreams(folder: string, format: FormatName, first: string): Record
       if (event["type"] === first || answers.length === 0) answers.push([]);
       answers.at(-1)?.push(event);
     }
-    return answers.map((own, at) => streamed(`${name}#${at}`, format, printEvents(own)));
+    return answers.map((own, at) => streamed(`${name}#${at}`, format, encodeEvents(own)));
   });
   return [...raw, ...made];
 }
 
-function printEvents(events: readonly Fields[]): string {
+function encodeEvents(events: readonly Fields[]): string {
   return encodeLatin1(
     events.map((event) => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
   );

@@ -7,7 +7,7 @@ import { geminiScript } from "./gemini-script.ts";
 import { responsesScript } from "./responses-script.ts";
 import type { VendorScript } from "./vendor-script.ts";
 
-/** A script for every upstream format. */
+/** The script of each upstream format. */
 export const SCRIPTS: Readonly<Record<FormatName, VendorScript>> = {
   "openai-chat": chatScript,
   "openai-responses": responsesScript,

@@ -1,9 +1,9 @@
-import { printEvents, SCRIPTED_USAGE, type ScriptedError, type VendorScript } from "./vendor-script.ts";
+import { encodeEvents, SCRIPTED_USAGE, type ScriptedError, type VendorScript } from "./vendor-script.ts";
 
 const USAGE = { input_tokens: SCRIPTED_USAGE.prompt, output_tokens: SCRIPTED_USAGE.completion };
 const STOP_REASONS = { stop: "end_turn", length: "max_tokens", refusal: "refusal" } as const;
 
-const print = (...events: unknown[]) => printEvents(events, true);
+const print = (...events: unknown[]) => encodeEvents(events, true);
 const HEAD = { id: "msg_vendor", type: "message", role: "assistant", model: "up" };
 const start = (usage: object) => ({
   type: "message_start",
@@ -40,14 +40,14 @@ export const anthropicScript: VendorScript = {
       { type: "message_delta", delta: {}, usage: { output_tokens: SCRIPTED_USAGE.completion } },
       { type: "message_stop" },
     ),
-  trailOff: () => print(STOP_BLOCK),
+  endWithoutFinish: () => print(STOP_BLOCK),
   beginCall: () =>
     print(
       START,
       block({ type: "tool_use", id: "toolu_1", name: "look", input: {} }),
       delta({ type: "input_json_delta", partial_json: '{"at"' }),
     ),
-  sayNothing: () =>
+  emptyStream: () =>
     print(
       start({ input_tokens: SCRIPTED_USAGE.prompt, output_tokens: 0 }),
       { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 0 } },

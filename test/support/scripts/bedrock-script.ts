@@ -31,7 +31,7 @@ export const bedrockScript: VendorScript = {
     join(STOP_BLOCK, encodeEvent("messageStop", { stopReason: STOP_REASONS[finish] }), metadata(usage)),
   finish: () => join(STOP_BLOCK, metadata(USAGE), encodeEvent("messageStop", { stopReason: "end_turn" })),
   closeWithoutReason: () => join(STOP_BLOCK, encodeEvent("messageStop", {}), metadata(USAGE)),
-  trailOff: () => join(STOP_BLOCK),
+  endWithoutFinish: () => join(STOP_BLOCK),
   beginCall: () =>
     join(
       START,
@@ -41,7 +41,7 @@ export const bedrockScript: VendorScript = {
       }),
       delta({ toolUse: { input: '{"at"' } }),
     ),
-  sayNothing: () =>
+  emptyStream: () =>
     join(
       START,
       encodeEvent("messageStop", { stopReason: "end_turn" }),

@@ -1,8 +1,8 @@
 import { chunkOf, documentOf, opening, textOf, USAGE } from "../vendor.ts";
-import { printEvents, type ScriptedError, type VendorScript } from "./vendor-script.ts";
+import { encodeEvents, type ScriptedError, type VendorScript } from "./vendor-script.ts";
 
-const FINISHES = { stop: "stop", length: "length", refusal: "content_filter" } as const;
-const print = (...events: unknown[]) => printEvents(events);
+const FINISH_REASONS = { stop: "stop", length: "length", refusal: "content_filter" } as const;
+const print = (...events: unknown[]) => encodeEvents(events);
 const CALL = { index: 0, id: "call_1", type: "function", function: { name: "look", arguments: '{"at"' } };
 
 const error = (status: number, type: string, code: string | null, message: string): ScriptedError => ({
@@ -10,7 +10,7 @@ const error = (status: number, type: string, code: string | null, message: strin
   body: { error: { message, type, param: null, code } },
 });
 
-/** OpenAI's chat completions. */
+/** OpenAI's chat completions format. */
 export const chatScript: VendorScript = {
   format: "openai-chat",
   contentType: "text/event-stream",
@@ -18,18 +18,18 @@ export const chatScript: VendorScript = {
   begin: (text) => print(...opening(text)),
   more: (text) => print(textOf(text)),
   close: (finish, usage = USAGE) =>
-    print(chunkOf({}, FINISHES[finish]), { ...chunkOf({}), choices: [], usage }, "[DONE]"),
+    print(chunkOf({}, FINISH_REASONS[finish]), { ...chunkOf({}), choices: [], usage }, "[DONE]"),
   finish: () => print(chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage: USAGE }),
   closeWithoutReason: () => print({ ...chunkOf({}), choices: [], usage: USAGE }, "[DONE]"),
-  trailOff: () => print("[DONE]"),
+  endWithoutFinish: () => print("[DONE]"),
   beginCall: () => print(chunkOf({ role: "assistant", content: null }), chunkOf({ tool_calls: [CALL] })),
-  sayNothing: () => print(chunkOf({ role: "assistant", content: "" }), chunkOf({}, "stop"), "[DONE]"),
+  emptyStream: () => print(chunkOf({ role: "assistant", content: "" }), chunkOf({}, "stop"), "[DONE]"),
   fail: ({ body }) => print(body),
   document(text, finish, usage = USAGE) {
     const document = documentOf(text, { usage });
     return {
       ...document,
-      choices: document.choices.map((choice) => ({ ...choice, finish_reason: FINISHES[finish] })),
+      choices: document.choices.map((choice) => ({ ...choice, finish_reason: FINISH_REASONS[finish] })),
     };
   },
   emptyDocument: () => documentOf("", {}),

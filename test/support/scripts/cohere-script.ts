@@ -1,12 +1,12 @@
-import { printEvents, SCRIPTED_USAGE, type ScriptedError, type VendorScript } from "./vendor-script.ts";
+import { encodeEvents, SCRIPTED_USAGE, type ScriptedError, type VendorScript } from "./vendor-script.ts";
 
 const { prompt: input_tokens, completion: output_tokens } = SCRIPTED_USAGE;
 const USAGE = { billed_units: { input_tokens, output_tokens }, tokens: { input_tokens, output_tokens } };
 const FINISH_REASONS = { stop: "COMPLETE", length: "MAX_TOKENS", refusal: "ERROR_TOXIC" } as const;
 
-const print = (...events: unknown[]) => printEvents(events, true);
+const print = (...events: unknown[]) => encodeEvents(events, true);
 const START = { type: "message-start", id: "vendor", delta: { message: { role: "assistant", content: [] } } };
-const words = (type: string, text: string) => ({
+const textEvent = (type: string, text: string) => ({
   type,
   index: 0,
   delta: { message: { content: { type: "text", text } } },
@@ -17,20 +17,20 @@ const finish = (finish_reason: string | undefined, usage: unknown) => ({
   delta: { finish_reason, usage },
 });
 
-/** Its bodies name no status; the code is there for those that come with 200. */
+/** Bodies contain no status. `code` serves for errors that are sent with status 200. */
 const error = (code: number, message: string): ScriptedError => ({ status: code, body: { code, message } });
 
-/** Cohere's chat. */
+/** Cohere's chat format. */
 export const cohereScript: VendorScript = {
   format: "cohere-chat",
   contentType: "text/event-stream",
   isStream: (_line, body) => body["stream"] === true,
-  begin: (text) => print(START, words("content-start", ""), words("content-delta", text)),
-  more: (text) => print(words("content-delta", text)),
+  begin: (text) => print(START, textEvent("content-start", ""), textEvent("content-delta", text)),
+  more: (text) => print(textEvent("content-delta", text)),
   close: (reason, usage = USAGE) => print(END, finish(FINISH_REASONS[reason], usage)),
   finish: () => print(END, finish("COMPLETE", USAGE)),
   closeWithoutReason: () => print(END, finish(undefined, USAGE)),
-  trailOff: () => print(END),
+  endWithoutFinish: () => print(END),
   beginCall: () => {
     const tool_calls = { id: "look_1", type: "function", function: { name: "look", arguments: "" } };
     const more = { function: { arguments: '{"at"' } };
@@ -40,7 +40,7 @@ export const cohereScript: VendorScript = {
       { type: "tool-call-delta", index: 0, delta: { message: { tool_calls: more } } },
     );
   },
-  sayNothing: () => print(START, finish("COMPLETE", {})),
+  emptyStream: () => print(START, finish("COMPLETE", {})),
   fail: ({ body }) => print({ type: "error", ...(body as object) }),
   document: (text, reason, usage = USAGE) => ({
     id: "vendor",

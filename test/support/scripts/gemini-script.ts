@@ -1,5 +1,5 @@
 import {
-  printEvents,
+  encodeEvents,
   SCRIPTED_USAGE,
   type ScriptedError,
   type ScriptedFinish,
@@ -18,7 +18,7 @@ const chunk = (parts: readonly object[], rest: object = {}, usage: object = {}) 
   modelVersion: "up",
   responseId: "vendor",
 });
-const print = (...events: unknown[]) => printEvents(events);
+const print = (...events: unknown[]) => encodeEvents(events);
 const close = (finish: ScriptedFinish, usage: unknown = USAGE) =>
   print(chunk([{ text: "" }], { finishReason: FINISH_REASONS[finish] }, usage as object));
 
@@ -27,7 +27,7 @@ const error = (code: number, status: string, message: string, reason?: string): 
   body: { error: { code, message, status, ...(reason && { details: [{ reason }] }) } },
 });
 
-/** Gemini's `generateContent`. */
+/** Gemini's `generateContent` format. */
 export const geminiScript: VendorScript = {
   format: "gemini",
   contentType: "text/event-stream",
@@ -37,7 +37,7 @@ export const geminiScript: VendorScript = {
   close,
   finish: () => close("stop"),
   closeWithoutReason: () => print(chunk([{ text: "" }], {}, USAGE), "[DONE]"),
-  trailOff: () => print(chunk([{ text: "" }])),
+  endWithoutFinish: () => print(chunk([{ text: "" }])),
   beginCall: () =>
     print(
       chunk([
@@ -50,7 +50,7 @@ export const geminiScript: VendorScript = {
         },
       ]),
     ),
-  sayNothing: () => print(chunk([], { finishReason: "STOP" })),
+  emptyStream: () => print(chunk([], { finishReason: "STOP" })),
   fail: ({ body }) => print(body),
   document: (text, finish, usage = USAGE) =>
     chunk([{ text }], { finishReason: FINISH_REASONS[finish] }, usage as object),

@@ -1,5 +1,5 @@
 import {
-  printEvents,
+  encodeEvents,
   SCRIPTED_USAGE,
   type ScriptedError,
   type ScriptedFinish,
@@ -16,15 +16,15 @@ const RESPONSE = {
   output: [],
   usage: null,
 };
-const ENDS = {
+const STATUSES = {
   stop: { status: "completed", incomplete_details: null },
   length: { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
   refusal: { status: "incomplete", incomplete_details: { reason: "content_filter" } },
 } as const;
 
-const print = (...events: unknown[]) => printEvents(events, true);
-const begun = { type: "response.created", response: { ...RESPONSE, status: "in_progress" } };
-const PLACE = { output_index: 0, content_index: 0, item_id: "msg_1" };
+const print = (...events: unknown[]) => encodeEvents(events, true);
+const CREATED = { type: "response.created", response: { ...RESPONSE, status: "in_progress" } };
+const POSITION = { output_index: 0, content_index: 0, item_id: "msg_1" };
 const message = (text: string, status: string) => ({
   id: "msg_1",
   type: "message",
@@ -32,28 +32,28 @@ const message = (text: string, status: string) => ({
   status,
   content: [{ type: "output_text", text, annotations: [] }],
 });
-const ended = (finish: ScriptedFinish, output: readonly unknown[], usage: unknown) => ({
+const responseWith = (finish: ScriptedFinish, output: readonly unknown[], usage: unknown) => ({
   ...RESPONSE,
-  ...ENDS[finish],
+  ...STATUSES[finish],
   output,
   usage,
 });
 const close = (finish: ScriptedFinish, usage: unknown = USAGE) =>
-  print({ type: `response.${ENDS[finish].status}`, response: ended(finish, [], usage) });
+  print({ type: `response.${STATUSES[finish].status}`, response: responseWith(finish, [], usage) });
 
 const error = (status: number, type: string, code: string | null, text: string): ScriptedError => ({
   status,
   body: { error: { message: text, type, param: null, code } },
 });
 
-/** OpenAI's Responses. */
+/** OpenAI's Responses format. */
 export const responsesScript: VendorScript = {
   format: "openai-responses",
   contentType: "text/event-stream",
   isStream: (_line, body) => body["stream"] === true,
   begin: (text) =>
     print(
-      begun,
+      CREATED,
       {
         type: "response.output_item.added",
         output_index: 0,
@@ -61,20 +61,20 @@ export const responsesScript: VendorScript = {
       },
       {
         type: "response.content_part.added",
-        ...PLACE,
+        ...POSITION,
         part: { type: "output_text", text: "", annotations: [] },
       },
-      { type: "response.output_text.delta", ...PLACE, delta: text },
+      { type: "response.output_text.delta", ...POSITION, delta: text },
     ),
-  more: (text) => print({ type: "response.output_text.delta", ...PLACE, delta: text }),
+  more: (text) => print({ type: "response.output_text.delta", ...POSITION, delta: text }),
   close,
   finish: () => close("stop"),
   closeWithoutReason: () => close("stop"),
-  trailOff: () => print({ type: "response.output_text.done", ...PLACE, text: "" }),
+  endWithoutFinish: () => print({ type: "response.output_text.done", ...POSITION, text: "" }),
   beginCall: () => {
     const item = { id: "fc_1", type: "function_call", call_id: "call_1", name: "look", arguments: "" };
     return print(
-      begun,
+      CREATED,
       { type: "response.output_item.added", output_index: 0, item },
       {
         type: "response.function_call_arguments.delta",
@@ -84,14 +84,17 @@ export const responsesScript: VendorScript = {
       },
     );
   },
-  sayNothing: () =>
-    print(begun, { type: "response.completed", response: ended("stop", [], { ...USAGE, output_tokens: 0 }) }),
+  emptyStream: () =>
+    print(CREATED, {
+      type: "response.completed",
+      response: responseWith("stop", [], { ...USAGE, output_tokens: 0 }),
+    }),
   fail: ({ body }) => {
     const { error } = body as { error: object };
     return print({ type: "response.failed", response: { ...RESPONSE, status: "failed", error } });
   },
-  document: (text, finish, usage = USAGE) => ended(finish, [message(text, "completed")], usage),
-  emptyDocument: () => ended("stop", [], { ...USAGE, output_tokens: 0 }),
+  document: (text, finish, usage = USAGE) => responseWith(finish, [message(text, "completed")], usage),
+  emptyDocument: () => responseWith("stop", [], { ...USAGE, output_tokens: 0 }),
   errors: {
     key: error(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided."),
     credit: error(

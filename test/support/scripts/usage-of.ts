@@ -1,6 +1,6 @@
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 
-/** A usage as a vendor of a format says it. */
+/** Token usage as vendors of each format report it. */
 export const USAGE_OF: Readonly<Record<FormatName, (prompt: number, completion: number) => object>> = {
   "openai-chat": (prompt_tokens, completion_tokens) => ({ prompt_tokens, completion_tokens }),
   "openai-responses": (input_tokens, output_tokens) => ({ input_tokens, output_tokens }),

@@ -1,55 +1,55 @@
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 import type { Play } from "../vendor.ts";
 
-/** Why a scripted answer ends. `refusal`: the vendor's filter or the model itself cut it. */
+/** Why a scripted answer ends. `refusal`: the model or a content filter ended it. */
 export type ScriptedFinish = "stop" | "length" | "refusal";
 
-/** A refusal, in the vendor's words. */
+/** An error response of a vendor. */
 export interface ScriptedError {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** What vendors refuse with. `credit`: the gateway's account there ran dry; `limited`: too many requests. */
+/** The errors of vendors. `credit`: the operator's account is out of credit; `limited`: too many requests. */
 export type ErrorName = "key" | "credit" | "limited" | "failed" | "overloaded" | "bad";
 
-/** How vendors of one format speak, in the bytes of their streams and the documents of their answers. */
+/** Encodes the streams, documents and errors of vendors of one format. */
 export interface VendorScript {
   readonly format: FormatName;
-  /** The content type of its streams. */
+  /** The content type of streams. */
   readonly contentType: string;
-  /** Whether a request to this path with this body asks for a stream. */
+  /** Returns whether a request with this request line and body asks for a stream. */
   isStream(line: string, body: Readonly<Record<string, unknown>>): boolean;
-  /** A stream as far as its first words. */
+  /** The beginning of a stream, including its first text. */
   begin(text: string): Buffer;
-  /** More words. */
+  /** More text. */
   more(text: string): Buffer;
-  /** The end of the words, the finish, the usage as the vendor counts it, the end marker. */
+  /** The end of the text, the finish reason, the usage, and the end marker. */
   close(finish: ScriptedFinish, usage?: unknown): Buffer;
-  /** The same without the end marker, where the format has one of its own. */
+  /** The same without the end marker, if the format has one. */
   finish(): Buffer;
-  /** The end of the words, the usage and the end marker, and no reason to finish where the format can leave it out. */
+  /** The end of the text, the usage and the end marker, without a finish reason if the format can omit it. */
   closeWithoutReason(): Buffer;
-  /** The end of the words, and nothing that says how it finished. */
-  trailOff(): Buffer;
-  /** A stream as far as the middle of a tool call. */
+  /** The end of the text, without usage, finish reason or end marker. */
+  endWithoutFinish(): Buffer;
+  /** A stream that ends in the middle of a tool call. */
   beginCall(): Buffer;
-  /** A whole stream without a word. */
-  sayNothing(): Buffer;
+  /** A complete stream without text. */
+  emptyStream(): Buffer;
   /** An error in the middle of a stream. */
   fail(error: ScriptedError): Buffer;
   /** An answer that is not streamed. */
   document(text: string, finish: ScriptedFinish, usage?: unknown): unknown;
-  /** An answer that is not streamed, without a word. */
+  /** An answer that is not streamed, without text. */
   emptyDocument(): unknown;
   readonly errors: Readonly<Record<ErrorName, ScriptedError>>;
 }
 
-/** What every scripted vendor says that it used. Tokens. */
+/** The token usage that every scripted vendor reports. */
 export const SCRIPTED_USAGE = { prompt: 10, completion: 5 } as const;
 
-/** Events as they stand on the wire, each named by its `type` where `isNamed`. */
-export function printEvents(events: readonly unknown[], isNamed = false): Buffer {
+/** Encodes events as SSE. With `isNamed` each has its `type` as event name. */
+export function encodeEvents(events: readonly unknown[], isNamed = false): Buffer {
   const print = (event: unknown): string => {
     const name = isNamed ? `event: ${String((event as { type: unknown }).type)}\n` : "";
     return `${name}data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`;
@@ -57,7 +57,7 @@ export function printEvents(events: readonly unknown[], isNamed = false): Buffer
   return Buffer.from(events.map(print).join(""), "utf8");
 }
 
-/** A vendor of that format that is well and says `NAME one two`. */
+/** Returns a healthy vendor of a format that answers `NAME one two`. */
 export function healthyScript(script: VendorScript, name: string): Play {
   return async (call) => {
     const isStream = script.isStream(call.head, call.body);
