@@ -12,6 +12,7 @@ import OpenAI, {
 } from "openai";
 import { zodResponseFormat } from "openai/helpers/zod";
 import { z } from "zod";
+import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answerPlainly, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
@@ -592,7 +593,7 @@ describe("a client that stops waiting", () => {
     const abort = new AbortController();
     const asked = openai.chat.completions.create(createBody("[sandbox:silent] x"), { signal: abort.signal });
     const failed = errorOf(asked);
-    await Bun.sleep(0);
+    await turnEventLoop(1);
     abort.abort();
     expect(await failed).toBeInstanceOf(APIUserAbortError);
   });

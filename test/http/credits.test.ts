@@ -100,6 +100,22 @@ describe("a grant", () => {
     const own = await startTestGateway({ clock, yaml: "sandbox: on" });
     const key = await addPayer(own, { id: "user_ends" });
     const give = (body: unknown) => manage(own, "/accounts/user_ends/credits", body);
+    const endMs = Date.parse("2030-01-02T00:00:00Z");
+    await addPayer(own, { id: "user_marker" });
+    for (const at of [endMs - 1, endMs + 1, endMs + 2])
+      await manage(own, "/accounts/user_marker/credits", {
+        amount: 1,
+        expires_at: new Date(at).toISOString(),
+      });
+    /** Sets the time and waits for a sweep, which is done when the marker grant of that time has expired. */
+    const sweepAt = async (at: number) => {
+      const { balance } = await balanceOf(own, "user_marker");
+      time.now = at;
+      await eventually("the expiry of a marker grant", async () => {
+        tick();
+        return (await balanceOf(own, "user_marker")).balance < balance;
+      });
+    };
     await give({ amount: 2, id: "stays" });
     await give({ amount: 1, id: "later", expires_at: "2030-02-01T00:00:00Z" });
     await give({ amount: 1, id: "soon", expires_at: "2030-01-02T00:00:00Z" });
@@ -118,18 +134,15 @@ describe("a grant", () => {
       ],
     });
 
-    time.now = Date.parse("2030-01-02T00:00:00Z") - 1;
-    tick();
-    await Bun.sleep(5);
+    await sweepAt(endMs - 1);
     expect((await balanceOf(own, "user_ends")).balance).toBe(4_000_000_000 - cost);
-    time.now += 1;
+    time.now = endMs;
     await eventually("the expiry of the grant", async () => {
       tick();
       return (await balanceOf(own, "user_ends")).balance === 3_000_000_000;
     });
-    for (const _ of [1, 2]) {
-      tick();
-      await Bun.sleep(5);
+    for (const at of [endMs + 1, endMs + 2]) {
+      await sweepAt(at);
       expect(await balanceOf(own, "user_ends")).toMatchObject({
         balance: 3_000_000_000,
         held: 0,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type AskableApi, CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { prepareData } from "../support/prepared-data.ts";
@@ -320,7 +321,7 @@ describe("of 500 concurrent requests", () => {
     vendor.perform(async (call) => {
       running += 1;
       most = Math.max(most, running);
-      await Bun.sleep(1);
+      await turnEventLoop();
       running -= 1;
       await call.respond(200, documentOf("Alpha"));
     });

@@ -3,6 +3,7 @@ import { closeSync, constants, createReadStream, mkdtempSync, openSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog, createStdoutWriter } from "../../src/telemetry/log.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 let dir: string;
@@ -49,7 +50,7 @@ describe.skipIf(process.platform === "win32")("a log whose reader stalls", () =>
       for (let line = 0; line < LINES; line++) {
         write(LINE);
         // The event loop turns on while nobody reads.
-        if (line % 1_024 === 0) await Bun.sleep(0);
+        if (line % 1_024 === 0) await turnEventLoop(1);
       }
       const { kept, dropped } = await countLines();
       closeSync(descriptor);
