@@ -140,13 +140,15 @@ export interface ClientCodec {
    */
   decodeRequest(body: Fields): ConversationRequest;
   /** Encodes a whole answer as the client's response body. */
-  encodeAnswer(
-    answer: Answer,
-    identity: AnswerIdentity,
-    end: AnswerEnd,
-    asked: AskedFor,
-  ): Record<string, unknown>;
+  encodeAnswer(answer: Answer, frame: AnswerFrame): Fields;
   createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter;
+}
+
+/** What a whole answer is encoded with, besides its parts. */
+export interface AnswerFrame {
+  readonly identity: AnswerIdentity;
+  readonly end: AnswerEnd;
+  readonly asked: AskedFor;
 }
 
 /** The properties of a request that decide the form of its answer. */

@@ -198,7 +198,7 @@ export function createWholeTranslation(
       usage: answer.usage,
       producedBytes: counter.bytes,
       finish,
-      encode: (end) => JSON.stringify(codec.encodeAnswer(answer, identity, end, asked)),
+      encode: (end) => JSON.stringify(codec.encodeAnswer(answer, { identity, end, asked })),
     };
   } catch {
     return { kind: "error", error: ANSWER_UNREADABLE };

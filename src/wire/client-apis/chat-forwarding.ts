@@ -1,4 +1,5 @@
 import type { ModelTarget } from "../canonical/format.ts";
+import { warnInto } from "../canonical/warn.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import type { Warning } from "../conversation/warning.ts";
@@ -6,7 +7,6 @@ import { asText, type Fields } from "../json/fields.ts";
 import { isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
-import type { Warn } from "../openai-chat/translate/encode-part.ts";
 import {
   encodeReasoningParameters,
   mustRespell,
@@ -59,13 +59,11 @@ function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget
   };
   if (!mustRespell(raw, model)) return null;
   const warnings: Warning[] = [];
-  const warn: Warn = (field, message, isGrave) =>
-    void warnings.push({ field, message, ...(isGrave ? { isGrave } : {}) });
   const { reasoning } = readReasoningParameters(raw);
   // The vendor's own field takes precedence over the object.
   const effort = asText(raw.reasoning_effort);
   const requested = reasoning === null || effort === null ? reasoning : { ...reasoning, effort };
-  return { fields: encodeReasoningParameters({ reasoning: requested }, model, warn), warnings };
+  return { fields: encodeReasoningParameters({ reasoning: requested }, model, warnInto(warnings)), warnings };
 }
 
 /**

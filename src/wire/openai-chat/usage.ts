@@ -24,7 +24,12 @@ export function readUsage(usage: Fields): TokenUsage | null {
   const promptDetails = asFields(usage["prompt_tokens_details"]) ?? {};
   const completionDetails = asFields(usage["completion_tokens_details"]) ?? {};
   const promptTokens = prompt ?? 0;
+  const completionTokens = completion ?? 0;
   const reasoningTokens = readCount(completionDetails["reasoning_tokens"]) ?? 0;
+  // xAI does not count reasoning as part of the completion, which shows in its total.
+  const isSeparate =
+    reasoningTokens > 0 &&
+    readCount(usage["total_tokens"]) === promptTokens + completionTokens + reasoningTokens;
   const cached =
     readCount(promptDetails["cached_tokens"]) ??
     readCount(usage["prompt_cache_hit_tokens"]) ??
@@ -32,7 +37,7 @@ export function readUsage(usage: Fields): TokenUsage | null {
   return fitParts({
     ...NO_TOKENS,
     promptTokens,
-    completionTokens: withReasoning(usage, promptTokens, completion ?? 0, reasoningTokens),
+    completionTokens: isSeparate ? completionTokens + reasoningTokens : completionTokens,
     cachedTokens: cached ?? 0,
     cacheWriteTokens: readCount(promptDetails["cache_write_tokens"]) ?? 0,
     reasoningTokens,
@@ -51,15 +56,6 @@ function countSearches(usage: Fields): number {
     readCount(usage["num_sources_used"]) ??
     readCount(asFields(usage["server_tool_use"])?.["web_search_requests"]);
   return count ?? 0;
-}
-
-/**
- * Returns the completion tokens including reasoning. xAI does not count reasoning as part of the completion, which shows in its
- * total.
- */
-function withReasoning(usage: Fields, prompt: number, completion: number, reasoning: number): number {
-  const apart = reasoning > 0 && readCount(usage["total_tokens"]) === prompt + completion + reasoning;
-  return apart ? completion + reasoning : completion;
 }
 
 /** Encodes the `usage` object for clients (docs/api/chat.md, "Usage"). */

@@ -42,12 +42,11 @@ describe("recorded answers", () => {
   test.each(answers)("$name is written as it was read, with a price", ({ body }) => {
     const answer = decode(body);
     const identity = { ...IDENTITY, id: String(body["id"]), model: String(body["model"]) };
-    const { gateway_metadata, ...encoded } = anthropicMessages.encodeAnswer(
-      answer,
+    const { gateway_metadata, ...encoded } = anthropicMessages.encodeAnswer(answer, {
       identity,
-      endWith(answer.usage, { a: 1 }),
-      ASKED,
-    );
+      end: endWith(answer.usage, { a: 1 }),
+      asked: ASKED,
+    });
     const { cost, cost_details, is_byok, ...usage } = encoded["usage"] as Record<string, unknown>;
     expect([gateway_metadata, cost, cost_details, is_byok]).toEqual([
       { a: 1 },
@@ -95,7 +94,11 @@ describe("recorded streams", () => {
     expect(events.at(-1)?.kind).toBe("finish");
     const answer = collectAnswer(events);
     expect(answer.usage?.completionTokens).toBeGreaterThan(0);
-    const body = anthropicMessages.encodeAnswer(answer, IDENTITY, endWith(answer.usage), ASKED);
+    const body = anthropicMessages.encodeAnswer(answer, {
+      identity: IDENTITY,
+      end: endWith(answer.usage),
+      asked: ASKED,
+    });
     expect(meaningOf(decode(body))).toEqual(meaningOf(answer));
     for (const part of answer.choices[0]?.parts ?? []) {
       if (part.kind === "tool-call") expect(typeof JSON.parse(part.arguments)).toBe("object");

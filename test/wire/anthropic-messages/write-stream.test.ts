@@ -263,7 +263,11 @@ describe("what another vendor wants back", () => {
   });
 
   test.each(FOREIGN)("comes back from a Messages client: %s", (_name, parts) => {
-    const body = anthropicMessages.encodeAnswer(answerOf(parts), IDENTITY, endWith(null), ASKED);
+    const body = anthropicMessages.encodeAnswer(answerOf(parts), {
+      identity: IDENTITY,
+      end: endWith(null),
+      asked: ASKED,
+    });
     expect(bringBack(body["content"] as Fields[])).toEqual([...parts]);
     expect(bringBack(foldBlocks(write(replayAnswer(answerOf(parts)))))).toEqual([...parts]);
   });
@@ -304,7 +308,11 @@ describe("what another vendor wants back", () => {
 
   test("never reaches an upstream of this format", () => {
     const parts = FOREIGN.flatMap(([, list]) => list);
-    const body = anthropicMessages.encodeAnswer(answerOf(parts), IDENTITY, endWith(null), ASKED);
+    const body = anthropicMessages.encodeAnswer(answerOf(parts), {
+      identity: IDENTITY,
+      end: endWith(null),
+      asked: ASKED,
+    });
     const request = anthropicMessages.decodeRequest({
       model: "m",
       max_tokens: 1,

@@ -50,7 +50,11 @@ describe("recorded answers", () => {
 
   test.each(answers)("$name comes out as it went in", ({ body }) => {
     const answer = decodeWhole(body);
-    const encoded = openaiResponses.encodeAnswer(answer, IDENTITY, endOf(answer), makeAsked());
+    const encoded = openaiResponses.encodeAnswer(answer, {
+      identity: IDENTITY,
+      end: endOf(answer),
+      asked: makeAsked(),
+    });
     const fields = Object.keys(body).filter((key) => !OWN.has(key));
     expect(Object.fromEntries(fields.map((key) => [key, encoded[key]]))).toEqual(omit(body, OWN));
     expect(encoded).toMatchObject({
@@ -96,7 +100,11 @@ describe("recorded answers", () => {
 
   test.each(whole)("$name whole and streamed make the same output", ({ wire }) => {
     const read = collect(wire);
-    const encoded = openaiResponses.encodeAnswer(read, IDENTITY, endOf(read), makeAsked());
+    const encoded = openaiResponses.encodeAnswer(read, {
+      identity: IDENTITY,
+      end: endOf(read),
+      asked: makeAsked(),
+    });
     const streamed = lastResponse(parseLatin1(writeEvents(readPieces([wire]), makeAsked(), endOf(read))));
     expect(streamed).toEqual(encoded);
   });

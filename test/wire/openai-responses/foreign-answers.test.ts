@@ -42,7 +42,7 @@ function makeAnswer(parts: readonly Part[], reason: FinishReason = "stop"): Answ
 }
 
 function encode(answer: Answer, asked = makeAsked()): Fields {
-  return openaiResponses.encodeAnswer(answer, IDENTITY, END, asked);
+  return openaiResponses.encodeAnswer(answer, { identity: IDENTITY, end: END, asked });
 }
 
 /** The answer's items, sent back as a client sends them. */

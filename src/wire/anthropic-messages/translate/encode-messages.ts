@@ -1,7 +1,8 @@
 import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import type { Fields } from "../../json/fields.ts";
-import { encodeContent, encodePart, isBareText, type Report } from "./encode-part.ts";
+import { encodeContent, encodePart, isBareText } from "./encode-part.ts";
 import { isOwn, keptFields } from "./extras.ts";
 
 /** A conversation in the form of this API. */
@@ -30,7 +31,7 @@ interface Turn {
  * messages go to `system`, neighbours of one role become one message, and tool results come first in theirs.
  * @throws GatewayError as `encodePart`.
  */
-export function encodeMessages(messages: readonly Message[], report: Report): EncodedMessages {
+export function encodeMessages(messages: readonly Message[], warn: Warn): EncodedMessages {
   const leading = countLeadingSystem(messages);
   // A conversation that is only a system message is sent as a user message, because there must be something to answer.
   const hoisted = leading === messages.length ? 0 : leading;
@@ -39,24 +40,21 @@ export function encodeMessages(messages: readonly Message[], report: Report): En
     if (at < hoisted) continue;
     const field = `messages[${at}]`;
     const isMarked = at >= leading && isInstruction(message) && !isOwn(message);
-    const parts = isMarked ? markInstruction(message, field, report) : message.parts;
+    const parts = isMarked ? markInstruction(message, field, warn) : message.parts;
     addMessage(turns, { ...message, parts }, field);
   }
-  const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, report));
+  const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, warn));
   const first = encoded.findIndex((message) => message !== null);
   const lacksUser = turns[first]?.role === "assistant" && !turns[first].isOwn;
   return {
-    system: encodeSystem(messages.slice(0, hoisted), report),
-    messages: [...(lacksUser ? [addOpening(report)] : []), ...encoded.filter((message) => message !== null)],
+    system: encodeSystem(messages.slice(0, hoisted), warn),
+    messages: [...(lacksUser ? [addOpening(warn)] : []), ...encoded.filter((message) => message !== null)],
   };
 }
 
 /** Adds a user message before a conversation that begins with the assistant, which this API rejects. */
-function addOpening(report: Report): Fields {
-  report({
-    field: "messages",
-    message: "The conversation does not begin with the user; a first message was added.",
-  });
+function addOpening(warn: Warn): Fields {
+  warn("messages", "The conversation does not begin with the user; a first message was added.");
   return { role: "user", content: "Continue." };
 }
 
@@ -69,10 +67,10 @@ function isInstruction({ role }: Message): boolean {
   return role === "system" || role === "developer";
 }
 
-function encodeSystem(messages: readonly Message[], report: Report): EncodedMessages["system"] {
+function encodeSystem(messages: readonly Message[], warn: Warn): EncodedMessages["system"] {
   const parts = messages.flatMap((message) => message.parts).filter((part) => !isBlank(part));
   if (parts.length === 0) return null;
-  return encodeContent(parts, (part, at) => encodePart(part, `system[${at}]`, report));
+  return encodeContent(parts, (part, at) => encodePart(part, `system[${at}]`, warn));
 }
 
 function addMessage(turns: Turn[], message: Message, field: string): void {
@@ -92,22 +90,19 @@ function isOwnSystem(message: Message): boolean {
  * Marks an instruction in the middle of the conversation. It stays in its position, so that what came before it stays cached, but
  * is sent as a user message, and the client is warned.
  */
-function markInstruction(message: Message, field: string, report: Report): readonly Part[] {
-  report({
-    field,
-    message: `A ${message.role} message behind the first others was sent as a user's, marked <system>.`,
-  });
+function markInstruction(message: Message, field: string, warn: Warn): readonly Part[] {
+  warn(field, `A ${message.role} message behind the first others was sent as a user's, marked <system>.`);
   return message.parts.map((part) =>
     part.kind === "text" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part,
   );
 }
 
 /** Encodes a turn; null if nothing of it is left. */
-function encodeTurn(turn: Turn, isLast: boolean, report: Report): Fields | null {
+function encodeTurn(turn: Turn, isLast: boolean, warn: Warn): Fields | null {
   const entries = turn.isOwn ? turn.entries : normalize(turn, isLast);
   const content = encodeContent(
     entries.map(({ part }) => part),
-    (part, at) => encodePart(part, entries[at]!.field, report),
+    (part, at) => encodePart(part, entries[at]!.field, warn),
   );
   const isEmptied = content.length === 0 && turn.entries.some(({ part }) => !isBareText(part));
   if (content.length === 0 && (isEmptied || !turn.isOwn)) return null;

@@ -1,5 +1,5 @@
 import type { NativePart, Part, TextPart, ToolCallPart, ToolResultPart } from "../../canonical/parts.ts";
-import type { Warning } from "../../conversation/warning.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import type { Fields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { encodeCitation, isVendors } from "./citations.ts";
@@ -8,14 +8,11 @@ import { encodeMedia } from "./media.ts";
 import { encodeOwnReasoning } from "./reasoning-parts.ts";
 import { readOwnToolInput, readToolInput, wrapText } from "./tool-input.ts";
 
-/** Reports what the target cannot express. */
-export type Report = (warning: Warning) => void;
-
 /**
  * Encodes a part as a block for an upstream; null if it is left out. `field` names it to the client.
  * @throws GatewayError `invalid_request` if leaving it out would change the request.
  */
-export function encodePart(part: Part, field: string, report: Report): Fields | null {
+export function encodePart(part: Part, field: string, warn: Warn): Fields | null {
   switch (part.kind) {
     case "text":
       return encodeText(part, part.citations?.filter(isVendors));
@@ -26,13 +23,10 @@ export function encodePart(part: Part, field: string, report: Report): Fields | 
     case "tool-call":
       return encodeToolUse(part);
     case "tool-result":
-      return encodeToolResult(part, field, report);
+      return encodeToolResult(part, field, warn);
     case "native":
       if (part.format === FORMAT) return part.value;
-      report({
-        field,
-        message: `A ${part.type} part means nothing to this model's provider and was left out.`,
-      });
+      warn(field, `A ${part.type} part means nothing to this model's provider and was left out.`);
       return null;
     default:
       return encodeMedia(part, field);
@@ -65,9 +59,9 @@ function encodeInput(part: ToolCallPart): unknown {
   return isOwn(part) ? readOwnToolInput(part.arguments) : readToolInput(part);
 }
 
-function encodeToolResult(part: ToolResultPart, field: string, report: Report): Fields {
+function encodeToolResult(part: ToolResultPart, field: string, warn: Warn): Fields {
   const content = encodeContent(part.content, (inner, index) =>
-    encodePart(inner, `${field}.content[${index}]`, report),
+    encodePart(inner, `${field}.content[${index}]`, warn),
   );
   const result: Record<string, unknown> = { type: "tool_result", tool_use_id: part.callId };
   if (part.content.length > 0) result["content"] = content;

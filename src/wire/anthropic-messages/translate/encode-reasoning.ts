@@ -1,7 +1,7 @@
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import type { Report } from "./encode-part.ts";
 import { isOwn, keptFields } from "./extras.ts";
 
 /** The reasoning fields of a request. */
@@ -18,7 +18,7 @@ export interface ThinkingContext {
   readonly maxTokens: number;
   /** A tool must be called, which this API rejects while the model thinks. */
   readonly isToolForced: boolean;
-  readonly report: Report;
+  readonly warn: Warn;
 }
 
 const NOTHING: EncodedThinking = { thinking: null, effort: null };
@@ -41,10 +41,10 @@ export function encodeThinking(
   )
     return NOTHING;
   if (reasoning === null) {
-    context.report({
-      field: "reasoning",
-      message: "This model does not reason, or not on demand; the wish was left out.",
-    });
+    context.warn(
+      "reasoning",
+      "This model does not reason, or not on demand; the reasoning parameters were left out.",
+    );
     return NOTHING;
   }
   const effort = pickEffort(parameters, reasoning.efforts ?? []);
@@ -55,9 +55,9 @@ export function encodeThinking(
 }
 
 /** Claude does not think unless asked to. Other models behind this API may think in any case. */
-function switchOff({ target: { reasons, reasoning }, report }: ThinkingContext): EncodedThinking {
+function switchOff({ target: { reasons, reasoning }, warn }: ThinkingContext): EncodedThinking {
   if (reasoning?.canDisable) return { thinking: { type: "disabled" }, effort: null };
-  if (reasons === true && !reasoning?.onlyWhenTold) report({ field: "reasoning", message: ALWAYS_REASONS });
+  if (reasons === true && !reasoning?.onlyWhenTold) warn("reasoning", ALWAYS_REASONS);
   return NOTHING;
 }
 
@@ -68,11 +68,8 @@ function isDisabled(parameters: ReasoningParameters): boolean {
 }
 
 /** A forced tool call takes precedence over thinking. */
-function omitForTool({ target, report }: ThinkingContext): Fields | null {
-  report({
-    field: "reasoning",
-    message: "This model cannot be made to call a tool while it thinks; thinking was left out.",
-  });
+function omitForTool({ target, warn }: ThinkingContext): Fields | null {
+  warn("reasoning", "This model cannot be made to call a tool while it thinks; thinking was left out.");
   return target.reasoning?.canDisable ? { type: "disabled" } : null;
 }
 
@@ -106,14 +103,14 @@ const DEFAULT_SHARE = 0.5;
 function encodeBudget(
   parameters: ReasoningParameters,
   bounds: { readonly min?: number; readonly max?: number },
-  { maxTokens, report }: ThinkingContext,
+  { maxTokens, warn }: ThinkingContext,
 ): Fields | null {
   const least = Math.max(MIN_BUDGET, bounds.min ?? 0);
   if (maxTokens <= least) {
-    report({
-      field: "reasoning",
-      message: `Thinking needs a max_tokens of more than ${least}; with ${maxTokens} it was left out.`,
-    });
+    warn(
+      "reasoning",
+      `Thinking needs a max_tokens of more than ${least}; with ${maxTokens} it was left out.`,
+    );
     return null;
   }
   const requested =

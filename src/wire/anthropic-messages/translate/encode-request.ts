@@ -2,11 +2,11 @@ import { fail } from "../../../base/errors.ts";
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
 import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
+import { type Warn, warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { type EncodedMessages, encodeMessages } from "./encode-messages.ts";
-import type { Report } from "./encode-part.ts";
 import { type EncodedThinking, encodeThinking } from "./encode-reasoning.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
@@ -22,26 +22,26 @@ const DEFAULT_MAX_TOKENS = 32_000;
 /** Encodes a request in this format. What the format cannot express is left out with a warning; see `UpstreamCodec`. */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const warnings: Warning[] = listLostFields(request, FORMAT);
-  const report: Report = (warning) => warnings.push(warning);
-  rejectAndReport(request, report);
+  const warn = warnInto(warnings);
+  rejectAndReport(request, warn);
   const kept = keptFields(request);
-  const maxTokens = encodeMaxTokens(request, target, report);
+  const maxTokens = encodeMaxTokens(request, target, warn);
   const isToolForced = isForced(request.toolChoice) && request.tools.length > 0;
-  const requested = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
-  const output = encodeOutputFormat(request.outputFormat, isOwn(request), report);
-  const conversation = encodeMessages(request.messages, report);
+  const requested = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, warn });
+  const output = encodeOutputFormat(request.outputFormat, isOwn(request), warn);
+  const conversation = encodeMessages(request.messages, warn);
   const isOwnReasoning = request.reasoning !== null && isOwn(request.reasoning);
-  const thinking = isOwnReasoning ? requested : fitReasoning(requested, conversation.messages, report);
+  const thinking = isOwnReasoning ? requested : fitReasoning(requested, conversation.messages, warn);
   const body = {
     ...kept,
     model: target.name,
     max_tokens: maxTokens,
     ...encodeSystem(conversation, output.instruction),
     messages: conversation.messages,
-    ...encodeToolFields(request, asFields(kept["tool_choice"]) ?? {}, report),
-    ...encodeSampling(request, thinking, report),
-    ...encodeLists(request, report),
-    ...encodeMetadata(request, asFields(kept["metadata"]), report),
+    ...encodeToolFields(request, asFields(kept["tool_choice"]) ?? {}, warn),
+    ...encodeSampling(request, thinking, warn),
+    ...encodeLists(request, warn),
+    ...encodeMetadata(request, asFields(kept["metadata"]), warn),
     ...encodeOutputConfig(thinking.effort, "output_format" in kept ? null : output.format, kept),
     ...(thinking.thinking === null ? {} : { thinking: thinking.thinking }),
     ...(request.stream ? { stream: true } : {}),
@@ -51,7 +51,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
 }
 
 /** Warns of parameters that this API does not have, and rejects more than one choice. */
-function rejectAndReport(request: ConversationRequest, report: Report): void {
+function rejectAndReport(request: ConversationRequest, warn: Warn): void {
   if (request.n !== null && request.n > 1) {
     fail(
       "invalid_request",
@@ -71,18 +71,15 @@ function rejectAndReport(request: ConversationRequest, report: Report): void {
     ["verbosity", request.verbosity === "medium" ? null : request.verbosity],
   ];
   for (const [field, value] of unknown) {
-    if (value !== null) report({ field, message: "This model's API has no such setting; it was left out." });
+    if (value !== null) warn(field, "This model's API has no such setting; it was left out.");
   }
 }
 
-function encodeMaxTokens({ maxTokens }: ConversationRequest, target: ModelTarget, report: Report): number {
+function encodeMaxTokens({ maxTokens }: ConversationRequest, target: ModelTarget, warn: Warn): number {
   const most = target.maxOutputTokens;
   if (maxTokens === null) return Math.min(most ?? DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOKENS);
   if (most === null || maxTokens <= most) return maxTokens;
-  report({
-    field: "max_tokens",
-    message: `This model answers with at most ${most} tokens; the bound was lowered to that.`,
-  });
+  warn("max_tokens", `This model answers with at most ${most} tokens; the bound was lowered to that.`);
   return most;
 }
 
@@ -93,9 +90,9 @@ function encodeSystem({ system }: EncodedMessages, instruction: string | null): 
 }
 
 /** This API rejects a tool choice without tools. */
-function encodeToolFields(request: ConversationRequest, rest: Fields, report: Report): Fields {
-  const tools = encodeTools(request, report);
-  const choice = tools.length > 0 || isOwn(request) ? encodeToolChoice(request, rest, report) : null;
+function encodeToolFields(request: ConversationRequest, rest: Fields, warn: Warn): Fields {
+  const tools = encodeTools(request, warn);
+  const choice = tools.length > 0 || isOwn(request) ? encodeToolChoice(request, rest, warn) : null;
   return {
     ...(tools.length > 0 ? { tools } : {}),
     ...(choice === null ? {} : { tool_choice: choice }),
@@ -109,16 +106,16 @@ function isThinking(thinking: Fields | null): boolean {
 /** The least `top_p` that this API accepts while the model thinks. */
 const THINKING_TOP_P = 0.95;
 
-function encodeSampling(request: ConversationRequest, { thinking }: EncodedThinking, report: Report): Fields {
+function encodeSampling(request: ConversationRequest, { thinking }: EncodedThinking, warn: Warn): Fields {
   const { temperature, topP, topK } = request;
   const thinks = isThinking(thinking);
   const omit = (field: string, value: number | null, reason: string) => {
-    if (value !== null) report({ field, message: `${reason}; it was left out.` });
+    if (value !== null) warn(field, `${reason}; it was left out.`);
     return {};
   };
   const whileThinking = "This model takes no such setting while it thinks";
   const takesTemperature = !thinks || temperature === 1;
-  const lowered = lowerTemperature(temperature, report);
+  const lowered = lowerTemperature(temperature, warn);
   const takesTopP = thinks ? (topP ?? 0) >= THINKING_TOP_P : isOwn(request) || temperature === null;
   const topPReason = thinks ? whileThinking : "This model takes only one of temperature and top_p";
   return {
@@ -132,23 +129,20 @@ function present(field: string, value: number | null): Fields {
   return value === null ? {} : { [field]: value };
 }
 
-function lowerTemperature(temperature: number | null, report: Report): number | null {
+function lowerTemperature(temperature: number | null, warn: Warn): number | null {
   if (temperature === null || temperature <= 1) return temperature;
-  report({ field: "temperature", message: "This model's temperature ends at 1; it was lowered to that." });
+  warn("temperature", "This model's temperature ends at 1; it was lowered to that.");
   return 1;
 }
 
-function encodeLists(request: ConversationRequest, report: Report): Fields {
+function encodeLists(request: ConversationRequest, warn: Warn): Fields {
   const stop = isOwn(request) ? request.stop : request.stop.filter((text) => text.trim() !== "");
   if (stop.length < request.stop.length) {
-    report({
-      field: "stop",
-      message: "Stop sequences of blanks alone are refused by this model; they were left out.",
-    });
+    warn("stop", "Stop sequences of blanks alone are refused by this model; they were left out.");
   }
   return {
     ...(stop.length > 0 ? { stop_sequences: stop } : {}),
-    ...encodeServiceTier(request, report),
+    ...encodeServiceTier(request, warn),
   };
 }
 
@@ -159,22 +153,21 @@ const TIERS: Readonly<Record<string, string>> = {
   standard_only: "standard_only",
 };
 
-function encodeServiceTier(request: ConversationRequest, report: Report): Fields {
+function encodeServiceTier(request: ConversationRequest, warn: Warn): Fields {
   if (request.serviceTier === null) return {};
   const tier = isOwn(request) ? request.serviceTier : TIERS[request.serviceTier];
   if (tier !== undefined) return { service_tier: tier };
-  report({ field: "service_tier", message: "This model's provider has no such tier; it was left out." });
+  warn("service_tier", "This model's provider has no such tier; it was left out.");
   return {};
 }
 
 /** The longest `user_id` that the API accepts. */
 const MAX_USER_CHARS = 256;
 
-function encodeMetadata(request: ConversationRequest, kept: Fields | null, report: Report): Fields {
+function encodeMetadata(request: ConversationRequest, kept: Fields | null, warn: Warn): Fields {
   const { user } = request;
   const isTooLong = user !== null && user.length > MAX_USER_CHARS && !isOwn(request);
-  if (isTooLong)
-    report({ field: "user", message: `It is longer than ${MAX_USER_CHARS} characters and was left out.` });
+  if (isTooLong) warn("user", `It is longer than ${MAX_USER_CHARS} characters and was left out.`);
   if (user === null || isTooLong) return kept === null ? {} : { metadata: kept };
   return { metadata: { ...kept, user_id: user } };
 }

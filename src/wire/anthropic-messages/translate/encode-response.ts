@@ -1,5 +1,5 @@
 import type { Answer } from "../../canonical/answer.ts";
-import type { AnswerEnd, AnswerIdentity } from "../../canonical/format.ts";
+import type { AnswerFrame } from "../../canonical/format.ts";
 import { type Part, REASONING_ORIGINS, type Signature } from "../../canonical/parts.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { encodeStopReason } from "../finish-reason.ts";
@@ -10,11 +10,7 @@ import { encodeMedia } from "./media.ts";
 import { encodeReasoning, encodeSignature, type SignatureTarget } from "./reasoning-parts.ts";
 
 /** Encodes a whole answer for a client of this API. The API has one choice, so it is the first. */
-export function encodeAnswer(
-  answer: Answer,
-  identity: AnswerIdentity,
-  end: AnswerEnd,
-): Record<string, unknown> {
+export function encodeAnswer(answer: Answer, { identity, end }: AnswerFrame): Fields {
   const choice = answer.choices[0];
   const content = choice?.parts.flatMap(encodeAnswerPart) ?? [];
   const hasCalls = content.some((block) => block["type"] === "tool_use");

@@ -5,36 +5,30 @@ import type {
   Tool,
   ToolChoice,
 } from "../../canonical/request.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import type { Fields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
-import type { Report } from "./encode-part.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
 
 type ToolFields = Pick<ConversationRequest, "tools" | "toolChoice">;
 
 /** Encodes the tools. If only some are allowed, the others are left out, which has the same effect. */
-export function encodeTools({ tools, toolChoice }: ToolFields, report: Report): Fields[] {
+export function encodeTools({ tools, toolChoice }: ToolFields, warn: Warn): Fields[] {
   const allowed = toolChoice?.kind === "allowed" ? new Set(toolChoice.names) : null;
   if (tools.some((tool) => tool.kind === "function" && tool.strict === true && !isOwn(tool))) {
-    report({
-      field: "tools",
-      message: "Strict schemas are not promised by this model; the tools were sent without.",
-    });
+    warn("tools", "Strict schemas are not promised by this model; the tools were sent without.");
   }
   return tools
     .filter((tool) => allowed === null || (tool.kind !== "native" && allowed.has(tool.name)))
-    .map((tool) => encodeTool(tool, report))
+    .map((tool) => encodeTool(tool, warn))
     .filter((tool) => tool !== null);
 }
 
-function encodeTool(tool: Tool, report: Report): Fields | null {
+function encodeTool(tool: Tool, warn: Warn): Fields | null {
   if (tool.kind === "function") return encodeFunction(tool);
-  if (tool.kind === "custom") return encodeCustom(tool, report);
+  if (tool.kind === "custom") return encodeCustom(tool, warn);
   if (tool.format === FORMAT) return tool.value;
-  report({
-    field: "tools",
-    message: `The tool ${tool.type} means nothing to this model's provider and was left out.`,
-  });
+  warn("tools", `The tool ${tool.type} means nothing to this model's provider and was left out.`);
   return null;
 }
 
@@ -56,12 +50,12 @@ function encodeSchema({ parameters }: FunctionTool): Fields {
 }
 
 /** Encodes a tool that takes free text as one that takes an object with the text in `input`. */
-function encodeCustom(tool: CustomTool, report: Report): Fields {
+function encodeCustom(tool: CustomTool, warn: Warn): Fields {
   if (tool.inputFormat !== null && tool.inputFormat["type"] !== "text") {
-    report({
-      field: "tools",
-      message: `The grammar of ${tool.name} binds no input here; the tool's description shows it to the model.`,
-    });
+    warn(
+      "tools",
+      `The grammar of ${tool.name} binds no input here; the tool's description shows it to the model.`,
+    );
   }
   return {
     name: tool.name,
@@ -93,15 +87,15 @@ export function isForced(choice: ToolChoice | null): boolean {
 export function encodeToolChoice(
   { toolChoice, parallelToolCalls }: Pick<ConversationRequest, "toolChoice" | "parallelToolCalls">,
   rest: Fields,
-  report: Report,
+  warn: Warn,
 ): Fields | null {
-  const choice = encodeChoice(toolChoice, report) ?? (parallelToolCalls === false ? { type: "auto" } : null);
+  const choice = encodeChoice(toolChoice, warn) ?? (parallelToolCalls === false ? { type: "auto" } : null);
   if (choice === null) return null;
   const isOne = parallelToolCalls === false && choice["type"] !== "none";
   return { ...choice, ...(isOne ? { disable_parallel_tool_use: true } : {}), ...rest };
 }
 
-function encodeChoice(choice: ToolChoice | null, report: Report): Fields | null {
+function encodeChoice(choice: ToolChoice | null, warn: Warn): Fields | null {
   switch (choice?.kind) {
     case undefined:
       return null;
@@ -117,10 +111,7 @@ function encodeChoice(choice: ToolChoice | null, report: Report): Fields | null 
       return { type: choice.required ? "any" : "auto" };
     case "native":
       if (choice.format === FORMAT) return choice.value as Fields;
-      report({
-        field: "tool_choice",
-        message: "It means nothing to this model's provider and was left out.",
-      });
+      warn("tool_choice", "It means nothing to this model's provider and was left out.");
       return null;
   }
 }

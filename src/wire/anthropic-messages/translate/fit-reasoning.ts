@@ -1,5 +1,5 @@
+import type { Warn } from "../../canonical/warn.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import type { Report } from "./encode-part.ts";
 import type { EncodedThinking } from "./encode-reasoning.ts";
 
 /**
@@ -9,13 +9,13 @@ import type { EncodedThinking } from "./encode-reasoning.ts";
 export function fitReasoning(
   requested: EncodedThinking,
   messages: readonly Fields[],
-  report: Report,
+  warn: Warn,
 ): EncodedThinking {
   if (requested.thinking?.["type"] !== "enabled" || !lacksThinking(messages)) return requested;
-  report({
-    field: "reasoning",
-    message: "The turn that called the tools is without its thinking, so the answer to their results is too.",
-  });
+  warn(
+    "reasoning",
+    "The turn that called the tools is without its thinking, so the answer to their results is too.",
+  );
   return { thinking: null, effort: requested.effort };
 }
 

@@ -1,7 +1,7 @@
 import type { OutputFormat } from "../../canonical/request.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { lowerSchema } from "../../json-schema/lower-schema.ts";
-import type { Report } from "./encode-part.ts";
 import { FORMAT } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
@@ -34,7 +34,7 @@ export interface EncodedOutputFormat {
 export function encodeOutputFormat(
   wanted: OutputFormat | null,
   isOwnRequest: boolean,
-  report: Report,
+  warn: Warn,
 ): EncodedOutputFormat {
   switch (wanted?.kind) {
     case undefined:
@@ -43,21 +43,15 @@ export function encodeOutputFormat(
     case "json-schema": {
       if (isOwnRequest) return { format: { type: "json_schema", schema: wanted.schema }, instruction: null };
       const { schema, loosened } = lowerSchema(wanted.schema, "anthropic-output", "response_format.schema");
-      loosened.forEach(report);
+      for (const { field, message } of loosened) warn(field, message);
       return { format: { type: "json_schema", schema }, instruction: null };
     }
     case "json":
-      report({
-        field: "response_format",
-        message: "This model has no JSON mode; it was told to answer in JSON.",
-      });
+      warn("response_format", "This model has no JSON mode; it was told to answer in JSON.");
       return { format: null, instruction: "Answer with one JSON object and nothing else." };
     case "native":
       if (wanted.format === FORMAT) return { format: asFields(wanted.value), instruction: null };
-      report({
-        field: "response_format",
-        message: "It means nothing to this model's provider and was left out.",
-      });
+      warn("response_format", "It means nothing to this model's provider and was left out.");
       return { format: null, instruction: null };
   }
 }

@@ -13,6 +13,7 @@ export function forwardMessages(
 ): Splice {
   const node = memberOf(request.root, "messages") as JsonNode;
   const items = node.items ?? [];
+  const context = { request, items, wantsReasoningContent };
   const encoded: string[] = [];
   /** Consecutive assistant messages that are to be joined. */
   let joined: string[] = [];
@@ -23,7 +24,7 @@ export function forwardMessages(
   for (const message of repair.messages) {
     if (message.kind !== "kept" || !message.joins) endJoined();
     if (isEmptied(message, items)) continue;
-    const json = encodeMessage(request, items, message, wantsReasoningContent);
+    const json = encodeMessage(message, context);
     if (message.kind === "kept" && request.outline[message.from]?.kind === "assistant") joined.push(json);
     else encoded.push(json);
   }
@@ -31,12 +32,16 @@ export function forwardMessages(
   return { start: node.start, end: node.end, insert: `[${encoded.join(",")}]` };
 }
 
-function encodeMessage(
-  request: ScannedChatRequest,
-  items: readonly JsonNode[],
-  repaired: RepairedMessage,
-  wantsReasoningContent: boolean,
-): string {
+/** What the messages of one request share. */
+interface MessagesContext {
+  readonly request: ScannedChatRequest;
+  /** The client's messages. */
+  readonly items: readonly JsonNode[];
+  readonly wantsReasoningContent: boolean;
+}
+
+function encodeMessage(repaired: RepairedMessage, context: MessagesContext): string {
+  const { request, items, wantsReasoningContent } = context;
   if (repaired.kind === "placeholder") {
     return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
   }
@@ -49,17 +54,17 @@ function encodeMessage(
   return splice(request, message, splices);
 }
 
-/** Whether an assistant message held nothing but calls that were all dropped as duplicates. */
+/** Returns whether an assistant message had nothing but calls that were all dropped as duplicates. */
 function isEmptied(repaired: RepairedMessage, items: readonly JsonNode[]): boolean {
   if (repaired.kind === "placeholder" || repaired.calls?.length !== 0) return false;
   const message = items[repaired.from];
-  return !SAID.some((field) => hasWords(memberOf(message, field)));
+  return !CONTENT_FIELDS.some((field) => hasContent(memberOf(message, field)));
 }
 
-/** Members of an assistant message that may hold content other than calls and reasoning. */
-const SAID = ["content", "refusal", "audio"] as const;
+/** Fields of an assistant message that may have content other than calls and reasoning. */
+const CONTENT_FIELDS = ["content", "refusal", "audio"] as const;
 
-function hasWords(node: JsonNode | undefined): boolean {
+function hasContent(node: JsonNode | undefined): boolean {
   if (node === undefined || node.kind === "null") return false;
   // `""` and `[]` are empty.
   return node.items === null ? node.kind !== "string" || node.end - node.start > 2 : node.items.length > 0;

@@ -36,7 +36,7 @@ export interface ChatTarget {
 
 /**
  * Returns the body for an upstream of the same format: the client's bytes with as few edits as possible. The model gets the
- * provider's name, a stream is asked for its usage, the gateway's own fields are removed, and repaired messages are put in.
+ * provider's name, streams are requested with their usage, the gateway's own fields are removed, and repaired messages are put in.
  */
 export function forwardChatRequest(
   request: ScannedChatRequest,
@@ -48,7 +48,7 @@ export function forwardChatRequest(
   const keepsOptions = request.stream && !target.noStreamOptions;
   const known = fieldsToEdit(target.refusedFields);
   let removed = keepsOptions ? known.removed : known.removedWithOptions;
-  if (keepsOptions && !request.wantsUsageChunk) splices.push(askForUsage(request));
+  if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
   for (const [from, to] of target.renames) {
     const member = memberOf(root, from);
     if (member === undefined) continue;
@@ -56,11 +56,11 @@ export function forwardChatRequest(
     if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
     else splices.push(renameMember(text, member, to));
   }
-  if (target.maxTokens !== null) splices.push(...boundAnswer(root, target.maxTokens, target, removed));
+  splices.push(...limitAnswer(root, target, removed));
   addToolParameters(request, splices);
   if (target.reasoning !== null) {
     removed = removed.union(REASONING_FIELDS);
-    splices.push(...sayReasoning(root, target.reasoning));
+    splices.push(...addReasoning(root, target.reasoning));
   }
   if (repair !== null) splices.push(forwardMessages(request, repair, target.wantsReasoningContent));
   else {
@@ -100,34 +100,39 @@ function replaceModel(root: JsonNode, model: string): Splice {
   return { start: node.start, end: node.end, insert: JSON.stringify(model) };
 }
 
-const ASK = '"include_usage":true';
+const INCLUDE_USAGE = '"include_usage":true';
 
-/** Asks for the usage, whether or not the client did (docs/api/chat.md, "Usage"). */
-function askForUsage({ text, root }: ScannedChatRequest): Splice {
+/** Requests the usage, whether or not the client did (docs/api/chat.md, "Usage"). */
+function requestUsage({ text, root }: ScannedChatRequest): Splice {
   const options = memberOf(root, "stream_options");
-  if (options === undefined) return appendMember(root, "stream_options", `{${ASK}}`);
-  if (options.kind !== "object") return { start: options.start, end: options.end, insert: `{${ASK}}` };
-  const asked = memberOf(options, "include_usage");
-  if (asked !== undefined) return { start: asked.start, end: asked.end, insert: "true" };
+  if (options === undefined) return appendMember(root, "stream_options", `{${INCLUDE_USAGE}}`);
+  if (options.kind !== "object")
+    return { start: options.start, end: options.end, insert: `{${INCLUDE_USAGE}}` };
+  const included = memberOf(options, "include_usage");
+  if (included !== undefined) return { start: included.start, end: included.end, insert: "true" };
   const isEmpty = /^\{\s*\}$/.test(text.slice(options.start, options.end));
-  return { start: options.start + 1, end: options.start + 1, insert: isEmpty ? ASK : `${ASK},` };
+  return {
+    start: options.start + 1,
+    end: options.start + 1,
+    insert: isEmpty ? INCLUDE_USAGE : `${INCLUDE_USAGE},`,
+  };
 }
 
 /** Fields that limit the length of an answer. */
-const BOUNDS = ["max_tokens", "max_completion_tokens"] as const;
+const LIMITS = ["max_tokens", "max_completion_tokens"] as const;
 
-/** Lowers the client's limit, or adds a limit in the provider's spelling. */
-function boundAnswer(
+/** Replaces the client's limit by the target's, or adds it in the provider's spelling. */
+function limitAnswer(
   root: JsonNode,
-  maxTokens: number,
-  { renames, refusedFields }: ChatTarget,
+  { maxTokens, renames, refusedFields }: ChatTarget,
   removed: ReadonlySet<string>,
 ): Splice[] {
+  if (maxTokens === null) return [];
   const insert = String(maxTokens);
-  const said = BOUNDS.map((name) => memberOf(root, name)).filter((member) => member !== undefined);
-  const kept = said.filter(({ key }) => !removed.has(key));
+  const given = LIMITS.map((name) => memberOf(root, name)).filter((member) => member !== undefined);
+  const kept = given.filter(({ key }) => !removed.has(key));
   if (kept.length > 0) return kept.map(({ start, end }) => ({ start, end, insert }));
-  const name = renames.find(([from]) => from === BOUNDS[0])?.[1] ?? BOUNDS[0];
+  const name = renames.find(([from]) => from === LIMITS[0])?.[1] ?? LIMITS[0];
   return refusedFields.has(name) ? [] : [appendMember(root, name, insert)];
 }
 
@@ -135,8 +140,8 @@ function boundAnswer(
 export const REASONING_FIELDS: ReadonlySet<string> = new Set(["reasoning", "reasoning_effort"]);
 
 /** Adds the vendor's reasoning fields. The body has none of them, or they are removed by another splice. */
-function sayReasoning(root: JsonNode, said: Fields): Splice[] {
-  return Object.entries(said).map(([name, value]) => appendMember(root, name, JSON.stringify(value)));
+function addReasoning(root: JsonNode, fields: Fields): Splice[] {
+  return Object.entries(fields).map(([name, value]) => appendMember(root, name, JSON.stringify(value)));
 }
 
 /** Adds an empty object schema to functions without `parameters`, because some vendors require one. */

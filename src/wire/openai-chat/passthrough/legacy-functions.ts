@@ -3,15 +3,15 @@ import { decodeUtf8, isFilled, isWord, type JsonNode, memberOf, stringOf } from 
 import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
 
 /**
- * Replaces the deprecated function fields by today's tool fields: `functions` and `function_call` of a request, `function_call` and
+ * Replaces the deprecated function fields by the current tool fields: `functions` and `function_call` of a request, `function_call` and
  * the role `function` of its messages. Returns null where there are none.
  * Calls had no ids then. They get ids by their order, in a form that all vendors accept; a result gets the id of the nearest
  * earlier call with its name. Where `tools`, `tool_choice` or `tool_calls` is present as well, the deprecated field is dropped.
  * `text` is the body, bytes as Latin-1.
  * @throws GatewayError `invalid_request` that names the field as the client spelled it.
  */
-export function modernise(text: string, root: JsonNode): Modernised | null {
-  const splices = moderniseRoot(text, root);
+export function replaceLegacyFunctions(text: string, root: JsonNode): LegacyReplacement | null {
+  const splices = replaceInRoot(text, root);
   new CallNamer(text, splices).nameAll(memberOf(root, "messages")?.items ?? []);
   if (splices.length === 0) return null;
   return {
@@ -20,7 +20,7 @@ export function modernise(text: string, root: JsonNode): Modernised | null {
   };
 }
 
-export interface Modernised {
+export interface LegacyReplacement {
   readonly splices: readonly Splice[];
   /** The client only knows functions, so its answer must use `function_call`. */
   readonly usesFunctions: boolean;
@@ -35,34 +35,33 @@ function isAbsent(node: JsonNode | undefined): node is undefined {
   return node === undefined || node.kind === "null";
 }
 
-/** Renames a member and replaces its value. */
-function change(text: string, member: JsonNode, name: string, json: string): Splice[] {
-  return [renameMember(text, member, name), { start: member.start, end: member.end, insert: json }];
+function replaceValue({ start, end }: JsonNode, insert: string): Splice {
+  return { start, end, insert };
 }
 
-function moderniseRoot(text: string, root: JsonNode): Splice[] {
+function replaceInRoot(text: string, root: JsonNode): Splice[] {
   const functions = memberOf(root, "functions");
   const choice = memberOf(root, "function_call");
   const splices: Splice[] = [];
-  const left = new Set<string>();
-  const modernise = (
+  const removed = new Set<string>();
+  const replace = (
     member: JsonNode | undefined,
     name: string,
-    spell: (member: JsonNode) => string,
+    encode: (member: JsonNode) => string,
   ): void => {
     if (isAbsent(member)) return;
     const newer = memberOf(root, name);
-    if (isAbsent(newer)) splices.push(...change(text, member, name, spell(member)));
-    if (newer !== undefined) left.add(newer.kind === "null" ? name : member.key);
+    if (isAbsent(newer)) splices.push(renameMember(text, member, name), replaceValue(member, encode(member)));
+    if (newer !== undefined) removed.add(newer.kind === "null" ? name : member.key);
   };
-  modernise(functions, "tools", (member) => spellTools(text, member));
-  modernise(choice, "tool_choice", (member) =>
+  replace(functions, "tools", (member) => encodeTools(text, member));
+  replace(choice, "tool_choice", (member) =>
     member.kind === "object" ? asTool(sliceOf(text, member)) : sliceOf(text, member),
   );
-  return splices.concat(removeMembers(text, root, left));
+  return splices.concat(removeMembers(text, root, removed));
 }
 
-function spellTools(text: string, functions: JsonNode): string {
+function encodeTools(text: string, functions: JsonNode): string {
   if (!functions.items) return rejectField("functions", "must be an array of functions");
   const tools = functions.items.map((item, at) => {
     if (!isFilled(memberOf(item, "name")))
@@ -109,7 +108,7 @@ class CallNamer {
     const name = stringOf(this.text, memberOf(call, "name"));
     if (name === undefined) rejectField(`${field}.name`, "must be a string");
     const json = `[{"id":"${this.openCall(name)}",${asTool(sliceOf(this.text, call)).slice(1)}]`;
-    this.splices.push(...change(this.text, call, "tool_calls", json));
+    this.splices.push(renameMember(this.text, call, "tool_calls"), replaceValue(call, json));
     if (calls !== undefined) this.splices.push(...removeMembers(this.text, message, CALLS));
   }
 

@@ -16,7 +16,7 @@ import { scanBody } from "../../json/scan-body.ts";
 import { applySplices } from "../../json/splice.ts";
 import { checkChatRequest } from "./check-request.ts";
 import { correctRequest } from "./correct-request.ts";
-import { modernise } from "./legacy-functions.ts";
+import { replaceLegacyFunctions } from "./legacy-functions.ts";
 import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 
@@ -40,9 +40,9 @@ export interface ScannedChatRequest extends ScannedRequest {
 export function scanChatRequest(bytes: Buffer): ScannedChatRequest {
   return scanBody(bytes, CHAT_REQUEST_SHAPE, (text, scan) => {
     const { root } = scan;
-    const modern = modernise(text, root);
-    if (modern !== null) {
-      const { splices, usesFunctions } = modern;
+    const legacy = replaceLegacyFunctions(text, root);
+    if (legacy !== null) {
+      const { splices, usesFunctions } = legacy;
       return { ...scanChatRequest(applySplices(bytes, splices)), usesFunctions };
     }
     const { splices, hasCustomTools } = correctRequest(text, root);

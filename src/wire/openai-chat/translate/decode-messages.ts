@@ -15,7 +15,7 @@ export function decodeMessages(raw: readonly Fields[]): Message[] {
   return raw.map((message) => {
     const role = message["role"] as Message["role"];
     if (role === "tool") return decodeToolMessage(message, custom);
-    if (role !== "assistant") return decodeSpoken(message, role);
+    if (role !== "assistant") return decodePrompt(message, role);
     const decoded = decodeAssistant(message);
     for (const part of decoded.parts)
       if (part.kind === "tool-call" && part.tool === "custom") custom.add(part.id);
@@ -37,15 +37,15 @@ function readContent(message: Fields): { readonly parts: readonly Part[]; readon
   return { parts: [], spelling: { content: spelled } };
 }
 
-/** Adds the participant's name, and the fields and spellings that only this format has. */
-function complete(message: Message, raw: Fields, known: ReadonlySet<string>, spelling: Fields): Message {
+/** Adds the name of the participant. */
+function withName(message: Message, raw: Fields): Message {
   const name = asText(raw["name"]);
-  return withExtras(name === null ? message : { ...message, name }, restOf(raw, known), spelling);
+  return name === null ? message : { ...message, name };
 }
 
-const SPOKEN: ReadonlySet<string> = new Set(["role", "content"]);
-const ANSWERING: ReadonlySet<string> = SPOKEN.union(new Set(["tool_call_id"]));
-const CALLING: ReadonlySet<string> = SPOKEN.union(new Set(["tool_calls"]));
+const PROMPT_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
+const RESULT_FIELDS: ReadonlySet<string> = PROMPT_FIELDS.union(new Set(["tool_call_id"]));
+const CALL_FIELDS: ReadonlySet<string> = PROMPT_FIELDS.union(new Set(["tool_calls"]));
 
 /** Returns the fields that the canonical model does not have. A `name` that is not a string stays among them. */
 function restOf(message: Fields, known: ReadonlySet<string>): Fields {
@@ -54,11 +54,11 @@ function restOf(message: Fields, known: ReadonlySet<string>): Fields {
   return rest;
 }
 
-function decodeSpoken(message: Fields, role: "system" | "developer" | "user"): Message {
+function decodePrompt(message: Fields, role: "system" | "developer" | "user"): Message {
   const { parts, spelling } = readContent(message);
   // All hosts know `system`; the role `developer` is kept for those that know it.
   const spelled = role === "developer" ? { ...spelling, role } : spelling;
-  return complete({ role, parts }, message, SPOKEN, spelled);
+  return withExtras(withName({ role, parts }, message), restOf(message, PROMPT_FIELDS), spelled);
 }
 
 function decodeToolMessage(message: Fields, custom: ReadonlySet<string>): Message {
@@ -73,7 +73,8 @@ function decodeToolMessage(message: Fields, custom: ReadonlySet<string>): Messag
     isError: false,
   };
   const named = name === null ? result : { ...result, toolName: name };
-  return complete({ role: "tool", parts: [named] }, message, callId === null ? SPOKEN : ANSWERING, spelling);
+  const known = callId === null ? PROMPT_FIELDS : RESULT_FIELDS;
+  return withExtras(withName({ role: "tool", parts: [named] }, message), restOf(message, known), spelling);
 }
 
 function decodeAssistant(message: Fields): Message {
@@ -84,32 +85,32 @@ function decodeAssistant(message: Fields): Message {
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);
   const images = decodeSentImages(message["images"]);
-  const spoken = proveSent(parts, message["extra_content"]);
+  const content = attachSentSignature(parts, message["extra_content"]);
   const others = [
     ...reasoning.fields,
     ...(refusal === null ? [] : ["refusal"]),
     ...(audio === null ? [] : ["audio"]),
     ...(images === null ? [] : ["images"]),
-    ...(spoken === parts ? [] : ["extra_content"]),
+    ...(content === parts ? [] : ["extra_content"]),
   ];
-  const told = Array.isArray(message["tool_calls"]) ? CALLING : SPOKEN;
-  const known = others.length === 0 ? told : told.union(new Set(others));
-  const all: Part[] = [...reasoning.parts, ...spoken, ...(images ?? [])];
+  const usual = Array.isArray(message["tool_calls"]) ? CALL_FIELDS : PROMPT_FIELDS;
+  const known = others.length === 0 ? usual : usual.union(new Set(others));
+  const all: Part[] = [...reasoning.parts, ...content, ...(images ?? [])];
   if (refusal !== null) all.push({ kind: "refusal", text: refusal });
   if (audio !== null) all.push(keepNative(audio, "audio", { place: "audio" }));
   for (const call of reasoning.calls) all.push(call);
-  return complete({ role: "assistant", parts: all }, message, known, spelling);
+  return withExtras(withName({ role: "assistant", parts: all }, message), restOf(message, known), spelling);
 }
 
 /**
  * Moves the thought signature of a message to its last text and keeps how it was spelled. Returns the same parts if there is no
  * signature or no text.
  */
-function proveSent(parts: readonly Part[], extraContent: unknown): readonly Part[] {
-  const proof = decodeExtraContent(extraContent);
+function attachSentSignature(parts: readonly Part[], extraContent: unknown): readonly Part[] {
+  const signed = decodeExtraContent(extraContent);
   const at = parts.findLastIndex((part) => part.kind === "text");
   const text = parts[at];
-  if (proof.signature === undefined || text === undefined) return parts;
+  if (signed.signature === undefined || text === undefined) return parts;
   const spelled = keepExtras(keptFields(text), { ...keptSpelling(text), extraContent });
-  return parts.with(at, { ...text, ...proof, ...spelled } as Part);
+  return parts.with(at, { ...text, ...signed, ...spelled } as Part);
 }

@@ -1,8 +1,9 @@
 import { objectArguments } from "../../canonical/object-arguments.ts";
 import type { MediaPart, Part, TextPart, ToolCallPart, ToolResultPart } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { encodeNative, encodePart, type Warn } from "./encode-part.ts";
+import { encodeNative, encodePart } from "./encode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { encodeMadeImage } from "./made-images.ts";
 import { encodeSentReasoning } from "./reasoning-parts.ts";
@@ -17,23 +18,27 @@ export function encodeMessages(messages: readonly Message[], warn: Warn): Fields
     if (media.length > 0) encoded.push({ role: "user", content: media });
     media = [];
   };
-  for (const [place, message] of messages.entries()) {
-    const field = `messages[${place}]`;
+  for (const [index, message] of messages.entries()) {
+    const context = { message, field: `messages[${index}]`, warn };
     if (message.role === "tool") {
-      const results = encodeResults(message, field, warn);
+      const results = encodeResults(context);
       for (const result of results.messages) encoded.push(result);
       for (const part of results.media) media.push(part);
       continue;
     }
     sendMedia();
-    const made =
-      message.role === "assistant"
-        ? encodeAssistant(message, field, warn)
-        : encodeSpoken(message, field, warn);
-    if (made !== null) encoded.push(made);
+    const single = message.role === "assistant" ? encodeAssistant(context) : encodePrompt(context);
+    if (single !== null) encoded.push(single);
   }
   sendMedia();
   return encoded;
+}
+
+/** A message that is encoded, its field in the client's request, and where to warn of what is lost. */
+interface MessageContext {
+  readonly message: Message;
+  readonly field: string;
+  readonly warn: Warn;
 }
 
 /**
@@ -45,15 +50,13 @@ const BLOCK_BREAK = "\n\n";
 /** Encodes content: as parts if the client sent parts or if there is more than text, else as text, which all hosts accept. */
 function encodeContent(
   parts: readonly Part[],
-  message: Message,
   between: string,
-  field: string,
-  warn: Warn,
+  { message, field, warn }: MessageContext,
 ): string | readonly Fields[] {
   const texts = parts.filter((part) => part.kind === "text");
   const isText = parts.every((part) => part.kind === "text" || isForeign(part));
   const encoded = parts
-    .map((part, place) => encodeContentPart(part, `${field}.content[${place}]`, warn))
+    .map((part, index) => encodeContentPart(part, `${field}.content[${index}]`, warn))
     .filter((part) => part !== null);
   if (!isText || keptSpelling(message)["content"] === "parts") return encoded;
   return texts
@@ -75,9 +78,10 @@ function encodeName({ name }: Message): Fields {
   return name === undefined ? {} : { name };
 }
 
-function encodeSpoken(message: Message, field: string, warn: Warn): Fields {
+function encodePrompt(context: MessageContext): Fields {
+  const { message } = context;
   const role = message.role === "developer" ? (keptSpelling(message)["role"] ?? "system") : message.role;
-  const content = encodeContent(message.parts, message, BLOCK_BREAK, field, warn);
+  const content = encodeContent(message.parts, BLOCK_BREAK, context);
   return { role, content, ...encodeName(message), ...keptFields(message) };
 }
 
@@ -87,7 +91,8 @@ const SEE_MEDIA = "The result follows in the next message.";
 /**
  * Encodes a tool message as one message per result. Media are returned separately, unless the client sent them within the results.
  */
-function encodeResults(message: Message, field: string, warn: Warn) {
+function encodeResults(context: MessageContext) {
+  const { message, field, warn } = context;
   const messages: Fields[] = [];
   const media: Fields[] = [];
   const results = message.parts.filter((part): part is ToolResultPart => part.kind === "tool-result");
@@ -96,9 +101,9 @@ function encodeResults(message: Message, field: string, warn: Warn) {
     const isText = (part: Part) => isOurs || part.kind === "text" || isDocument(part);
     const texts = result.content.filter(isText);
     const others = result.content.filter((part) => !isText(part));
-    const content = encodeContent(texts.map(readDocument), message, BLOCK_BREAK, field, warn);
+    const content = encodeContent(texts.map(readDocument), BLOCK_BREAK, context);
     const sent = others
-      .map((part, place) => encodePart(part, `${field}.content[${place}]`, warn))
+      .map((part, index) => encodePart(part, `${field}.content[${index}]`, warn))
       .filter((part) => part !== null);
     for (const part of sent) media.push(part);
     messages.push({
@@ -124,9 +129,10 @@ function readDocument(part: Part): Part {
 }
 
 /** Encodes an assistant message; null where nothing is left, because it held only what another format has. */
-function encodeAssistant(message: Message, field: string, warn: Warn): Fields | null {
-  const at = (place: Place) => message.parts.filter((part) => placeOf(part, message) === place);
-  const content = encodeContent(at("content"), message, "", field, warn);
+function encodeAssistant(context: MessageContext): Fields | null {
+  const { message, field, warn } = context;
+  const at = (member: Member) => message.parts.filter((part) => memberFor(part, message) === member);
+  const content = encodeContent(at("content"), "", context);
   const calls = at("call").map((part) => encodeCallPart(part, field, warn));
   const refusal = at("refusal").map((part) => ("text" in part ? part.text : ""));
   for (const part of at("nowhere")) warn(field, `An earlier answer's ${part.kind} was left out.`);
@@ -146,7 +152,7 @@ function encodeAssistant(message: Message, field: string, warn: Warn): Fields | 
   };
   const isBare = Object.keys(fields).length === 0;
   if (isBare && content.length === 0 && message.parts.length > 0 && message.extras === undefined) return null;
-  const spelled = content.length === 0 ? spellNothing(message, isBare) : { content };
+  const spelled = content.length === 0 ? spellEmptyContent(message, isBare) : { content };
   return { role: "assistant", ...spelled, ...encodeName(message), ...fields };
 }
 
@@ -165,7 +171,7 @@ function completeCall(call: ToolCallPart): ToolCallPart {
  * Spells absent content as the client did; otherwise as null, or as "" in a message without any other field, because hosts reject
  * null there.
  */
-function spellNothing(message: Message, isBare: boolean): Fields {
+function spellEmptyContent(message: Message, isBare: boolean): Fields {
   const { content: spelled } = keptSpelling(message);
   if (spelled === "parts") return { content: [] };
   if (spelled === "empty" || isBare) return { content: "" };
@@ -178,10 +184,10 @@ function encodeSentImages(parts: readonly Part[], field: string, warn: Warn): Fi
   return images.length === 0 ? {} : { images: images.map((part) => encodeMadeImage(part, field, warn)) };
 }
 
-type Place = "reasoning" | "content" | "images" | "refusal" | "audio" | "call" | "nowhere";
+/** The field of an assistant message that a part belongs to; `nowhere` if it cannot be sent. */
+type Member = "reasoning" | "content" | "images" | "refusal" | "audio" | "call" | "nowhere";
 
-/** Returns the field of an assistant message that a part belongs to. */
-function placeOf(part: Part, message: Message): Place {
+function memberFor(part: Part, message: Message): Member {
   const spelling = keptSpelling(part);
   switch (part.kind) {
     case "tool-call":

@@ -1,16 +1,11 @@
 import { fail } from "../../../base/errors.ts";
 import type { MediaPart, NativePart, Part } from "../../canonical/parts.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import type { FormatName } from "../../conversation/format-name.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { readCacheMark } from "./decode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSource } from "./media-source.ts";
-
-/**
- * Records something that this format cannot express: the field, what was done about it, and whether the meaning of the request
- * changes.
- */
-export type Warn = (field: string, message: string, isGrave?: true) => void;
 
 /**
  * Encodes a content part; null, with a warning, where this format has no such part.

@@ -1,10 +1,10 @@
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
 import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
+import { warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { encodeMessages } from "./encode-messages.ts";
-import type { Warn } from "./encode-part.ts";
 import { encodeTools } from "./encode-tools.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSettings } from "./settings.ts";
@@ -16,11 +16,10 @@ import { writeSettings } from "./settings.ts";
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const warnings: Warning[] = listLostFields(request, "openai-chat");
-  const warn: Warn = (field, message, isGrave) =>
-    void warnings.push({ field, message, ...(isGrave ? { isGrave } : {}) });
+  const warn = warnInto(warnings);
   const spelling = keptSpelling(request);
   const tools = encodeTools(request.tools, warn);
-  const settings = writeSettings(request, spelling, target, warn);
+  const settings = writeSettings(request, target, warn);
   const body = {
     model: target.name,
     messages: encodeMessages(request.messages, warn),

@@ -1,6 +1,6 @@
 import type { Answer, AnswerChoice, Finish } from "../../canonical/answer.ts";
 import { FINISH_WORDS } from "../../canonical/finish-words.ts";
-import type { AnswerEnd, AnswerIdentity, AskedFor } from "../../canonical/format.ts";
+import type { AnswerFrame, AskedFor } from "../../canonical/format.ts";
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeReasoning, joinReasoning } from "../reasoning.ts";
@@ -9,17 +9,14 @@ import { encodeCitation } from "./citations.ts";
 import { keptFields } from "./extras.ts";
 import { encodeMadeImage } from "./made-images.ts";
 import { encodeDetails } from "./reasoning-details.ts";
-import { insertProofs } from "./reasoning-parts.ts";
+import { insertSignatures } from "./reasoning-parts.ts";
 import { encodeSignatureDetail, spreadExtraContent } from "./signatures.ts";
 import { encodeCall } from "./tool-call-parts.ts";
 
 /** Encodes a whole answer (docs/api/chat.md). */
-export function encodeAnswer(
-  answer: Answer,
-  { id, model, created }: AnswerIdentity,
-  { report, metadata }: AnswerEnd,
-  asked: AskedFor,
-): Record<string, unknown> {
+export function encodeAnswer(answer: Answer, { identity, end, asked }: AnswerFrame): Fields {
+  const { id, model, created } = identity;
+  const { report, metadata } = end;
   const { serviceTier } = answer;
   return {
     id,
@@ -72,13 +69,13 @@ function encodeMessage(parts: readonly Part[], usesFunctions: boolean): Fields {
   const cited = parts.flatMap((part) => (part.kind === "text" ? (part.citations ?? []) : []));
   const annotations = cited.flatMap((citation) => encodeCitation(citation) ?? []);
   const images = parts.filter((part): part is MediaPart => part.kind === "image");
-  const proven = parts.findLast((part) => part.kind === "text" && part.signature !== undefined);
-  const signed = proven?.kind === "text" ? proven : null;
+  const signed =
+    parts.findLast((part): part is TextPart => part.kind === "text" && part.signature !== undefined) ?? null;
   const audio = joinAudio(parts);
   const hasText = text !== "" || (calls.length === 0 && refusal === "" && audio === null);
   return {
     content: hasText ? text : null,
-    ...encodeSpokenReasoning(
+    ...encodeMessageReasoning(
       parts.filter((part) => part.kind === "reasoning"),
       calls,
       signed,
@@ -108,16 +105,16 @@ function joinTexts(parts: readonly Part[], kind: "text" | "refusal"): string {
 }
 
 /** Encodes the reasoning as one text and its details, with the thought signatures of calls and text among them. */
-function encodeSpokenReasoning(
+function encodeMessageReasoning(
   reasoning: readonly ReasoningPart[],
   calls: readonly ToolCallPart[],
   signed: TextPart | null,
 ): Fields {
   const details: Fields[] = [];
   for (const part of reasoning) details.push(...encodeDetails(part, details.length));
-  const proof = signed === null ? null : encodeSignatureDetail(signed, details.length);
-  if (proof !== null) details.push(proof);
-  const all = insertProofs(details, calls);
+  const signature = signed === null ? null : encodeSignatureDetail(signed, details.length);
+  if (signature !== null) details.push(signature);
+  const all = insertSignatures(details, calls);
   const text = joinReasoning(reasoning);
   return encodeReasoning({
     content: null,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import { StrictToolFitter } from "../../canonical/fit-strict-tools.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../canonical/request.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { SchemaLowerer } from "../../json-schema/lower-schema.ts";
 import { decodeTool } from "./decode-tools.ts";
-import type { Warn } from "./encode-part.ts";
 import { keptSpelling } from "./extras.ts";
 import { NO_PARAMETERS, printTool } from "./print-tool.ts";
 
@@ -12,24 +12,19 @@ import { NO_PARAMETERS, printTool } from "./print-tool.ts";
  * warning.
  */
 export function encodeTools(tools: readonly Tool[], warn: Warn): Fields[] {
-  const schemas = new SchemaLowerer();
-  return tools.flatMap((tool, place) => {
-    if (tool.kind !== "native") return [encodeTool(tool, `tools[${place}]`, schemas, warn)];
+  const fitter = new StrictToolFitter(warn);
+  return tools.flatMap((tool, index) => {
+    if (tool.kind !== "native") return [encodeTool(tool, `tools[${index}]`, fitter)];
     if (tool.format === "openai-chat") return [tool.value];
-    warn(`tools[${place}]`, `${tool.type} is a tool only the ${tool.format} format has; it was left out.`);
+    warn(`tools[${index}]`, `${tool.type} is a tool only the ${tool.format} format has; it was left out.`);
     return [];
   });
 }
 
-function encodeTool(
-  tool: FunctionTool | CustomTool,
-  field: string,
-  schemas: SchemaLowerer,
-  warn: Warn,
-): Fields {
+function encodeTool(tool: FunctionTool | CustomTool, field: string, fitter: StrictToolFitter): Fields {
   const raw = asFields(keptSpelling(tool)["tool"]);
   if (raw === null || !isDeepStrictEqual(decodeTool(raw), tool)) {
-    return printTool(isForeign(tool) ? fitStrictTool(tool, field, schemas, warn) : tool);
+    return printTool(isForeign(tool) ? fitter.fit(tool, field) : tool);
   }
   const inner = asFields(raw["function"]);
   if (inner === null || asFields(inner["parameters"]) !== null) return raw;
@@ -39,19 +34,6 @@ function encodeTool(
 /** Whether a tool came in another format. Tools of this format have no extras if they are spelled as usual. */
 function isForeign({ extras }: FunctionTool | CustomTool): boolean {
   return extras !== undefined && extras.format !== "openai-chat";
-}
-
-/** Lowers the schema of a strict tool from another format to what strict mode accepts here. */
-function fitStrictTool(
-  tool: FunctionTool | CustomTool,
-  field: string,
-  schemas: SchemaLowerer,
-  warn: Warn,
-): FunctionTool | CustomTool {
-  if (tool.kind === "custom" || tool.strict !== true || tool.parameters === null) return tool;
-  const { schema, loosened } = schemas.lower(tool.parameters, "openai-strict", `${field}.parameters`);
-  for (const { field: place, message } of loosened) warn(place, message);
-  return { ...tool, parameters: schema };
 }
 
 /** Whether this format can express any of the tools. */

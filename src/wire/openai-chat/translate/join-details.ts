@@ -5,7 +5,7 @@ export interface JoinedDetail {
   readonly detail: Fields;
   readonly pieces: readonly Fields[];
   /** The index of the first entry. */
-  readonly place: number;
+  readonly index: number;
 }
 
 /**
@@ -14,10 +14,10 @@ export interface JoinedDetail {
  */
 export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
   const joined: OpenDetail[] = [];
-  for (const [place, entry] of entries.entries()) {
+  for (const [index, entry] of entries.entries()) {
     const last = joined.at(-1);
-    if (last === undefined || !goesOn(last.detail, entry)) {
-      joined.push({ detail: entry, pieces: [entry], place });
+    if (last === undefined || !continues(last.detail, entry)) {
+      joined.push({ detail: entry, pieces: [entry], index });
       continue;
     }
     // Copied once and then changed in place.
@@ -36,15 +36,15 @@ interface OpenDetail extends JoinedDetail {
 
 const TEXTS = ["text", "summary"] as const;
 
-function goesOn(last: Fields, next: Fields): boolean {
+function continues(last: Fields, next: Fields): boolean {
   if (typeof next["index"] !== "number" || next["index"] !== last["index"]) return false;
-  const isOver = asText(last["signature"]) !== null || asText(last["data"]) !== null;
-  return !isOver && next["type"] === last["type"] && (next["id"] ?? null) === (last["id"] ?? null);
+  const hasEnded = asText(last["signature"]) !== null || asText(last["data"]) !== null;
+  return !hasEnded && next["type"] === last["type"] && (next["id"] ?? null) === (last["id"] ?? null);
 }
 
 function joinText(last: Fields, next: Fields): Fields {
-  const named = TEXTS.filter((name) => asText(last[name]) !== null || asText(next[name]) !== null);
+  const present = TEXTS.filter((name) => asText(last[name]) !== null || asText(next[name]) !== null);
   return Object.fromEntries(
-    named.map((name) => [name, (asText(last[name]) ?? "") + (asText(next[name]) ?? "")]),
+    present.map((name) => [name, (asText(last[name]) ?? "") + (asText(next[name]) ?? "")]),
   );
 }

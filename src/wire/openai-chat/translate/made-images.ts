@@ -1,7 +1,8 @@
 import type { MediaPart, Part } from "../../canonical/parts.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { decodePart } from "./decode-part.ts";
-import { encodePart, type Warn } from "./encode-part.ts";
+import { encodePart } from "./encode-part.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { spreadExtraContent } from "./signatures.ts";
 

@@ -1,23 +1,23 @@
 import type { ModelTarget, ReasoningFields } from "../../canonical/format.ts";
 import type { ConversationRequest, ReasoningParameters } from "../../canonical/request.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
-import type { Warn } from "./encode-part.ts";
 
 /** Decodes `reasoning` and `reasoning_effort`. If both name an effort, the object wins. */
 export function readReasoningParameters(raw: Fields): Pick<ConversationRequest, "reasoning"> {
-  const wish = asFields(raw["reasoning"]);
-  const effort = asText(wish?.["effort"]) ?? asText(raw["reasoning_effort"]);
-  if (wish === null && effort === null) return { reasoning: null };
-  const enabled = wish?.["enabled"];
-  const budget = wish?.["max_tokens"];
+  const given = asFields(raw["reasoning"]);
+  const effort = asText(given?.["effort"]) ?? asText(raw["reasoning_effort"]);
+  if (given === null && effort === null) return { reasoning: null };
+  const enabled = given?.["enabled"];
+  const budget = given?.["max_tokens"];
   return {
     reasoning: {
       enabled: typeof enabled === "boolean" ? enabled : null,
       effort,
       budgetTokens: typeof budget === "number" ? budget : null,
       adaptive: false,
-      summary: asText(wish?.["summary"]),
-      hidden: wish?.["exclude"] === true,
+      summary: asText(given?.["summary"]),
+      hidden: given?.["exclude"] === true,
     },
   };
 }
@@ -53,7 +53,7 @@ function readWanted({ enabled, effort, budgetTokens, adaptive }: ReasoningParame
 
 /**
  * Encodes reasoning parameters in the spelling of the target's vendor, with the nearest value that its model accepts. What cannot
- * be expressed is reported with `warn`. A model that does not reason is not told to stop reasoning.
+ * be expressed is reported with `warn`. Nothing is sent to switch off the reasoning of a model that does not reason.
  */
 export function encodeReasoningParameters(
   { reasoning }: Pick<ConversationRequest, "reasoning">,
@@ -70,13 +70,15 @@ export function encodeReasoningParameters(
     if (wanted.kind === "on") warn("reasoning", NOT_KNOWN_TO_REASON);
     return {};
   }
-  return wanted.kind === "off" ? sayOff(target, fields, warn) : sayOn(wanted, target, fields, warn);
+  const context = { control: target.reasoning, fields, warn };
+  return wanted.kind === "off" ? encodeOff(context) : encodeOn(wanted, context);
 }
 
 const NO_SUMMARIES = "The chat format of this model's provider shows no summaries; it was left out.";
-const NOT_KNOWN_TO_REASON = "The model is not known to reason; the wish was left out.";
+const NOT_KNOWN_TO_REASON = "The model is not known to reason; the reasoning parameters were left out.";
 const ALWAYS_REASONS = "The model is not known to answer without reasoning; it was not switched off.";
-const NO_SWITCH = "The model's provider is not known to switch reasoning on and off; the wish was left out.";
+const NO_SWITCH =
+  "The model's provider is not known to switch reasoning on and off; the parameter was left out.";
 const NO_EFFORTS = "The model's reasoning is not known to have efforts; the effort was left out.";
 
 /** Encodes the `reasoning` object that clients of this gateway send, for vendors that accept it too. */
@@ -90,7 +92,14 @@ function toObject({ enabled, effort, budgetTokens, adaptive, summary, hidden }: 
   };
 }
 
-function sayOff({ reasoning: control }: ModelTarget, fields: ReasoningFields, warn: Warn): Fields {
+/** How a target's reasoning is controlled, and in which fields. */
+interface ControlContext {
+  readonly control: ModelTarget["reasoning"];
+  readonly fields: ReasoningFields;
+  readonly warn: Warn;
+}
+
+function encodeOff({ control, fields, warn }: ControlContext): Fields {
   const efforts = control?.efforts ?? [];
   if (control?.canDisable && fields.off !== undefined) return fields.off;
   if (control?.onlyWhenTold) return {};
@@ -109,18 +118,16 @@ function sayOff({ reasoning: control }: ModelTarget, fields: ReasoningFields, wa
   return { [fields.effort]: least };
 }
 
-function sayOn(
+function encodeOn(
   { effort, budget }: Extract<Wanted, { kind: "on" }>,
-  { reasoning: control }: ModelTarget,
-  fields: ReasoningFields,
-  warn: Warn,
+  { control, fields, warn }: ControlContext,
 ): Fields {
   const on = control?.canDisable === true ? (fields.on ?? {}) : {};
   const efforts = control?.efforts ?? COMMON_EFFORTS;
   const takesEfforts = control !== null && fields.effort !== undefined && !isToggle(control);
   const budgets = fields.budget === undefined ? undefined : control?.budgetTokens;
   if (budget !== null && budgets !== undefined)
-    return { ...on, [fields.budget as string]: fit(budget, budgets) };
+    return { ...on, [fields.budget as string]: clamp(budget, budgets) };
   const wanted = effort ?? (budget === null ? null : effortOf(budget));
   if (wanted === null) {
     if (Object.keys(on).length > 0) return on;
@@ -133,9 +140,9 @@ function sayOn(
     if (nearest !== wanted) warn("reasoning", `The model has no effort "${wanted}"; "${nearest}" was sent.`);
     return { ...on, [fields.effort as string]: nearest };
   }
-  const spent = BUDGETS[wanted];
-  if (budgets !== undefined && spent !== undefined)
-    return { ...on, [fields.budget as string]: fit(spent, budgets) };
+  const typical = BUDGETS[wanted];
+  if (budgets !== undefined && typical !== undefined)
+    return { ...on, [fields.budget as string]: clamp(typical, budgets) };
   warn("reasoning", NO_EFFORTS);
   return on;
 }
@@ -167,7 +174,7 @@ function effortOf(budget: number): string {
   return budget <= (BUDGETS["medium"] as number) ? "medium" : "high";
 }
 
-function fit(
+function clamp(
   budget: number,
   { min = 1, max = budget }: { readonly min?: number; readonly max?: number },
 ): number {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { fitStrictAnswer } from "../../canonical/fit-strict-tools.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import {
   type ConversationRequest,
@@ -7,12 +8,12 @@ import {
   type ToolChoice,
 } from "../../canonical/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
-import { lowerSchema } from "../../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
 import { decodeToolChoice } from "./decode-tools.ts";
-import type { Warn } from "./encode-part.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";
+import { keptSpelling } from "./extras.ts";
 import { encodeReasoningParameters, mustRespell, readReasoningParameters } from "./reasoning-parameters.ts";
 
 /** Request fields that belong to one setting of the canonical model, and how they are decoded and encoded. */
@@ -47,25 +48,21 @@ export function readSettings(body: Fields): { readonly said: Request; readonly s
 }
 
 /** Encodes a request's settings, as the client of this format spelled them if they still mean the same. */
-export function writeSettings(
-  request: ConversationRequest,
-  spelling: Fields,
-  target: ModelTarget,
-  warn: Warn,
-): Fields {
+export function writeSettings(request: ConversationRequest, target: ModelTarget, warn: Warn): Fields {
+  const spelling = keptSpelling(request);
   const fields: Record<string, unknown> = {};
   for (const setting of SETTINGS) {
     const raw = pick(spelling, setting.names);
     const isSpelled =
       Object.keys(raw).length > 0 &&
       setting.isTaken?.(raw, target) !== false &&
-      saysTheSame(setting.read(raw), request);
+      meansTheSame(setting.read(raw), request);
     Object.assign(fields, isSpelled ? raw : setting.write(request, target, warn));
   }
   return fields;
 }
 
-function saysTheSame(read: Partial<ConversationRequest>, request: ConversationRequest): boolean {
+function meansTheSame(read: Partial<ConversationRequest>, request: ConversationRequest): boolean {
   return Object.entries(read).every(([key, value]) => isDeepStrictEqual(value, request[key as Key]));
 }
 
@@ -228,7 +225,7 @@ function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
     return null;
   }
   const { name, description, strict } = format;
-  const schema = strict === true ? fitStrict(format.schema, warn) : format.schema;
+  const schema = strict === true ? fitStrictAnswer(format.schema, warn) : format.schema;
   const json_schema = {
     name: name ?? "answer",
     ...(description === null ? {} : { description }),
@@ -236,10 +233,4 @@ function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
     ...(strict === null ? {} : { strict }),
   };
   return { type: "json_schema", json_schema };
-}
-
-function fitStrict(wanted: Fields, warn: Warn): Fields {
-  const { schema, loosened } = lowerSchema(wanted, "openai-strict", "response_format.schema");
-  for (const { field, message } of loosened) warn(field, message);
-  return schema;
 }

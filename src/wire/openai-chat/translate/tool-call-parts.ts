@@ -6,10 +6,10 @@ import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { encodeExtraContent, encodeSignatureDetail, readExtraContent } from "./signatures.ts";
 
 /** How the thought signature of a call was spelled: as `extra_content`, or as a detail at an index of `reasoning_details`. */
-interface SpelledProof {
+interface SpelledSignature {
   readonly extraContent?: unknown;
   readonly detail?: Fields;
-  readonly place?: number;
+  readonly index?: number;
 }
 
 /** Decodes a tool call of a message; null for a kind that the canonical model does not have. */
@@ -21,11 +21,11 @@ export function decodeCall(raw: Fields): ToolCallPart | null {
   const text = type === "function" ? "arguments" : "input";
   const { call, fields } = KNOWN[type];
   const rest = omit(inner, fields);
-  const proof = readExtraContent(raw["extra_content"]);
-  const known = proof === null ? call : call.union(PROOF);
+  const signed = readExtraContent(raw["extra_content"]);
+  const known = signed === null ? call : call.union(EXTRA_CONTENT);
   const spelling: Record<string, unknown> = {};
   if (Object.keys(rest).length > 0) spelling["inner"] = rest;
-  if (proof !== null) spelling["proof"] = { extraContent: raw["extra_content"] };
+  if (signed !== null) spelling["signature"] = { extraContent: raw["extra_content"] };
   const called: ToolCallPart = {
     kind: "tool-call",
     id: asText(raw["id"]) ?? "",
@@ -33,7 +33,7 @@ export function decodeCall(raw: Fields): ToolCallPart | null {
     tool: type,
     arguments: readArguments(inner[text]),
   };
-  const signature = proof === null ? null : { value: proof, origin: REASONING_ORIGINS.gemini };
+  const signature = signed === null ? null : { value: signed, origin: REASONING_ORIGINS.gemini };
   return withExtras(signature === null ? called : { ...called, signature }, omit(raw, known), spelling);
 }
 
@@ -51,21 +51,21 @@ const KNOWN: Readonly<Record<"function" | "custom", Record<"call" | "fields", Re
   function: { call: new Set(["id", "type", "function"]), fields: new Set(["name", "arguments"]) },
   custom: { call: new Set(["id", "type", "custom"]), fields: new Set(["name", "input"]) },
 };
-const PROOF: ReadonlySet<string> = new Set(["extra_content"]);
+const EXTRA_CONTENT: ReadonlySet<string> = new Set(["extra_content"]);
 
 function readArguments(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** Returns the call with its thought signature, which came as the detail at `place`. */
-export function proveCall(call: ToolCallPart, detail: Fields, data: string, place: number): ToolCallPart {
+/** Returns the call with its thought signature, which came as the detail at this index of `reasoning_details`. */
+export function attachSignature(call: ToolCallPart, detail: Fields, index: number): ToolCallPart {
   const spelling = keptSpelling(call);
-  const proof = { ...asFields(spelling["proof"]), detail, place };
+  const signature = { ...asFields(spelling["signature"]), detail, index };
   return {
     ...call,
-    signature: call.signature ?? { value: data, origin: REASONING_ORIGINS.gemini },
-    ...keepExtras(keptFields(call), { ...spelling, proof }),
+    signature: call.signature ?? { value: asText(detail["data"]) ?? "", origin: REASONING_ORIGINS.gemini },
+    ...keepExtras(keptFields(call), { ...spelling, signature }),
   };
 }
 
@@ -93,22 +93,22 @@ function spellExtraContent(call: ToolCallPart): unknown {
  * Encodes a call's thought signature as a detail, with its original index; null where it has none or the client spelled it
  * differently.
  */
-export function spellProofDetail(
+export function spellSignatureDetail(
   call: ToolCallPart,
   index: number,
-): { readonly detail: Fields; readonly place: number | null } | null {
+): { readonly detail: Fields; readonly index: number | null } | null {
   const spelled = readSpelling(call);
   if (spelled === null) {
     const detail = encodeSignatureDetail(call, index);
-    return detail === null ? null : { detail, place: null };
+    return detail === null ? null : { detail, index: null };
   }
   if (spelled.detail === undefined) return null;
-  return { detail: { ...spelled.detail, id: call.id }, place: spelled.place ?? null };
+  return { detail: { ...spelled.detail, id: call.id }, index: spelled.index ?? null };
 }
 
 /** Returns how the client spelled the thought signature, if that is still the same; otherwise it is sent in both spellings. */
-function readSpelling(call: ToolCallPart): SpelledProof | null {
-  const spelled = asFields(keptSpelling(call)["proof"]) as SpelledProof | null;
+function readSpelling(call: ToolCallPart): SpelledSignature | null {
+  const spelled = asFields(keptSpelling(call)["signature"]) as SpelledSignature | null;
   const value = spelled?.detail?.["data"] ?? readExtraContent(spelled?.extraContent);
   return spelled !== null && value === call.signature?.value ? spelled : null;
 }

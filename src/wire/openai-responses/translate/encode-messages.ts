@@ -2,7 +2,7 @@ import { fail } from "../../../base/errors.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
-import type { Warning } from "../../conversation/warning.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import { omit } from "../../json/fields.ts";
 import { takesPlainReasoning } from "../encrypted-reasoning.ts";
 import { originOfModel } from "../reasoning-origin.ts";
@@ -22,18 +22,14 @@ interface EncodedInput {
  * would look up in its store.
  * @throws GatewayError `invalid_request` for media that this format has no form for.
  */
-export function encodeMessages(
-  messages: readonly Message[],
-  target: ModelTarget,
-  warnings: Warning[],
-): EncodedInput {
+export function encodeMessages(messages: readonly Message[], target: ModelTarget, warn: Warn): EncodedInput {
   const items: unknown[] = [];
   let instructions: string | null = null;
-  for (const [place, message] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
     const isInstructions = readSpelling(message)?.asInstructions === true;
     if (isInstructions && !target.noInstructions) instructions = textOf(message.parts);
     else if (isInstructions) items.push({ type: "message", role: "system", content: textOf(message.parts) });
-    else for (const item of encodeMessage(message, { place, target, warnings })) items.push(item);
+    else for (const item of encodeMessage(message, { index, target, warn })) items.push(item);
   }
   const plain = readPlainInput(messages, items);
   return { ...(instructions === null ? {} : { instructions }), input: plain ?? items };
@@ -47,37 +43,38 @@ function readPlainInput(messages: readonly Message[], items: readonly unknown[])
   return isPlain ? textOf(last?.parts ?? []) : null;
 }
 
-interface Place {
-  readonly place: number;
+/** The message that is encoded, and for which model. */
+interface MessageContext {
+  readonly index: number;
   readonly target: ModelTarget;
-  readonly warnings: Warning[];
+  readonly warn: Warn;
 }
 
-function encodeMessage(message: Message, at: Place): unknown[] {
+function encodeMessage(message: Message, at: MessageContext): unknown[] {
   switch (message.role) {
     case "assistant":
       return encodeTurn(message, at);
     case "tool":
       return message.parts.flatMap((part, i) =>
-        encodeToolPart(part, `messages[${at.place}].content[${i}]`, at),
+        encodeToolPart(part, `messages[${at.index}].content[${i}]`, at),
       );
     default:
       return [encodePrompt(message, at)];
   }
 }
 
-function encodePrompt(message: Message, at: Place): Record<string, unknown> {
+function encodePrompt(message: Message, at: MessageContext): Record<string, unknown> {
   const spelling = readSpelling(message);
   const head = { ...(spelling?.item ?? { type: "message" }), role: message.role };
   if (spelling?.asText) return { ...head, content: textOf(message.parts) };
-  return { ...head, content: encodeContent(message.parts, `messages[${at.place}].content`, at.warnings) };
+  return { ...head, content: encodeContent(message.parts, `messages[${at.index}].content`, at.warn) };
 }
 
-function encodeContent(parts: readonly Part[], field: string, warnings: Warning[]): unknown[] {
+function encodeContent(parts: readonly Part[], field: string, warn: Warn): unknown[] {
   const encoded = parts.map((part, i) => {
     const one = encodePart(part, "input_text");
     if (one === null && isMedia(part)) rejectMedia(`${field}[${i}]`, part);
-    if (one === null) warnings.push(leftOut(`${field}[${i}]`, part));
+    if (one === null) warnLeftOut(`${field}[${i}]`, part, warn);
     return one;
   });
   return encoded.filter((part) => part !== null);
@@ -96,25 +93,25 @@ function rejectMedia(field: string, { kind }: Part): never {
   return fail("invalid_request", `${field} ${problem}`, { metadata: { field } });
 }
 
-function leftOut(field: string, part: Part): Warning {
+function warnLeftOut(field: string, part: Part, warn: Warn): void {
   const name = part.kind === "native" ? part.type : part.kind;
-  return { field, message: `This ${name} has no form at this model and was left out.` };
+  warn(field, `This ${name} has no form at this model and was left out.`);
 }
 
-function encodeToolPart(part: Part, field: string, { warnings }: Place): unknown[] {
+function encodeToolPart(part: Part, field: string, { warn }: MessageContext): unknown[] {
   if (part.kind !== "tool-result") return [];
   const encoded = encodeResult(part);
   const isReduced = part.content.some((inner) => encodePart(inner, "input_text") === null);
   if (isReduced) {
-    warnings.push({ field, message: "Parts of this result have no form at this model and were left out." });
+    warn(field, "Parts of this result have no form at this model and were left out.");
   }
   return [encoded];
 }
 
-function encodeTurn(message: Message, at: Place): unknown[] {
+function encodeTurn(message: Message, at: MessageContext): unknown[] {
   const { groups, rest } = groupParts(message.parts);
-  const field = `messages[${at.place}]`;
-  for (const part of rest) at.warnings.push(leftOut(field, part));
+  const field = `messages[${at.index}]`;
+  for (const part of rest) warnLeftOut(field, part, at.warn);
   const sent = groups.filter((group) => isSent(group, field, at));
   const isCut =
     message.lacksReasoning === true || sent.filter(isReasoning).length < groups.filter(isReasoning).length;
@@ -126,11 +123,11 @@ function isReasoning({ kind, parts }: ItemGroup): boolean {
   return kind === "reasoning" || (kind === "native" && parts[0]?.type === "reasoning");
 }
 
-function isSent(group: ItemGroup, field: string, { target, warnings }: Place): boolean {
+function isSent(group: ItemGroup, field: string, { target, warn }: MessageContext): boolean {
   if (isReasoning(group)) return canReplay(group, target);
   if (group.kind !== "native" || group.parts[0]?.type !== "item_reference") return true;
   const message = "Items are not stored here, so this reference was left out. Send the item itself.";
-  warnings.push({ field, message });
+  warn(field, message);
   return false;
 }
 

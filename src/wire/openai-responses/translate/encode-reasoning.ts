@@ -1,6 +1,6 @@
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
-import type { Warning } from "../../conversation/warning.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import type { Fields } from "../../json/fields.ts";
 import { readOwnFields } from "./extras.ts";
 
@@ -11,16 +11,16 @@ import { readOwnFields } from "./extras.ts";
 export function encodeReasoning(
   parameters: ReasoningParameters | null,
   target: ModelTarget,
-  warnings: Warning[],
+  warn: Warn,
 ): Fields {
   if (parameters === null) return {};
   if (target.reasons === false) {
     const isOff = parameters.enabled === false || parameters.effort === "none";
-    if (!isOff) warnings.push({ field: "reasoning", message: NO_REASONING });
+    if (!isOff) warn("reasoning", NO_REASONING);
     return {};
   }
   const own = readOwnFields(parameters.extras);
-  const effort = own === null ? fitEffort(parameters, target, warnings) : parameters.effort;
+  const effort = own === null ? fitEffort(parameters, target, warn) : parameters.effort;
   const summary = own === null ? chooseSummary(parameters) : parameters.summary;
   const encoded = {
     ...own,
@@ -30,7 +30,7 @@ export function encodeReasoning(
   return own === null && Object.keys(encoded).length === 0 ? {} : { reasoning: encoded };
 }
 
-const NO_REASONING = "The model does not reason; the wish was left out.";
+const NO_REASONING = "The model does not reason; the reasoning parameters were left out.";
 
 /**
  * Chooses the summary. In other formats requested reasoning is shown; here it is shown only in summaries, and only on request.
@@ -43,7 +43,7 @@ function chooseSummary(parameters: ReasoningParameters): string | null {
 /** Efforts in ascending order. */
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-function fitEffort(parameters: ReasoningParameters, target: ModelTarget, warnings: Warning[]): string | null {
+function fitEffort(parameters: ReasoningParameters, target: ModelTarget, warn: Warn): string | null {
   const wanted = chooseEffort(parameters);
   const offered = target.reasoning?.efforts;
   if (wanted === "none" && target.reasoning?.onlyWhenTold && !offered?.includes("none")) return null;
@@ -56,7 +56,7 @@ function fitEffort(parameters: ReasoningParameters, target: ModelTarget, warning
     parameters.enabled === false || parameters.effort !== null || parameters.budgetTokens !== null;
   if (isAskedFor) {
     const message = `The model has no effort "${wanted}"; "${nearest}" was asked for.`;
-    warnings.push({ field: "reasoning", message });
+    warn("reasoning", message);
   }
   return nearest;
 }

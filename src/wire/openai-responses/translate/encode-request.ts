@@ -1,11 +1,12 @@
 import { fail } from "../../../base/errors.ts";
+import { fitStrictAnswer } from "../../canonical/fit-strict-tools.ts";
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
 import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest, OutputFormat } from "../../canonical/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
+import { type Warn, warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { lowerSchema } from "../../json-schema/lower-schema.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING } from "../encrypted-reasoning.ts";
 import { LOGPROBS } from "./decode-request.ts";
 import { encodeMessages } from "./encode-messages.ts";
@@ -21,22 +22,23 @@ import { readOwnFields } from "./extras.ts";
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   if ((request.n ?? 1) > 1) rejectSeveralChoices();
   const warnings: Warning[] = listLostFields(request, "openai-responses");
+  const warn = warnInto(warnings);
   const own = readOwnFields(request.extras) ?? {};
   const body = {
     ...own,
     model: target.name,
-    ...encodeMessages(request.messages, target, warnings),
-    ...encodeToolFields(request, warnings),
+    ...encodeMessages(request.messages, target, warn),
+    ...encodeToolFields(request, warn),
     ...encodePlain(request),
-    ...encodeServiceTier(request, warnings),
-    ...encodeReasoning(request.reasoning, target, warnings),
-    ...encodeText(request, own, warnings),
+    ...encodeServiceTier(request, warn),
+    ...encodeReasoning(request.reasoning, target, warn),
+    ...encodeText(request, own, warn),
     ...encodeLogprobs(request, own),
     ...encodeInclude(request, target, own),
     ...(request.stream ? { stream: true } : {}),
     store: false,
   };
-  warnAboutSampling(request, warnings);
+  warnAboutSampling(request, warn);
   return { body, warnings };
 }
 
@@ -47,19 +49,16 @@ function rejectSeveralChoices(): never {
   });
 }
 
-function encodeToolFields(request: ConversationRequest, warnings: Warning[]): Fields {
+function encodeToolFields(request: ConversationRequest, warn: Warn): Fields {
   const { tools, toolChoice } = request;
   for (const [place, tool] of tools.entries()) {
     if (tool.kind !== "native" || tool.format === "openai-responses") continue;
-    warnings.push({
-      field: `tools[${place}]`,
-      message: `The tool ${tool.type} is unknown here and was left out.`,
-    });
+    warn(`tools[${place}]`, `The tool ${tool.type} is unknown here and was left out.`);
   }
-  const encoded = encodeTools(tools, warnings);
+  const encoded = encodeTools(tools, warn);
   const choice = toolChoice === null ? null : encodeToolChoice(toolChoice, tools);
   if (toolChoice !== null && choice === null) {
-    warnings.push({ field: "tool_choice", message: "This choice is unknown here and was left out." });
+    warn("tool_choice", "This choice is unknown here and was left out.");
   }
   return {
     ...(encoded.length > 0 ? { tools: encoded } : {}),
@@ -79,30 +78,29 @@ function encodePlain(request: ConversationRequest): Fields {
   });
 }
 
-function encodeServiceTier({ serviceTier, extras }: ConversationRequest, warnings: Warning[]): Fields {
+function encodeServiceTier({ serviceTier, extras }: ConversationRequest, warn: Warn): Fields {
   if (serviceTier === null) return {};
   const tier = readOwnFields(extras) === null ? OPENAI_SERVICE_TIERS[serviceTier] : serviceTier;
   if (tier !== undefined) return { service_tier: tier };
   const message = `"${serviceTier}" is no tier of this model's provider; it was left out.`;
-  warnings.push({ field: "service_tier", message });
+  warn("service_tier", message);
   return {};
 }
 
 /** Encodes `text`, the format and verbosity of the answer. `own` are the fields that the request kept in this format. */
-export function encodeText(request: ConversationRequest, own: Fields, warnings: Warning[]): Fields {
+export function encodeText(request: ConversationRequest, own: Fields, warn: Warn): Fields {
   const { outputFormat, verbosity } = request;
   const rest = asFields(own["text"]);
   if (rest === null && outputFormat === null && verbosity === null) return {};
-  const format =
-    outputFormat === null ? null : encodeFormat(outputFormat, asFields(rest?.["format"]), warnings);
+  const format = outputFormat === null ? null : encodeFormat(outputFormat, asFields(rest?.["format"]), warn);
   if (outputFormat !== null && format === null) {
-    warnings.push({ field: "response_format", message: "This format is unknown here and was left out." });
+    warn("response_format", "This format is unknown here and was left out.");
   }
   return { text: { ...rest, ...omitNull({ format, verbosity }) } };
 }
 
 /** Encodes an output format. `rest` are its unknown fields if it came in this format; null if it came in another. */
-function encodeFormat(format: OutputFormat, rest: Fields | null, warnings: Warning[]): Fields | null {
+function encodeFormat(format: OutputFormat, rest: Fields | null, warn: Warn): Fields | null {
   switch (format.kind) {
     case "text":
       return { ...rest, type: "text" };
@@ -110,7 +108,7 @@ function encodeFormat(format: OutputFormat, rest: Fields | null, warnings: Warni
       return { ...rest, type: "json_object" };
     case "json-schema": {
       const { name, description, strict } = format;
-      const schema = rest === null && strict === true ? fitStrict(format.schema, warnings) : format.schema;
+      const schema = rest === null && strict === true ? fitStrictAnswer(format.schema, warn) : format.schema;
       // This format demands a name for the schema.
       const named = name ?? (rest === null ? "response" : null);
       return { ...rest, type: "json_schema", ...omitNull({ name: named, description, strict }), schema };
@@ -118,12 +116,6 @@ function encodeFormat(format: OutputFormat, rest: Fields | null, warnings: Warni
     case "native":
       return format.format === "openai-responses" ? asFields(format.value) : null;
   }
-}
-
-function fitStrict(wanted: Fields, warnings: Warning[]): Fields {
-  const { schema, loosened } = lowerSchema(wanted, "openai-strict", "response_format.schema");
-  warnings.push(...loosened);
-  return schema;
 }
 
 function encodeLogprobs({ logprobs }: ConversationRequest, own: Fields): Fields {
@@ -149,7 +141,7 @@ function mentionsReasoning({ reasoning, messages }: ConversationRequest): boolea
 }
 
 /** Warns of parameters that this format does not have and that change an answer only a little. */
-function warnAboutSampling(request: ConversationRequest, warnings: Warning[]): void {
+function warnAboutSampling(request: ConversationRequest, warn: Warn): void {
   const given: readonly (readonly [string, boolean])[] = [
     ["stop", request.stop.length > 0],
     ["top_k", request.topK !== null],
@@ -159,7 +151,7 @@ function warnAboutSampling(request: ConversationRequest, warnings: Warning[]): v
     ["logit_bias", request.logitBias !== null && Object.keys(request.logitBias).length > 0],
   ];
   for (const [field, isGiven] of given) {
-    if (isGiven) warnings.push({ field, message: `${field} has no equal at this model and was left out.` });
+    if (isGiven) warn(field, `${field} has no equal at this model and was left out.`);
   }
 }
 

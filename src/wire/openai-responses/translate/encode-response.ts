@@ -1,17 +1,13 @@
 import type { Answer } from "../../canonical/answer.ts";
 import { replayAnswer } from "../../canonical/collect-answer.ts";
-import type { AnswerEnd, AnswerIdentity, AskedFor } from "../../canonical/format.ts";
+import type { AnswerFrame } from "../../canonical/format.ts";
+import type { Fields } from "../../json/fields.ts";
 import { keepForAnswer } from "./keep-for-answer.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./response-fields.ts";
 import { ItemWriter } from "./write-items.ts";
 
 /** Encodes a whole answer as a response: the items that a stream of it would end with. */
-export function encodeAnswer(
-  answer: Answer,
-  identity: AnswerIdentity,
-  end: AnswerEnd,
-  asked: AskedFor,
-): Record<string, unknown> {
+export function encodeAnswer(answer: Answer, { identity, end, asked }: AnswerFrame): Fields {
   const choice = answer.choices[0];
   const request = keepForAnswer(asked.request);
   const items = new ItemWriter(identity.id, request.tools, () => {});

@@ -1,18 +1,18 @@
+import { StrictToolFitter } from "../../canonical/fit-strict-tools.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../canonical/request.ts";
-import type { Warning } from "../../conversation/warning.ts";
+import type { Warn } from "../../canonical/warn.ts";
 import type { Fields } from "../../json/fields.ts";
-import { SchemaLowerer } from "../../json-schema/lower-schema.ts";
 import { readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
 import { kindOfTool, listCustoms } from "./tool-kinds.ts";
 
 /** Encodes tools. Native tools of other formats are left out; the caller warns of them. */
-export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields[] {
+export function encodeTools(tools: readonly Tool[], warn: Warn): Fields[] {
   const encoded: Fields[] = [];
-  const schemas = new SchemaLowerer();
+  const fitter = new StrictToolFitter(warn);
   let group: Group | null = null;
   for (const [at, given] of tools.entries()) {
-    const tool = fitStrict(given, `tools[${at}]`, schemas, warnings);
+    const tool = isForeign(given) ? fitter.fit(given, `tools[${at}]`) : given;
     if (tool.kind === "native") {
       if (tool.format === "openai-responses") encoded.push(tool.value);
     } else if (tool.namespace === undefined) {
@@ -30,13 +30,9 @@ export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields
   return encoded;
 }
 
-/** Returns a strict tool of another format with a schema that is allowed to be strict here. */
-function fitStrict(tool: Tool, field: string, schemas: SchemaLowerer, warnings: Warning[]): Tool {
-  const isForeign = tool.kind === "function" && tool.strict === true && readSpelling(tool) === null;
-  if (!isForeign || tool.parameters === null) return tool;
-  const { schema, loosened } = schemas.lower(tool.parameters, "openai-strict", `${field}.parameters`);
-  warnings.push(...loosened);
-  return { ...tool, parameters: schema };
+/** Returns whether a tool came in another format. */
+function isForeign(tool: Tool): boolean {
+  return tool.kind !== "native" && readSpelling(tool) === null;
 }
 
 /** A namespace while its tools are collected. */

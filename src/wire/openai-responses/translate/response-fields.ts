@@ -2,6 +2,7 @@ import type { Finish } from "../../canonical/answer.ts";
 import type { AnswerEnd, AnswerIdentity } from "../../canonical/format.ts";
 import type { Extras } from "../../canonical/parts.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
+import { ignoreWarnings } from "../../canonical/warn.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeFinish } from "../finish-reason.ts";
 import { encodeUsage } from "../usage.ts";
@@ -27,9 +28,9 @@ export function encodeEcho(request: ConversationRequest): Record<string, unknown
     service_tier: request.serviceTier ?? "default",
     store: false,
     temperature: request.temperature,
-    text: { format: { type: "text" }, ...asFields(encodeText(request, own, [])["text"]) },
+    text: { format: { type: "text" }, ...asFields(encodeText(request, own, ignoreWarnings)["text"]) },
     tool_choice: (toolChoice === null ? null : encodeToolChoice(toolChoice, tools)) ?? "auto",
-    tools: encodeTools(tools, []),
+    tools: encodeTools(tools, ignoreWarnings),
     top_logprobs: request.logprobs?.top ?? 0,
     top_p: request.topP,
     truncation: own["truncation"] ?? "disabled",
