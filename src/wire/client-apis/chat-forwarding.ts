@@ -8,9 +8,9 @@ import { isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import {
+  decodeReasoningParameters,
   encodeReasoningParameters,
   mustRespell,
-  readReasoningParameters,
 } from "../openai-chat/translate/reasoning-parameters.ts";
 import { LOST_REASONING, listRejectedFields } from "./apply-provider.ts";
 import type { Forwarding } from "./client-request.ts";
@@ -59,7 +59,7 @@ function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget
   };
   if (!mustRespell(raw, model)) return null;
   const warnings: Warning[] = [];
-  const { reasoning } = readReasoningParameters(raw);
+  const { reasoning } = decodeReasoningParameters(raw);
   // The vendor's own field takes precedence over the object.
   const effort = asText(raw.reasoning_effort);
   const requested = reasoning === null || effort === null ? reasoning : { ...reasoning, effort };

@@ -5,7 +5,7 @@ import { listMessagesPrefix } from "../anthropic-messages/passthrough/list-prefi
 import { relayMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
 import {
-  holdsMadeImages,
+  hasGeneratedImages,
   type ScannedMessagesRequest,
   scanMessagesRequest,
 } from "../anthropic-messages/passthrough/scan-request.ts";
@@ -84,7 +84,7 @@ const NO_USER = { user: null, session: null };
 
 /** Whether the client's bytes may be forwarded. A thinking budget must be below the answer's limit. */
 function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {
-  if (scanned.mayCarryReasoning || scanned.maxTokens === null || holdsMadeImages(scanned)) return false;
+  if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
   if (target.maxTokens && scanned.thinkingBudget >= target.maxTokens) return false;
   return isValidHistory(scanned.outline, target.toolCalls);
 }

@@ -55,7 +55,7 @@ export function joinReasoning(parts: readonly Pick<ReasoningPart, "text" | "isSu
   return joined;
 }
 
-/** Reads Mistral's content parts: `thinking` parts hold reasoning, `text` parts the answer. */
+/** Reads Mistral's content parts: `thinking` parts contain reasoning, `text` parts the answer. */
 function readParts(parts: readonly unknown[]): { content: string | null; reasoning: string | null } {
   let content = "";
   let reasoning = "";

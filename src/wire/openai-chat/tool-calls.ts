@@ -10,7 +10,7 @@ export interface ToolCallOut {
   readonly type?: "function" | "custom";
   readonly function?: { readonly name?: string; readonly arguments: string };
   readonly custom?: { readonly name?: string; readonly input: string };
-  readonly [beside: string]: unknown;
+  readonly [others: string]: unknown;
 }
 
 /** Returns the tool name in a piece; "" where it has none. */
@@ -24,9 +24,9 @@ export function textOf(call: ToolCallOut): string {
 }
 
 /** Lists the tool calls of a delta or message. A call in the deprecated `function_call` is listed as the only one. */
-export function listCalls(said: Fields): readonly unknown[] {
-  const calls = Array.isArray(said["tool_calls"]) ? said["tool_calls"] : [];
-  const call = calls.length === 0 ? asFields(said["function_call"]) : null;
+export function listCalls(delta: Fields): readonly unknown[] {
+  const calls = Array.isArray(delta["tool_calls"]) ? delta["tool_calls"] : [];
+  const call = calls.length === 0 ? asFields(delta["function_call"]) : null;
   return call === null ? calls : [{ index: 0, type: "function", function: call }];
 }
 
@@ -86,12 +86,12 @@ export class ToolCallTracker {
     const vendorIndex = this.vendorIndexOf(piece);
     const call = this.current.get(vendorIndex);
     const isNew = call === undefined || (piece.id !== "" && piece.name !== "" && !this.ids.has(piece.id));
-    if (isNew) return this.open(piece, vendorIndex);
+    if (isNew) return this.start(piece, vendorIndex);
     if (call === DROPPED || isRepeat(call, piece)) return null;
     const text = call.isWhole ? "" : piece.text;
-    if (text === "" && Object.keys(piece.beside).length === 0) return null;
+    if (text === "" && Object.keys(piece.others).length === 0) return null;
     if (text !== "") call.hasArguments = true;
-    return { index: call.index, ...spell(piece, {}, text) };
+    return { index: call.index, ...encodePiece(piece, {}, text) };
   }
 
   /** A piece without an index starts the next call, or continues the last one. */
@@ -103,7 +103,7 @@ export class ToolCallTracker {
     return vendorIndex;
   }
 
-  private open(piece: Piece, vendorIndex: number): ToolCallOut | null {
+  private start(piece: Piece, vendorIndex: number): ToolCallOut | null {
     if (piece.id !== "" && this.ids.has(piece.id)) {
       this.current.set(vendorIndex, DROPPED);
       return null;
@@ -119,7 +119,7 @@ export class ToolCallTracker {
       index: call.index,
       id: this.originalIds?.get(id) ?? id,
       type: isCustom ? "custom" : "function",
-      ...spell(piece, { name: piece.name }, text),
+      ...encodePiece(piece, { name: piece.name }, text),
     };
   }
 }
@@ -132,7 +132,7 @@ interface Piece {
   readonly text: string;
   readonly isCustom: boolean;
   /** Further fields of the vendor. */
-  readonly beside: Fields;
+  readonly others: Fields;
 }
 
 const CALL_FIELDS: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom"]);
@@ -142,14 +142,14 @@ function readPiece(raw: unknown): Piece | null {
   if (piece === null) return null;
   const kind = readCallKind(piece);
   const inner = asFields(piece[kind]) ?? {};
-  const beside = Object.entries(omit(piece, CALL_FIELDS)).filter(([, value]) => value !== null);
+  const others = Object.entries(omit(piece, CALL_FIELDS)).filter(([, value]) => value !== null);
   return {
     index: typeof piece["index"] === "number" ? piece["index"] : null,
     id: typeof piece["id"] === "string" ? piece["id"] : "",
     name: typeof inner["name"] === "string" ? inner["name"] : "",
     text: readArguments(kind === "custom" ? inner["input"] : inner["arguments"]),
     isCustom: kind === "custom",
-    beside: Object.fromEntries(beside),
+    others: Object.fromEntries(others),
   };
 }
 
@@ -159,17 +159,17 @@ function readPiece(raw: unknown): Piece | null {
 export function readCallKind(call: Fields): "function" | "custom" {
   const { type } = call;
   if (type === "function" || type === "custom") return type;
-  return saysSomething(call["custom"]) && !saysSomething(call["function"]) ? "custom" : "function";
+  return hasValue(call["custom"]) && !hasValue(call["function"]) ? "custom" : "function";
 }
 
-function saysSomething(member: unknown): boolean {
+function hasValue(member: unknown): boolean {
   return Object.values(asFields(member) ?? {}).some((value) => value !== null && value !== "");
 }
 
 /** Puts the name and the text under the call's kind and adds the vendor's further fields. */
-function spell({ isCustom, beside }: Piece, name: { readonly name?: string }, text: string) {
+function encodePiece({ isCustom, others }: Piece, name: { readonly name?: string }, text: string) {
   const inner = isCustom ? { custom: { ...name, input: text } } : { function: { ...name, arguments: text } };
-  return { ...inner, ...beside };
+  return { ...inner, ...others };
 }
 
 /** Whether a piece has no fields beyond those of a name and arguments. */

@@ -31,7 +31,7 @@ const OPENAI_ERRORS: Readonly<Record<string, { readonly type: string; readonly c
 const SERVER_ERROR = { type: "server_error", code: "server_error" };
 
 /**
- * Encodes a failure as OpenAI's error object (docs/api/errors.md). It also holds the facts that the other
+ * Encodes a failure as OpenAI's error object (docs/api/errors.md). It also contains the facts that the other
  * endpoints report: the status, the metadata, and the gateway's own code.
  */
 export function encodeResponsesError({

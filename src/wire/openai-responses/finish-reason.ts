@@ -15,7 +15,7 @@ export function decodeFinish(response: Fields, hasCalls: boolean): Finish {
 }
 
 /** Returns whether parts contain a call that the client has to answer. */
-export function holdsCalls(parts: Iterable<Part>): boolean {
+export function hasCalls(parts: Iterable<Part>): boolean {
   for (const part of parts) if (part.kind === "tool-call") return true;
   return false;
 }
@@ -23,7 +23,7 @@ export function holdsCalls(parts: Iterable<Part>): boolean {
 /** Encodes the fields of a response that tell how it ended. */
 export function encodeFinish(reason: FinishReason | null, hasRefusal: boolean): Record<string, unknown> {
   const cause = CAUSES[reason ?? "stop"];
-  // A refusal with text is an answer; one without is the filter's.
+  // A refusal with text is an answer; one without text comes from the content filter.
   if (cause === undefined || (reason === "refusal" && hasRefusal)) {
     return { status: "completed", incomplete_details: null };
   }

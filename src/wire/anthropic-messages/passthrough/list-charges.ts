@@ -1,7 +1,7 @@
 import { findVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
 import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 
-/** Lists what a Messages request may cost besides its text. `text` is the body, bytes as Latin-1. */
+/** Lists what a Messages request may be charged for in addition to its text. `text` is the body, bytes as Latin-1. */
 export function listMessagesCharges(text: string, root: JsonNode): RequestCharges {
   const media = new MediaTally();
   for (const message of memberOf(root, "messages")?.items ?? []) {

@@ -21,7 +21,7 @@ export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): Json
     const role = memberOf(message, "role");
     if (isWord(text, role, "assistant")) continue;
     prefix.push(...membersOf(message, "role"));
-    for (const said of contentTexts(memberOf(message, "content"))) prefix.push(said);
+    for (const node of contentTexts(memberOf(message, "content"))) prefix.push(node);
     if (isWord(text, role, "user")) break;
   }
   return prefix;

@@ -6,7 +6,7 @@ import { asFields, asObjects, asText, type Fields, tryParseFields } from "../../
 import { encodeUsage, readUsage } from "../usage.ts";
 import { isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
-/** Reads a whole Messages response for a Messages client. Unknown fields stay as they came. `text` is the body. */
+/** Rewrites a vendor's whole answer for a Messages client. Unknown fields are kept. `text` is its body. */
 export function relayMessagesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
   const body = tryParseFields(text);
   if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };

@@ -17,9 +17,9 @@ const DELTA_MARK = '"delta":{';
 const SIGNATURE_HEAD = '"delta":{"type":"signature_delta"';
 
 /**
- * A Messages stream from a Messages vendor to a Messages client. Deltas pass as the bytes in which they came. Only the events
- * around them are parsed: the start, the start of each block, and the end, which waits for its price. It is changed in place: a
- * new state for each event would cost more than the event.
+ * Relays a stream between an upstream and a client that both speak this format. The bytes of deltas are passed on unchanged. Only
+ * the events around them are parsed: the start, the start of each block, and the end, which waits for its price. It is changed in
+ * place, because a new state for each event would cost more than the event.
  */
 export class MessagesRelay implements AnswerRelay, StreamProgress {
   sawToken = false;
@@ -115,7 +115,7 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     this.pass("content_block_delta", text.slice(start, end));
   }
 
-  /** Passes an event as it came. */
+  /** Passes an event on unchanged. */
   private pass(name: string, data: string): void {
     const lines = data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data;
     this.out.push(`event: ${name}\ndata: ${lines}\n\n`);

@@ -5,7 +5,7 @@ import { decodeFinish } from "../finish-reason.ts";
 
 const TEXT_BLOCKS: ReadonlySet<string> = new Set(["text", "thinking", "redacted_thinking"]);
 
-/** Returns whether a block holds no text, or none yet. Tool calls are never empty. */
+/** Returns whether a block has no text, or none yet. Tool calls are never empty. */
 export function isEmptyBlock({ type, text, thinking }: Fields): boolean {
   return TEXT_BLOCKS.has(String(type)) && !text && !thinking;
 }

@@ -20,7 +20,7 @@ import { scanBody } from "../../json/scan-body.ts";
 import { checkMessagesRequest } from "./check-request.ts";
 import { MESSAGES_REQUEST_SHAPE } from "./request-shape.ts";
 
-/** A Messages request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
+/** A Messages request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedMessagesRequest extends ScannedRequest {
   /** Tokens that the model may think; 0 where none are set. */
   readonly thinkingBudget: number;
@@ -76,7 +76,7 @@ function readScanned(
 /**
  * Returns whether an assistant message contains an image. Models of other vendors generate such images; Anthropic rejects them.
  */
-export function holdsMadeImages({ text, root }: ScannedMessagesRequest): boolean {
+export function hasGeneratedImages({ text, root }: ScannedMessagesRequest): boolean {
   const messages = memberOf(root, "messages")?.items ?? [];
   return messages.some((message) => {
     const blocks = memberOf(message, "content")?.items;
@@ -135,7 +135,7 @@ function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[])
     if (content?.kind === "string") texts.push(content);
     for (const block of content?.items ?? []) addBlock(block);
   };
-  /** Counts texts, thinking, inputs, results and documents of text. The bytes of other media say nothing about their tokens. */
+  /** Counts texts, thinking, inputs, results and documents of text. The number of bytes of other media is unrelated to the number of their tokens. */
   const addBlock = (block: JsonNode): void => {
     const blockText = memberOf(block, "text");
     if (blockText !== undefined) texts.push(blockText);

@@ -4,7 +4,7 @@ import type { Message } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { decodeContent, decodePart } from "./decode-part.ts";
 import { makeExtras } from "./extras.ts";
-import { attachSignatures } from "./reasoning-parts.ts";
+import { attachSignatures } from "./signatures.ts";
 import { takeFields } from "./take-fields.ts";
 
 /** Decodes `system` as one message without extras (see the README); no message if it is empty. */
@@ -31,7 +31,7 @@ function decodeMessage(raw: unknown, field: string): Message[] {
   if (role !== "user" && role !== "assistant" && role !== "system") {
     return rejectField(`${field}.role`, "must be user, assistant or system");
   }
-  const parts = decodeContent(take) ?? refuseContent(message, field);
+  const parts = decodeContent(take) ?? rejectContent(message, field);
   if (parts.length === 0 && !Array.isArray(message["content"])) {
     return rejectField(`${field}.content`, "is required: a string or an array of content blocks");
   }
@@ -39,7 +39,7 @@ function decodeMessage(raw: unknown, field: string): Message[] {
   const extras = makeExtras(take.rest());
   if (role !== "user")
     return [{ role, parts: role === "assistant" ? attachSignatures(parts) : parts, ...extras }];
-  // Only the first of them has extras, which tells it from the message before.
+  // Only the first of them has extras, which separates it from the message before.
   return splitRuns(parts).map((run, at) => ({
     role: run[0]?.kind === "tool-result" ? "tool" : "user",
     parts: run,
@@ -59,7 +59,7 @@ function splitRuns(parts: readonly Part[]): Part[][] {
   return runs.length === 0 ? [[]] : runs;
 }
 
-function refuseContent(message: Fields, field: string): never {
+function rejectContent(message: Fields, field: string): never {
   const content = message["content"];
   if (Array.isArray(content)) {
     for (const [at, block] of content.entries()) readBlock(block, `${field}.content[${at}]`);

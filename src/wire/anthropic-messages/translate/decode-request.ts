@@ -5,10 +5,10 @@ import { rejectThread } from "../reject-thread.ts";
 import { splitUserId } from "../split-user-id.ts";
 import { takeCache } from "./cache-mark.ts";
 import { decodeMessages, decodeSystem } from "./decode-messages.ts";
-import { takeReasoning } from "./decode-reasoning.ts";
 import { decodeTools, takeToolChoice } from "./decode-tools.ts";
 import { makeExtras } from "./extras.ts";
 import { takeOutputFormat } from "./output-format.ts";
+import { takeReasoningParameters } from "./reasoning-parameters.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
 /**
@@ -32,7 +32,7 @@ export function decodeRequest(body: Fields): ConversationRequest {
     tools: takeTools(take),
     toolChoice: choice.toolChoice,
     parallelToolCalls: choice.parallelToolCalls,
-    reasoning: takeReasoning(take, outputConfig),
+    reasoning: takeReasoningParameters(take, outputConfig),
     outputFormat: takeOutputFormat(take, outputConfig),
     user: takeUser(metadata),
     ...takeSampling(take),

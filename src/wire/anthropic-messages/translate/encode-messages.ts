@@ -28,7 +28,7 @@ interface Turn {
 
 /**
  * Encodes a conversation (the README says how message boundaries are known). For messages of other formats, leading system
- * messages go to `system`, neighbours of one role become one message, and tool results come first in theirs.
+ * messages go to `system`, neighbouring messages of one role become one message, and tool results come first in theirs.
  * @throws GatewayError as `encodePart`.
  */
 export function encodeMessages(messages: readonly Message[], warn: Warn): EncodedMessages {

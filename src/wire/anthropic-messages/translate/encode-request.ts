@@ -7,11 +7,11 @@ import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { type EncodedMessages, encodeMessages } from "./encode-messages.ts";
-import { type EncodedThinking, encodeThinking } from "./encode-reasoning.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 import { encodeOutputFormat } from "./output-format.ts";
+import { type EncodedThinking, encodeReasoningParameters } from "./reasoning-parameters.ts";
 
 /**
  * The token limit for clients that set none, which this API demands. It is not the model's limit if that is higher, because the
@@ -23,11 +23,11 @@ const DEFAULT_MAX_TOKENS = 32_000;
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const warnings: Warning[] = listLostFields(request, FORMAT);
   const warn = warnInto(warnings);
-  rejectAndReport(request, warn);
+  rejectAndWarn(request, warn);
   const kept = keptFields(request);
   const maxTokens = encodeMaxTokens(request, target, warn);
   const isToolForced = isForced(request.toolChoice) && request.tools.length > 0;
-  const requested = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, warn });
+  const requested = encodeReasoningParameters(request.reasoning, { target, maxTokens, isToolForced, warn });
   const output = encodeOutputFormat(request.outputFormat, isOwn(request), warn);
   const conversation = encodeMessages(request.messages, warn);
   const isOwnReasoning = request.reasoning !== null && isOwn(request.reasoning);
@@ -51,7 +51,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
 }
 
 /** Warns of parameters that this API does not have, and rejects more than one choice. */
-function rejectAndReport(request: ConversationRequest, warn: Warn): void {
+function rejectAndWarn(request: ConversationRequest, warn: Warn): void {
   if (request.n !== null && request.n > 1) {
     fail(
       "invalid_request",
@@ -138,7 +138,7 @@ function lowerTemperature(temperature: number | null, warn: Warn): number | null
 function encodeLists(request: ConversationRequest, warn: Warn): Fields {
   const stop = isOwn(request) ? request.stop : request.stop.filter((text) => text.trim() !== "");
   if (stop.length < request.stop.length) {
-    warn("stop", "Stop sequences of blanks alone are refused by this model; they were left out.");
+    warn("stop", "This model rejects stop sequences that are only whitespace; they were left out.");
   }
   return {
     ...(stop.length > 0 ? { stop_sequences: stop } : {}),

@@ -7,7 +7,8 @@ import { encodeUsage } from "../usage.ts";
 import { encodeText, encodeToolUse } from "./encode-part.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { encodeMedia } from "./media.ts";
-import { encodeReasoning, encodeSignature, type SignatureTarget } from "./reasoning-parts.ts";
+import { encodeReasoning } from "./reasoning-parts.ts";
+import { encodeSignature, type SignatureTarget } from "./signatures.ts";
 
 /** Encodes a whole answer for a client of this API. The API has one choice, so it is the first. */
 export function encodeAnswer(answer: Answer, { identity, end }: AnswerFrame): Fields {

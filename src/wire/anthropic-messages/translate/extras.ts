@@ -9,7 +9,7 @@ export const FORMAT: FormatName = "anthropic-messages";
 /** Read the extras that this format wrote. */
 export const { isOwn, keptFields } = createFormatExtras(FORMAT);
 
-/** Returns extras to spread into what this format read. They may be empty: that they exist tells blocks from plain strings. */
+/** Returns extras to spread into what this format decoded. They may be empty: their presence distinguishes blocks from plain strings. */
 export function makeExtras(fields: Fields): { readonly extras: Extras } {
   return { extras: { format: FORMAT, fields } };
 }

@@ -1,6 +1,6 @@
 import type { Warn } from "../../canonical/warn.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import type { EncodedThinking } from "./encode-reasoning.ts";
+import type { EncodedThinking } from "./reasoning-parameters.ts";
 
 /**
  * Leaves out thinking with a budget if this API would reject it: the last message has tool results, and the turn that called the

@@ -81,7 +81,7 @@ class MessageHandler implements EventHandler {
         this.openBlock(index, event["content_block"]);
         break;
       case "content_block_delta":
-        this.growBlock(index, asFields(event["delta"]));
+        this.appendToBlock(index, asFields(event["delta"]));
         break;
       case "content_block_stop":
         this.closeBlock(index);
@@ -141,11 +141,11 @@ class MessageHandler implements EventHandler {
     }
   }
 
-  private growBlock(index: number, raw: Fields | null): void {
+  private appendToBlock(index: number, raw: Fields | null): void {
     const block = this.blocks.get(index);
     if (block === undefined || raw === null) return;
     if (block.kind === "native") {
-      growNative(block, raw);
+      appendToNative(block, raw);
       return;
     }
     const delta = readDelta(raw);
@@ -187,7 +187,7 @@ class MessageHandler implements EventHandler {
   }
 }
 
-/** Returns a block as it starts: an empty input or signature stands for one that is still to come. */
+/** Returns a block as it starts: an empty input or signature is a placeholder for one that is still to come. */
 function omitPlaceholders(part: Part): Part {
   if (part.kind === "tool-call" && part.arguments === "{}") return { ...part, arguments: "" };
   if (part.kind === "reasoning" && part.signature === "") return { ...part, signature: null };
@@ -218,7 +218,7 @@ function readPiece(value: unknown, make: (text: string) => PartDelta): PartDelta
 }
 
 /** Appends a delta to the block's fields of the same names; `partial_json` is appended to its input. */
-function growNative(block: { value: Record<string, unknown>; json: string }, delta: Fields): void {
+function appendToNative(block: { value: Record<string, unknown>; json: string }, delta: Fields): void {
   for (const [name, more] of Object.entries(delta)) {
     if (name === "type") continue;
     const before = block.value[name];

@@ -14,7 +14,7 @@ import { encodeCitation } from "./citations.ts";
 import { encodeText } from "./encode-part.ts";
 import { encodeWholePart, signatureBlock } from "./encode-response.ts";
 import { isOwn, keptFields } from "./extras.ts";
-import { isAnthropics, isSignedOrEncrypted } from "./reasoning-parts.ts";
+import { isFromAnthropic, isSignedOrEncrypted } from "./reasoning-parts.ts";
 import { wrapText } from "./tool-input.ts";
 import type { BlockWriter } from "./write-blocks.ts";
 
@@ -166,16 +166,16 @@ class ReasoningWriter extends PartWriter {
   end(): string {
     const { part } = this;
     if (this.isOpen) {
-      const isSeparate = isAnthropics(part) && part.encrypted !== null;
+      const isSeparate = isFromAnthropic(part) && part.encrypted !== null;
       const signature = this.sendSignature() + this.close();
       return isSeparate ? signature + this.sendRedacted(part.encrypted ?? "") : signature;
     }
-    if (isAnthropics(part) && part.encrypted === null) {
+    if (isFromAnthropic(part) && part.encrypted === null) {
       const isEmpty = this.wasOpened || (part.signature === null && !isOwn(part));
       return isEmpty ? "" : this.openThinking() + this.sendSignature() + this.close();
     }
     if (!isSignedOrEncrypted(part)) return "";
-    return this.sendRedacted(isAnthropics(part) ? (part.encrypted ?? "") : wrapReasoning(part));
+    return this.sendRedacted(isFromAnthropic(part) ? (part.encrypted ?? "") : wrapReasoning(part));
   }
 
   private appendText(text: string): string {
@@ -192,8 +192,8 @@ class ReasoningWriter extends PartWriter {
   /** Sends the signature once: clients take the last one as the whole. */
   private sendSignature(): string {
     const { part } = this;
-    const signature = isAnthropics(part) ? part.signature : wrapReasoning(part);
-    if (isAnthropics(part) || isSignedOrEncrypted(part))
+    const signature = isFromAnthropic(part) ? part.signature : wrapReasoning(part);
+    if (isFromAnthropic(part) || isSignedOrEncrypted(part))
       this.part = { ...part, signature: null, encrypted: null };
     return signature === null ? "" : this.blocks.append({ type: "signature_delta", signature });
   }

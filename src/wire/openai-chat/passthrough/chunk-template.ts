@@ -98,7 +98,7 @@ export class ChunkTemplate {
     const { head, tail, around, padding } = this;
     if (!source.startsWith(head, from)) return -1;
     const textStart = from + head.length;
-    // Search for the end of the text only, not for `tail` in all events behind it.
+    // Search for the end of the text only, not for `tail` in all later events.
     const textEnd = closingQuote(source, textStart);
     if (textEnd < 0 || !source.startsWith(tail, textEnd)) return -1;
     const text = source.slice(textStart, textEnd);

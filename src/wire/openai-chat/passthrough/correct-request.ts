@@ -2,7 +2,7 @@ import { wrapArguments } from "../../canonical/object-arguments.ts";
 import { decodeUtf8, isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
 
-/** Edits that bring a request's tools, calls and images into the form that all hosts accept. */
+/** Edits after which all hosts accept a request's tools, calls and images. */
 export interface Corrections {
   /** After they are applied, nothing is left to correct. */
   readonly splices: readonly Splice[];
@@ -11,13 +11,13 @@ export interface Corrections {
 }
 
 /**
- * Finds what hosts would refuse of a request's tools, calls and images, and clients of single vendors send:
+ * Corrects tools, calls and images that clients of single vendors send and other hosts reject:
  *
  * - tools without `type`, `tool_choice` "any", and a choice of one function without `type` (Mistral's client, TGI's);
- * - arguments that are no JSON of an object, as models write them now and then; none at all are `{}`;
- * - an image's URL in place of the object that holds it (Mistral's client).
+ * - arguments that are not a JSON object, as some models write them; missing arguments become `{}`;
+ * - an image's URL without the object around it (Mistral's client).
  *
- * What is wrong in any other way is left to `checkChatRequest`. `text` is the body, bytes read as Latin-1.
+ * All other errors are left to `checkChatRequest`. `text` is the body, bytes as Latin-1.
  */
 export function correctRequest(text: string, root: JsonNode): Corrections {
   const splices: Splice[] = [];
@@ -70,16 +70,17 @@ function correctArguments(text: string, args: JsonNode | undefined, splices: Spl
     splices.push(replace(args, EMPTY_OBJECT));
     return;
   }
-  const said = readText(text, args);
-  if (said !== null) splices.push(replace(args, JSON.stringify(wrapArguments(said))));
+  const given = readText(text, args);
+  if (given !== null) splices.push(replace(args, JSON.stringify(wrapArguments(given))));
 }
 
 /**
- * Whether a string holds the JSON of an object. Latin-1 suffices, because other characters stand inside strings of the inner JSON.
+ * Returns whether a string contains the JSON of an object. Latin-1 suffices, because other characters are inside strings of the inner
+ * JSON.
  */
 function isObjectText(text: string, { start, end }: JsonNode): boolean {
   if (end - start === EMPTY_OBJECT.length && text.startsWith(EMPTY_OBJECT, start)) return true;
-  // A parser that throws costs more than all else that is done with a call.
+  // A parser that throws costs more than everything else that is done with a call.
   if (end - start === EMPTY_TEXT.length) return false;
   try {
     const value: unknown = JSON.parse(JSON.parse(text.slice(start, end)) as string);

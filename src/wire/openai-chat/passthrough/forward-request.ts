@@ -24,11 +24,11 @@ export interface ChatTarget {
   readonly renames: readonly (readonly [string, string])[];
   /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
-  /** The maximum number of tokens per answer; null: as the client says. */
+  /** The maximum number of tokens per answer; null: the client's own limit. */
   readonly maxTokens: number | null;
   /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
-  /** Returns the hash that the provider gets in place of the client's user. */
+  /** Returns the hash that the provider gets instead of the client's user. */
   readonly hashUser: (user: string) => string;
   /** The reasoning fields that replace the client's; null: the client's are kept. */
   readonly reasoning: Fields | null;
@@ -84,13 +84,13 @@ interface EditedFields {
 /** By the set of fields that a provider rejects, which is created once per deployment. */
 const edits = new WeakMap<ReadonlySet<string>, EditedFields>();
 
-function fieldsToEdit(refused: ReadonlySet<string>): EditedFields {
-  let known = edits.get(refused);
+function fieldsToEdit(rejected: ReadonlySet<string>): EditedFields {
+  let known = edits.get(rejected);
   if (known === undefined) {
-    const removed = GATEWAY_FIELDS.union(refused);
+    const removed = GATEWAY_FIELDS.union(rejected);
     const removedWithOptions = new Set(removed).add("stream_options");
     known = { removed, removedWithOptions, users: USER_FIELDS.difference(removed) };
-    edits.set(refused, known);
+    edits.set(rejected, known);
   }
   return known;
 }

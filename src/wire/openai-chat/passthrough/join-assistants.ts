@@ -23,8 +23,8 @@ export function joinAssistants(messages: readonly string[]): string {
 
 const JOINERS: Readonly<Record<string, (values: readonly unknown[]) => unknown>> = {
   content: joinContents,
-  reasoning: joinWords,
-  reasoning_content: joinWords,
+  reasoning: joinTexts,
+  reasoning_content: joinTexts,
   reasoning_details: (values) => values.flat(),
   tool_calls: (values) => values.flat(),
 };
@@ -35,18 +35,18 @@ function takeFirst(values: readonly unknown[]): unknown {
 
 /** Joins contents: to one text if all are texts, else to a list of parts; null if all are empty. */
 function joinContents(contents: readonly unknown[]): unknown {
-  const said = contents.filter(
+  const filled = contents.filter(
     (content) => content !== "" && !(Array.isArray(content) && content.length === 0),
   );
-  if (said.length <= 1 || said.every((content) => typeof content === "string")) return joinWords(said);
-  return said.flatMap((content) => (typeof content === "string" ? [toPart(content)] : content));
+  if (filled.length <= 1 || filled.every((content) => typeof content === "string")) return joinTexts(filled);
+  return filled.flatMap((content) => (typeof content === "string" ? [toPart(content)] : content));
 }
 
 function toPart(text: string): Fields {
   return { type: "text", text };
 }
 
-function joinWords(values: readonly unknown[]): unknown {
+function joinTexts(values: readonly unknown[]): unknown {
   const isText = values.every((value) => typeof value === "string");
   return isText && values.length > 0 ? values.join(MESSAGE_BREAK) : takeFirst(values);
 }

@@ -2,7 +2,7 @@ import { findVendorTools, MediaTally, type RequestCharges } from "../../conversa
 import { type JsonNode, lookUp, memberOf } from "../../json/scan.ts";
 import { MODALITIES } from "./list-needs.ts";
 
-/** Lists what a chat completion request may be charged for besides its text. `text` is the body, bytes as Latin-1. */
+/** Lists what a chat completion request may be charged for in addition to its text. `text` is the body, bytes as Latin-1. */
 export function listChatCharges(text: string, root: JsonNode): RequestCharges {
   const media = new MediaTally();
   for (const message of memberOf(root, "messages")?.items ?? []) {

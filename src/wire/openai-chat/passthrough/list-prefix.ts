@@ -16,7 +16,7 @@ export function listChatPrefix({ text, root }: ScannedChatRequest): JsonNode[] {
     const role = readRole(text, message);
     if (role === "assistant" || role === "tool") continue;
     prefix.push(...membersOf(message, "role"));
-    for (const said of contentTexts(memberOf(message, "content"))) prefix.push(said);
+    for (const node of contentTexts(memberOf(message, "content"))) prefix.push(node);
     if (role === "user") break;
   }
   return prefix;

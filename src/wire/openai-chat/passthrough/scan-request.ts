@@ -20,7 +20,7 @@ import { replaceLegacyFunctions } from "./legacy-functions.ts";
 import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 
-/** A chat completion request that was scanned and checked. Its bytes are unchanged; the nodes say where its values stand. */
+/** A chat completion request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedChatRequest extends ScannedRequest {
   /** The number of answers (`n`). */
   readonly answers: number;
@@ -117,7 +117,7 @@ function describeCall(text: string, call: JsonNode | undefined): string {
 }
 
 /**
- * Finds the texts in contents and arguments. Media are left out, because the size of their bytes says nothing about their tokens.
+ * Finds the texts in contents and arguments. Media are left out, because the number of their bytes is unrelated to the number of their tokens.
  */
 function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
@@ -129,9 +129,9 @@ function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes 
     const content = memberOf(message, "content");
     if (content?.kind === "string") texts.push(content);
     for (const part of content?.items ?? []) {
-      const said = memberOf(part, "text");
-      if (said === undefined) mayHaveMedia = true;
-      else texts.push(said);
+      const node = memberOf(part, "text");
+      if (node === undefined) mayHaveMedia = true;
+      else texts.push(node);
     }
     for (const call of memberOf(message, "tool_calls")?.items ?? [])
       add(memberOf(memberOf(call, "function"), "arguments"));

@@ -10,7 +10,7 @@ import { decodeCall, keepUnknownCall } from "./tool-call-parts.ts";
 
 /** Decodes the messages of a request. Keeps how each was spelled, so that `encodeRequest` can give back the same message. */
 export function decodeMessages(raw: readonly Fields[]): Message[] {
-  /** Ids of calls to custom tools. In this format their results look like those of functions. */
+  /** Ids of calls to custom tools. In this format their results have the form of function results. */
   const custom = new Set<string>();
   return raw.map((message) => {
     const role = message["role"] as Message["role"];

@@ -20,11 +20,11 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
  * for the model's name, `stream_options` and the gateway's own fields.
  */
 export function decodeRequest(body: Fields): ConversationRequest {
-  const { said, spelling } = readSettings(body);
+  const { settings, spelling } = readSettings(body);
   const tools = asObjects(body["tools"]);
   const spelledTools = "tools" in body && tools.length === 0 ? { tools: body["tools"] } : {};
   return {
-    ...said,
+    ...settings,
     messages: decodeMessages(asObjects(body["messages"])),
     tools: tools.map(decodeTool),
     ...keepExtras(omit(body, KNOWN_FIELDS), { ...spelling, ...spelledTools }),

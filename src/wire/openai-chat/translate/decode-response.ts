@@ -32,12 +32,12 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
   };
 }
 
-function decodeChoice(choice: Fields, place: number): AnswerChoice {
+function decodeChoice(choice: Fields, position: number): AnswerChoice {
   const { parts, rest } = decodeMessage(asFields(choice["message"]) ?? {});
   const logprobs = choice["logprobs"] ?? null;
   const known = new Set([...OWN_CHOICE_FIELDS, ...(logprobs === null ? [] : ["logprobs"])]);
   return {
-    index: typeof choice["index"] === "number" ? choice["index"] : place,
+    index: typeof choice["index"] === "number" ? choice["index"] : position,
     parts,
     finish: decodeFinish(asText(choice["finish_reason"]) ?? "stop"),
     logprobs,
@@ -59,14 +59,14 @@ function decodeMessage(message: Fields): { readonly parts: readonly Part[]; read
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);
   const { citations, others } = readAnnotations(message["annotations"]);
-  const proof = decodeExtraContent(message["extra_content"]);
-  const content = prove(cite(readContent(message["content"]), citations), proof);
+  const signed = decodeExtraContent(message["extra_content"]);
+  const content = attachSignature(cite(readContent(message["content"]), citations), signed);
   const known = new Set([
     ...OWN_MESSAGE_FIELDS,
     ...(refusal === null ? [] : ["refusal"]),
     ...(audio === null ? [] : ["audio"]),
     ...(citations.length === 0 ? [] : ["annotations"]),
-    ...(proof.signature === undefined ? [] : ["extra_content"]),
+    ...(signed.signature === undefined ? [] : ["extra_content"]),
     "images",
   ]);
   return {
@@ -101,7 +101,7 @@ function cite(parts: Part[], citations: readonly Citation[]): Part[] {
   if (citations.length === 0) return parts;
   const at = parts.findIndex((part) => part.kind === "text");
   if (at < 0) return [...parts, { kind: "text", text: "", citations }];
-  return parts.map((part, place) => (place === at && part.kind === "text" ? { ...part, citations } : part));
+  return parts.map((part, index) => (index === at && part.kind === "text" ? { ...part, citations } : part));
 }
 
 /** Puts the pages that the answer lists on the text of its first choice, unless that has citations of its own. */
@@ -116,11 +116,14 @@ function isCiting(part: Part): boolean {
 }
 
 /** Puts the thought signature of a message on its last text, or on an empty text if there is none. */
-export function prove(parts: readonly Part[], proof: { readonly signature?: Signature }): readonly Part[] {
-  if (proof.signature === undefined) return parts;
+function attachSignature(
+  parts: readonly Part[],
+  signed: { readonly signature?: Signature },
+): readonly Part[] {
+  if (signed.signature === undefined) return parts;
   const at = parts.findLastIndex((part) => part.kind === "text");
-  if (at < 0) return [{ kind: "text", text: "", ...proof }, ...parts];
-  return parts.map((part, place) => (place === at ? ({ ...part, ...proof } as Part) : part));
+  if (at < 0) return [{ kind: "text", text: "", ...signed }, ...parts];
+  return parts.map((part, index) => (index === at ? ({ ...part, ...signed } as Part) : part));
 }
 
 const REASONS: Readonly<Record<ChatFinishReason, FinishReason>> = {

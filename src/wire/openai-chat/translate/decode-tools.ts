@@ -28,8 +28,8 @@ const CACHE: ReadonlySet<string> = new Set(["cache_control"]);
 function isPlain(raw: Fields, tool: FunctionTool | CustomTool): boolean {
   if (tool.kind === "custom" || tool.parameters === null) return isDeepStrictEqual(printTool(tool), raw);
   const { description, strict } = tool;
-  const said = 2 + (description === null ? 0 : 1) + (strict === null ? 0 : 1);
-  return Object.keys(raw).length === 2 && Object.keys(raw["function"] as Fields).length === said;
+  const usualFields = 2 + (description === null ? 0 : 1) + (strict === null ? 0 : 1);
+  return Object.keys(raw).length === 2 && Object.keys(raw["function"] as Fields).length === usualFields;
 }
 
 function readFunction(raw: Fields): FunctionTool | null {

@@ -9,7 +9,7 @@ import { encodeMadeImage } from "./made-images.ts";
 import { encodeSentReasoning } from "./reasoning-parts.ts";
 import { encodeCall } from "./tool-call-parts.ts";
 
-/** Encodes the messages of a request. Media in tool results follow in a user message, because this format has no place for them. */
+/** Encodes the messages of a request. Media in tool results follow in a user message, because this format does not allow them in results. */
 export function encodeMessages(messages: readonly Message[], warn: Warn): Fields[] {
   const encoded: Fields[] = [];
   /** Media of tool results, which are sent after all results of their turn. */
@@ -128,7 +128,7 @@ function readDocument(part: Part): Part {
     : part;
 }
 
-/** Encodes an assistant message; null where nothing is left, because it held only what another format has. */
+/** Encodes an assistant message; null where nothing is left, because all of it exists only in another format. */
 function encodeAssistant(context: MessageContext): Fields | null {
   const { message, field, warn } = context;
   const at = (member: Member) => message.parts.filter((part) => memberFor(part, message) === member);

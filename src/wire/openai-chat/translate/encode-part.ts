@@ -53,7 +53,7 @@ function encodeMedia(part: MediaPart, field: string): Fields {
   }
   const spelling = keptSpelling(part);
   const url = writeSource(source, spelling);
-  if (url === null) return refuse(field, `${part.kind}s by URL or as base64`);
+  if (url === null) return reject(field, `${part.kind}s by URL or as base64`);
   const type = `${part.kind}_url`;
   const detail = part.detail === undefined ? {} : { detail: part.detail };
   const inner = spelling["isBare"] === true ? url : { url, ...detail, ...asFields(spelling["inner"]) };
@@ -73,7 +73,7 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = {
 
 function encodeAudio(part: MediaPart, field: string): Fields {
   const { source } = part;
-  if (source.kind !== "base64") return refuse(field, "audio as base64");
+  if (source.kind !== "base64") return reject(field, "audio as base64");
   const spelling = keptSpelling(part);
   const format =
     spelling["format"] ?? AUDIO_FORMATS[source.mediaType] ?? source.mediaType.replace(/^audio\//, "");
@@ -90,7 +90,7 @@ function encodeFile(part: MediaPart, field: string): Fields {
   const filename = name ?? (spelling["isNameless"] === true ? null : nameFor(source));
   const named = filename === null ? {} : { filename };
   if (source.kind === "file-id") {
-    if (!OPENAI_FILES.has(source.format)) return refuse(field, "files as base64");
+    if (!OPENAI_FILES.has(source.format)) return reject(field, "files as base64");
     return { file_id: source.id, ...named, ...inner };
   }
   return { ...named, file_data: writeSource(source, spelling), ...inner };
@@ -101,7 +101,7 @@ function nameFor(source: MediaPart["source"]): string {
   return source.kind === "base64" && source.mediaType === "application/pdf" ? "document.pdf" : "document";
 }
 
-function refuse(field: string, takes: string): never {
+function reject(field: string, takes: string): never {
   return fail("invalid_request", `${field} cannot be sent to this model, which takes ${takes}. Send it so.`, {
     metadata: { field },
   });

@@ -28,7 +28,7 @@ export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
   return joined;
 }
 
-/** A detail that can still grow. */
+/** A detail that further entries may extend. */
 interface OpenDetail extends JoinedDetail {
   detail: Fields;
   readonly pieces: Fields[];

@@ -13,14 +13,14 @@ export function placeThinking(request: ConversationRequest): ConversationRequest
 function placeInMessage(message: Message): Message {
   if (message.role !== "assistant" || !message.parts.some(isPlain)) return message;
   const parts: Part[] = [];
-  let thought = "";
+  let thinking = "";
   const flush = (): void => {
-    if (thought !== "") parts.push(makeThinking(thought));
-    thought = "";
+    if (thinking !== "") parts.push(makeThinking(thinking));
+    thinking = "";
   };
   for (const part of message.parts) {
     if (isPlain(part)) {
-      thought += part.text;
+      thinking += part.text;
       continue;
     }
     flush();

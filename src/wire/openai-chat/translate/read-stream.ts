@@ -85,7 +85,7 @@ class ChunkHandler implements EventHandler {
     return reader;
   }
 
-  /** Emits what a chunk says about the answer as a whole, if it is new. */
+  /** Emits the fields of the answer as a whole, if they are new. */
   private readAnswerFields(chunk: Fields): void {
     const tier = asText(chunk["service_tier"]);
     if (tier !== null && tier !== this.tier) {

@@ -4,7 +4,7 @@ import type { Warn } from "../../canonical/warn.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
 
 /** Decodes `reasoning` and `reasoning_effort`. If both name an effort, the object wins. */
-export function readReasoningParameters(raw: Fields): Pick<ConversationRequest, "reasoning"> {
+export function decodeReasoningParameters(raw: Fields): Pick<ConversationRequest, "reasoning"> {
   const given = asFields(raw["reasoning"]);
   const effort = asText(given?.["effort"]) ?? asText(raw["reasoning_effort"]);
   if (given === null && effort === null) return { reasoning: null };

@@ -30,13 +30,13 @@ export function readReasoning(message: Fields, calls: readonly Part[]): ReadReas
   const { details, signed } = sortDetails(isReadable ? (raw as Fields[]) : [], calls);
   const used = isReadable ? ["reasoning_details"] : [];
   if (text === "" && details.length === 0) return { parts: [], calls: signed, fields: used };
-  const said = Object.fromEntries(
+  const given = Object.fromEntries(
     TEXT_FIELDS.filter((field) => field in message).map((field) => [field, message[field]]),
   );
   const hasText = details.some((detail) => detail.text !== "") || text === "";
   const parts = hasText ? details : [plainReasoning(text), ...details];
   const [first, ...others] = parts as [ReasoningPart, ...ReasoningPart[]];
-  const spelled = { ...first, ...keepExtras(keptFields(first), { ...keptSpelling(first), said }) };
+  const spelled = { ...first, ...keepExtras(keptFields(first), { ...keptSpelling(first), given }) };
   return { parts: [spelled, ...others], calls: signed, fields: [...used, ...TEXT_FIELDS] };
 }
 
@@ -95,16 +95,16 @@ export function encodeSentReasoning(
   signed: TextPart | undefined,
 ): Fields {
   const protectedIds = new Set(parts.filter(isProtected).map((part) => part.id));
-  const said: Record<string, unknown> = {};
+  const given: Record<string, unknown> = {};
   const details: Fields[] = [];
   const plain: ReasoningPart[] = [];
   for (const part of parts) {
     const spelling = keptSpelling(part);
-    Object.assign(said, asFields(spelling["said"]));
+    Object.assign(given, asFields(spelling["given"]));
     const needsDetail = isProtected(part) || (part.id !== null && protectedIds.has(part.id));
     if (spelling["detail"] !== undefined || needsDetail) {
       for (const detail of encodeDetails(part, details.length)) details.push(detail);
-    } else if (spelling["said"] === undefined) plain.push(part);
+    } else if (spelling["given"] === undefined) plain.push(part);
   }
   const text = joinReasoning(plain);
   const extraContent = signed === undefined ? undefined : keptSpelling(signed)["extraContent"];
@@ -114,7 +114,7 @@ export function encodeSentReasoning(
   const all = insertSignatures(details, calls);
   return {
     ...(text === "" ? {} : { reasoning_content: text }),
-    ...said,
+    ...given,
     ...(all.length === 0 ? {} : { reasoning_details: all }),
     ...(extraContent === undefined ? {} : { extra_content: extraContent }),
   };

@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { fitStrictAnswer } from "../../canonical/fit-strict-tools.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
-import {
-  type ConversationRequest,
-  EMPTY_REQUEST,
-  type OutputFormat,
-  type ToolChoice,
-} from "../../canonical/request.ts";
+import { type ConversationRequest, EMPTY_REQUEST, type ToolChoice } from "../../canonical/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
 import type { Warn } from "../../canonical/warn.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
@@ -14,7 +8,8 @@ import { readCacheMark } from "./decode-part.ts";
 import { decodeToolChoice } from "./decode-tools.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";
 import { keptSpelling } from "./extras.ts";
-import { encodeReasoningParameters, mustRespell, readReasoningParameters } from "./reasoning-parameters.ts";
+import { decodeOutputFormat, encodeOutputFormat } from "./output-format.ts";
+import { decodeReasoningParameters, encodeReasoningParameters, mustRespell } from "./reasoning-parameters.ts";
 
 /** Request fields that belong to one setting of the canonical model, and how they are decoded and encoded. */
 interface Setting {
@@ -33,18 +28,18 @@ type Key = keyof Request;
 const UNKNOWN_TARGET: ModelTarget = { name: "", maxOutputTokens: null, reasoning: null };
 
 /** Decodes the settings of a body, and keeps the spelling of those that would be encoded differently. */
-export function readSettings(body: Fields): { readonly said: Request; readonly spelling: Fields } {
-  const said: Request = { ...EMPTY_REQUEST };
+export function readSettings(body: Fields): { readonly settings: Request; readonly spelling: Fields } {
+  const settings: Request = { ...EMPTY_REQUEST };
   const spelling: Record<string, unknown> = {};
   for (const setting of SETTINGS) {
     if (!setting.names.some((name) => name in body)) continue;
     const raw = pick(body, setting.names);
     const read = setting.read(raw);
-    Object.assign(said, read);
+    Object.assign(settings, read);
     const written = setting.write({ ...EMPTY_REQUEST, ...read }, UNKNOWN_TARGET, () => {});
     if (!isDeepStrictEqual(written, raw)) Object.assign(spelling, raw);
   }
-  return { said, spelling };
+  return { settings, spelling };
 }
 
 /** Encodes a request's settings, as the client of this format spelled them if they still mean the same. */
@@ -74,7 +69,7 @@ const asNumber = (value: unknown) => (typeof value === "number" ? value : null);
 const asBoolean = (value: unknown) => (typeof value === "boolean" ? value : null);
 
 /** A setting that is one field here and one field in the canonical model. */
-function plainSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
+function sameSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
   return {
     names: [name],
     read: (raw) => ({ [key]: read(raw[name]) }),
@@ -86,18 +81,18 @@ function plainSetting(name: string, key: Key, read: (value: unknown) => unknown)
  * A setting that only some vendors know, or that hosts reject without another one. It is kept for clients of this format and left
  * out, with a warning, for others.
  */
-function ownSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
+function unsupportedSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
   return {
     names: [name],
     read: (raw) => ({ [key]: read(raw[name]) }),
     write: (request, _, warn) => {
-      if (request[key] !== null && request[key] !== undefined) warn(name, LEFT_OUT);
+      if (request[key] !== null && request[key] !== undefined) warn(name, NOT_IN_FORMAT);
       return {};
     },
   };
 }
 
-const LEFT_OUT = "This is not part of the chat format, or not known to all its hosts; it was left out.";
+const NOT_IN_FORMAT = "This is not part of the chat format, or not known to all its hosts; it was left out.";
 
 const SETTINGS: readonly Setting[] = [
   {
@@ -106,19 +101,19 @@ const SETTINGS: readonly Setting[] = [
     // The spelling that more hosts know; a quirk renames it for the others.
     write: ({ maxTokens }) => (maxTokens === null ? {} : { max_tokens: maxTokens }),
   },
-  plainSetting("temperature", "temperature", asNumber),
-  plainSetting("top_p", "topP", asNumber),
-  ownSetting("top_k", "topK", asNumber),
-  plainSetting("frequency_penalty", "frequencyPenalty", asNumber),
-  plainSetting("presence_penalty", "presencePenalty", asNumber),
-  plainSetting("seed", "seed", asNumber),
-  plainSetting("n", "n", asNumber),
-  plainSetting("logit_bias", "logitBias", asFields),
-  plainSetting("user", "user", asText),
-  plainSetting("verbosity", "verbosity", asText),
-  plainSetting("prompt_cache_key", "promptCacheKey", asText),
+  sameSetting("temperature", "temperature", asNumber),
+  sameSetting("top_p", "topP", asNumber),
+  unsupportedSetting("top_k", "topK", asNumber),
+  sameSetting("frequency_penalty", "frequencyPenalty", asNumber),
+  sameSetting("presence_penalty", "presencePenalty", asNumber),
+  sameSetting("seed", "seed", asNumber),
+  sameSetting("n", "n", asNumber),
+  sameSetting("logit_bias", "logitBias", asFields),
+  sameSetting("user", "user", asText),
+  sameSetting("verbosity", "verbosity", asText),
+  sameSetting("prompt_cache_key", "promptCacheKey", asText),
   // OpenAI accepts it only for responses that it stores.
-  ownSetting("metadata", "metadata", asFields),
+  unsupportedSetting("metadata", "metadata", asFields),
   {
     names: ["cache_control"],
     read: (raw) => {
@@ -159,13 +154,13 @@ const SETTINGS: readonly Setting[] = [
   },
   {
     names: ["reasoning", "reasoning_effort"],
-    read: readReasoningParameters,
+    read: decodeReasoningParameters,
     write: encodeReasoningParameters,
     isTaken: (raw, target) => !mustRespell(raw, target),
   },
   {
     names: ["response_format"],
-    read: (raw) => ({ outputFormat: readOutputFormat(raw["response_format"]) }),
+    read: (raw) => ({ outputFormat: decodeOutputFormat(raw["response_format"]) }),
     write: ({ outputFormat }, _, warn) => {
       const format = outputFormat === null ? null : encodeOutputFormat(outputFormat, warn);
       return format === null ? {} : { response_format: format };
@@ -196,41 +191,3 @@ const SETTINGS: readonly Setting[] = [
 
 /** The request fields that `readSettings` reads. */
 export const SETTING_FIELDS: readonly string[] = SETTINGS.flatMap((setting) => setting.names);
-
-function readOutputFormat(raw: unknown): OutputFormat | null {
-  const format = asFields(raw);
-  if (format === null) return null;
-  if (format["type"] === "text") return { kind: "text" };
-  if (format["type"] === "json_object") return { kind: "json" };
-  const described = asFields(format["json_schema"]);
-  const schema = asFields(described?.["schema"]);
-  if (format["type"] !== "json_schema" || described === null || schema === null) {
-    return { kind: "native", format: "openai-chat", value: raw };
-  }
-  return {
-    kind: "json-schema",
-    name: asText(described["name"]),
-    description: asText(described["description"]),
-    schema,
-    strict: asBoolean(described["strict"]),
-  };
-}
-
-function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
-  if (format.kind === "text") return { type: "text" };
-  if (format.kind === "json") return { type: "json_object" };
-  if (format.kind === "native") {
-    if (format.format === "openai-chat") return format.value;
-    warn("response_format", `This is something only the ${format.format} format has; it was left out.`);
-    return null;
-  }
-  const { name, description, strict } = format;
-  const schema = strict === true ? fitStrictAnswer(format.schema, warn) : format.schema;
-  const json_schema = {
-    name: name ?? "answer",
-    ...(description === null ? {} : { description }),
-    schema,
-    ...(strict === null ? {} : { strict }),
-  };
-  return { type: "json_schema", json_schema };
-}

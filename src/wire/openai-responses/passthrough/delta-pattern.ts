@@ -14,14 +14,14 @@ export interface DeltaPattern {
 /** An event that matches a pattern. */
 export interface KnownDelta {
   readonly sequence: number;
-  /** Its text as it stands in the JSON. */
+  /** Its text, escaped as in the JSON. */
   readonly escaped: string;
   /** Where the next event begins. */
   readonly next: number;
 }
 
-/** Learns the pattern of an event that adds to `text`; null if the event lacks what a pattern needs. */
-export function learnPattern({ name, data, root }: ScannedEvent, text: OpenText): DeltaPattern | null {
+/** Makes the pattern of an event that adds to `text`; null if the event lacks what a pattern needs. */
+export function createPattern({ name, data, root }: ScannedEvent, text: OpenText): DeltaPattern | null {
   const type = `"type":"${name}"`;
   const hasAll = [type, SEQUENCE, DELTA].every((mark) => data.includes(mark));
   return hasAll ? { begin: `event: ${name}\ndata: {`, type, indexes: listIndexes(data, root), text } : null;

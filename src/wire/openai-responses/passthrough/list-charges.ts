@@ -2,7 +2,7 @@ import { findVendorTools, MediaTally, type RequestCharges } from "../../conversa
 import { isWord, type JsonNode, lookUp, memberOf } from "../../json/scan.ts";
 import { MODALITIES } from "./list-needs.ts";
 
-/** Lists what a Responses request may cost besides its text. `text` is the body, bytes as Latin-1. */
+/** Lists what a Responses request may be charged for in addition to its text. `text` is the body, bytes as Latin-1. */
 export function listResponsesCharges(text: string, root: JsonNode): RequestCharges {
   const media = new MediaTally();
   for (const item of memberOf(root, "input")?.items ?? []) {

@@ -2,9 +2,9 @@ import { asFields, type Fields } from "../../json/fields.ts";
 import { decodeUtf8, memberOf, numberOf } from "../../json/scan.ts";
 import { outputIndexOf, type ScannedEvent } from "./scanned-event.ts";
 
-/** A text, or the arguments of a call, while it comes. */
+/** A text, or the arguments of a call, while it arrives. */
 export interface OpenText {
-  /** Appends text as it stands in the JSON, bytes as Latin-1. */
+  /** Appends text, escaped as in the JSON, bytes as Latin-1. */
   append(escaped: string): void;
 }
 
@@ -15,7 +15,7 @@ interface TextField {
   readonly field: string;
 }
 
-/** The events that bring text, by their type. */
+/** The events that contain text, by their type. */
 export const TEXT_EVENTS: Readonly<Record<string, TextField>> = {
   "response.output_text.delta": { list: "content", part: "output_text", field: "text" },
   "response.refusal.delta": { list: "content", part: "refusal", field: "refusal" },
@@ -29,7 +29,7 @@ interface OpenItem {
   /** The item as it began, bytes as Latin-1. */
   readonly json: string;
   /** By list and index. */
-  readonly texts: Map<string, KeptText>;
+  readonly texts: Map<string, CollectedText>;
 }
 
 /**
@@ -53,7 +53,7 @@ export class OpenItems {
     const { texts } = this.itemAt(outputIndexOf(event));
     const index = numberOf(event.data, memberOf(event.root, `${target.list}_index`)) ?? 0;
     const key = `${target.list}:${index}`;
-    const text = texts.get(key) ?? new KeptText(target, index);
+    const text = texts.get(key) ?? new CollectedText(target, index);
     texts.set(key, text);
     return text;
   }
@@ -72,7 +72,7 @@ export class OpenItems {
 /** A slice keeps the whole piece of the stream in memory, so this many slices are copied into one string. */
 const MAX_SLICES = 64;
 
-class KeptText implements OpenText {
+class CollectedText implements OpenText {
   private readonly copied: string[] = [];
   private readonly slices: string[] = [];
 
@@ -92,11 +92,12 @@ class KeptText implements OpenText {
 
 function readItem({ json, texts }: OpenItem): Fields {
   const item: Record<string, unknown> = { ...asFields(JSON.parse(decodeUtf8(json))) };
-  for (const kept of texts.values()) {
-    const { list, part, field } = kept.target;
-    const text = kept.read();
+  for (const collected of texts.values()) {
+    const { list, part, field } = collected.target;
+    const text = collected.read();
     if (list === "arguments" || list === "input") item[list] = text;
-    else item[list] = setPart(item[list], kept.index, { ...EMPTY_PARTS[part], type: part, [field]: text });
+    else
+      item[list] = setPart(item[list], collected.index, { ...EMPTY_PARTS[part], type: part, [field]: text });
   }
   return "status" in item ? { ...item, status: "incomplete" } : item;
 }

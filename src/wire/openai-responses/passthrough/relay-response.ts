@@ -3,23 +3,23 @@ import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { asFields, asObjects, type Fields, tryParseFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
 import { readUsage } from "../usage.ts";
-import { CallIds, claimResponse, encodePriced, isEmptyResponse, readFinish } from "./rewrite-response.ts";
+import { CallIds, encodePriced, isEmptyResponse, readFinish, rewriteResponse } from "./rewrite-response.ts";
 
-/** Reads a whole response of a vendor for a Responses client. Unknown fields stay as they came. `text` is the body. */
+/** Rewrites a vendor's whole answer for a Responses client. Unknown fields are kept. `text` is its body. */
 export function relayResponsesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
   const body = tryParseFields(text);
   if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findFailure(body);
   if (error !== null) return { kind: "error", error };
   const output = body["output"] as readonly unknown[];
-  const claimed = claimResponse(body, identity, new CallIds(identity));
+  const rewritten = rewriteResponse(body, identity, new CallIds(identity));
   return {
     kind: "answer",
     isEmpty: isEmptyResponse(body),
     usage: readUsage(body),
     producedBytes: output.reduce<number>((sum, item) => sum + countBytes(asFields(item) ?? {}), 0),
     finish: readFinish(body, false),
-    encode: (end) => JSON.stringify(encodePriced(claimed, end)),
+    encode: (end) => JSON.stringify(encodePriced(rewritten, end)),
   };
 }
 

@@ -11,22 +11,22 @@ import type { Splice } from "../../json/splice.ts";
 import { encodeFailure } from "../errors.ts";
 import { encodeEvent } from "../stream-events.ts";
 import { isSearch, readUsage } from "../usage.ts";
-import { type DeltaPattern, learnPattern, matchDelta } from "./delta-pattern.ts";
+import { createPattern, type DeltaPattern, matchDelta } from "./delta-pattern.ts";
 import { OpenItems, TEXT_EVENTS } from "./open-items.ts";
 import {
   CallIds,
-  claimResponse,
   encodePriced,
   isCall,
   isEmptyResponse,
   readFinish,
+  rewriteResponse,
 } from "./rewrite-response.ts";
 import { outputIndexOf, type ScannedEvent, scanEvent } from "./scanned-event.ts";
 
 /**
- * A Responses stream from a Responses vendor to a Responses client. Events pass as the bytes in which they came, except for those
- * with a `response`, which get the gateway's id and model, and the last one, which waits for its price. It is changed in place:
- * a new state for each event would cost more than the event.
+ * Relays a stream between an upstream and a client that both speak this format. The bytes of events are passed on unchanged, except
+ * for those with a `response`, which get the gateway's id and model, and the last one, which waits for its price. It is changed in
+ * place, because a new state for each event would cost more than the event.
  */
 export class ResponsesRelay implements AnswerRelay, StreamProgress {
   sawToken = false;
@@ -38,7 +38,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   private readonly stream: EventStream;
   /** What the client gets for the piece that is being read, bytes as Latin-1. */
   private readonly out: string[] = [];
-  /** The pattern of the events that bring the current text. */
+  /** The pattern of the events that append to the current text. */
   private pattern: DeltaPattern | null = null;
   private readonly callIds: CallIds;
   /** The sequence number of the next event, in case the gateway has to send one. */
@@ -155,12 +155,12 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     }
   }
 
-  /** Keeps the text of an event and learns the pattern of those that follow. */
+  /** Keeps the text of an event and makes the pattern of those that follow. */
   private addText(event: ScannedEvent): void {
     const text = this.openItems.textOf(event);
     const delta = memberOf(event.root, "delta");
     if (delta?.kind === "string") text.append(event.data.slice(delta.start + 1, delta.end - 1));
-    if (event.name === event.type) this.pattern = learnPattern(event, text);
+    if (event.name === event.type) this.pattern = createPattern(event, text);
   }
 
   /** Relays an event with a `response`, rewritten for the client. */
@@ -172,15 +172,15 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
         error === null ? brokenAnswer(`the upstream ended with ${type}`) : readVendorError(200, { error });
       return;
     }
-    const claimed = { ...event, response: claimResponse(response, this.identity, this.callIds) };
+    const rewritten = { ...event, response: rewriteResponse(response, this.identity, this.callIds) };
     this.usage = readUsage(response, this.searches) ?? this.usage;
     if (type === "response.completed" || type === "response.incomplete") {
-      this.terminal = claimed;
+      this.terminal = rewritten;
       this.isDone = true;
       return;
     }
-    this.begun = claimed.response;
-    this.out.push(encodeEvent({ ...claimed, sequence_number: this.countEvent(event["sequence_number"]) }));
+    this.begun = rewritten.response;
+    this.out.push(encodeEvent({ ...rewritten, sequence_number: this.countEvent(event["sequence_number"]) }));
   }
 
   /** Returns the vendor's sequence number, or the next one if it gives none. */
@@ -205,7 +205,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     this.out.push(type === "" ? `data: ${line}\n\n` : `event: ${type}\ndata: ${line}\n\n`);
   }
 
-  /** Records what the gateway has to know of an event. */
+  /** Updates the state by an event whose bytes are passed on. */
   private watch(event: ScannedEvent): void {
     const { type, data, root } = event;
     const delta = memberOf(root, "delta");
@@ -250,7 +250,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     const ended = [...this.items].map(([index, json]) => [index, parse(json)] as const);
     return [...ended, ...openItems]
       .toSorted(([a], [b]) => a - b)
-      .map(([index, item]) => this.callIds.claim(item, index));
+      .map(([index, item]) => this.callIds.rewrite(item, index));
   }
 
   /** The response as it began, under the gateway's id. */

@@ -6,14 +6,16 @@ import { decodeFinish } from "../finish-reason.ts";
 import { encodeUsage } from "../usage.ts";
 
 /** Returns a vendor's response with the gateway's id, the model id of the catalog, and the call ids that the client knows. */
-export function claimResponse(
+export function rewriteResponse(
   response: Fields,
   identity: RelayIdentity,
   ids: CallIds,
 ): Record<string, unknown> {
   const { id, model, created } = identity;
   const { output } = response;
-  const known = Array.isArray(output) ? { output: output.map((item, index) => ids.claim(item, index)) } : {};
+  const known = Array.isArray(output)
+    ? { output: output.map((item, index) => ids.rewrite(item, index)) }
+    : {};
   return { ...response, id, model, created_at: created, store: false, ...known };
 }
 
@@ -40,7 +42,7 @@ export class CallIds {
   }
 
   /** Returns an item with the client's id; the item itself if it is not a call or has that id. */
-  claim(raw: unknown, outputIndex: number): unknown {
+  rewrite(raw: unknown, outputIndex: number): unknown {
     const item = asFields(raw);
     if (item === null || !isCall(item["type"])) return raw;
     const id = this.idFor(asText(item["call_id"]) ?? "", outputIndex);

@@ -23,7 +23,7 @@ import { originOfItem } from "../reasoning-origin.ts";
 import { checkResponsesRequest } from "./check-request.ts";
 import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
 
-/** A Responses request that was scanned and checked. The bytes stay as they came; the nodes give the positions of its values. */
+/** A Responses request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedResponsesRequest extends ScannedRequest {
   /** The vendor may truncate the conversation before its model sees it. */
   readonly mayBeShortened: boolean;
@@ -175,7 +175,7 @@ function kindOf(text: string, item: JsonNode): ItemKind {
   return isCall ? "hosted-call" : "native";
 }
 
-/** Counts texts, arguments and tools. The bytes of images and files say nothing about their tokens. */
+/** Counts texts, arguments and tools. The number of bytes of images and files is unrelated to the number of their tokens. */
 function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
   let otherBytes = sizeOf(memberOf(root, "tools"));

@@ -86,7 +86,7 @@ function decodeAssistantMessage(item: Fields): Part[] | null {
   return markItem(marked, restOfMessage(item));
 }
 
-/** Returns the fields of a message item that its parts do not hold. */
+/** Returns the fields of a message item that its parts do not have. */
 export function restOfMessage(item: Fields): Fields {
   return omit(item, MESSAGE_FIELDS);
 }
@@ -111,7 +111,7 @@ function decodeCall(item: Fields): Part[] | null {
 
 const CALL_FIELDS = new Set(["type", "call_id", "name"]);
 
-/** Returns the fields of a call's item that its part does not hold. */
+/** Returns the fields of a call's item that its part does not have. */
 export function restOfCall(item: Fields): Fields {
   const rest = omit(item, CALL_FIELDS);
   delete rest[item["type"] === "custom_tool_call" ? "input" : "arguments"];

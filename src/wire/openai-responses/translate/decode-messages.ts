@@ -8,15 +8,15 @@ import { attachSignatures } from "./signatures.ts";
 
 /**
  * Decodes the input of a request. Neighbouring items of the model become one assistant message, and neighbouring results one tool
- * message. Items that only this format has, except calls, separate nothing: between two results they move behind them, so that
- * both stay with their calls.
+ * message. Items that only this format has, except calls, do not separate messages: between two results they are moved after
+ * them, so that both results stay with their calls.
  * @throws GatewayError `invalid_request` for an item that is not an object.
  */
 export function decodeMessages(items: readonly unknown[]): Message[] {
   const reading: Reading = { messages: [], turn: [], results: [] };
-  for (const [place, raw] of items.entries()) {
+  for (const [index, raw] of items.entries()) {
     const item = asFields(raw);
-    if (item === null) rejectItem(place);
+    if (item === null) rejectItem(index);
     readItem(reading, item);
   }
   closeResults(reading);
@@ -63,8 +63,8 @@ function closeResults(reading: Reading): void {
   reading.results = [];
 }
 
-function rejectItem(place: number): never {
-  const field = `input[${place}]`;
+function rejectItem(index: number): never {
+  const field = `input[${index}]`;
   return fail("invalid_request", `${field} must be an object, such as a message with role and content.`, {
     metadata: { field },
   });

@@ -1,12 +1,5 @@
 import { fail } from "../../../base/errors.ts";
-import {
-  type ConversationRequest,
-  EMPTY_REQUEST,
-  type Message,
-  type OutputFormat,
-  type ReasoningParameters,
-  type Tool,
-} from "../../canonical/request.ts";
+import { type ConversationRequest, EMPTY_REQUEST, type Message, type Tool } from "../../canonical/request.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { rejectState, STATE_FIELDS } from "../state-fields.ts";
@@ -14,6 +7,8 @@ import { decodeMessages } from "./decode-messages.ts";
 import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
 import { markExtras, markSpelling } from "./extras.ts";
 import { separateCalls, separateTools } from "./namespaces.ts";
+import { decodeOutputFormat, restOfFormat } from "./output-format.ts";
+import { decodeReasoningParameters } from "./reasoning-parameters.ts";
 
 type KnownParameters = { -readonly [Key in keyof ConversationRequest]?: ConversationRequest[Key] };
 
@@ -28,7 +23,11 @@ export function decodeRequest(body: Fields): ConversationRequest {
   const known: KnownParameters = {};
   takePlain(rest, known);
   const separated = separateCalls(messages, takeTools(rest, known));
-  takeReasoning(rest, known);
+  const reasoning = decodeReasoningParameters(rest["reasoning"]);
+  if (reasoning !== null) {
+    known.reasoning = reasoning;
+    delete rest["reasoning"];
+  }
   takeText(rest, known);
   takeLogprobs(rest, known);
   if (rest["stream"] === true) {
@@ -38,7 +37,7 @@ export function decodeRequest(body: Fields): ConversationRequest {
   return { ...EMPTY_REQUEST, ...known, messages: separated, extras: markExtras(...partSpelled(rest)) };
 }
 
-/** Fields that the canonical model has, and that say more in this format. */
+/** Fields that the canonical model has, with less detail than this format. */
 const SPELLED = new Set(["text", "include", "top_logprobs", "tools", "tool_choice", "reasoning"]);
 
 function partSpelled(rest: Fields): [Fields, Fields] {
@@ -110,28 +109,6 @@ function takeTools(rest: Record<string, unknown>, known: KnownParameters): reado
   return tools;
 }
 
-function takeReasoning(rest: Record<string, unknown>, known: KnownParameters): void {
-  const reasoning = asFields(rest["reasoning"]);
-  if (reasoning === null) return;
-  delete rest["reasoning"];
-  const effort = readText(reasoning["effort"]);
-  const summary = readText(reasoning["summary"]);
-  const knownFields = new Set([
-    ...(effort === null ? [] : ["effort"]),
-    ...(summary === null ? [] : ["summary"]),
-  ]);
-  const decoded: ReasoningParameters = {
-    enabled: effort === null ? null : effort !== "none",
-    effort,
-    budgetTokens: null,
-    adaptive: false,
-    summary,
-    hidden: false,
-    extras: markExtras(omit(reasoning, knownFields)),
-  };
-  known.reasoning = decoded;
-}
-
 /** Takes `text`. Its unknown fields stay in `rest`, and that it was sent at all. */
 function takeText(rest: Record<string, unknown>, known: KnownParameters): void {
   const text = asFields(rest["text"]);
@@ -144,38 +121,13 @@ function takeText(rest: Record<string, unknown>, known: KnownParameters): void {
   }
   const format = asFields(text["format"]);
   if (format !== null) {
-    known.outputFormat = decodeFormat(format);
+    known.outputFormat = decodeOutputFormat(format);
     left["format"] = restOfFormat(format);
   }
   rest["text"] = left;
 }
 
-function decodeFormat(format: Fields): OutputFormat {
-  const schema = asFields(format["schema"]);
-  if (format["type"] === "text") return { kind: "text" };
-  if (format["type"] === "json_object") return { kind: "json" };
-  if (format["type"] !== "json_schema" || schema === null) {
-    return { kind: "native", format: "openai-responses", value: format };
-  }
-  return {
-    kind: "json-schema",
-    name: readText(format["name"]),
-    description: readText(format["description"]),
-    schema,
-    strict: typeof format["strict"] === "boolean" ? format["strict"] : null,
-  };
-}
-
-/** Returns nulls and unknown fields; the canonical model has the others. */
-function restOfFormat(format: Fields): Fields {
-  const rest: Record<string, unknown> = {};
-  for (const key in format) if (format[key] === null || !FORMAT_FIELDS.has(key)) rest[key] = format[key];
-  return rest;
-}
-
-const FORMAT_FIELDS = new Set(["type", "name", "description", "schema", "strict"]);
-
-/** Both fields also stay in `rest`, because they say more than the canonical model keeps. */
+/** Both fields also stay in `rest`, because the canonical model does not keep all of them. */
 function takeLogprobs(rest: Fields, known: KnownParameters): void {
   const top = typeof rest["top_logprobs"] === "number" ? rest["top_logprobs"] : null;
   const isIncluded = Array.isArray(rest["include"]) && rest["include"].includes(LOGPROBS);

@@ -3,7 +3,7 @@ import type { AnswerDecoding } from "../../canonical/format.ts";
 import type { Part } from "../../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
-import { decodeFinish, holdsCalls } from "../finish-reason.ts";
+import { decodeFinish, hasCalls } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 import { decodeOutputItem } from "./decode-items.ts";
 import { markExtras, markSpelling, readSpelling } from "./extras.ts";
@@ -20,7 +20,7 @@ function readAnswer(body: Fields, output: readonly unknown[]): Answer {
   const items = output.map(asFields).filter((item) => item !== null);
   const decoded = items.flatMap((item) => decodeOutputItem(settleItem(item)));
   const { parts, logprobs } = takeLogprobs(attachSignatures(decoded));
-  const finish = decodeFinish(body, holdsCalls(parts));
+  const finish = decodeFinish(body, hasCalls(parts));
   return {
     choices: [{ index: 0, parts, finish, logprobs: logprobs.length > 0 ? { content: logprobs } : null }],
     usage: readUsage(body),

@@ -22,12 +22,12 @@ function decodeNamespace(tool: Fields): Tool[] | null {
   const nested = tools.map((one) => decodeTool(asFields(one) ?? {}));
   if (nested.some((one) => one === null)) return null;
   const item = omit(tool, new Set(["type", "name", "tools"]));
-  return (nested as (FunctionTool | CustomTool)[]).map((one, place) => ({
+  return (nested as (FunctionTool | CustomTool)[]).map((one, index) => ({
     ...one,
     namespace: name,
     extras: markSpelling({
       ...readSpelling(one),
-      ...(place === 0 ? { item } : { continues: true as const }),
+      ...(index === 0 ? { item } : { continues: true as const }),
     }),
   }));
 }

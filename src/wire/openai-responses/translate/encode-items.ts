@@ -23,7 +23,7 @@ const KINDS = {
   image: "image",
 } as const;
 
-/** Returns a group for a part; null if no item of this format can hold it. */
+/** Returns a group for a part; null if this format has no item for it. */
 export function openGroup(part: Part): ItemGroup | null {
   const kind = part.kind in KINDS ? KINDS[part.kind as keyof typeof KINDS] : null;
   if (kind === null || (part.kind === "native" && part.format !== "openai-responses")) return null;
@@ -44,7 +44,7 @@ export function joinsGroup(group: ItemGroup, part: Part): boolean {
   return part.id !== null && part.id === last.id && last.signature === null;
 }
 
-/** Groups the parts of a turn into items. `rest` are the parts that no item can hold. */
+/** Groups the parts of a turn into items. `rest` are the parts that this format has no item for. */
 export function groupParts(parts: readonly Part[]): {
   readonly groups: readonly ItemGroup[];
   readonly rest: readonly Part[];

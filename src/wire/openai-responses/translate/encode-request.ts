@@ -1,8 +1,7 @@
 import { fail } from "../../../base/errors.ts";
-import { fitStrictAnswer } from "../../canonical/fit-strict-tools.ts";
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
 import { listLostFields } from "../../canonical/list-lost-fields.ts";
-import type { ConversationRequest, OutputFormat } from "../../canonical/request.ts";
+import type { ConversationRequest } from "../../canonical/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
 import { type Warn, warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
@@ -10,9 +9,10 @@ import { asFields, type Fields } from "../../json/fields.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING } from "../encrypted-reasoning.ts";
 import { LOGPROBS } from "./decode-request.ts";
 import { encodeMessages } from "./encode-messages.ts";
-import { encodeReasoning } from "./encode-reasoning.ts";
 import { encodeToolChoice, encodeTools } from "./encode-tools.ts";
 import { readOwnFields } from "./extras.ts";
+import { encodeOutputFormat } from "./output-format.ts";
+import { encodeReasoningParameters } from "./reasoning-parameters.ts";
 
 /**
  * Encodes a request for an upstream of the Responses format. Nothing is stored there, so reasoning is requested in the form that
@@ -31,7 +31,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
     ...encodeToolFields(request, warn),
     ...encodePlain(request),
     ...encodeServiceTier(request, warn),
-    ...encodeReasoning(request.reasoning, target, warn),
+    ...encodeReasoningParameters(request.reasoning, target, warn),
     ...encodeText(request, own, warn),
     ...encodeLogprobs(request, own),
     ...encodeInclude(request, target, own),
@@ -51,9 +51,9 @@ function rejectSeveralChoices(): never {
 
 function encodeToolFields(request: ConversationRequest, warn: Warn): Fields {
   const { tools, toolChoice } = request;
-  for (const [place, tool] of tools.entries()) {
+  for (const [index, tool] of tools.entries()) {
     if (tool.kind !== "native" || tool.format === "openai-responses") continue;
-    warn(`tools[${place}]`, `The tool ${tool.type} is unknown here and was left out.`);
+    warn(`tools[${index}]`, `The tool ${tool.type} is unknown here and was left out.`);
   }
   const encoded = encodeTools(tools, warn);
   const choice = toolChoice === null ? null : encodeToolChoice(toolChoice, tools);
@@ -92,30 +92,12 @@ export function encodeText(request: ConversationRequest, own: Fields, warn: Warn
   const { outputFormat, verbosity } = request;
   const rest = asFields(own["text"]);
   if (rest === null && outputFormat === null && verbosity === null) return {};
-  const format = outputFormat === null ? null : encodeFormat(outputFormat, asFields(rest?.["format"]), warn);
+  const format =
+    outputFormat === null ? null : encodeOutputFormat(outputFormat, asFields(rest?.["format"]), warn);
   if (outputFormat !== null && format === null) {
     warn("response_format", "This format is unknown here and was left out.");
   }
   return { text: { ...rest, ...omitNull({ format, verbosity }) } };
-}
-
-/** Encodes an output format. `rest` are its unknown fields if it came in this format; null if it came in another. */
-function encodeFormat(format: OutputFormat, rest: Fields | null, warn: Warn): Fields | null {
-  switch (format.kind) {
-    case "text":
-      return { ...rest, type: "text" };
-    case "json":
-      return { ...rest, type: "json_object" };
-    case "json-schema": {
-      const { name, description, strict } = format;
-      const schema = rest === null && strict === true ? fitStrictAnswer(format.schema, warn) : format.schema;
-      // This format demands a name for the schema.
-      const named = name ?? (rest === null ? "response" : null);
-      return { ...rest, type: "json_schema", ...omitNull({ name: named, description, strict }), schema };
-    }
-    case "native":
-      return format.format === "openai-responses" ? asFields(format.value) : null;
-  }
 }
 
 function encodeLogprobs({ logprobs }: ConversationRequest, own: Fields): Fields {

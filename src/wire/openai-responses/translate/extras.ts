@@ -2,7 +2,7 @@ import type { Extras } from "../../canonical/parts.ts";
 import { type Fields, omit } from "../../json/fields.ts";
 
 /**
- * The form that a thing had in this format, and its unknown fields. Of a part, `item` are the other fields of its item, and only
+ * How a message, part or tool was spelled in this format, and its unknown fields. Of a part, `item` are the other fields of its item, and only
  * on the item's first part; `part` are the other fields of its own object.
  */
 export interface Spelling {
@@ -23,7 +23,7 @@ export function markExtras(fields: Fields, spelled?: Fields): Extras {
   return { format: "openai-responses", fields, ...(spelled === undefined ? {} : { spelling: spelled }) };
 }
 
-/** Returns extras with the form of a thing. */
+/** Returns extras with a spelling. */
 export function markSpelling(spelling: Spelling): Extras {
   const fields = omit({ ...spelling.item, ...spelling.part }, WITHOUT_MEANING);
   return { format: "openai-responses", fields, spelling: spelling as Fields };
@@ -41,9 +41,9 @@ const WITHOUT_MEANING = new Set([
   "encrypted_content",
 ]);
 
-/** Returns the form that this format recorded for a thing; null if another format did, or none. */
-export function readSpelling(thing: { readonly extras?: Extras }): Spelling | null {
-  return thing.extras?.format === "openai-responses" ? ((thing.extras.spelling ?? {}) as Spelling) : null;
+/** Returns the spelling that this format kept; null if another format kept one, or none did. */
+export function readSpelling(source: { readonly extras?: Extras }): Spelling | null {
+  return source.extras?.format === "openai-responses" ? ((source.extras.spelling ?? {}) as Spelling) : null;
 }
 
 /** Returns extras that are fields; null if another format wrote them, or none. */

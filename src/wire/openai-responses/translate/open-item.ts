@@ -17,7 +17,7 @@ export interface ItemContext {
   readonly homes: ReadonlyMap<string, ToolHome>;
 }
 
-/** OpenAI checks the prefixes when an item comes back. */
+/** OpenAI checks the prefixes of items that a client sends back. */
 const PREFIXES = { message: "msg", reasoning: "rs", call: "fc", native: "item", image: "ig" };
 
 const ENCRYPTED = new Set(["encrypted_content"]);

@@ -6,12 +6,12 @@ import { decodeCitation } from "./citations.ts";
 import { decodeOutputItem, restOfMessage } from "./decode-items.ts";
 import { decodePart } from "./decode-part.ts";
 import { clearLogprobs, settleBegun } from "./decode-response.ts";
-import { makeEncrypted, markPlace, restOfReasoning } from "./reasoning-parts.ts";
+import { makeEncrypted, markPosition, restOfReasoning } from "./reasoning-parts.ts";
 
 /** The lists of an item that contain texts. */
 type TextList = "content" | "summary";
 
-/** A list of texts, and an entry of it for events that come before the text has been announced. */
+/** A list of texts, and an entry of it for events that come before the event that adds the text. */
 export interface TextTarget {
   readonly list: TextList;
   readonly empty: Fields;
@@ -77,7 +77,7 @@ export class ItemReader {
     this.append(part, { kind: "citation", citation: decodeCitation(event["annotation"]) });
   }
 
-  /** Returns the text that an event is about. It is started if the vendor has not announced it. */
+  /** Returns the text that an event is about. It is started if the vendor sent no event that adds it. */
   openText(event: Fields, { list, empty }: TextTarget): OpenPart | null {
     const index = event[list === "content" ? "content_index" : "summary_index"];
     const key = `${list}:${typeof index === "number" ? index : 0}`;
@@ -176,7 +176,7 @@ export class ItemReader {
 
   /** Returns the part with what its item keeps: the first part has the rest of the item, the others continue it. */
   private mark<P extends Part>(key: string, part: P): P {
-    return markPlace(part, this.parts.size === 0 ? this.restOf(key) : null);
+    return markPosition(part, this.parts.size === 0 ? this.restOf(key) : null);
   }
 
   private restOf(key: string): Fields {

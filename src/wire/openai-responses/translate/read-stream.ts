@@ -28,7 +28,7 @@ const TEXT_TARGETS: Readonly<Record<string, TextTarget>> = {
   "response.reasoning_summary_text.delta": { list: "summary", empty: { type: "summary_text", text: "" } },
 };
 
-/** The targets of the events that announce a text. */
+/** The targets of the events that add a text. */
 const PART_TARGETS: Readonly<Record<string, TextTarget>> = {
   "response.content_part.added": OUTPUT_TEXT,
   "response.reasoning_summary_part.added": { list: "summary", empty: { type: "summary_text", text: "" } },

@@ -26,7 +26,7 @@ export function decodeReasoning(item: Fields): ReasoningPart[] | null {
   return parts.length === 0 ? null : markItem(parts, restOfReasoning(item));
 }
 
-/** Returns the fields of a reasoning item that its parts do not hold. */
+/** Returns the fields of a reasoning item that its parts do not have. */
 export function restOfReasoning(item: Fields): Fields {
   const rest = omit(item, KNOWN);
   const { content, encrypted_content: encrypted } = item;
@@ -56,13 +56,13 @@ function decodeText(entry: Fields, id: string | null, isSummary: boolean): Reaso
 
 /** Attaches the other fields of an item to its first part, and marks the others as its continuation. */
 export function markItem<P extends Part>(parts: readonly P[], item: Fields): P[] {
-  return parts.map((part, place) => markPlace(part, place === 0 ? item : null));
+  return parts.map((part, index) => markPosition(part, index === 0 ? item : null));
 }
 
 /** Marks a part as the first of its item, which keeps the item's other fields, or (with null) as a continuation. */
-export function markPlace<P extends Part>(part: P, item: Fields | null): P {
-  const place = item === null ? { continues: true as const } : { item };
-  return { ...part, extras: markSpelling({ ...readSpelling(part), ...place }) };
+export function markPosition<P extends Part>(part: P, item: Fields | null): P {
+  const position = item === null ? { continues: true as const } : { item };
+  return { ...part, extras: markSpelling({ ...readSpelling(part), ...position }) };
 }
 
 function readTexts(list: unknown, type: string): Fields[] | null {
@@ -132,7 +132,7 @@ function encodeText(part: ReasoningPart, type: string): Fields {
 
 /**
  * Encodes another vendor's reasoning as an item that clients display and send back: its text is in the summary, and what its
- * vendor wants back in `encrypted_content`.
+ * vendor needs back in `encrypted_content`.
  */
 export function encodeForeignReasoning(parts: readonly ReasoningPart[]): Record<string, unknown> {
   const texts = parts.filter((part) => part.text !== "");

@@ -39,8 +39,8 @@ export function encodeEcho(request: ConversationRequest): Record<string, unknown
 }
 
 function readInstructions({ messages }: ConversationRequest): string | null {
-  const said = messages.find((message) => readSpelling(message)?.asInstructions);
-  const part = said?.parts[0];
+  const instructions = messages.find((message) => readSpelling(message)?.asInstructions);
+  const part = instructions?.parts[0];
   return part?.kind === "text" ? part.text : null;
 }
 

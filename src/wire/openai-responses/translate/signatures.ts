@@ -7,15 +7,15 @@ import { wrapReasoning } from "../../canonical/reasoning-envelope.ts";
  */
 
 const CALL = "proof:call:";
-const TEXT_BEHIND = "proof:text-behind";
-const TEXT_BEFORE = "proof:text-before";
-const IMAGE_BEHIND = "proof:image-behind";
+const NEXT_TEXT = "proof:text-behind";
+const PREVIOUS_TEXT = "proof:text-before";
+const NEXT_IMAGE = "proof:image-behind";
 
 /**
- * On which side of its text a signature is: calls have ids, texts only neighbours. Images come whole, so theirs comes before
- * them.
+ * Whether a signature precedes or follows its text: calls have ids, texts only neighbours. Images come whole, so their signature
+ * precedes them.
  */
-export type SignatureSide = "ahead" | "behind";
+export type SignatureSide = "before" | "after";
 
 /** Encodes the reasoning item that carries a part's signature, without its id. */
 export function encodeSignature(
@@ -23,8 +23,8 @@ export function encodeSignature(
   signature: Signature,
   side: SignatureSide,
 ): Record<string, unknown> {
-  const textMark = side === "ahead" ? TEXT_BEHIND : TEXT_BEFORE;
-  const mark = part.kind === "image" ? IMAGE_BEHIND : textMark;
+  const textMark = side === "before" ? NEXT_TEXT : PREVIOUS_TEXT;
+  const mark = part.kind === "image" ? NEXT_IMAGE : textMark;
   const id = part.kind === "tool-call" ? CALL + part.id : mark;
   const { value, origin } = signature;
   const encrypted = wrapReasoning({ signature: value, encrypted: null, id, origin, isSummary: false });
@@ -50,7 +50,7 @@ interface Kept {
 }
 
 function keep({ parts, indexes }: Kept, part: Part): void {
-  if (part.kind === "text") indexes.set(TEXT_BEFORE, parts.length);
+  if (part.kind === "text") indexes.set(PREVIOUS_TEXT, parts.length);
   else if (part.kind === "tool-call") indexes.set(CALL + part.id, parts.length);
   parts.push(part);
 }
@@ -87,7 +87,7 @@ function takeSignature(part: Part, waiting: Map<string, Signature>): Part {
 }
 
 function keyOf(part: Part): string | null {
-  if (part.kind === "text") return TEXT_BEHIND;
-  if (part.kind === "image") return IMAGE_BEHIND;
+  if (part.kind === "text") return NEXT_TEXT;
+  if (part.kind === "image") return NEXT_IMAGE;
   return part.kind === "tool-call" ? CALL + part.id : null;
 }

@@ -104,7 +104,7 @@ export class ItemWriter {
     const joined = current !== null && joinsGroup(current.group, part) ? current : null;
     const signature = signatureOf(part);
     if (joined === null || signature !== undefined) this.leaveCurrent();
-    if (signature !== undefined) this.writeSignature(part, "ahead");
+    if (signature !== undefined) this.writeSignature(part, "before");
     const item = this.current ?? this.openItem(part);
     if (item === null) return;
     if (item === joined) (item.group.parts as Part[]).push(part);
@@ -193,8 +193,8 @@ export class ItemWriter {
     while (open.readCitations < citations.length) {
       const annotation = encodeCitation(citations[open.readCitations++] as Citation);
       if (annotation === null) continue;
-      const place = { item_id, output_index, content_index, annotation_index: open.sentCitations++ };
-      this.emit("response.output_text.annotation.added", { ...place, annotation });
+      const position = { item_id, output_index, content_index, annotation_index: open.sentCitations++ };
+      this.emit("response.output_text.annotation.added", { ...position, annotation });
     }
   }
 
@@ -208,7 +208,7 @@ export class ItemWriter {
     if (item.openParts === 0 && (isSingle || item !== this.current)) this.closeItem(item, "completed");
     if (!open.hasLateSignature) return;
     this.leaveCurrent();
-    this.writeSignature(item.partAt(open.index), "behind");
+    this.writeSignature(item.partAt(open.index), "after");
   }
 
   private emitEnd({ item, index, position }: OpenPart): void {

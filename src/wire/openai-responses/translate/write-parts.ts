@@ -10,7 +10,7 @@ export type Emit = (type: string, fields: Fields) => void;
 interface PartForm {
   /** Their type before `.delta` and `.done`. */
   readonly events: string;
-  /** The field of the last event that holds the whole text. */
+  /** The field of the last event with the whole text. */
   readonly whole: string;
   /** The events around them, and the field with the part's index in its list; null for the one text of a call. */
   readonly list: { readonly events: string; readonly index: string } | null;

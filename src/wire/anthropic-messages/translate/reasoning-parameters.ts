@@ -2,7 +2,28 @@ import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { isOwn, keptFields } from "./extras.ts";
+import { isOwn, keptFields, makeExtras } from "./extras.ts";
+import type { FieldTaker } from "./take-fields.ts";
+
+/** Takes `thinking`, and `effort` of `output_config`. Null if the client sends neither. */
+export function takeReasoningParameters(
+  take: FieldTaker,
+  outputConfig: FieldTaker,
+): ReasoningParameters | null {
+  const thinking = take.fields("thinking");
+  const effort = outputConfig.text("effort");
+  if (thinking === null && effort === null) return null;
+  const { type, display, budget_tokens: budget } = asFields(thinking) ?? {};
+  return {
+    enabled: type === "disabled" ? false : type === "enabled" || type === "adaptive" ? true : null,
+    effort,
+    budgetTokens: typeof budget === "number" ? budget : null,
+    adaptive: type === "adaptive",
+    summary: display === "summarized" ? "auto" : null,
+    hidden: display === "omitted",
+    ...makeExtras(thinking === null ? {} : { thinking }),
+  };
+}
 
 /** The reasoning fields of a request. */
 export interface EncodedThinking {
@@ -24,7 +45,7 @@ export interface ThinkingContext {
 const NOTHING: EncodedThinking = { thinking: null, effort: null };
 
 /** Encodes the reasoning parameters as the target takes them. Parameters that came in this format are sent as they came. */
-export function encodeThinking(
+export function encodeReasoningParameters(
   parameters: ReasoningParameters | null,
   context: ThinkingContext,
 ): EncodedThinking {
@@ -54,7 +75,7 @@ export function encodeThinking(
   return { thinking: { type: "adaptive", display: parameters.hidden ? "omitted" : "summarized" }, effort };
 }
 
-/** Claude does not think unless asked to. Other models behind this API may think in any case. */
+/** Claude does not think unless asked to. Other models with this API may think in any case. */
 function switchOff({ target: { reasons, reasoning }, warn }: ThinkingContext): EncodedThinking {
   if (reasoning?.canDisable) return { thinking: { type: "disabled" }, effort: null };
   if (reasons === true && !reasoning?.onlyWhenTold) warn("reasoning", ALWAYS_REASONS);

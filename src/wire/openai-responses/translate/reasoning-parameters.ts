@@ -1,14 +1,32 @@
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
-import type { Fields } from "../../json/fields.ts";
-import { readOwnFields } from "./extras.ts";
+import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
+import { markExtras, readOwnFields } from "./extras.ts";
+
+/** Decodes `reasoning`; null where it is absent. */
+export function decodeReasoningParameters(raw: unknown): ReasoningParameters | null {
+  const reasoning = asFields(raw);
+  if (reasoning === null) return null;
+  const effort = asText(reasoning["effort"]);
+  const summary = asText(reasoning["summary"]);
+  const known = new Set([...(effort === null ? [] : ["effort"]), ...(summary === null ? [] : ["summary"])]);
+  return {
+    enabled: effort === null ? null : effort !== "none",
+    effort,
+    budgetTokens: null,
+    adaptive: false,
+    summary,
+    hidden: false,
+    extras: markExtras(omit(reasoning, known)),
+  };
+}
 
 /**
  * Encodes `reasoning`. Parameters that came in this format are sent as they came; of others the effort is fitted to the model. A
  * model that does not reason would reject the field.
  */
-export function encodeReasoning(
+export function encodeReasoningParameters(
   parameters: ReasoningParameters | null,
   target: ModelTarget,
   warn: Warn,
