@@ -16,8 +16,8 @@ function failureOf(body: Fields) {
   return null;
 }
 
-describe("a Messages request in the hub", () => {
-  test("has what other formats need", () => {
+describe("decoding a Messages request", () => {
+  test("all parts and parameters that other formats need are decoded", () => {
     const request = decodeRequest({
       ...BASE,
       system: "s",
@@ -59,7 +59,7 @@ describe("a Messages request in the hub", () => {
     });
   });
 
-  test("a document in blocks of text is text to other formats", () => {
+  test("a document of text blocks has a text for other formats", () => {
     const source = {
       type: "content",
       content: [
@@ -74,7 +74,7 @@ describe("a Messages request in the hub", () => {
     expect(messages[0]?.parts[0]).toMatchObject({ kind: "file", source: { kind: "text", text: "a\nb" } });
   });
 
-  test("a thread is refused in the words that the SDK acts on", () => {
+  test("a thread is rejected with the error code that the SDK handles", () => {
     expect(failureOf({ ...BASE, thread: { type: "persistent" }, messages: [] })).toMatchObject({
       code: "invalid_request",
       metadata: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
@@ -97,7 +97,7 @@ describe("a Messages request in the hub", () => {
     ["tools", { messages: [], tools: {} }],
     ["tools[0].name", { messages: [], tools: [{ input_schema: {} }] }],
     ["tool_choice.name", { messages: [], tool_choice: { type: "tool" } }],
-  ])("what is wrong is named: %s", (field, body) => {
+  ])("an invalid value is rejected with the name of its field: %s", (field, body) => {
     expect(failureOf({ ...BASE, ...body })).toMatchObject({ code: "invalid_request", metadata: { field } });
   });
 });

@@ -11,7 +11,7 @@ import {
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { TARGET } from "./support.ts";
 
-const say = (text: string): Part => ({ kind: "text", text });
+const makeText = (text: string): Part => ({ kind: "text", text });
 const user = (...parts: Part[]): Message => ({ role: "user", parts });
 const assistant = (...parts: Part[]): Message => ({ role: "assistant", parts });
 const tool = (callId: string, ...content: Part[]): Message => ({
@@ -39,18 +39,18 @@ const reasoning = (part: Partial<ReasoningPart>): Part => ({
 /** Encodes a request that came in another format. */
 function encode(request: Partial<ConversationRequest>, target: Partial<ModelTarget> = {}) {
   const { body, warnings } = anthropicMessages.encodeRequest(
-    { ...EMPTY_REQUEST, messages: [user(say("hi"))], ...request },
+    { ...EMPTY_REQUEST, messages: [user(makeText("hi"))], ...request },
     { ...TARGET, ...target },
   );
   return { body: body as Fields & { messages: Fields[] }, warned: warnings.map(({ field }) => field) };
 }
 
-describe("messages from other formats", () => {
-  test("system and developer messages at the beginning become system", () => {
+describe("encoding messages of other formats for Anthropic", () => {
+  test("leading system and developer messages become the system prompt", () => {
     const messages: Message[] = [
-      { role: "system", parts: [say("a")] },
+      { role: "system", parts: [makeText("a")] },
       { role: "developer", parts: [{ kind: "text", text: "b", cache: { ttl: "1h" } }] },
-      user(say("hi")),
+      user(makeText("hi")),
     ];
     expect(encode({ messages }).body).toMatchObject({
       system: [
@@ -61,9 +61,9 @@ describe("messages from other formats", () => {
     });
   });
 
-  test("a later one stays in its place as a user's, and the client is told", () => {
+  test("a later system message keeps its position as a user message, with a warning", () => {
     const { body, warned } = encode({
-      messages: [user(say("hi")), { role: "system", parts: [say("now rhyme")] }],
+      messages: [user(makeText("hi")), { role: "system", parts: [makeText("now rhyme")] }],
     });
     expect(body.messages).toEqual([
       {
@@ -77,25 +77,25 @@ describe("messages from other formats", () => {
     expect(warned).toEqual(["messages[1]"]);
   });
 
-  test("a system message alone is what there is to answer", () => {
-    const { body, warned } = encode({ messages: [{ role: "system", parts: [say("a")] }] });
+  test("a conversation of only a system message is sent as a user message", () => {
+    const { body, warned } = encode({ messages: [{ role: "system", parts: [makeText("a")] }] });
     expect(body["system"]).toBeUndefined();
     expect(body.messages).toEqual([{ role: "user", content: "a" }]);
     expect(warned).toEqual([]);
   });
 
-  test("roles alternate, tool results come first, and empty texts disappear", () => {
+  test("roles alternate, tool results come first, and empty texts are left out", () => {
     const messages = [
-      user(say("a")),
-      user(say("")),
-      assistant(say(""), call("c1", '{"x":1}'), call("c2", "")),
-      tool("c1", say("r1")),
-      tool("c2", say("r2"), {
+      user(makeText("a")),
+      user(makeText("")),
+      assistant(makeText(""), call("c1", '{"x":1}'), call("c2", "")),
+      tool("c1", makeText("r1")),
+      tool("c2", makeText("r2"), {
         kind: "image",
         source: { kind: "url", url: "https://x.test", mediaType: null },
       }),
-      user(say("b")),
-      assistant(say("prefill  ")),
+      user(makeText("b")),
+      assistant(makeText("prefill  ")),
     ];
     expect(encode({ messages }).body.messages).toEqual([
       { role: "user", content: "a" },
@@ -130,20 +130,20 @@ describe("messages from other formats", () => {
     ["not json", { input: "not json" }],
     ['{"a":', { input: '{"a":' }],
     ["", {}],
-  ])("arguments %p become an object", (args, input) => {
-    const [, said] = encode({ messages: [user(say("a")), assistant(call("c", args))] }).body.messages;
-    expect(said?.["content"]).toEqual([{ type: "tool_use", id: "c", name: "f", input }]);
+  ])("the arguments %p are sent as an object", (args, input) => {
+    const [, turn] = encode({ messages: [user(makeText("a")), assistant(call("c", args))] }).body.messages;
+    expect(turn?.["content"]).toEqual([{ type: "tool_use", id: "c", name: "f", input }]);
   });
 
-  test("reasoning goes back to Anthropic only where it is Anthropic's", () => {
-    const said = assistant(
+  test("reasoning is sent only if Anthropic signed or encrypted it", () => {
+    const turn = assistant(
       reasoning({ text: "t", signature: "s", origin: "anthropic-claude-v1" }),
       reasoning({ encrypted: "e", origin: "anthropic-claude-v1" }),
       reasoning({ text: "other", signature: "s", origin: "google-gemini-v1" }),
       reasoning({ text: "unsigned" }),
-      say("x"),
+      makeText("x"),
     );
-    const { body, warned } = encode({ messages: [user(say("a")), said] });
+    const { body, warned } = encode({ messages: [user(makeText("a")), turn] });
     expect(body.messages[1]?.["content"]).toEqual([
       { type: "thinking", thinking: "t", signature: "s" },
       { type: "redacted_thinking", data: "e" },
@@ -156,14 +156,14 @@ describe("messages from other formats", () => {
     ["audio", { kind: "audio", source: { kind: "base64", mediaType: "audio/wav", data: "" } }],
     ["another vendor's file", { kind: "file", source: { kind: "file-id", id: "f", format: "openai-chat" } }],
     [
-      "a word document",
+      "a Word document",
       { kind: "file", source: { kind: "base64", mediaType: "application/msword", data: "" } },
     ],
-  ])("%s is refused by name", (_name, part) => {
-    expect(() => encode({ messages: [user(say("a"), part)] })).toThrow("messages[0].content[1]");
+  ])("%s is rejected with the name of its field", (_name, part) => {
+    expect(() => encode({ messages: [user(makeText("a"), part)] })).toThrow("messages[0].content[1]");
   });
 
-  test("a file that is text becomes a document in plain text", () => {
+  test("a text file is sent as a document of plain text", () => {
     const data = Buffer.from("wörds").toString("base64");
     const file: Part = {
       kind: "file",
@@ -176,7 +176,7 @@ describe("messages from other formats", () => {
   });
 });
 
-describe("a repaired conversation of this format", () => {
+describe("encoding a repaired Messages conversation", () => {
   const own = anthropicMessages.decodeRequest({
     model: "m",
     max_tokens: 1,
@@ -194,10 +194,10 @@ describe("a repaired conversation of this format", () => {
   const [calls, results, texts] = own.messages as [Message, Message, Message];
 
   test.each<[string, Message[], string[]]>([
-    ["a placeholder in front", [calls, tool("a"), results, texts], ["a", "b", "t"]],
-    ["a placeholder behind", [calls, results, tool("c"), texts], ["b", "c", "t"]],
-    ["without its results", [calls, texts], ["t"]],
-  ])("keeps what follows the calls in one message: %s", (_name, messages, expected) => {
+    ["a placeholder before the results", [calls, tool("a"), results, texts], ["a", "b", "t"]],
+    ["a placeholder after the results", [calls, results, tool("c"), texts], ["b", "c", "t"]],
+    ["no results", [calls, texts], ["t"]],
+  ])("the results and texts after the calls stay in one message: %s", (_name, messages, expected) => {
     const { messages: out } = encode({ ...own, messages }).body;
     expect(out).toHaveLength(2);
     const content = out[1]?.["content"] as Fields[];
@@ -205,10 +205,10 @@ describe("a repaired conversation of this format", () => {
   });
 });
 
-describe("tools from other formats", () => {
+describe("encoding tools of other formats for Anthropic", () => {
   const f = { kind: "function", name: "f", description: null, parameters: null, strict: null } as const;
 
-  test("a function without parameters takes none; free text is one string", () => {
+  test("a function without parameters gets an empty schema, and a custom tool takes one string", () => {
     const custom = {
       kind: "custom",
       name: "c",
@@ -230,7 +230,7 @@ describe("tools from other formats", () => {
     expect(warned).toEqual(["tools"]);
   });
 
-  test("of allowed tools only those are sent", () => {
+  test("only the allowed tools are sent", () => {
     const toolChoice = { kind: "allowed", names: ["g"], required: true } as const;
     expect(encode({ tools: [f, { ...f, name: "g" }], toolChoice }).body).toMatchObject({
       tools: [{ name: "g" }],
@@ -238,7 +238,7 @@ describe("tools from other formats", () => {
     });
   });
 
-  test("another vendor's tool is left out and named, and a choice among no tools is not sent", () => {
+  test("another vendor's tool is left out with a warning, and a tool choice without tools is not sent", () => {
     const native = { kind: "native", format: "openai-responses", type: "web_search", value: {} } as const;
     const { body, warned } = encode({ tools: [native], toolChoice: { kind: "auto" } });
     expect(Object.keys(body).sort()).toEqual(["max_tokens", "messages", "model"]);
@@ -246,7 +246,7 @@ describe("tools from other formats", () => {
   });
 });
 
-const WISH: ReasoningParameters = {
+const PARAMETERS: ReasoningParameters = {
   enabled: null,
   effort: null,
   budgetTokens: null,
@@ -257,7 +257,7 @@ const WISH: ReasoningParameters = {
 const BUDGET = { budgetTokens: { min: 1024 } };
 const EFFORTS = { efforts: ["low", "medium", "high"] };
 
-describe("a wish for reasoning from other formats", () => {
+describe("encoding reasoning parameters of other formats for Anthropic", () => {
   test.each<[string, Partial<ReasoningParameters>, ModelTarget["reasoning"], Fields, string[]]>([
     [
       "effort by budget",
@@ -274,14 +274,14 @@ describe("a wish for reasoning from other formats", () => {
       [],
     ],
     [
-      "a budget too small",
+      "a budget below the minimum",
       { budgetTokens: 5 },
       BUDGET,
       { thinking: { type: "enabled", budget_tokens: 1_024 } },
       [],
     ],
     [
-      "a budget too large",
+      "a budget above the maximum",
       { budgetTokens: 50_000 },
       BUDGET,
       { thinking: { type: "enabled", budget_tokens: 9_999 } },
@@ -302,18 +302,21 @@ describe("a wish for reasoning from other formats", () => {
       [],
     ],
     ["none", { effort: "none" }, { ...EFFORTS, canDisable: true }, { thinking: { type: "disabled" } }, []],
-    ["none, where none is the rule", { enabled: false }, BUDGET, {}, []],
-    ["of a model that does not reason", { effort: "low" }, null, {}, ["reasoning"]],
-  ])("%s", (_name, wish, reasoning, expected, warnings) => {
-    const { body, warned } = encode({ reasoning: { ...WISH, ...wish }, maxTokens: 10_000 }, { reasoning });
+    ["no reasoning, from a model that does not reason by default", { enabled: false }, BUDGET, {}, []],
+    ["an effort, from a model that does not reason", { effort: "low" }, null, {}, ["reasoning"]],
+  ])("%s", (_name, parameters, reasoning, expected, warnings) => {
+    const { body, warned } = encode(
+      { reasoning: { ...PARAMETERS, ...parameters }, maxTokens: 10_000 },
+      { reasoning },
+    );
     const { model, messages, max_tokens, ...rest } = body;
     expect(rest as Fields).toEqual(expected);
     expect(warned).toEqual(warnings);
   });
 
-  test("leaves out what the API refuses beside thinking", () => {
+  test("sampling parameters that the API rejects with thinking are left out", () => {
     const wanted = {
-      reasoning: { ...WISH, effort: "low" },
+      reasoning: { ...PARAMETERS, effort: "low" },
       temperature: 0.2,
       topK: 4,
       topP: 0.5,
@@ -324,34 +327,37 @@ describe("a wish for reasoning from other formats", () => {
     expect(warned.sort()).toEqual(["temperature", "top_k", "top_p"]);
   });
 
-  test("gives way to a tool that must be called, and to a bound too small for it", () => {
+  test("thinking is left out if a tool must be called, or if max_tokens is too small", () => {
     const tools = [
       { kind: "function", name: "f", description: null, parameters: null, strict: null },
     ] as const;
     const forced = encode(
-      { reasoning: { ...WISH, effort: "low" }, tools, toolChoice: { kind: "tool", name: "f" } },
+      { reasoning: { ...PARAMETERS, effort: "low" }, tools, toolChoice: { kind: "tool", name: "f" } },
       { reasoning: BUDGET },
     );
     expect(forced.body).toMatchObject({ tool_choice: { type: "tool", name: "f" } });
     expect([forced.body["thinking"], forced.warned]).toEqual([undefined, ["reasoning"]]);
-    const small = encode({ reasoning: { ...WISH, effort: "low" }, maxTokens: 1_000 }, { reasoning: BUDGET });
+    const small = encode(
+      { reasoning: { ...PARAMETERS, effort: "low" }, maxTokens: 1_000 },
+      { reasoning: BUDGET },
+    );
     expect([small.body["thinking"], small.warned]).toEqual([undefined, ["reasoning"]]);
   });
 });
 
-describe("what is left of a request from other formats", () => {
+describe("encoding the other fields of requests of other formats for Anthropic", () => {
   test.each<[string, Partial<ConversationRequest>, Fields, string[]]>([
-    ["no bound on the answer", {}, { max_tokens: 32_000 }, []],
-    ["temperature over 1", { temperature: 1.5 }, { temperature: 1 }, ["temperature"]],
+    ["no token limit", {}, { max_tokens: 32_000 }, []],
+    ["a temperature above 1", { temperature: 1.5 }, { temperature: 1 }, ["temperature"]],
     [
-      "temperature and top_p",
+      "both temperature and top_p",
       { temperature: 0.5, topP: 0.5 },
       { temperature: 0.5, top_p: undefined },
       ["top_p"],
     ],
-    ["blank stops", { stop: ["\n", "END"] }, { stop_sequences: ["END"] }, ["stop"]],
-    ["a tier", { serviceTier: "default" }, { service_tier: "standard_only" }, []],
-    ["a tier there is not", { serviceTier: "flex" }, { service_tier: undefined }, ["service_tier"]],
+    ["a stop sequence of whitespace", { stop: ["\n", "END"] }, { stop_sequences: ["END"] }, ["stop"]],
+    ["a known service tier", { serviceTier: "default" }, { service_tier: "standard_only" }, []],
+    ["an unknown service tier", { serviceTier: "flex" }, { service_tier: undefined }, ["service_tier"]],
     ["the end user", { user: "u" }, { metadata: { user_id: "u" } }, []],
     ["a seed", { seed: 1, logitBias: {}, logprobs: { top: 1 } }, {}, ["seed", "logit_bias", "logprobs"]],
     ["penalties", { frequencyPenalty: 1, presencePenalty: 0 }, {}, ["frequency_penalty"]],
@@ -387,7 +393,7 @@ describe("what is left of a request from other formats", () => {
     expect(warned).toEqual(warnings);
   });
 
-  test("the answer's bound is never above the model's", () => {
+  test("max_tokens is never above the model's limit", () => {
     expect(encode({}, { maxOutputTokens: 4_096 }).body["max_tokens"]).toBe(4_096);
     expect(encode({}, { maxOutputTokens: 64_000 }).body["max_tokens"]).toBe(32_000);
     expect(encode({ maxTokens: 9_000 }, { maxOutputTokens: 4_096 })).toMatchObject({
@@ -396,7 +402,7 @@ describe("what is left of a request from other formats", () => {
     });
   });
 
-  test("several answers at once are refused", () => {
+  test("a request for several answers is rejected", () => {
     expect(() => encode({ n: 2 })).toThrow("n must be 1");
     expect(encode({ n: 1 }).warned).toEqual([]);
   });

@@ -17,7 +17,7 @@ const ANTHROPIC_TYPES = [
 ];
 
 test.each(Object.keys(ERROR_STATUS) as ErrorCode[])(
-  "%s has one of Anthropic's types, its status and our code",
+  "the error %s has one of Anthropic's types, its HTTP status and the gateway's code",
   (code) => {
     const body = encodeMessagesError({ code, message: "m" }, "req_1");
     expect(body).toMatchObject({
@@ -40,7 +40,7 @@ test.each([
   expect(encodeMessagesError({ code, message: "m" }, "r")).toMatchObject({ error: { type, message: "m" } });
 });
 
-test("an overflow is told in the words that clients look for", () => {
+test("a context overflow is reported with the phrase that clients search for", () => {
   const metadata = { limit: 200_000, requested: 210_000 };
   const body = encodeMessagesError(
     { code: "context_length_exceeded", message: "maximum context length is …", metadata },
@@ -51,7 +51,7 @@ test("an overflow is told in the words that clients look for", () => {
   expect(readVendorError(400, body)).toMatchObject({ meaning: "context_overflow", contextLimit: 200_000 });
 });
 
-test("what the SDK acts on stands in details", () => {
+test("the error code that the SDK handles is in details", () => {
   const metadata = { field: "thread", error_code: "thread_unsupported_request", unsupported: ["thread"] };
   expect(encodeMessagesError({ code: "invalid_request", message: "m", metadata }, "r")).toMatchObject({
     error: { details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },

@@ -6,7 +6,7 @@ import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts"
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { type Fields, omit } from "../../../src/wire/json/fields.ts";
 import { readAnswers } from "../../support/recordings.ts";
-import { ASKED, endWith, foldBlocks, IDENTITY, parseStream, readAll, STREAMS } from "./support.ts";
+import { ASKED, collectBlocks, endWith, IDENTITY, parseStream, readAll, STREAMS } from "./support.ts";
 
 const answers = readAnswers("anthropic").map(({ name, text }) => ({
   name,
@@ -27,7 +27,7 @@ function write(events: Iterable<AnswerEvent>, answer: Answer): string {
   return out + writer.end(endWith(answer.usage, { provider: "test" }));
 }
 
-/** What of an answer its meaning is: without the gateway's price, the blanks in arguments and lists with nothing in them. */
+/** Returns an answer without what may differ: the gateway's price, whitespace in arguments, and empty lists. */
 function meaningOf({ choices, usage, serviceTier }: Answer) {
   const parts = choices[0]?.parts.map((part) => {
     if (part.kind === "tool-call") return { ...part, arguments: JSON.parse(part.arguments) as unknown };
@@ -38,8 +38,8 @@ function meaningOf({ choices, usage, serviceTier }: Answer) {
   return { choices: [{ ...choices[0], parts }], usage, serviceTier };
 }
 
-describe("recorded answers", () => {
-  test.each(answers)("$name is written as it was read, with a price", ({ body }) => {
+describe("recorded Messages answers", () => {
+  test.each(answers)("$name is encoded as it was decoded, with a price", ({ body }) => {
     const answer = decode(body);
     const identity = { ...IDENTITY, id: String(body["id"]), model: String(body["model"]) };
     const { gateway_metadata, ...encoded } = anthropicMessages.encodeAnswer(answer, {
@@ -62,12 +62,12 @@ describe("recorded answers", () => {
   test.each(answers)("$name is the same answer when it is streamed", ({ body }) => {
     const answer = decode(body);
     const out = write(replayAnswer(answer), answer);
-    expect(foldBlocks(out)).toEqual(body["content"] as Record<string, unknown>[]);
+    expect(collectBlocks(out)).toEqual(body["content"] as Record<string, unknown>[]);
     const again = collectAnswer(readAll(anthropicMessages.createReader(), [out]));
     expect(meaningOf(again)).toEqual(meaningOf(answer));
   });
 
-  test.each(answers)("$name passes from Messages to Messages with our id, model and price", ({ body }) => {
+  test.each(answers)("$name is relayed with the gateway's id, model and price", ({ body }) => {
     const read = relayMessagesAnswer(JSON.stringify(body), IDENTITY);
     if (read.kind === "error") throw new Error(read.error.message);
     const { usage, ...out } = JSON.parse(read.encode(endWith(read.usage))) as Fields & { usage: Fields };
@@ -83,8 +83,8 @@ describe("recorded answers", () => {
   });
 });
 
-describe("recorded streams", () => {
-  test.each(whole)("$name is one whole answer", ({ text }) => {
+describe("recorded Messages streams", () => {
+  test.each(whole)("$name is decoded as one complete answer", ({ text }) => {
     const events = readAll(anthropicMessages.createReader(), [text]);
     expect(events.filter((event) => event.kind === "error")).toEqual([]);
     const starts = events.filter((event) => event.kind === "part-start");
@@ -105,17 +105,17 @@ describe("recorded streams", () => {
     }
   });
 
-  test.each(whole)("$name reads the same when we have written it", ({ text }) => {
+  test.each(whole)("$name is decoded alike after it was encoded again", ({ text }) => {
     const events = readAll(anthropicMessages.createReader(), [text]);
     const answer = collectAnswer(events);
     const out = write(events, answer);
-    foldBlocks(out);
+    collectBlocks(out);
     const again = collectAnswer(readAll(anthropicMessages.createReader(), [out]));
     expect(meaningOf(again)).toEqual(meaningOf(answer));
     expect(parseStream(out).at(-2)?.data["gateway_metadata"]).toEqual({ provider: "test" });
   });
 
-  test.each(whole)("$name passes from Messages to Messages byte by byte but for its ends", ({ text }) => {
+  test.each(whole)("$name is relayed byte for byte except for its first and last events", ({ text }) => {
     const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
     const body = relay.step(text) + relay.end();
     expect(relay.classifyEnd()).toBe("complete");
@@ -134,7 +134,7 @@ describe("recorded streams", () => {
 
   const small = whole.filter(({ text }) => text.length < 6_000);
 
-  test.each(small)("$name gives the same events wherever it is cut", ({ text }) => {
+  test.each(small)("$name is decoded to the same events wherever it is cut", ({ text }) => {
     const expected = collectAnswer(readAll(anthropicMessages.createReader(), [text]));
     const relayed = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens).step(text);
     for (let cut = 1; cut < text.length; cut++) {
@@ -147,15 +147,12 @@ describe("recorded streams", () => {
 
   const spliced = STREAMS.filter(({ name }) => name.includes("spliced"));
 
-  test.each(spliced)(
-    "$name, which begins anew in the middle, ends in an error, from reader and relay",
-    ({ text }) => {
-      const events = readAll(anthropicMessages.createReader(), [text]);
-      expect(events.at(-1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
-      const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
-      const out = relay.step(text);
-      expect(relay.classifyEnd()).toBe("failed");
-      expect(parseStream(out).filter(({ name }) => name === "message_start")).toHaveLength(1);
-    },
-  );
+  test.each(spliced)("$name, which restarts in the middle, is an error for reader and relay", ({ text }) => {
+    const events = readAll(anthropicMessages.createReader(), [text]);
+    expect(events.at(-1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
+    const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
+    const out = relay.step(text);
+    expect(relay.classifyEnd()).toBe("failed");
+    expect(parseStream(out).filter(({ name }) => name === "message_start")).toHaveLength(1);
+  });
 });

@@ -4,7 +4,7 @@ import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { ASKED, endWith, foldBlocks, IDENTITY, parseStream, readAll, stream } from "./support.ts";
+import { ASKED, collectBlocks, endWith, IDENTITY, parseStream, readAll, stream } from "./support.ts";
 
 const START: Fields = {
   type: "message_start",
@@ -39,8 +39,8 @@ function relay(text: string, identity = IDENTITY) {
   return { relay, out };
 }
 
-describe("a stream from Messages to Messages", () => {
-  test("passes with our id, model, price and metadata, and all else as it came", () => {
+describe("relaying a Messages stream", () => {
+  test("only id, model, price and metadata are changed", () => {
     const { relay: passed, out } = relay(stream(START, ...TEXT, DELTA, STOP));
     expect(passed.finish()).toEqual({ client: "stop", native: "end_turn" });
     const events = parseStream(out + passed.encodeEnd(endWith(passed.usage, { a: 1 }))).map(
@@ -64,7 +64,7 @@ describe("a stream from Messages to Messages", () => {
     expect(passed.producedBytes).toBeGreaterThan(5);
   });
 
-  test("gives back the client's ids of tool calls, and makes those that are missing", () => {
+  test("tool calls get the client's ids back, and missing ids are made", () => {
     const call = (index: number, id: string) => ({
       type: "content_block_start",
       index,
@@ -76,7 +76,7 @@ describe("a stream from Messages to Messages", () => {
       stream(START, call(0, "sent"), stop(0), call(1, "other"), stop(1), call(2, ""), stop(2)),
       identity,
     );
-    expect(foldBlocks(out).map((block) => [block["id"], block["caller"]])).toEqual([
+    expect(collectBlocks(out).map((block) => [block["id"], block["caller"]])).toEqual([
       ["mine.1", { type: "direct" }],
       ["other", { type: "direct" }],
       ["call_made", { type: "direct" }],
@@ -86,41 +86,41 @@ describe("a stream from Messages to Messages", () => {
   test.each<[string, readonly Fields[], string]>([
     ["whole", [START, ...TEXT, DELTA, STOP], "complete"],
     ["without its end marker", [START, ...TEXT, DELTA], "complete"],
-    ["without a reason", [START, ...TEXT, STOP], "complete"],
-    ["broken off", [START, ...TEXT], "unfinished"],
-    ["broken off before a word", [START], "unfinished"],
-    ["without anything", [], "unfinished"],
+    ["without a stop reason", [START, ...TEXT, STOP], "complete"],
+    ["cut off after text", [START, ...TEXT], "unfinished"],
+    ["cut off before any text", [START], "unfinished"],
+    ["without events", [], "unfinished"],
     [
-      "finished without a word",
+      "finished without text",
       [{ type: "message_start", message: {} }, { ...DELTA, usage: {} }, STOP],
       "empty",
     ],
-    ["a refusal without a word", [START, { ...DELTA, delta: { stop_reason: "refusal" } }, STOP], "complete"],
+    ["a refusal without text", [START, { ...DELTA, delta: { stop_reason: "refusal" } }, STOP], "complete"],
     [
-      "an error",
+      "with an error event",
       [START, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }],
       "failed",
     ],
-    ["begun anew", [START, ...TEXT, START], "failed"],
-    ["begun twice", [START, START, ...TEXT, DELTA, STOP], "complete"],
-  ])("is judged: %s", (_name, events, verdict) => {
-    expect(relay(stream(...events)).relay.classifyEnd()).toBe(verdict as never);
+    ["restarted after text", [START, ...TEXT, START], "failed"],
+    ["with a repeated start", [START, START, ...TEXT, DELTA, STOP], "complete"],
+  ])("the end of a stream is classified: %s", (_name, events, ending) => {
+    expect(relay(stream(...events)).relay.classifyEnd()).toBe(ending as never);
   });
 
-  test("reads an error as the vendor means it, in the relay and in the hub", () => {
+  test("an error event has the vendor's meaning, in the relay and in the reader", () => {
     const text = stream(START, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
     expect(relay(text).relay.error).toMatchObject({ meaning: "overloaded", message: "Overloaded" });
     const events = readAll(anthropicMessages.createReader(), [text]);
     expect(events.at(-1)).toMatchObject({ kind: "error", error: { meaning: "overloaded" } });
   });
 
-  test("has failed where an event is not JSON", () => {
+  test("a stream with an event that is not JSON has failed", () => {
     expect(relay(`${stream(START)}event: content_block_start\ndata: {oops\n\n`).relay.classifyEnd()).toBe(
       "failed",
     );
   });
 
-  test("has no token while only a signature has come", () => {
+  test("a signature does not count as a token", () => {
     const thinking = [
       {
         type: "content_block_start",
@@ -133,53 +133,53 @@ describe("a stream from Messages to Messages", () => {
     expect(relay(stream(START, ...TEXT.slice(0, 3))).relay.sawToken).toBe(true);
   });
 
-  test("closes the block that the vendor left open", () => {
+  test("a block that the vendor left open is closed", () => {
     const { relay: passed, out } = relay(stream(START, ...TEXT.slice(0, 3), DELTA, STOP));
     const names = parseStream(out + passed.encodeEnd(endWith(null))).map(({ name }) => name);
     expect(names.slice(-3)).toEqual(["content_block_stop", "message_delta", "message_stop"]);
   });
 
-  test("is understood without event names and with fields in another order", () => {
+  test("events without names and with fields in another order are read", () => {
     const events = [START, ...TEXT, DELTA, STOP].map((event) =>
       Object.fromEntries(Object.entries(event).reverse()),
     );
     const bare = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
     const { relay: passed, out } = relay(Buffer.from(bare).toString("latin1"));
-    expect([passed.classifyEnd(), foldBlocks(out)]).toEqual([
+    expect([passed.classifyEnd(), collectBlocks(out)]).toEqual([
       "complete",
       [{ type: "text", text: 'Hé "you"' }],
     ]);
   });
 });
 
-describe("counters that are spread over events", () => {
+describe("token counters in several events of a Messages stream", () => {
   test.each<[string, Fields, Fields, Fields]>([
     [
-      "input at the start, output at the end",
+      "input tokens in the first event, output tokens in the last",
       { input_tokens: 5, output_tokens: 1 },
       { output_tokens: 9 },
       { promptTokens: 5, completionTokens: 9 },
     ],
     [
-      "zeros at the end",
+      "zeros in the last event",
       { input_tokens: 5 },
       { input_tokens: 0, output_tokens: 9 },
       { promptTokens: 5, completionTokens: 9 },
     ],
     [
-      "a better count at the end",
+      "a corrected count in the last event",
       { input_tokens: 43 },
       { input_tokens: 61, output_tokens: 2 },
       { promptTokens: 61 },
     ],
     [
-      "a cache read that is known at the end",
+      "a cache read in the last event",
       { input_tokens: 100 },
       { input_tokens: 0, cache_read_input_tokens: 90, cache_creation_input_tokens: 10, output_tokens: 1 },
       { promptTokens: 100, cachedTokens: 90, cacheWriteTokens: 10 },
     ],
     [
-      "an hour's cache write",
+      "a cache write of one hour",
       {
         input_tokens: 1,
         cache_creation_input_tokens: 8,
@@ -189,7 +189,7 @@ describe("counters that are spread over events", () => {
       { promptTokens: 9, cacheWriteTokens: 8, cacheWrite1hTokens: 6 },
     ],
     [
-      "a summing up before the answer",
+      "a compaction before the answer",
       { input_tokens: 900 },
       {
         input_tokens: 50,
@@ -213,16 +213,16 @@ describe("counters that are spread over events", () => {
   });
 });
 
-describe("a whole answer from Messages to Messages", () => {
+describe("relaying a whole Messages answer", () => {
   test.each<[string, string]>([
     ["is not JSON", "<html>"],
     ["has no content", '{"type":"message"}'],
     ["is an error with status 200", '{"type":"error","error":{"type":"api_error","message":"x"}}'],
-  ])("is none where it %s", (_name, text) => {
+  ])("a body is an error if it %s", (_name, text) => {
     expect(relayMessagesAnswer(text, IDENTITY).kind).toBe("error");
   });
 
-  test("is empty where it ends its turn and says nothing, whatever tokens it counts", () => {
+  test("an answer without content is empty even if tokens were counted", () => {
     const empty =
       '{"content":[{"type":"text","text":""}],"stop_reason":"end_turn","usage":{"output_tokens":2}}';
     expect(relayMessagesAnswer(empty, IDENTITY)).toMatchObject({ kind: "answer", isEmpty: true });
@@ -230,7 +230,7 @@ describe("a whole answer from Messages to Messages", () => {
     expect(relayMessagesAnswer(refused, IDENTITY)).toMatchObject({ kind: "answer", isEmpty: false });
   });
 
-  test("gives back the client's ids", () => {
+  test("tool calls get the client's ids back", () => {
     const body = {
       content: [{ type: "tool_use", id: "sent", name: "f", input: { a: 1 } }],
       stop_reason: "tool_use",

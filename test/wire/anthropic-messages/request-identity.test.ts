@@ -6,12 +6,12 @@ import { TARGET } from "./support.ts";
 
 const { decodeRequest, encodeRequest } = anthropicMessages;
 
-/** A request after it has been through the hub and back. */
-function turnRound(body: Fields) {
+/** Decodes a request and encodes it again. */
+function decodeAndEncode(body: Fields) {
   return encodeRequest(decodeRequest(body), { ...TARGET, name: String(body["model"]) });
 }
 
-/** Values as they come out of JSON, which knows no negative zero. */
+/** JSON values without negative zero, which JSON does not have. */
 const json = (maxDepth: number) =>
   fc.jsonValue({ maxDepth }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
@@ -21,7 +21,7 @@ const USER = { role: "user", content: "hi" };
 
 const CASES: Readonly<Record<string, Fields>> = {
   "a plain request": { ...BASE, messages: [USER] },
-  "what Claude Code sends": {
+  "a request of Claude Code": {
     ...BASE,
     max_tokens: 32_000,
     system: [
@@ -73,14 +73,14 @@ const CASES: Readonly<Record<string, Fields>> = {
     output_config: { effort: "high" },
     stream: true,
   },
-  "a budget as large as the bound": {
+  "a thinking budget as large as max_tokens": {
     ...BASE,
     messages: [USER],
     thinking: { type: "enabled", budget_tokens: 100 },
     temperature: 1,
   },
   "thinking switched off": { ...BASE, messages: [USER], thinking: { type: "disabled" }, temperature: 0 },
-  "sampling, stops and tiers": {
+  "sampling parameters, stop sequences and service tier": {
     ...BASE,
     messages: [USER],
     temperature: 0.5,
@@ -89,7 +89,7 @@ const CASES: Readonly<Record<string, Fields>> = {
     stop_sequences: ["\n\nHuman", " "],
     service_tier: "standard_only",
   },
-  "what says nothing": {
+  "fields with empty values": {
     ...BASE,
     messages: [USER, { role: "assistant", content: [] }],
     system: "",
@@ -99,9 +99,9 @@ const CASES: Readonly<Record<string, Fields>> = {
     metadata: {},
     output_config: {},
   },
-  "a system of one string": { ...BASE, system: "Be brief.", messages: [USER] },
+  "a system prompt as one string": { ...BASE, system: "Be brief.", messages: [USER] },
   "a system of one block": { ...BASE, system: [{ type: "text", text: "Be brief." }], messages: [USER] },
-  "a choice of one tool, alone": {
+  "a tool choice without tools": {
     ...BASE,
     messages: [USER],
     tools: [{ name: "json", description: "", input_schema: { type: "object" } }],
@@ -118,12 +118,12 @@ const CASES: Readonly<Record<string, Fields>> = {
     messages: [USER],
     output_config: { format: { type: "json_schema", schema: { type: "object" } }, task_budget: { total: 5 } },
   },
-  "a schema in the older place": {
+  "a schema in the older field": {
     ...BASE,
     messages: [USER],
     output_format: { type: "json_schema", schema: { type: "object" } },
   },
-  "fields from the future, everywhere": {
+  "unknown fields everywhere": {
     ...BASE,
     mcp_servers: [{ type: "url", url: "https://x.test", name: "x" }],
     container: { id: "c", skills: [] },
@@ -206,7 +206,7 @@ const CASES: Readonly<Record<string, Fields>> = {
       },
     ],
   },
-  "what the vendor's own tools did": {
+  "calls and results of the vendor's own tools": {
     ...BASE,
     messages: [
       {
@@ -249,17 +249,17 @@ const CASES: Readonly<Record<string, Fields>> = {
   },
 };
 
-describe("a Messages request that is read and written again", () => {
-  test.each(Object.entries(CASES))("is the same: %s", (_name, body) => {
-    const { body: again, warnings } = turnRound(body);
+describe("a Messages request that is decoded and encoded again", () => {
+  test.each(Object.entries(CASES))("nothing changes: %s", (_name, body) => {
+    const { body: again, warnings } = decodeAndEncode(body);
     expect(again).toEqual(body);
     expect(warnings).toEqual([]);
   });
 
-  test("is the same, whatever is in it", () => {
+  test("nothing changes in random requests", () => {
     fc.assert(
       fc.property(request(), (body) => {
-        expect(turnRound(body).body).toEqual(body);
+        expect(decodeAndEncode(body).body).toEqual(body);
       }),
       { numRuns: 300 },
     );
@@ -268,7 +268,7 @@ describe("a Messages request that is read and written again", () => {
 
 const OWN_NAMES = /^(x|ä|_)/;
 
-/** Fields that no API knows. */
+/** Fields that no API has. */
 const unknown = fc.dictionary(
   fc.string({ minLength: 1, maxLength: 4 }).filter((name) => OWN_NAMES.test(name)),
   json(1),
@@ -323,7 +323,7 @@ const result = block(
 
 function message(role: string, blocks: fc.Arbitrary<Fields>): fc.Arbitrary<Fields> {
   const content = fc.oneof(fc.string(), fc.array(blocks, { maxLength: 4 }));
-  return fc.tuple(content, unknown).map(([said, rest]) => ({ ...rest, role, content: said }));
+  return fc.tuple(content, unknown).map(([generated, rest]) => ({ ...rest, role, content: generated }));
 }
 
 function request(): fc.Arbitrary<Fields> {
@@ -354,5 +354,5 @@ function request(): fc.Arbitrary<Fields> {
   );
   return fc
     .tuple(messages, others, unknown)
-    .map(([said, more, rest]) => ({ ...rest, ...more, ...BASE, messages: said }));
+    .map(([generated, more, rest]) => ({ ...rest, ...more, ...BASE, messages: generated }));
 }

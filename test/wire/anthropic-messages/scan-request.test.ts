@@ -23,14 +23,14 @@ function failureOf(body: unknown) {
   return null;
 }
 
-describe("a scanned Messages request", () => {
-  test("says what routing must know", () => {
+describe("scanning a Messages request", () => {
+  test("the fields that routing needs are read", () => {
     const scanned = scan({ model: "a/b", max_tokens: 9, stream: true, messages: MESSAGES });
     expect(scanned).toMatchObject({ model: "a/b", maxTokens: 9, stream: true, mayCarryReasoning: false });
     expect(scan({ model: "a/b", messages: MESSAGES })).toMatchObject({ maxTokens: null, stream: false });
   });
 
-  test("counts text, inputs, results and tools, and no media", () => {
+  test("texts, inputs, results and tools are counted, and media are not", () => {
     const bytes = (content: unknown) =>
       scan({ model: "m", messages: [{ role: "user", content }] }).promptTextBytes;
     const image = {
@@ -77,7 +77,7 @@ describe("a scanned Messages request", () => {
       false,
     ],
     [
-      "a result that is missing",
+      "a missing result",
       [
         { role: "assistant", content: [call("a"), call("b")] },
         { role: "user", content: [result("a")] },
@@ -85,7 +85,7 @@ describe("a scanned Messages request", () => {
       false,
     ],
     [
-      "an id that does not fit",
+      "a result with an unknown id",
       [
         { role: "assistant", content: [call("a.b")] },
         { role: "user", content: [result("a.b")] },
@@ -93,15 +93,15 @@ describe("a scanned Messages request", () => {
       false,
     ],
     [
-      "the vendor's own tools",
+      "calls of the vendor's own tools",
       [{ role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "x", input: {} }] }],
       true,
     ],
-  ])("shows repair whether anything is wrong: %s", (_name, messages, isValid) => {
+  ])("the outline shows whether the tool-call history needs repair: %s", (_name, messages, isValid) => {
     expect(repairToolCalls(scan({ model: "m", messages }).outline, RULES) === null).toBe(isValid);
   });
 
-  test("notices another vendor's reasoning in it", () => {
+  test("another vendor's reasoning is detected", () => {
     const data = wrapReasoning({ signature: "s", encrypted: null, id: null, origin: "x", isSummary: false });
     const messages = [{ role: "assistant", content: [{ type: "redacted_thinking", data }] }];
     expect(scan({ model: "m", messages }).mayCarryReasoning).toBe(true);
@@ -137,14 +137,14 @@ describe("a scanned Messages request", () => {
     ["metadata.user_id", { metadata: { user_id: 5 } }],
     ["models", { models: [5] }],
     ["thread", { thread: { type: "persistent" } }],
-  ])("is refused by name: %s", (field, wrong) => {
+  ])("an invalid request is rejected with the name of the field: %s", (field, wrong) => {
     expect(failureOf({ model: "m", messages: MESSAGES, ...wrong })).toMatchObject({
       code: "invalid_request",
       metadata: { field },
     });
   });
 
-  test("takes null for absent and what it does not know for good", () => {
+  test("null counts as absent, and unknown fields are accepted", () => {
     const body = {
       max_tokens: null,
       temperature: null,
@@ -157,7 +157,7 @@ describe("a scanned Messages request", () => {
     expect(failureOf({ model: "m", messages, ...body })).toBeNull();
   });
 
-  test("is refused where it is no JSON", () => {
+  test("a body that is not JSON is rejected", () => {
     expect(() => scanMessagesRequest(Buffer.from('{"model": "m",'))).toThrow("not valid JSON");
   });
 });
@@ -171,18 +171,18 @@ function forward(sent: string): string {
   return forwardMessagesRequest(scanMessagesRequest(Buffer.from(sent)), target).toString();
 }
 
-describe("a forwarded Messages request", () => {
+describe("forwarding a Messages request", () => {
   test.each([
     ['"ada"', '"hashed(ada)"'],
     ['"user_1_account_2_session_3"', '"hashed(user_1_account_2)"'],
     ["null", "null"],
-  ])("names its user %s by a hash, and keeps the rest of the metadata", (said, sent) => {
+  ])("the user %s is replaced by a hash, and other metadata are kept", (given, sent) => {
     const body = (model: string, user: string) =>
       `{"model":"${model}","messages":[{"role":"user","content":"h"}],"metadata":{"a" : 1, "user_id": ${user}}}`;
-    expect(forward(body("a/b", said))).toBe(body("claude-1", sent));
+    expect(forward(body("a/b", given))).toBe(body("claude-1", sent));
   });
 
-  test("is the client's bytes with the vendor's model and nothing for the gateway", () => {
+  test("only the model is replaced, and the gateway's fields are removed", () => {
     const sent =
       '{"provider":{"order":["x"]}, "model" : "a/b","messages":[{"role":"user","content":"h\\u00e9"}] ,"models":["c/d"],"new":1e400}';
     const forwarded = forward(sent);

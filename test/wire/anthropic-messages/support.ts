@@ -23,13 +23,13 @@ export const ASKED: AskedFor = {
 
 export const TARGET: ModelTarget = { name: "claude-test", maxOutputTokens: null, reasoning: null };
 
-/** An end at no price. */
+/** The end of an answer without a price. */
 export function endWith(usage: TokenUsage | null, metadata: Fields | null = null): AnswerEnd {
   const report = { usage: usage ?? NO_TOKENS, cost: 0.25, upstreamInferenceCost: 0.5, isByok: false };
   return { report, metadata };
 }
 
-/** Recorded streams as they were on the wire, event names with them, bytes read as Latin-1. */
+/** Recorded streams as they were sent, with event names, bytes as Latin-1. */
 export const STREAMS = readStreams("anthropic").map(({ name, text }) => ({
   name,
   text: nameEvents(text.replace("data: [DONE]\n\n", "")),
@@ -48,7 +48,7 @@ export function stream(...events: readonly Fields[]): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** All events of a stream that comes in these pieces. */
+/** Returns all events of a stream that arrives in these pieces. */
 export function readAll(reader: AnswerReader, pieces: Iterable<string>): AnswerEvent[] {
   const events: AnswerEvent[] = [];
   for (const piece of pieces) events.push(...reader.step(piece));
@@ -56,7 +56,7 @@ export function readAll(reader: AnswerReader, pieces: Iterable<string>): AnswerE
   return events;
 }
 
-/** The events in a stream that we wrote. */
+/** Parses the events of a stream that the gateway wrote. */
 export function parseStream(latin1: string): { readonly name: string; readonly data: Fields }[] {
   const text = Buffer.from(latin1, "latin1").toString("utf8");
   return text
@@ -69,8 +69,8 @@ export function parseStream(latin1: string): { readonly name: string; readonly d
     });
 }
 
-/** The blocks in a stream, put together as clients do it, which fails on any event out of order. */
-export function foldBlocks(latin1: string): Record<string, unknown>[] {
+/** Returns the blocks of a stream, collected as clients do. Throws for an event out of order. */
+export function collectBlocks(latin1: string): Record<string, unknown>[] {
   const blocks: Record<string, unknown>[] = [];
   let open = -1;
   let json = "";
@@ -82,7 +82,7 @@ export function foldBlocks(latin1: string): Record<string, unknown>[] {
       json = "";
     } else if (name === "content_block_delta") {
       if (data["index"] !== open) throw new Error(`a delta for block ${data["index"]} while ${open} is open`);
-      json += growBlock(blocks[open] as Record<string, unknown>, data["delta"] as Fields);
+      json += appendToBlock(blocks[open] as Record<string, unknown>, data["delta"] as Fields);
     } else if (name === "content_block_stop") {
       if (data["index"] !== open) throw new Error(`block ${data["index"]} stops while ${open} is open`);
       if (json !== "") (blocks[open] as Record<string, unknown>)["input"] = JSON.parse(json);
@@ -92,7 +92,7 @@ export function foldBlocks(latin1: string): Record<string, unknown>[] {
   return blocks;
 }
 
-function growBlock(block: Record<string, unknown>, delta: Fields): string {
+function appendToBlock(block: Record<string, unknown>, delta: Fields): string {
   if (delta["type"] === "text_delta") block["text"] = `${block["text"]}${delta["text"]}`;
   if (delta["type"] === "thinking_delta") block["thinking"] = `${block["thinking"]}${delta["thinking"]}`;
   if (delta["type"] === "signature_delta") block["signature"] = delta["signature"];

@@ -4,7 +4,7 @@ import { anthropicMessages } from "../../../src/wire/anthropic-messages/translat
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { endWith, IDENTITY, parseStream, readAll, stream } from "./support.ts";
 
-/** A turn that goes on for a tool of the vendor's: all of it stands in its beginning. */
+/** A turn that continues after a tool of the vendor's: `message_start` contains all of it. */
 const WHOLE = stream(
   {
     type: "message_start",
@@ -22,8 +22,8 @@ const WHOLE = stream(
   { type: "message_stop" },
 );
 
-describe("a stream whose beginning holds all of it", () => {
-  test("is a whole answer to a Messages client, with the ids it knows", () => {
+describe("a Messages stream whose first event contains the whole answer", () => {
+  test("a Messages client gets a complete answer with its own tool-call ids", () => {
     const relay = new MessagesRelay({ ...IDENTITY, originalIds: new Map([["toolu_1", "mine"]]) }, 7);
     const out = relay.step(WHOLE) + relay.end();
     expect([relay.classifyEnd(), relay.finish()?.native]).toEqual(["complete", "tool_use"]);
@@ -35,7 +35,7 @@ describe("a stream whose beginning holds all of it", () => {
     expect(stop?.name).toBe("message_stop");
   });
 
-  test("says to the hub why it ended", () => {
+  test("the reader gets the stop reason", () => {
     const answer = collectAnswer(readAll(anthropicMessages.createReader(), [WHOLE]));
     expect(answer.choices[0]?.finish).toEqual({
       reason: "tool-calls",

@@ -6,7 +6,7 @@ import { replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { Part } from "../../../src/wire/canonical/parts.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { ASKED, endWith, foldBlocks, IDENTITY, parseStream } from "./support.ts";
+import { ASKED, collectBlocks, endWith, IDENTITY, parseStream } from "./support.ts";
 
 const USAGE = {
   ...NO_TOKENS,
@@ -25,9 +25,9 @@ function write(events: Iterable<AnswerEvent>, metadata: Fields | null = null): s
 }
 
 const start = (at: number, part: Part): AnswerEvent => ({ kind: "part-start", choice: 0, at, part });
-const grow = (at: number, delta: PartDelta): AnswerEvent => ({ kind: "part-delta", choice: 0, at, delta });
-const text = (at: number, words: string) => grow(at, { kind: "text", text: words });
-const args = (at: number, json: string) => grow(at, { kind: "arguments", text: json });
+const append = (at: number, delta: PartDelta): AnswerEvent => ({ kind: "part-delta", choice: 0, at, delta });
+const text = (at: number, words: string) => append(at, { kind: "text", text: words });
+const args = (at: number, json: string) => append(at, { kind: "arguments", text: json });
 const end = (at: number): AnswerEvent => ({ kind: "part-end", choice: 0, at });
 const finish = (reason: "stop" | "tool-calls" | "length"): AnswerEvent => ({
   kind: "finish",
@@ -46,15 +46,15 @@ const REASONING = {
   origin: null,
 } as const;
 
-/** The parts that a Messages client's next request brings back to the hub. */
-function bringBack(content: readonly Fields[]): readonly Part[] {
+/** Returns the parts that the gateway decodes from a Messages client's next request. */
+function decodeSentBack(content: readonly Fields[]): readonly Part[] {
   const body = { model: "m", max_tokens: 1, messages: [{ role: "assistant", content }] };
   const [message] = anthropicMessages.decodeRequest(body).messages;
   return (message?.parts ?? []).map(({ extras: _extras, ...part }) => part);
 }
 
-describe("a stream for a Messages client", () => {
-  test("has the events that clients read, with usage at both ends", () => {
+describe("writing a stream for a Messages client", () => {
+  test("all events that clients read are sent, with usage in the first and last", () => {
     const events = parseStream(write([start(0, TEXT), text(0, "Hé"), end(0), finish("length")], { a: 1 }));
     expect(events.map(({ name }) => name)).toEqual([
       "message_start",
@@ -91,12 +91,12 @@ describe("a stream for a Messages client", () => {
     });
   });
 
-  test("without a word still begins and ends", () => {
+  test("a stream without content still begins and ends", () => {
     const names = parseStream(write([finish("stop")])).map(({ name }) => name);
     expect(names).toEqual(["message_start", "message_delta", "message_stop"]);
   });
 
-  test("tells parts that grow at once one after another", () => {
+  test("interleaved parts are sent one after another", () => {
     const events = [
       start(0, REASONING),
       text(0, "hm"),
@@ -115,7 +115,7 @@ describe("a stream for a Messages client", () => {
       finish("stop"),
     ];
     const out = write(events);
-    expect(foldBlocks(out)).toMatchObject([
+    expect(collectBlocks(out)).toMatchObject([
       { type: "thinking", thinking: "hm" },
       { type: "text", text: "a" },
       { type: "tool_use", id: "c1", input: { x: 1 } },
@@ -125,14 +125,14 @@ describe("a stream for a Messages client", () => {
     expect(parseStream(out).at(-2)?.data["delta"]).toMatchObject({ stop_reason: "tool_use" });
   });
 
-  test("sends a text at once, although what came before it has no end yet", () => {
+  test("a text is sent at once although the part before it has not ended", () => {
     const writer = anthropicMessages.createWriter(IDENTITY, ASKED);
     writer.step(start(0, REASONING));
     writer.step(text(0, "hm"));
     expect(writer.step(start(1, TEXT)) + writer.step(text(1, "now"))).toContain("now");
   });
 
-  test("does not cut a text in two because a part before it has ended", () => {
+  test("a text stays in one block when the part before it ends", () => {
     const events = [
       start(0, REASONING),
       text(0, "hm"),
@@ -142,21 +142,21 @@ describe("a stream for a Messages client", () => {
       text(1, "b"),
       end(1),
     ];
-    expect(foldBlocks(write(events))).toMatchObject([{ thinking: "hm" }, { text: "ab" }]);
+    expect(collectBlocks(write(events))).toMatchObject([{ thinking: "hm" }, { text: "ab" }]);
   });
 
-  test("closes what the answer left open", () => {
+  test("open blocks are closed at the end", () => {
     const out = write([start(0, call("c1")), args(0, "{}"), start(1, call("c2")), args(1, "{}")]);
-    expect(foldBlocks(out)).toHaveLength(2);
+    expect(collectBlocks(out)).toHaveLength(2);
   });
 
-  test("is in order however many parts grow at once", () => {
-    const step = fc.record({ at: fc.nat(4), does: fc.constantFrom("grow", "end") });
+  test("blocks are in order for any interleaving of parts", () => {
+    const step = fc.record({ at: fc.nat(4), does: fc.constantFrom("append", "end") });
     const kinds = fc.array(fc.constantFrom<Part>(TEXT, REASONING, call("c")), { minLength: 5, maxLength: 5 });
     fc.assert(
       fc.property(kinds, fc.array(step, { maxLength: 40 }), (parts, steps) => {
         const events: AnswerEvent[] = [];
-        const said = parts.map(() => "");
+        const written = parts.map(() => "");
         const ended = new Set<number>();
         let started = 0;
         for (const { at: wanted, does } of steps) {
@@ -167,31 +167,31 @@ describe("a stream for a Messages client", () => {
             ended.add(at);
             events.push(end(at));
           } else {
-            const piece = parts[at]?.kind === "tool-call" ? (said[at] === "" ? "[0" : ",0") : `${at}`;
-            said[at] += piece;
+            const piece = parts[at]?.kind === "tool-call" ? (written[at] === "" ? "[0" : ",0") : `${at}`;
+            written[at] += piece;
             events.push(parts[at]?.kind === "tool-call" ? args(at, piece) : text(at, piece));
           }
         }
         parts.forEach((part, at) => {
-          if (part.kind !== "tool-call" || said[at] === "" || ended.has(at)) return;
+          if (part.kind !== "tool-call" || written[at] === "" || ended.has(at)) return;
           events.push(args(at, "]"));
         });
         const raw = write(events.filter((event) => !isBrokenCall(event, parts, ended)));
-        const blocks = foldBlocks(raw);
+        const blocks = collectBlocks(raw);
         const words = (kind: string, field: string) =>
           blocks
             .filter(({ type }) => type === kind)
             .map((block) => String(block[field]))
             .join("");
         const expected = (kind: string) =>
-          [...said.filter((_, at) => parts[at]?.kind === kind).join("")].sort().join("");
+          [...written.filter((_, at) => parts[at]?.kind === kind).join("")].sort().join("");
         expect([...words("text", "text")].sort().join("")).toBe(expected("text"));
         expect([...words("thinking", "thinking")].sort().join("")).toBe(expected("reasoning"));
       }),
     );
   });
 
-  test("ends in an error event with Anthropic's word for it", () => {
+  test("a failure is sent as an error event with Anthropic's type", () => {
     const writer = anthropicMessages.createWriter(IDENTITY, ASKED);
     expect(parseStream(writer.fail({ message: "gone", code: 503, type: "unavailable" }))).toEqual([
       {
@@ -202,14 +202,14 @@ describe("a stream for a Messages client", () => {
   });
 });
 
-/** Calls that end early have arguments that nobody can parse; their pieces are left out. */
+/** Leaves out calls that end early, because their arguments are not valid JSON. */
 function isBrokenCall(event: AnswerEvent, parts: readonly Part[], ended: ReadonlySet<number>): boolean {
   return event.kind === "part-delta" && parts[event.at]?.kind === "tool-call" && ended.has(event.at);
 }
 
 const FOREIGN: readonly (readonly [string, readonly Part[]])[] = [
   [
-    "reasoning without a proof",
+    "reasoning without a signature",
     [
       { ...REASONING, text: "hm" },
       { kind: "text", text: "a" },
@@ -218,7 +218,7 @@ const FOREIGN: readonly (readonly [string, readonly Part[]])[] = [
   ["signed reasoning", [{ ...REASONING, text: "hm", signature: "s", origin: "google-gemini-v1" }]],
   ["encrypted reasoning", [{ ...REASONING, encrypted: "e", id: "rs_1", origin: "openai-responses-v1" }]],
   [
-    "a summary with what is encrypted",
+    "a summary with encrypted reasoning",
     [
       {
         ...REASONING,
@@ -231,7 +231,7 @@ const FOREIGN: readonly (readonly [string, readonly Part[]])[] = [
     ],
   ],
   [
-    "a proof on a call",
+    "a signature of a call",
     [
       { kind: "text", text: "a" },
       {
@@ -245,7 +245,7 @@ const FOREIGN: readonly (readonly [string, readonly Part[]])[] = [
     ],
   ],
   [
-    "a proof on a text, which may be empty",
+    "a signature of a text, which may be empty",
     [
       { kind: "text", text: "a", signature: { value: "p", origin: "google-gemini-v1" } },
       { kind: "text", text: "", signature: { value: "q", origin: "google-gemini-v1" } },
@@ -253,7 +253,7 @@ const FOREIGN: readonly (readonly [string, readonly Part[]])[] = [
   ],
 ];
 
-describe("what another vendor wants back", () => {
+describe("reasoning and signatures of other vendors", () => {
   const answerOf = (parts: readonly Part[]): Answer => ({
     choices: [
       { index: 0, parts, finish: { reason: "stop", native: "stop", stopSequence: null }, logprobs: null },
@@ -262,51 +262,51 @@ describe("what another vendor wants back", () => {
     serviceTier: null,
   });
 
-  test.each(FOREIGN)("comes back from a Messages client: %s", (_name, parts) => {
+  test.each(FOREIGN)("a Messages client sends them back: %s", (_name, parts) => {
     const body = anthropicMessages.encodeAnswer(answerOf(parts), {
       identity: IDENTITY,
       end: endWith(null),
       asked: ASKED,
     });
-    expect(bringBack(body["content"] as Fields[])).toEqual([...parts]);
-    expect(bringBack(foldBlocks(write(replayAnswer(answerOf(parts)))))).toEqual([...parts]);
+    expect(decodeSentBack(body["content"] as Fields[])).toEqual([...parts]);
+    expect(decodeSentBack(collectBlocks(write(replayAnswer(answerOf(parts)))))).toEqual([...parts]);
   });
 
-  test("comes back although it came late, on a call; on a text it is left out", () => {
-    const proof = { kind: "part-signature", value: "p", origin: "google-gemini-v1" } as const;
+  test("a late signature of a call is sent back, and one of a text is left out", () => {
+    const late = { kind: "part-signature", value: "p", origin: "google-gemini-v1" } as const;
     const out = write([
       start(0, TEXT),
       text(0, "a"),
-      grow(0, proof),
+      append(0, late),
       end(0),
       start(1, call("c")),
       args(1, "{}"),
-      grow(1, proof),
+      append(1, late),
       end(1),
     ]);
     const signature = { value: "p", origin: "google-gemini-v1" };
-    expect(bringBack(foldBlocks(out))).toMatchObject([
+    expect(decodeSentBack(collectBlocks(out))).toMatchObject([
       { kind: "text", text: "a" },
       { kind: "tool-call", id: "c", signature },
     ]);
     expect(out.match(/redacted_thinking/g)).toHaveLength(1);
   });
 
-  test("comes back although a text had begun before it was there", () => {
+  test("a signature is sent back although a text began before it arrived", () => {
     const out = write([
       start(0, { ...REASONING, id: "rs_1", origin: "openai-responses-v1" }),
       text(0, "hm"),
       start(1, TEXT),
       text(1, "a"),
-      grow(0, { kind: "encrypted", value: "e" }),
+      append(0, { kind: "encrypted", value: "e" }),
       end(0),
       end(1),
     ]);
-    const parts = bringBack(foldBlocks(out));
+    const parts = decodeSentBack(collectBlocks(out));
     expect(parts).toContainEqual({ ...REASONING, encrypted: "e", id: "rs_1", origin: "openai-responses-v1" });
   });
 
-  test("never reaches an upstream of this format", () => {
+  test("they are never sent to an upstream of this format", () => {
     const parts = FOREIGN.flatMap(([, list]) => list);
     const body = anthropicMessages.encodeAnswer(answerOf(parts), {
       identity: IDENTITY,

@@ -28,7 +28,7 @@ const chunk = (content: string, rest: object = {}) =>
     ...rest,
   });
 
-/** Texts that look like the end of their event, or are spelled with escapes, between plain ones. */
+/** Texts that contain the end of an event, or escapes, among plain ones. */
 const TEXTS = [
   "a",
   "b",
@@ -43,15 +43,15 @@ const TEXTS = [
   "d",
 ];
 const FRAMES: readonly (readonly [string, (data: string) => string])[] = [
-  ["as usual", (data) => `data: ${data}\n\n`],
+  ["with a space after the colon", (data) => `data: ${data}\n\n`],
   ["without the space", (data) => `data:${data}\n\n`],
-  ["with a name", (data) => `event: chunk\ndata: ${data}\n\n`],
-  ["with the line ends of HTTP", (data) => `data: ${data}\r\n\r\n`],
+  ["with an event name", (data) => `event: chunk\ndata: ${data}\n\n`],
+  ["with CRLF", (data) => `data: ${data}\r\n\r\n`],
   ["in two lines", (data) => `data: ${data.replace(",", ",\ndata: ")}\n\n`],
-  ["behind a comment", (data) => `: still here\ndata: ${data}\n\n`],
+  ["after a comment", (data) => `: still here\ndata: ${data}\n\n`],
 ];
 
-/** The chunks that the client gets for pieces of a stream. */
+/** Returns the client's chunks for pieces of a stream. */
 function relay(pieces: readonly string[]): Chunk[] {
   const made = new ChatRelay(identity, false);
   const out = pieces.map((piece) => made.step(piece)).join("");
@@ -69,17 +69,20 @@ function textOf(chunks: readonly Chunk[]): string {
 
 const asLatin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
-describe("a chat stream's texts come whole, under our name", () => {
-  test.each(FRAMES)("framed %s, in one piece and cut anywhere", (_, frame) => {
-    const stream = asLatin1(TEXTS.map((text) => frame(chunk(text))).join(""));
-    const chunks = relay([stream]);
-    expect(textOf(chunks)).toBe(TEXTS.join(""));
-    for (const { id, model } of chunks) expect([id, model]).toEqual(["gen_1", "acme/model"]);
-    for (let cut = 1; cut < stream.length; cut++)
-      expect(textOf(relay([stream.slice(0, cut), stream.slice(cut)]))).toBe(TEXTS.join(""));
-  });
+describe("relaying the texts of a chat stream", () => {
+  test.each(FRAMES)(
+    "texts are complete and carry the gateway's id, in one piece and cut anywhere: events %s",
+    (_, frame) => {
+      const stream = asLatin1(TEXTS.map((text) => frame(chunk(text))).join(""));
+      const chunks = relay([stream]);
+      expect(textOf(chunks)).toBe(TEXTS.join(""));
+      for (const { id, model } of chunks) expect([id, model]).toEqual(["gen_1", "acme/model"]);
+      for (let cut = 1; cut < stream.length; cut++)
+        expect(textOf(relay([stream.slice(0, cut), stream.slice(cut)]))).toBe(TEXTS.join(""));
+    },
+  );
 
-  test("with padding of its own length, which is passed on", () => {
+  test("padding of varying length is passed on", () => {
     const padded = TEXTS.map((text, at) => chunk(text, { obfuscation: "x".repeat(at) }));
     const stream = asLatin1(padded.map((data) => `data: ${data}\n\n`).join(""));
     const chunks = relay([stream]);
@@ -88,7 +91,7 @@ describe("a chat stream's texts come whole, under our name", () => {
     expect(chunks.map((sent) => (sent as { obfuscation?: string }).obfuscation ?? "")).toEqual(said);
   });
 
-  test("also where the looks change and come back", () => {
+  test("texts are complete when the form of events changes and changes back", () => {
     const looks = [{}, { service_tier: "flex" }, {}, { usage: null }, {}, { service_tier: "default" }];
     const stream = looks
       .flatMap((rest) => ["m", "n"].map((text) => `data: ${chunk(text, rest)}\n\n`))
@@ -101,18 +104,18 @@ describe("a chat stream's texts come whole, under our name", () => {
     );
   });
 
-  test("and events that each end otherwise are not looked for in all behind them", () => {
+  test("events that all end differently are matched in linear time", () => {
     const count = 20_000;
     const stream = Array.from({ length: count }, (_, at) => {
       const choices = [{ index: 0, delta: { content: "x" }, finish_reason: null, logprobs: { at } }];
       return `data: ${chunk("", { choices })}\n\n`;
     });
-    // Else it would take longer than a test may.
+    // Otherwise the test would time out.
     expect(textOf(relay([stream.join("")]))).toBe("x".repeat(count));
   });
 });
 
-describe("fields beside the text of a chat stream", () => {
+describe("other fields of a chat stream", () => {
   const END = {
     report: { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false },
     metadata: null,
@@ -120,7 +123,7 @@ describe("fields beside the text of a chat stream", () => {
   const choose = (choice: object, rest: object = {}) =>
     `data: ${chunk("", { choices: [{ index: 0, delta: {}, finish_reason: null, ...choice }], ...rest })}\n\n`;
 
-  /** The last chunk of a stream of "Hello" and these events. */
+  /** Returns the last chunk of a stream of "Hello" and these events. */
   function lastOf(...events: readonly string[]) {
     const made = new ChatRelay(identity, false);
     const out = made.step(`data: ${chunk("Hello")}\n\n${events.join("")}data: [DONE]\n\n`);
@@ -129,7 +132,7 @@ describe("fields beside the text of a chat stream", () => {
     return chunks.map((event) => JSON.parse(event.slice("data: ".length))).at(-1);
   }
 
-  test("survive where they come with a second finish", () => {
+  test("fields of a second finish are kept", () => {
     const last = lastOf(
       choose({ finish_reason: "stop", logprobs: { content: [] } }, { service_tier: "flex" }),
       choose(
@@ -149,7 +152,7 @@ describe("fields beside the text of a chat stream", () => {
     ]);
   });
 
-  test("survive where their event says nothing else", () => {
+  test("fields of an event without content are kept", () => {
     const last = lastOf(
       choose({ content_filter_offsets: { end_offset: 5 } }, { citations: ["https://example.com"] }),
       choose({ finish_reason: "stop" }),

@@ -8,7 +8,7 @@ import {
   collect,
   decodeWhole,
   END,
-  findDisorder,
+  findOrderError,
   IDENTITY,
   lastResponse,
   makeAsked,
@@ -23,32 +23,32 @@ const answers = readRecordedAnswers();
 const streams = readRecordedStreams();
 const whole = streams.filter(({ events }) => events.at(-1)?.["type"] === "response.completed");
 
-/** Ids are new in every event there. */
+/** Recordings with new ids in every event. */
 const ROTATING = "github-copilot-id-rotation";
 
-/** Its last event holds other words than were streamed. */
+/** A recording whose last event has another text than was streamed. */
 const EDITED = "openai-shell-container.1";
 
-/** Recorded fields that the gateway says itself. */
+/** Recorded fields that the gateway writes itself. */
 const OWN = new Set(["id", "model", "created_at", "store", "usage", "previous_response_id", "input"]);
 
 function ownUsage(usage: unknown): Fields {
   return omit(asFields(usage) ?? {}, new Set(["cost", "cost_details", "is_byok"]));
 }
 
-/** The end that an answer's own usage makes. */
+/** Returns the end of an answer with its own usage. */
 function endOf(answer: Answer) {
   const usage = answer.usage ?? END.report.usage;
   return { ...END, report: { ...END.report, usage } };
 }
 
-describe("recorded answers", () => {
-  test.if(hasRecordings)("there are some", () => {
+describe("recorded Responses answers", () => {
+  test.if(hasRecordings)("the recordings are not empty", () => {
     expect(answers.length).toBeGreaterThan(25);
     expect(whole.length).toBeGreaterThan(35);
   });
 
-  test.each(answers)("$name comes out as it went in", ({ body }) => {
+  test.each(answers)("$name is encoded as it was decoded", ({ body }) => {
     const answer = decodeWhole(body);
     const encoded = openaiResponses.encodeAnswer(answer, {
       identity: IDENTITY,
@@ -66,18 +66,21 @@ describe("recorded answers", () => {
     if (answer.usage !== null) expect(ownUsage(encoded["usage"])).toEqual(ownUsage(body["usage"]));
   });
 
-  test.each(whole)("$name read piece by piece is the response it ends with", ({ name, events, wire }) => {
-    const read = withoutEncrypted(collect(wire));
-    const expected = withoutEncrypted(decodeWhole(settle(lastResponse(events))));
-    if (name.includes(ROTATING)) {
-      expect(textsOf(read)).toEqual(textsOf(expected));
-      expect(read.usage).toEqual(expected.usage);
-    } else if (name.includes(EDITED)) expect(read.choices.length).toBe(expected.choices.length);
-    else expect(read).toEqual(expected);
-  });
+  test.each(whole)(
+    "$name decoded event by event is the response of its last event",
+    ({ name, events, wire }) => {
+      const read = withoutEncrypted(collect(wire));
+      const expected = withoutEncrypted(decodeWhole(settle(lastResponse(events))));
+      if (name.includes(ROTATING)) {
+        expect(textsOf(read)).toEqual(textsOf(expected));
+        expect(read.usage).toEqual(expected.usage);
+      } else if (name.includes(EDITED)) expect(read.choices.length).toBe(expected.choices.length);
+      else expect(read).toEqual(expected);
+    },
+  );
 
   test.each(streams.filter(({ wire }) => wire.length < 20_000))(
-    "$name cut at every byte reads alike",
+    "$name is decoded alike when cut at every byte",
     ({ wire }) => {
       const expected = readPieces([wire]);
       expect(readPieces(wire)).toEqual(expected);
@@ -87,18 +90,18 @@ describe("recorded answers", () => {
     },
   );
 
-  test.each(whole)("$name written again keeps order and meaning", ({ wire }) => {
+  test.each(whole)("$name encoded again keeps order and meaning", ({ wire }) => {
     const read = collect(wire);
     const events = readPieces([wire]);
     const written = writeEvents(events, makeAsked(), endOf(read));
-    expect(findDisorder(parseLatin1(written))).toEqual([]);
+    expect(findOrderError(parseLatin1(written))).toEqual([]);
     const again = collect(written);
     expect(again.choices).toEqual(read.choices);
     if (read.usage !== null) expect(again.usage).toEqual(read.usage);
     expect(again.serviceTier).toEqual(read.serviceTier ?? "default");
   });
 
-  test.each(whole)("$name whole and streamed make the same output", ({ wire }) => {
+  test.each(whole)("$name has the same output whole and streamed", ({ wire }) => {
     const read = collect(wire);
     const encoded = openaiResponses.encodeAnswer(read, {
       identity: IDENTITY,
@@ -118,12 +121,12 @@ describe("recorded answers", () => {
   });
 });
 
-/** Programs leave their calls open in the last event. */
+/** Recordings whose last event has incomplete calls. */
 function settle(response: Fields): Fields {
   return JSON.parse(JSON.stringify(response).replaceAll('"status":"in_progress"', '"status":"completed"'));
 }
 
-/** OpenAI encrypts anew for each event. */
+/** Removes encrypted contents, because OpenAI encrypts them anew for each event. */
 function withoutEncrypted(answer: Answer): Answer {
   return JSON.parse(JSON.stringify(answer).replace(/"gAAAA[^"]+"/g, '"…"'));
 }
@@ -135,8 +138,8 @@ function textsOf(answer: Answer) {
   ]);
 }
 
-describe("a replayed answer", () => {
-  test("is the same whole and streamed", () => {
+describe("an answer that is replayed for a Responses client", () => {
+  test("its output is the same whole and streamed", () => {
     const body = {
       object: "response",
       status: "completed",

@@ -8,7 +8,7 @@ import type { Fields } from "../../../src/wire/json/fields.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import {
   END,
-  findDisorder,
+  findOrderError,
   IDENTITY,
   lastResponse,
   makeAsked,
@@ -18,7 +18,7 @@ import {
   writeEvents,
 } from "./support.ts";
 
-const THOUGHT: Part = {
+const SIGNED_REASONING: Part = {
   kind: "reasoning",
   text: "thinking ✓",
   isSummary: false,
@@ -27,10 +27,10 @@ const THOUGHT: Part = {
   id: null,
   origin: REASONING_ORIGINS.anthropic,
 };
-const REDACTED: Part = { ...THOUGHT, text: "", signature: null, encrypted: "xxx" };
-const BARE: Part = { ...THOUGHT, signature: null, origin: null, text: "plain" };
+const REDACTED: Part = { ...SIGNED_REASONING, text: "", signature: null, encrypted: "xxx" };
+const BARE: Part = { ...SIGNED_REASONING, signature: null, origin: null, text: "plain" };
 const TEXT: Part = { kind: "text", text: "Hello ß" };
-const PROOF = { value: "proof", origin: REASONING_ORIGINS.gemini };
+const SIGNATURE = { value: "signature", origin: REASONING_ORIGINS.gemini };
 const CALL: Part = { kind: "tool-call", id: "call_1", name: "f", tool: "function", arguments: '{"a":1}' };
 const CUSTOM: Part = { kind: "tool-call", id: "call_2", name: "p", tool: "custom", arguments: "free" };
 const REFUSAL: Part = { kind: "refusal", text: "No." };
@@ -45,18 +45,18 @@ function encode(answer: Answer, asked = makeAsked()): Fields {
   return openaiResponses.encodeAnswer(answer, { identity: IDENTITY, end: END, asked });
 }
 
-/** The answer's items, sent back as a client sends them. */
+/** Decodes the answer's items as a client sends them back. */
 function sendBack(response: Fields) {
   return openaiResponses.decodeRequest({ model: "m", input: response["output"] }).messages;
 }
 
-/** The parts without what this format adds to them. */
+/** Returns the parts without the extras of this format. */
 function bare(parts: readonly Part[] | undefined): unknown {
   return parts?.map(({ extras: _, ...part }) => part);
 }
 
-describe("an answer of another vendor", () => {
-  test("has all that SDKs read", () => {
+describe("writing another vendor's answer for a Responses client", () => {
+  test("all fields that SDKs read are sent", () => {
     const response = encode(
       makeAnswer([TEXT, CALL], "tool-calls"),
       makeAsked({ temperature: 0.5, maxTokens: 9 }),
@@ -120,20 +120,20 @@ describe("an answer of another vendor", () => {
   });
 
   const kept: readonly (readonly [string, readonly Part[]])[] = [
-    ["signed reasoning", [THOUGHT, TEXT]],
-    ["redacted reasoning", [REDACTED, THOUGHT, CALL]],
-    ["reasoning without a proof", [BARE, TEXT]],
-    ["a call's proof", [TEXT, { ...CALL, signature: PROOF }]],
-    ["a text's proof", [{ ...TEXT, signature: PROOF }, CALL]],
+    ["signed reasoning", [SIGNED_REASONING, TEXT]],
+    ["redacted reasoning", [REDACTED, SIGNED_REASONING, CALL]],
+    ["reasoning without a signature", [BARE, TEXT]],
+    ["a call's signature", [TEXT, { ...CALL, signature: SIGNATURE }]],
+    ["a text's signature", [{ ...TEXT, signature: SIGNATURE }, CALL]],
     [
-      "proofs beside each other",
+      "adjacent signatures",
       [
-        { ...CALL, signature: PROOF },
-        { ...CUSTOM, signature: { ...PROOF, value: "2" } },
+        { ...CALL, signature: SIGNATURE },
+        { ...CUSTOM, signature: { ...SIGNATURE, value: "2" } },
       ],
     ],
   ];
-  test.each(kept)("gets %s back from its client", (_, parts) => {
+  test.each(kept)("the client sends back %s", (_, parts) => {
     const response = encode(makeAnswer(parts));
     const streamed = lastResponse(parseLatin1(writeEvents(replayAnswer(makeAnswer(parts)))));
     expect(streamed["output"]).toEqual(response["output"]);
@@ -141,25 +141,25 @@ describe("an answer of another vendor", () => {
     expect(bare(sendBack(response)[0]?.parts)).toEqual([...parts]);
   });
 
-  test("gets a proof back that came late", () => {
+  test("the client sends back a late signature", () => {
     for (const part of [TEXT, CALL]) {
       const [start, ...rest] = [...replayAnswer(makeAnswer([part]))] as [AnswerEvent, ...AnswerEvent[]];
-      const proof: AnswerEvent = {
+      const signature: AnswerEvent = {
         kind: "part-delta",
         choice: 0,
         at: 0,
-        delta: { kind: "part-signature", ...PROOF },
+        delta: { kind: "part-signature", ...SIGNATURE },
       };
-      const wire = writeEvents([start, proof, ...rest]);
-      expect(findDisorder(parseLatin1(wire))).toEqual([]);
+      const wire = writeEvents([start, signature, ...rest]);
+      expect(findOrderError(parseLatin1(wire))).toEqual([]);
       expect(bare(sendBack(lastResponse(parseLatin1(wire)))[0]?.parts)).toEqual([
-        { ...part, signature: PROOF },
+        { ...part, signature: SIGNATURE },
       ]);
     }
   });
 
-  test("shows its thoughts as a summary", () => {
-    const events = parseLatin1(writeEvents(replayAnswer(makeAnswer([THOUGHT]))));
+  test("reasoning is shown as a summary", () => {
+    const events = parseLatin1(writeEvents(replayAnswer(makeAnswer([SIGNED_REASONING]))));
     const deltas = events.filter(({ type }) => type === "response.reasoning_summary_text.delta");
     expect(deltas).toMatchObject([{ delta: "thinking ✓", summary_index: 0, output_index: 0 }]);
   });
@@ -174,16 +174,16 @@ describe("an answer of another vendor", () => {
     ["refusal", [TEXT], "incomplete", "content_filter"],
     ["refusal", [REFUSAL], "completed", null],
   ];
-  test.each(ends)("that ends by %s with %j is %s", (reason, parts, status, cause) => {
+  test.each(ends)("an answer that finishes with %s and has %j is %s", (reason, parts, status, cause) => {
     const events = parseLatin1(writeEvents(replayAnswer(makeAnswer(parts, reason))));
     expect(events.at(-1)).toMatchObject({
       type: `response.${status}`,
       response: { status, incomplete_details: cause === null ? null : { reason: cause } },
     });
-    expect(findDisorder(events)).toEqual([]);
+    expect(findOrderError(events)).toEqual([]);
   });
 
-  test("has a call's namespace back, and its own name", () => {
+  test("a call gets its namespace and its own name back", () => {
     const search = { type: "function", name: "f", parameters: null };
     const group = (name: string) => ({ type: "namespace", name, tools: [search] });
     const ask = (tools: unknown[]) => ({
@@ -198,7 +198,7 @@ describe("an answer of another vendor", () => {
     expect(outputOf("f", [search])[0]).not.toHaveProperty("namespace");
   });
 
-  test("gives its metadata with the last event", () => {
+  test("metadata is in the last event", () => {
     const wire = writeEvents(replayAnswer(makeAnswer([TEXT])), makeAsked(), {
       ...END,
       metadata: { repairs: 1 },
@@ -206,7 +206,7 @@ describe("an answer of another vendor", () => {
     expect(lastResponse(parseLatin1(wire))).toMatchObject({ gateway_metadata: { repairs: 1 } });
   });
 
-  test("that breaks off failed, with what there is", () => {
+  test("an answer that breaks off is a failed response with the output so far", () => {
     const codes = [
       ["insufficient_credits", "insufficient_quota"],
       ["rate_limit_exceeded", "rate_limit_exceeded"],
@@ -219,7 +219,7 @@ describe("an answer of another vendor", () => {
       const [start, delta] = replayAnswer(makeAnswer([TEXT])) as Iterable<AnswerEvent>;
       const wire = [start, delta].map((event) => writer.step(event as AnswerEvent)).join("");
       const events = parseLatin1(wire + writer.fail({ message: "It broke.", code: 502, type }));
-      expect(findDisorder(events)).toEqual([]);
+      expect(findOrderError(events)).toEqual([]);
       expect(events.at(-1)).toMatchObject({
         type: "response.failed",
         response: {
@@ -232,9 +232,19 @@ describe("an answer of another vendor", () => {
   });
 });
 
-const PARTS = [THOUGHT, REDACTED, BARE, TEXT, CITED, CALL, CUSTOM, REFUSAL, { ...CALL, signature: PROOF }];
+const PARTS = [
+  SIGNED_REASONING,
+  REDACTED,
+  BARE,
+  TEXT,
+  CITED,
+  CALL,
+  CUSTOM,
+  REFUSAL,
+  { ...CALL, signature: SIGNATURE },
+];
 
-/** Answers whose parts may be open at once. */
+/** Answers whose parts may be open at the same time. */
 const interleaved = fc.array(fc.constantFrom<Part>(...PARTS), { maxLength: 8 }).chain((parts) => {
   const perPart = parts.map((part, at) =>
     [...replayAnswer(makeAnswer([part]))]
@@ -244,7 +254,7 @@ const interleaved = fc.array(fc.constantFrom<Part>(...PARTS), { maxLength: 8 }).
   return fc.array(fc.nat(), { minLength: 40, maxLength: 40 }).map((picks) => mix(perPart, picks));
 });
 
-/** Parts start in order; their events mix otherwise. */
+/** Interleaves the events of parts, which start in order. */
 function mix(perPart: readonly (readonly AnswerEvent[])[], picks: readonly number[]): AnswerEvent[] {
   const queues = perPart.map((events) => [...events]);
   const mixed: AnswerEvent[] = [];
@@ -258,24 +268,24 @@ function mix(perPart: readonly (readonly AnswerEvent[])[], picks: readonly numbe
   return mixed;
 }
 
-test("any mix of parts keeps the order that clients count on", () => {
+test("events are in the order that Responses clients rely on for any mix of parts", () => {
   fc.assert(
     fc.property(interleaved, (events) => {
       const written = parseLatin1(writeEvents(events));
-      expect(findDisorder(written)).toEqual([]);
+      expect(findOrderError(written)).toEqual([]);
       const failing = openaiResponses.createWriter(IDENTITY, makeAsked());
       const half = events
         .slice(0, events.length / 2)
         .map((event) => failing.step(event))
         .join("");
       expect(
-        findDisorder(parseLatin1(half + failing.fail({ message: "", code: 502, type: "internal" }))),
+        findOrderError(parseLatin1(half + failing.fail({ message: "", code: 502, type: "internal" }))),
       ).toEqual([]);
     }),
   );
 });
 
-/** What the installed SDK makes of a stream. */
+/** Parses a stream with the installed SDK. */
 async function parseWithSdk(wire: string) {
   const body = Buffer.from(wire, "latin1");
   const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
@@ -289,13 +299,13 @@ async function parseWithSdk(wire: string) {
 }
 
 describe("the OpenAI SDK", () => {
-  test("reads an answer with all kinds of parts", async () => {
+  test("the SDK reads an answer with all kinds of parts", async () => {
     const answer = makeAnswer([
-      THOUGHT,
+      SIGNED_REASONING,
       REDACTED,
       CITED,
       REFUSAL,
-      { ...CALL, signature: PROOF },
+      { ...CALL, signature: SIGNATURE },
       CUSTOM,
       TEXT,
     ]);
@@ -307,7 +317,7 @@ describe("the OpenAI SDK", () => {
     expect(response.output as unknown).toMatchObject(expected as unknown[]);
   });
 
-  test("reads every recorded stream that we write again", async () => {
+  test("the SDK reads every recorded stream after it was encoded again", async () => {
     for (const { name, wire, events } of readRecordedStreams()) {
       if (events.at(-1)?.["type"] !== "response.completed") continue;
       const written = writeEvents(readPieces([wire]));

@@ -6,7 +6,7 @@ import { ResponsesRelay } from "../../../src/wire/openai-responses/passthrough/r
 import {
   decodeWhole,
   END,
-  findDisorder,
+  findOrderError,
   IDENTITY,
   lastResponse,
   parseLatin1,
@@ -36,8 +36,8 @@ function relay(
 const streams = readRecordedStreams();
 const whole = streams.filter(({ events }) => events.at(-1)?.["type"] === "response.completed");
 
-/** Fields that the gateway says itself. */
-function asOurs(event: Fields, sequence: number): Fields {
+/** Fields that the gateway writes itself. */
+function asGatewaySends(event: Fields, sequence: number): Fields {
   const numbered = { sequence_number: sequence, ...event };
   const response = asFields(event["response"]);
   if (response === null) return numbered;
@@ -45,17 +45,17 @@ function asOurs(event: Fields, sequence: number): Fields {
   return { ...numbered, response: { ...response, id, model, created_at, store: false } };
 }
 
-describe("an event with more of a text", () => {
+describe("relaying a text delta of a Responses stream", () => {
   const type = "response.output_text.delta";
   const event = (rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
   const tricky = 'say "delta":"no" and "sequence_number":7, \\ "type":"x"';
-  /** What an event of the same looks is known by. */
+  /** The first event, from which the pattern is made. */
   const first = event({ sequence_number: 3, delta: "x" });
 
   test.each([
     ["in the vendor's order", { sequence_number: 4, output_index: 0, delta: tricky, logprobs: [] }],
-    ["in another", { delta: tricky, logprobs: [], sequence_number: 4 }],
-  ])("passes byte for byte, %s", (_, rest) => {
+    ["in another order", { delta: tricky, logprobs: [], sequence_number: 4 }],
+  ])("the bytes of a delta are unchanged, with its fields %s", (_, rest) => {
     const { out, relay: made } = relay([event(rest)]);
     expect(out).toBe(event(rest));
     expect(made.producedBytes).toBe(JSON.stringify(tricky).length - 2);
@@ -63,11 +63,11 @@ describe("an event with more of a text", () => {
   });
 
   test.each([
-    ["of its looks", event({ sequence_number: 4, output_index: 0, delta: tricky, logprobs: [] })],
-    ["numbered last", event({ delta: tricky, sequence_number: 4 })],
+    ["the same form", event({ sequence_number: 4, output_index: 0, delta: tricky, logprobs: [] })],
+    ["with the number last", event({ delta: tricky, sequence_number: 4 })],
     ["with spaces", `event: ${type}\ndata: {"type": "${type}", "delta": "b", "sequence_number": 4}\n\n`],
     ["with a delta that is none", event({ sequence_number: 4, delta: { text: "b" } })],
-  ])("passes byte for byte behind one, %s", (_, second) => {
+  ])("the bytes of a delta after another delta are unchanged: %s", (_, second) => {
     const third = event({ sequence_number: 5, delta: "y" });
     const whole = first + second + third;
     expect(relay([whole]).out).toBe(whole);
@@ -77,24 +77,24 @@ describe("an event with more of a text", () => {
     expect(counted).toBe(relay([second]).relay.producedBytes);
   });
 
-  test("is counted where it has no number, and counts the ones behind it", () => {
+  test("a delta without a sequence number gets the next one", () => {
     const { out } = relay([event({ sequence_number: 4, delta: "a" }), event({ delta: "b" })]);
     expect(parseLatin1(out).map((sent) => sent["sequence_number"])).toEqual([4, 5]);
   });
 
-  test("is no token where it says nothing", () => {
+  test("an empty delta does not count as a token", () => {
     expect(relay([event({ sequence_number: 1, delta: "" })]).relay.sawToken).toBe(false);
   });
 
-  test("ends the stream where it is not whole", () => {
+  test("an incomplete delta ends the stream with an error", () => {
     const broken = `event: ${type}\ndata: {"type":"${type}","sequence_number":1,"delta":"a\n\n`;
     for (const pieces of [[broken], [first, broken], [first + broken + first]])
       expect(relay(pieces).relay.error).not.toBeNull();
   });
 });
 
-describe("a recorded stream", () => {
-  test.each(whole)("$name passes but for who says it", ({ events, wire }) => {
+describe("relaying a recorded Responses stream", () => {
+  test.each(whole)("$name changes only in id, model and price", ({ events, wire }) => {
     const { out, relay: made } = relay([wire]);
     const sent = parseLatin1(out + made.encodeEnd(END));
     expect(made.classifyEnd()).toBe("complete");
@@ -103,7 +103,7 @@ describe("a recorded stream", () => {
     expect(made.finish()).toEqual({ client: hasCalls ? "tool_calls" : "stop", native: "completed" });
     const last = sent.length - 1;
     for (const [at, event] of sent.slice(0, last).entries()) {
-      expect(event).toEqual(asOurs(events[at] as Fields, event["sequence_number"] as number));
+      expect(event).toEqual(asGatewaySends(events[at] as Fields, event["sequence_number"] as number));
     }
     const expected = lastResponse(events);
     expect(lastResponse(sent)["output"]).toEqual(expected["output"]);
@@ -114,7 +114,7 @@ describe("a recorded stream", () => {
   });
 
   test.each(streams.filter(({ wire }) => wire.length < 20_000))(
-    "$name cut at every byte passes alike",
+    "$name is relayed alike when cut at every byte",
     ({ wire }) => {
       const expected = relay([wire]);
       const { out, relay: made } = relay(wire);
@@ -124,15 +124,15 @@ describe("a recorded stream", () => {
     },
   );
 
-  // One recording has events taken out of its middle.
+  // In one recording events are missing in the middle.
   const unbroken = whole.filter(({ name }) => !name.includes("openai-phase"));
-  test.each(unbroken)("$name cut off is not passed on as success", ({ wire }) => {
+  test.each(unbroken)("$name without its last event is not a success", ({ wire }) => {
     const { out, relay: made } = relay([wire.slice(0, wire.lastIndexOf("event: "))]);
     expect(made.classifyEnd()).toBe("unfinished");
     const sent = parseLatin1(
       out + made.encodeError({ message: "It broke.", code: 502, type: "upstream_error" }),
     );
-    expect(findDisorder(sent)).toEqual([]);
+    expect(findOrderError(sent)).toEqual([]);
     expect(sent.at(-1)).toMatchObject({
       type: "response.failed",
       response: { id: "gen_test", status: "failed", error: { code: "server_error", message: "It broke." } },
@@ -148,7 +148,7 @@ describe("a recorded stream", () => {
     expect(parseLatin1(out).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"]);
   });
 
-  test.each(readRecordedAnswers())("$name passes whole", ({ body }) => {
+  test.each(readRecordedAnswers())("$name is relayed as a whole answer", ({ body }) => {
     const read = relayResponsesAnswer(JSON.stringify(body), identity);
     if (read.kind === "error") throw new Error(read.error.message);
     const sent = JSON.parse(read.encode({ ...END, metadata: { repairs: {} } })) as Fields;
@@ -200,8 +200,8 @@ function relayEvents(events: readonly Fields[], as = identity) {
   return relay([toStream("made", events).wire], as);
 }
 
-describe("a relay", () => {
-  test("gives calls the ids that the client knows, everywhere", () => {
+describe("relaying a Responses stream", () => {
+  test("calls have the client's ids in all events", () => {
     const originalIds = new Map([["short", "the client's very own id ß"]]);
     const events = [CREATED, added(call("short")), done(call("short")), completed([call("short")])];
     const { out, relay: made } = relayEvents(events, { ...identity, originalIds });
@@ -211,7 +211,7 @@ describe("a relay", () => {
     expect(lastResponse(sent)["output"]).toEqual([call("the client's very own id ß")]);
   });
 
-  test("makes one id for a call that has none", () => {
+  test("a call without an id gets one id in all events", () => {
     let made = 0;
     const as = { ...identity, makeCallId: () => `made_${made++}` };
     const { call_id: _, ...nameless } = call("");
@@ -232,7 +232,7 @@ describe("a relay", () => {
     expect(lastResponse(sent)["output"]).toMatchObject([{ call_id: "made_0" }, { call_id: "made_1" }]);
   });
 
-  test("leaves the bytes of a delta as they are", () => {
+  test("the bytes of an unusual delta are unchanged", () => {
     const data =
       '{"type" : "response.output_text.delta","sequence_number":7,"delta":"a\\u00df \\"type\\":1","x":[1,  2]}';
     expect(relay([`event: response.output_text.delta\r\ndata: ${data}\r\n\r\n`]).out).toBe(
@@ -240,7 +240,7 @@ describe("a relay", () => {
     );
   });
 
-  test("holds the last event until it is priced, with all that came", () => {
+  test("the last event waits for its price and contains the whole output", () => {
     const message = { type: "message", id: "m", role: "assistant", content: [] };
     const events = [
       CREATED,
@@ -261,7 +261,7 @@ describe("a relay", () => {
     expect(made.producedBytes).toBe(2);
   });
 
-  const verdicts: readonly (readonly [string, readonly Fields[], string])[] = [
+  const endings: readonly (readonly [string, readonly Fields[], string])[] = [
     ["with text and an end", [CREATED, delta("x"), completed([])], "complete"],
     ["with a call and an end", [CREATED, added(call("c")), completed([call("c")])], "complete"],
     ["with only its end, whole", [completed([call("c")])], "complete"],
@@ -271,11 +271,11 @@ describe("a relay", () => {
     ["with an error", [CREATED, delta("x"), { type: "error", code: "server_error", message: "m" }], "failed"],
     ["with a failure", [CREATED, { type: "response.failed", response: { error: null } }], "failed"],
   ];
-  test.each(verdicts)("judges a stream %s", (_, events, verdict) => {
-    expect(relayEvents(events).relay.classifyEnd()).toBe(verdict as "complete");
+  test.each(endings)("the end of a stream is classified: a stream %s", (_, events, ending) => {
+    expect(relayEvents(events).relay.classifyEnd()).toBe(ending as "complete");
   });
 
-  test("that fails carries the items that had come, whole or in part", () => {
+  test("a failed stream contains the items so far, complete or not", () => {
     const text = (type: string, place: object, delta: string) => ({ type, ...place, delta });
     const inSummary = { output_index: 0, summary_index: 0 };
     const inMessage = { output_index: 1, content_index: 0 };
@@ -300,15 +300,20 @@ describe("a relay", () => {
     const { out, relay: made } = relayEvents(events);
     const end = made.encodeError({ message: "It broke.", code: 502, type: "upstream_error" });
     const long = Array.from({ length: 200 }, (_, i) => `${i} "ß"\n\ud83d\ude00 `).join("");
-    const said = (words: string) => ({ type: "output_text", text: words, annotations: [], logprobs: [] });
+    const outputText = (words: string) => ({
+      type: "output_text",
+      text: words,
+      annotations: [],
+      logprobs: [],
+    });
     expect(lastResponse(parseLatin1(out + end))["output"]).toEqual([
       summaryDone,
-      { ...message, status: "incomplete", content: [said(long), said("and more")] },
+      { ...message, status: "incomplete", content: [outputText(long), outputText("and more")] },
       { ...call("c"), arguments: '{"at":"se', status: "incomplete" },
     ]);
   });
 
-  test("names why an answer is incomplete", () => {
+  test("an incomplete answer has its reason", () => {
     const response = {
       status: "incomplete",
       incomplete_details: { reason: "max_output_tokens" },
@@ -319,7 +324,7 @@ describe("a relay", () => {
     expect(made.finish()).toEqual({ client: "length", native: "max_output_tokens" });
   });
 
-  test("knows an error by its event's name", () => {
+  test("an error is recognized by its event's name", () => {
     const wire = 'event: error\ndata: {"code":"rate_limit_exceeded","message":"slow"}\n\n';
     expect(relay([wire]).relay.error).toMatchObject({ meaning: "rate_limited", message: "slow" });
     expect(readPieces([wire])).toMatchObject([{ kind: "error", error: { meaning: "rate_limited" } }]);
@@ -329,16 +334,19 @@ describe("a relay", () => {
     "data: not json\n\n",
     "data: [1\n\n",
     'data: {"type":"response.created","response":{"a":}}\n\n',
-  ])("takes %j as a broken stream, not as a crash", (wire) => {
+  ])("the bytes %j are a stream error and do not throw", (wire) => {
     const { out, relay: made } = relay([wire]);
     expect(out).toBe("");
     expect(made.classifyEnd()).toBe("failed");
   });
 });
 
-test.each(["", "[]", "{}", '{"status":"in_progress","output":[]}'])("%j is no answer", (text) => {
-  expect(relayResponsesAnswer(text, identity).kind).toBe("error");
-});
+test.each(["", "[]", "{}", '{"status":"in_progress","output":[]}'])(
+  "the body %j is an error for a Responses client",
+  (text) => {
+    expect(relayResponsesAnswer(text, identity).kind).toBe("error");
+  },
+);
 
 test.each([
   ["no output", []],

@@ -10,7 +10,7 @@ import { makeRequest, readRecordedAnswers, TARGET } from "./support.ts";
 
 const { decodeRequest, encodeRequest } = openaiResponses;
 
-/** What Codex sends in a second turn. */
+/** A second turn of Codex. */
 const CODEX: Fields = {
   model: "gpt-5",
   instructions: "Be brief.",
@@ -144,16 +144,16 @@ const CODEX: Fields = {
   some_day: { x: [1] },
 };
 
-/** Through the hub to a host that does not encrypt reasoning, so that nothing is asked for or left out. */
+/** Encodes for a host that does not encrypt reasoning, so that nothing is requested or left out. */
 function roundTrip(body: Fields): Fields {
   const target = { ...TARGET, name: String(body["model"]), noEncryptedReasoning: true };
   return encodeRequest(decodeRequest(body), target).body;
 }
 
-describe("a request that meets its own format", () => {
+describe("a Responses request that is decoded and encoded again", () => {
   const bare = { model: "gpt-5", store: false };
   const cases: readonly (readonly [string, Fields])[] = [
-    ["all that Codex sends", CODEX],
+    ["a request of Codex", CODEX],
     ["text as input", { ...bare, input: "Hi" }],
     ["no input items", { ...bare, input: [] }],
     ["one user message with text", { ...bare, input: [{ role: "user", content: "Hi" }] }],
@@ -166,7 +166,10 @@ describe("a request that meets its own format", () => {
       },
     ],
     ["a hosted choice", { ...bare, input: "x", tool_choice: { type: "web_search_preview" } }],
-    ["a choice of an unknown tool", { ...bare, input: "x", tool_choice: { type: "custom", name: "nobody" } }],
+    [
+      "a choice of an unknown tool",
+      { ...bare, input: "x", tool_choice: { type: "custom", name: "unknown" } },
+    ],
     [
       "nulls",
       {
@@ -181,7 +184,7 @@ describe("a request that meets its own format", () => {
       },
     ],
     ["empty objects", { ...bare, input: "x", reasoning: {}, text: {}, metadata: {} }],
-    ["a format nobody knows", { ...bare, input: "x", text: { format: { type: "grammar", rule: "a" } } }],
+    ["an unknown output format", { ...bare, input: "x", text: { format: { type: "grammar", rule: "a" } } }],
     [
       "an assistant message of unknown parts",
       { ...bare, input: [{ role: "assistant", content: [{ type: "output_audio", data: "" }] }] },
@@ -202,7 +205,12 @@ describe("a request that meets its own format", () => {
             content: [{ type: "reasoning_text", text: "b" }],
             encrypted_content: "gA",
           },
-          { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gB" },
+          {
+            type: "reasoning",
+            id: "rs_2",
+            summary: [],
+            encrypted_content: "gB",
+          },
         ],
       },
     ],
@@ -229,11 +237,11 @@ describe("a request that meets its own format", () => {
     ],
   ];
 
-  test.each(cases)("keeps %s", (_, body) => {
+  test.each(cases)("nothing changes: %s", (_, body) => {
     expect(roundTrip(body)).toEqual(body);
   });
 
-  test("keeps every recorded output as input", () => {
+  test("every recorded output is kept as input", () => {
     for (const { name, body } of readRecordedAnswers()) {
       const model = name.startsWith("xai") ? "grok-4" : "gpt-5";
       const request = { model, input: body["output"], store: false };
@@ -241,9 +249,9 @@ describe("a request that meets its own format", () => {
     }
   });
 
-  test("keeps any sequence of turns", () => {
+  test("any sequence of turns is kept", () => {
     const item = fc.constantFrom(...(CODEX["input"] as Fields[]));
-    // A hosted item goes behind the results it stands between.
+    // A hosted item is moved after the results around it.
     const plain = item.filter(({ type }) => type !== "web_search_call");
     fc.assert(
       fc.property(fc.array(plain, { maxLength: 12 }), (input) => {
@@ -254,9 +262,9 @@ describe("a request that meets its own format", () => {
   });
 });
 
-describe("what the model made", () => {
+describe("decoding the items of the model", () => {
   const decoded = decodeRequest(CODEX);
-  test("is one turn, and its results one message", () => {
+  test("adjacent items are one turn, and their results one message", () => {
     const shape = decoded.messages.map(({ role, parts }) => [role, parts.map(({ kind }) => kind)]);
     expect(shape as unknown).toEqual([
       ["system", ["text"]],
@@ -269,7 +277,7 @@ describe("what the model made", () => {
     ]);
   });
 
-  test("has its reasoning's owner", () => {
+  test("reasoning has the vendor that encrypted it as its origin", () => {
     const reasoning = decoded.messages[3]?.parts.slice(0, 2);
     expect(reasoning).toMatchObject([
       { text: "Hm.", isSummary: true, encrypted: null, id: "rs_1", origin: null },
@@ -277,7 +285,7 @@ describe("what the model made", () => {
     ]);
   });
 
-  test("keeps results with their calls where a hosted one stands between", () => {
+  test("results stay with their calls when a hosted call is between them", () => {
     const result = (id: string) => ({ type: "function_call_output", call_id: id, output: "" });
     const { messages } = decodeRequest({
       model: "m",
@@ -296,7 +304,7 @@ describe("what the model made", () => {
   });
 });
 
-describe("tools of one name", () => {
+describe("tools with the same name in several namespaces", () => {
   const search = { type: "function", name: "search", parameters: { type: "object" } };
   const group = (name: string) => ({ type: "namespace", name, description: name, tools: [search] });
   const calls = ["a", "b"].map((namespace) => ({
@@ -304,7 +312,7 @@ describe("tools of one name", () => {
   }));
   const body = { model: "m", store: false, input: calls, tools: [group("a"), group("b"), search] };
 
-  test("are told apart for other formats, and by their own names in this one", () => {
+  test("they have different names in other formats and their own names in this one", () => {
     const request = decodeRequest(body);
     expect(request.tools.map((tool) => (tool.kind === "native" ? "" : tool.name))).toEqual([
       "a__search",
@@ -316,14 +324,14 @@ describe("tools of one name", () => {
   });
 });
 
-describe("what would need stored responses", () => {
+describe("Responses fields that need stored responses", () => {
   const fields: readonly (readonly [string, unknown])[] = [
     ["store", true],
     ["previous_response_id", "resp_1"],
     ["conversation", "conv_1"],
     ["background", true],
   ];
-  test.each(fields)("%s is refused by name", (field, value) => {
+  test.each(fields)("%s is rejected with the name of the field", (field, value) => {
     try {
       decodeRequest({ model: "m", input: "x", [field]: value });
       expect.unreachable();
@@ -333,7 +341,7 @@ describe("what would need stored responses", () => {
     }
   });
 
-  test("item references are left out and named", () => {
+  test("item references are left out with a warning", () => {
     const input = [
       { role: "user", content: "x" },
       { type: "item_reference", id: "rs_1" },
@@ -347,12 +355,12 @@ describe("what would need stored responses", () => {
   });
 });
 
-describe("a request of another format", () => {
+describe("encoding a request of another format for Responses", () => {
   const reasons = { ...TARGET, reasoning: { efforts: ["low", "medium", "high"] } };
-  const encode = (said: Partial<ConversationRequest>, target = TARGET as typeof reasons | typeof TARGET) =>
-    encodeRequest(makeRequest(said), target);
+  const encode = (fields: Partial<ConversationRequest>, target = TARGET as typeof reasons | typeof TARGET) =>
+    encodeRequest(makeRequest(fields), target);
 
-  test("stores nothing and asks for reasoning that can come back", () => {
+  test("nothing is stored, and encrypted reasoning is requested", () => {
     expect(encode({}, reasons).body).toEqual({
       model: "gpt-5",
       input: [],
@@ -362,7 +370,7 @@ describe("a request of another format", () => {
     expect(encode({}).body).toEqual({ model: "gpt-5", input: [], store: false });
   });
 
-  test("leaves out what has no equal, by name", () => {
+  test("parameters without an equivalent are left out with a warning", () => {
     const { body, warnings } = encode({
       stop: ["x"],
       seed: 1,
@@ -383,11 +391,11 @@ describe("a request of another format", () => {
     ]);
   });
 
-  test("is refused when it wants several answers", () => {
+  test("a request for several answers is rejected", () => {
     expect(() => encode({ n: 2 })).toThrow(GatewayError);
   });
 
-  test("gives loose functions a schema and says that they are loose", () => {
+  test("functions that are not strict get a schema and strict: false", () => {
     const tool: FunctionTool = {
       kind: "function",
       name: "f",
@@ -402,7 +410,7 @@ describe("a request of another format", () => {
     });
   });
 
-  const wishes: readonly (readonly [object, object | undefined])[] = [
+  const reasoningCases: readonly (readonly [object, object | undefined])[] = [
     [{ effort: "xhigh" }, { effort: "high", summary: "auto" }],
     [{ effort: "none" }, { effort: "low" }],
     [{ enabled: false }, { effort: "low" }],
@@ -410,7 +418,7 @@ describe("a request of another format", () => {
     [{ effort: "low", hidden: true }, { effort: "low" }],
     [{ enabled: true }, { effort: "medium", summary: "auto" }],
   ];
-  test.each(wishes)("reasoning %p becomes %p", (wish, expected) => {
+  test.each(reasoningCases)("the reasoning parameters %p become %p", (parameters, expected) => {
     const nothing = {
       enabled: null,
       effort: null,
@@ -419,10 +427,10 @@ describe("a request of another format", () => {
       summary: null,
       hidden: false,
     };
-    expect(encode({ reasoning: { ...nothing, ...wish } }, reasons).body["reasoning"]).toEqual(expected);
+    expect(encode({ reasoning: { ...nothing, ...parameters } }, reasons).body["reasoning"]).toEqual(expected);
   });
 
-  test("has its formats under text, named", () => {
+  test("output formats are sent under text, with a name", () => {
     const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
     const outputFormat = {
       kind: "json-schema",
@@ -437,7 +445,7 @@ describe("a request of another format", () => {
     });
   });
 
-  test("becomes items", () => {
+  test("messages become items", () => {
     const call: Part = { kind: "tool-call", id: "c", name: "f", tool: "function", arguments: "" };
     const result: Part = {
       kind: "tool-result",
@@ -459,7 +467,7 @@ describe("a request of another format", () => {
         },
         {
           role: "assistant",
-          parts: [thought("anthropic"), { kind: "text", text: "a" }, { kind: "text", text: "b" }, call],
+          parts: [reasoningPart("anthropic"), { kind: "text", text: "a" }, { kind: "text", text: "b" }, call],
         },
         { role: "tool", parts: [result] },
       ],
@@ -488,16 +496,19 @@ describe("a request of another format", () => {
     expect(warnings.map(({ field }) => field)).toEqual(["messages[1].content[2]"]);
   });
 
-  test.each(["audio", "video"] as const)("with %s, which this API has no part for, is refused", (kind) => {
-    const media: Part = { kind, source: { kind: "base64", mediaType: `${kind}/mpeg`, data: "AA==" } };
-    const messages: Message[] = [{ role: "user", parts: [media] }];
-    expect(() => encode({ messages })).toThrow(
-      `messages[0].content[0] is ${kind}, which this model does not take. Remove it or choose another model.`,
-    );
-  });
+  test.each(["audio", "video"] as const)(
+    "a message with %s, which this API does not accept, is rejected",
+    (kind) => {
+      const media: Part = { kind, source: { kind: "base64", mediaType: `${kind}/mpeg`, data: "AA==" } };
+      const messages: Message[] = [{ role: "user", parts: [media] }];
+      expect(() => encode({ messages })).toThrow(
+        `messages[0].content[0] is ${kind}, which this model does not take. Remove it or choose another model.`,
+      );
+    },
+  );
 });
 
-function thought(origin: keyof typeof REASONING_ORIGINS, id = "rs_1"): Part {
+function reasoningPart(origin: keyof typeof REASONING_ORIGINS, id = "rs_1"): Part {
   const isOwn = origin === "openai" || origin === "xai";
   return {
     kind: "reasoning",
@@ -510,7 +521,7 @@ function thought(origin: keyof typeof REASONING_ORIGINS, id = "rs_1"): Part {
   };
 }
 
-describe("reasoning", () => {
+describe("replaying reasoning to a Responses upstream", () => {
   const uuid = "rs_0b824fe9-3250-2588-0bbf-0810402fc822";
   const cases: readonly (readonly [keyof typeof REASONING_ORIGINS, string, string, boolean])[] = [
     ["openai", "rs_1", "gpt-5", true],
@@ -520,8 +531,8 @@ describe("reasoning", () => {
     ["anthropic", "rs_1", "gpt-5", false],
     ["gemini", "rs_1", "gpt-5", false],
   ];
-  test.each(cases)("of %s (%s) goes to %s: %p", (origin, id, name, goes) => {
-    const request = makeRequest({ messages: [{ role: "assistant", parts: [thought(origin, id)] }] });
+  test.each(cases)("reasoning of %s (%s) is sent to %s: %p", (origin, id, name, goes) => {
+    const request = makeRequest({ messages: [{ role: "assistant", parts: [reasoningPart(origin, id)] }] });
     const item = {
       type: "reasoning",
       id,
@@ -531,7 +542,7 @@ describe("reasoning", () => {
     expect(encodeRequest(request, { ...TARGET, name }).body["input"]).toEqual(goes ? [item] : []);
   });
 
-  test("that an envelope carries is its own vendor's again", () => {
+  test("reasoning in an envelope gets its own vendor back", () => {
     const carried = {
       signature: "sig",
       encrypted: null,
@@ -546,6 +557,11 @@ describe("reasoning", () => {
       encrypted_content: wrapReasoning(carried),
     };
     const { messages } = decodeRequest({ model: "m", input: [item] });
-    expect(messages).toEqual([{ role: "assistant", parts: [{ kind: "reasoning", text: "hm", ...carried }] }]);
+    expect(messages).toEqual([
+      {
+        role: "assistant",
+        parts: [{ kind: "reasoning", text: "hm", ...carried }],
+      },
+    ]);
   });
 });

@@ -10,7 +10,7 @@ import { readAnswers, readStreams } from "../../support/recordings.ts";
 
 export const FOLDERS = ["openai-responses", "open-responses-responses", "xai-responses"] as const;
 
-/** Recorded with a brace missing. */
+/** A recording that lacks a brace. */
 const BROKEN = new Set(["openai-responses/parallel-tool-call-wrapper.1.chunks.txt"]);
 
 export const IDENTITY: AnswerIdentity = { id: "gen_test", model: "acme/model", created: 1_700_000_000 };
@@ -27,7 +27,7 @@ export const END: AnswerEnd = {
 
 export const TARGET = { name: "gpt-5", maxOutputTokens: null, reasoning: null };
 
-/** A request that says nothing but what is given. */
+/** Returns a request with only these fields set. */
 export function makeRequest(said: Partial<ConversationRequest> = {}): ConversationRequest {
   return { ...EMPTY_REQUEST, messages: [], ...said };
 }
@@ -39,11 +39,11 @@ export function makeAsked(said: Partial<ConversationRequest> = {}): AskedFor {
 export interface RecordedStream {
   readonly name: string;
   readonly events: readonly Fields[];
-  /** As on the wire, bytes read as Latin-1. */
+  /** As it was sent, bytes as Latin-1. */
   readonly wire: string;
 }
 
-/** The recorded streams; a recording of several answers is several streams. */
+/** Returns the recorded streams; a recording of several answers is several streams. */
 export function readRecordedStreams(): RecordedStream[] {
   return FOLDERS.flatMap(readStreams)
     .filter(({ name }) => !BROKEN.has(name))
@@ -68,14 +68,14 @@ function splitAnswers(events: readonly Fields[]): Fields[][] {
   return answers;
 }
 
-/** Recorded answers that came whole, errors left out. */
+/** Returns the recorded answers that were not streamed, without errors. */
 export function readRecordedAnswers(): { readonly name: string; readonly body: Fields }[] {
   return FOLDERS.flatMap(readAnswers)
     .map(({ name, text }) => ({ name, body: JSON.parse(text) as Fields }))
     .filter(({ body }) => Array.isArray(body["output"]));
 }
 
-/** The events of a stream on the wire. */
+/** Parses the events of a stream. */
 export function parseWire(wire: string): Fields[] {
   return wire
     .split("\n\n")
@@ -84,7 +84,7 @@ export function parseWire(wire: string): Fields[] {
     .map((line) => JSON.parse((line as string).slice(6)) as Fields);
 }
 
-/** The same for bytes read as Latin-1. */
+/** Parses the events of a stream of bytes as Latin-1. */
 export function parseLatin1(wire: string): Fields[] {
   return parseWire(Buffer.from(wire, "latin1").toString("utf8"));
 }
@@ -118,10 +118,10 @@ export function lastResponse(events: readonly Fields[]): Fields {
 }
 
 /**
- * What is wrong with the order of a stream: numbers rise, each item and part is added before it grows and is done
- * after, once, and the last event holds every item.
+ * Returns what is wrong with the order of a stream. Numbers rise, each item and part is added before its deltas and done once after
+ * them, and the last event contains every item.
  */
-export function findDisorder(events: readonly Fields[]): string[] {
+export function findOrderError(events: readonly Fields[]): string[] {
   const problems: string[] = [];
   const items = new Map<number, "open" | "done">();
   const parts = new Map<string, "open" | "done">();

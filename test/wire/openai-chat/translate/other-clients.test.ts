@@ -36,7 +36,7 @@ const reasoning = (fields: Partial<ReasoningPart>): Part => ({
   origin: null,
   ...fields,
 });
-const wish = (fields: Partial<ReasoningParameters>): ReasoningParameters => ({
+const makeParameters = (fields: Partial<ReasoningParameters>): ReasoningParameters => ({
   enabled: null,
   effort: null,
   budgetTokens: null,
@@ -46,8 +46,8 @@ const wish = (fields: Partial<ReasoningParameters>): ReasoningParameters => ({
   ...fields,
 });
 
-describe("a conversation of another format for a chat vendor", () => {
-  test("blocks of text become one text, developer becomes system, and cache marks stay away", () => {
+describe("encoding a request of another format for a chat vendor", () => {
+  test("text blocks are joined, developer becomes system, and cache marks are left out", () => {
     expect(
       messages(
         {
@@ -55,16 +55,16 @@ describe("a conversation of another format for a chat vendor", () => {
           parts: [text("Be brief."), { kind: "text", text: "Be kind.", cache: { ttl: null } }],
         },
         { role: "user", parts: [text("hi")] },
-        { role: "assistant", parts: [text("As it is "), text("said.")] },
+        { role: "assistant", parts: [text("As it is "), text("given.")] },
       ),
     ).toEqual([
       { role: "system", content: "Be brief.\n\nBe kind." },
       { role: "user", content: "hi" },
-      { role: "assistant", content: "As it is said." },
+      { role: "assistant", content: "As it is given." },
     ]);
   });
 
-  test("each tool result is a message, and media follow behind all of them", () => {
+  test("each tool result is a message, and media follow after all of them", () => {
     const call = (id: string): Part => ({
       kind: "tool-call",
       id,
@@ -98,7 +98,7 @@ describe("a conversation of another format for a chat vendor", () => {
     ]);
   });
 
-  test("documents are files, or text where they are text", () => {
+  test("documents are sent as files, and text documents as text", () => {
     const pdf: Part = { kind: "file", source: { kind: "base64", mediaType: "application/pdf", data: "JV" } };
     const note: Part = {
       kind: "file",
@@ -116,12 +116,12 @@ describe("a conversation of another format for a chat vendor", () => {
     ]);
   });
 
-  test("a file that only another vendor has is refused by name", () => {
+  test("a file id of another vendor is rejected with the name of the field", () => {
     const file: Part = { kind: "file", source: { kind: "file-id", id: "f", format: "anthropic-messages" } };
     expect(() => messages({ role: "user", parts: [text("look"), file] })).toThrow("messages[0].content[1]");
   });
 
-  test("reasoning with a proof goes as details, all else as plain text", () => {
+  test("signed reasoning is sent as details, other reasoning as plain text", () => {
     const anthropic = { signature: "sig", origin: "anthropic-claude-v1" };
     const summary = { id: "rs", origin: "openai-responses-v1" };
     expect(
@@ -157,7 +157,7 @@ describe("a conversation of another format for a chat vendor", () => {
     ]);
   });
 
-  test("what only another format has is left out and named, and an empty turn with it", () => {
+  test("native parts of another format are left out with a warning, and so is a turn that becomes empty", () => {
     const block: Part = { kind: "native", format: "anthropic-messages", type: "server_tool_use", value: {} };
     const { body, warnings } = encode({
       messages: [{ role: "assistant", parts: [block] }],
@@ -175,7 +175,7 @@ describe("a conversation of another format for a chat vendor", () => {
     );
   });
 
-  test("custom tools stay custom, and a choice of one names it so", () => {
+  test("custom tools stay custom, and so does a choice of one", () => {
     const { body } = encode({
       tools: [{ kind: "custom", name: "sh", description: null, inputFormat: { type: "text" } }],
       toolChoice: { kind: "tool", name: "sh" },
@@ -189,25 +189,37 @@ describe("a conversation of another format for a chat vendor", () => {
   });
 
   test.each([
-    ["an effort it knows", { effort: "high" }, {}, "high", 0],
-    ["an effort above what it knows", { effort: "xhigh" }, {}, "high", 1],
-    ["an effort below what it knows", { effort: "minimal" }, { efforts: ["low", "high"] }, "low", 1],
+    ["a supported effort", { effort: "high" }, {}, "high", 0],
+    ["an effort above the supported ones", { effort: "xhigh" }, {}, "high", 1],
+    ["an effort below the supported ones", { effort: "minimal" }, { efforts: ["low", "high"] }, "low", 1],
     ["a small budget", { budgetTokens: 1_024 }, {}, "low", 0],
     ["a large budget", { budgetTokens: 31_999 }, {}, "high", 0],
-    ["none, where it can", { enabled: false }, { efforts: ["low"], canDisable: true as const }, "none", 0],
     [
-      "none, where nobody knows how to say it",
+      "no reasoning, from a model that can disable it",
+      { enabled: false },
+      { efforts: ["low"], canDisable: true as const },
+      "none",
+      0,
+    ],
+    [
+      "no reasoning, from a model without a known field to disable it",
       { enabled: false },
       { canDisable: true as const },
       undefined,
       1,
     ],
-    ["none, where it cannot", { enabled: false }, { efforts: ["minimal", "low"] }, "minimal", 1],
-    ["as the vendor likes", { adaptive: true, enabled: true }, {}, "medium", 0],
-    ["high, where nobody knows that it reasons", { effort: "high" }, null, undefined, 1],
-    ["none, where nobody knows that it reasons", { enabled: false }, null, undefined, 0],
-  ])("a wish for %s", (_, said, known, effort, warned) => {
-    const { body, warnings } = encode({ reasoning: wish(said) }, { ...TARGET, reasoning: known });
+    [
+      "no reasoning, from a model that always reasons",
+      { enabled: false },
+      { efforts: ["minimal", "low"] },
+      "minimal",
+      1,
+    ],
+    ["adaptive reasoning", { adaptive: true, enabled: true }, {}, "medium", 0],
+    ["a high effort, from a model that is not known to reason", { effort: "high" }, null, undefined, 1],
+    ["no reasoning, from a model that is not known to reason", { enabled: false }, null, undefined, 0],
+  ])("reasoning parameters are fitted to the model: %s", (_, given, known, effort, warned) => {
+    const { body, warnings } = encode({ reasoning: makeParameters(given) }, { ...TARGET, reasoning: known });
     expect(body["reasoning_effort"]).toBe(effort);
     expect(warnings).toHaveLength(warned);
   });

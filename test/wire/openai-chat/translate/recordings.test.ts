@@ -6,7 +6,7 @@ import { relayChatAnswer } from "../../../../src/wire/openai-chat/passthrough/re
 import { ChatRelay } from "../../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
 import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../../../support/recordings.ts";
-import { ASKED, END, fold, IDENTITY, translate } from "./folding.ts";
+import { ASKED, collectMessages, END, IDENTITY, translate } from "./support.ts";
 
 const answers = [...OPENAI_CHAT_FOLDERS, "azure"].flatMap(readAnswers);
 const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams).map(({ name, text }) => ({
@@ -14,8 +14,8 @@ const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams).map(({ name, text }) =>
   text: Buffer.from(text).toString("latin1"),
 }));
 
-describe("a recorded answer that passes through the hub", () => {
-  test.each(answers)("$name is what the splicing path makes of it", ({ text }) => {
+describe("a recorded chat answer that is translated", () => {
+  test.each(answers)("$name equals the answer of the passthrough", ({ text }) => {
     const direct = relayChatAnswer(text, IDENTITY);
     const hub = createWholeTranslation(openaiChat.decodeAnswer(JSON.parse(text)), {
       codec: openaiChat,
@@ -31,15 +31,15 @@ describe("a recorded answer that passes through the hub", () => {
     expect(hub.finish).toEqual(direct.finish);
   });
 
-  test.each(answers)("$name is whole again after it was replayed", ({ text }) => {
+  test.each(answers)("$name is the same after replay and collection", ({ text }) => {
     const decoding = openaiChat.decodeAnswer(JSON.parse(text));
     if (decoding.kind === "answer")
       expect(collectAnswer(replayAnswer(decoding.answer))).toEqual(decoding.answer);
   });
 });
 
-describe("a recorded stream that passes through the hub", () => {
-  test.each(streams)("$name says what the splicing path says", ({ text }) => {
+describe("a recorded chat stream that is translated", () => {
+  test.each(streams)("$name has the same content as the stream of the passthrough", ({ text }) => {
     const direct = new ChatRelay(IDENTITY, false);
     const directOut = direct.step(text) + direct.end();
     const { out, relay } = translate([text]);
@@ -50,11 +50,11 @@ describe("a recorded stream that passes through the hub", () => {
     expect(relay.sawToken).toBe(direct.sawToken);
     if (relay.classifyEnd() !== "complete") return;
     const whole = out + relay.encodeEnd(END);
-    expect(fold(whole)).toEqual(fold(directOut + direct.encodeEnd(END)));
+    expect(collectMessages(whole)).toEqual(collectMessages(directOut + direct.encodeEnd(END)));
     expect(whole.endsWith("data: [DONE]\n\n")).toBe(true);
   });
 
-  test.each(streams)("$name is the same however it is cut", ({ text }) => {
+  test.each(streams)("$name is the same wherever it is cut", ({ text }) => {
     const { out } = translate([text]);
     for (const size of [1, 7, 1_000]) {
       const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
@@ -65,19 +65,19 @@ describe("a recorded stream that passes through the hub", () => {
   });
 
   test.each(streams)(
-    "$name keeps the laws of events, and is whole again after it was replayed",
+    "$name follows the rules of events, and is the same after replay and collection",
     ({ text }) => {
       const reader = openaiChat.createReader();
       const events = [...reader.step(text), ...reader.end()];
-      checkLaws(events);
+      checkEventRules(events);
       const answer = collectAnswer(events);
       expect(collectAnswer(replayAnswer(answer))).toEqual(answer);
     },
   );
 });
 
-/** Places count up, parts end once, and a choice finishes once with nothing open. */
-function checkLaws(events: readonly AnswerEvent[]): void {
+/** Checks that indexes count up, parts end once, and a choice finishes once with no open part. */
+function checkEventRules(events: readonly AnswerEvent[]): void {
   const open = new Map<number, Set<number>>();
   const next = new Map<number, number>();
   const finished = new Set<number>();

@@ -5,7 +5,7 @@ import { encodeRequest } from "../../../../src/wire/openai-chat/translate/encode
 
 const TARGET = { name: "acme/model", maxOutputTokens: null, reasoning: null };
 
-/** What a body becomes that goes into the hub and comes out again. */
+/** Decodes a request and encodes it again. */
 function pass(body: Record<string, unknown>) {
   return encodeRequest(decodeRequest(body), TARGET);
 }
@@ -13,7 +13,7 @@ function pass(body: Record<string, unknown>) {
 const word = fc.string({ minLength: 1, maxLength: 8 });
 const text = fc.oneof(word, fc.constant(""), fc.constant("héllo – 你好 😀"));
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
-/** A name no format has yet. */
+/** A field name that no format has. */
 const unknown = fc.dictionary(
   fc.constantFrom("x_new", "x_other"),
   fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant(null)),
@@ -247,8 +247,8 @@ const request = record(
   },
 );
 
-describe("a chat request that goes through the hub back into its own format", () => {
-  test("is the same request, unknown fields and odd spellings included", () => {
+describe("a chat request that is decoded and encoded again", () => {
+  test("nothing changes, including unknown fields and unusual spellings", () => {
     fc.assert(
       fc.property(request, (body) => {
         const { body: out, warnings } = pass(body);
@@ -261,7 +261,7 @@ describe("a chat request that goes through the hub back into its own format", ()
     );
   });
 
-  test("loses what speaks to the gateway alone", () => {
+  test("the gateway's own fields are removed", () => {
     const body = { model: "a/b", messages: [{ role: "user", content: "hi" }] };
     const gateway = {
       models: ["c/d"],
@@ -275,7 +275,7 @@ describe("a chat request that goes through the hub back into its own format", ()
     });
   });
 
-  test("gets an empty schema for a tool without parameters, and {} for a call without arguments", () => {
+  test("a tool without parameters gets an empty schema, and a call without arguments gets {}", () => {
     const out = pass({
       model: "a/b",
       messages: [
@@ -302,7 +302,7 @@ describe("a chat request that goes through the hub back into its own format", ()
     ]);
   });
 
-  test("says the new thing where a setting was changed on the way", () => {
+  test("a setting that was changed in between has its new value", () => {
     const asked = decodeRequest({
       model: "a/b",
       messages: [],

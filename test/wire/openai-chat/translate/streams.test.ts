@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
 import { collectAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
-import { ASKED, END, fold, IDENTITY, readEvents, translate } from "./folding.ts";
+import { ASKED, collectMessages, END, IDENTITY, readEvents, translate } from "./support.ts";
 
 function sse(...events: unknown[]): string {
   return events
@@ -21,7 +21,7 @@ function read(text: string): AnswerEvent[] {
   return [...reader.step(text), ...reader.end()];
 }
 
-/** The parts of the first choice. */
+/** Returns the parts of the first choice. */
 function parts(text: string) {
   return collectAnswer(read(text)).choices[0]?.parts.map(({ extras: _, ...part }) => part);
 }
@@ -37,7 +37,7 @@ const REASONING = {
 const CALL = { kind: "tool-call", tool: "function" };
 
 describe("reading a chat vendor's stream", () => {
-  test("reasoning, text and calls become parts in the order they start", () => {
+  test("reasoning, text and calls become parts in the order in which they start", () => {
     const stream = sse(
       delta({ role: "assistant", content: "" }),
       delta({ reasoning_content: "Let me " }),
@@ -58,7 +58,7 @@ describe("reading a chat vendor's stream", () => {
     ] as never);
   });
 
-  test("details carry text once, signature and encrypted parts", () => {
+  test("details give the text once, the signature, and encrypted parts", () => {
     const detail = (fields: object) => ({ format: "anthropic-claude-v1", index: 0, ...fields });
     const stream = sse(
       delta({ reasoning: "Hm", reasoning_details: [detail({ type: "reasoning.text", text: "Hm" })] }),
@@ -79,7 +79,7 @@ describe("reading a chat vendor's stream", () => {
     ] as never);
   });
 
-  test("a signature for reasoning that came as plain text goes to that reasoning", () => {
+  test("a signature in the details belongs to reasoning that came as plain text", () => {
     const stream = sse(
       delta({ reasoning_content: "Hm" }),
       delta({
@@ -93,7 +93,7 @@ describe("reading a chat vendor's stream", () => {
   test.each([
     ["before the call", true],
     ["with the call", false],
-  ])("a proof that comes %s as a detail belongs to the call", (_, isBefore) => {
+  ])("a thought signature in a detail %s belongs to the call", (_, isBefore) => {
     const details = [
       { type: "reasoning.encrypted", data: "proof", id: "c1", format: "google-gemini-v1", index: 0 },
     ];
@@ -105,7 +105,7 @@ describe("reading a chat vendor's stream", () => {
     expect(parts(stream)).toEqual([{ ...CALL, id: "c1", name: "f", arguments: "{}", signature }] as never);
   });
 
-  test("Google's own spelling of a proof is read, and a proof without a call is reasoning", () => {
+  test("Google's spelling of a thought signature is read, and a signature without a call is reasoning", () => {
     const extra_content = { google: { thought_signature: "proof" } };
     const stream = sse(
       delta({
@@ -126,7 +126,7 @@ describe("reading a chat vendor's stream", () => {
     ] as never);
   });
 
-  test("calls may be told in turns, come whole under one index, or come twice", () => {
+  test("calls may be interleaved, whole under one index, or repeated", () => {
     const piece = (index: number, text: string) => ({ index, function: { arguments: text } });
     const opening = (index: number, id: string, text = "") => ({
       index,
@@ -139,7 +139,7 @@ describe("reading a chat vendor's stream", () => {
       delta({ tool_calls: [piece(1, ":2}"), piece(0, ":1}")] }),
       finish("stop"),
     );
-    expect(fold(translate([inTurns]).out)[0]?.calls.map((call) => call.arguments)).toEqual([
+    expect(collectMessages(translate([inTurns]).out)[0]?.calls.map((call) => call.arguments)).toEqual([
       '{"x":1}',
       '{"y":2}',
     ]);
@@ -149,7 +149,7 @@ describe("reading a chat vendor's stream", () => {
       delta({ tool_calls: [opening(0, "b", '{"y":2}')] }),
       finish("stop"),
     );
-    expect(fold(translate([oneIndex]).out)[0]?.calls.map((call) => call.id)).toEqual(["a", "b"]);
+    expect(collectMessages(translate([oneIndex]).out)[0]?.calls.map((call) => call.id)).toEqual(["a", "b"]);
   });
 
   test("a call of a custom tool is free text", () => {
@@ -162,11 +162,11 @@ describe("reading a chat vendor's stream", () => {
       { kind: "tool-call", tool: "custom", id: "c", name: "sh", arguments: "ls -l" },
     ] as never);
     const { out } = translate([stream]);
-    expect(fold(out)[0]?.calls).toEqual([{ id: "c", name: "sh", arguments: "ls -l" }]);
+    expect(collectMessages(out)[0]?.calls).toEqual([{ id: "c", name: "sh", arguments: "ls -l" }]);
     expect(out).toContain('"type":"custom"');
   });
 
-  test("a broken event, a failed finish and an event that is an error are errors, and nothing follows", () => {
+  test("a malformed event, a failed finish and an error event are errors, and nothing follows them", () => {
     const bad = ["{not json", finish("error"), { error: { message: "out of order", code: 500 } }];
     for (const event of bad) {
       const events = read(sse(delta({ content: "a" }), event, delta({ content: "b" }), "[DONE]"));
@@ -188,7 +188,7 @@ describe("writing a chat client's stream", () => {
     delta({ content: "d" }),
   );
 
-  test("has one role, one finish behind all text, and the usage in the final chunk", () => {
+  test("the role comes once, the finish after all text, and the usage in the final chunk", () => {
     const { out, relay } = translate([stream]);
     const whole = out + relay.encodeEnd(END);
     const events = readEvents(whole);
@@ -205,7 +205,7 @@ describe("writing a chat client's stream", () => {
     expect(whole.endsWith("data: [DONE]\n\n")).toBe(true);
   });
 
-  test("gives the usage a chunk of its own to a client that asked, with gateway_metadata", () => {
+  test("a client that asked for it gets a usage chunk, with gateway_metadata", () => {
     const { relay } = translate([stream], { ...ASKED, wantsUsageChunk: true });
     const events = readEvents(relay.encodeEnd({ ...END, metadata: { warnings: [] } }));
     expect(events.at(-1)).toMatchObject({
@@ -216,7 +216,7 @@ describe("writing a chat client's stream", () => {
     expect("usage" in events[0]!).toBe(false);
   });
 
-  test("ends in an error event without [DONE] where the answer broke off", () => {
+  test("an answer that broke off ends in an error event without [DONE]", () => {
     const { out, relay } = translate([sse(delta({ content: "a" }), { error: { message: "x" } })]);
     expect(relay.classifyEnd()).toBe("failed");
     const end = relay.encodeError({ message: "m", code: 502, type: "upstream_error" });
@@ -226,7 +226,7 @@ describe("writing a chat client's stream", () => {
     expect(end).not.toContain("[DONE]");
   });
 
-  test("says reasoning in three spellings, its signature whole and behind it", () => {
+  test("reasoning is sent in three spellings, with its whole signature after it", () => {
     const detail = (fields: object) => ({
       type: "reasoning.text",
       format: "anthropic-claude-v1",
@@ -254,7 +254,7 @@ describe("writing a chat client's stream", () => {
     ] as never);
   });
 
-  test("leaves reasoning out for a client that asked for none to be shown", () => {
+  test("reasoning is left out for a client that excludes it", () => {
     const hidden = {
       enabled: null,
       effort: null,
@@ -269,10 +269,10 @@ describe("writing a chat client's stream", () => {
       asked,
     );
     expect(out).not.toContain("secret");
-    expect(fold(out)[0]?.content).toBe("ok");
+    expect(collectMessages(out)[0]?.content).toBe("ok");
   });
 
-  test("gives a proof of a call in both spellings", () => {
+  test("a call's thought signature is sent in both spellings", () => {
     const extra_content = { google: { thought_signature: "p" } };
     const { out } = translate([
       sse(
@@ -291,7 +291,7 @@ describe("writing a chat client's stream", () => {
     );
   });
 
-  test("keeps several choices, refusals, log probabilities, citations, images and spoken answers", () => {
+  test("several choices, refusals, log probabilities, citations, images and audio are sent", () => {
     const annotation = {
       type: "url_citation",
       url_citation: { url: "https://e.com", title: "E", start_index: 0, end_index: 1 },
@@ -317,7 +317,7 @@ describe("writing a chat client's stream", () => {
       ),
     ]);
     const whole = out + relay.encodeEnd(END);
-    const folded = fold(whole);
+    const folded = collectMessages(whole);
     expect(folded[0]).toMatchObject({ content: "a", finishes: ["stop"] });
     expect(folded[1]).toMatchObject({ refusal: "No.", content: "", finishes: ["stop"] });
     const entries = readEvents(whole).flatMap((event) => event.choices);
@@ -334,7 +334,7 @@ describe("writing a chat client's stream", () => {
     );
   });
 
-  test("is the same for a stream cut at every byte", () => {
+  test("the output is the same for a stream cut at every byte", () => {
     const text = sse(
       delta({ reasoning_content: "dénké" }),
       delta({ content: "你好 😀" }),
@@ -343,7 +343,7 @@ describe("writing a chat client's stream", () => {
       "[DONE]",
     ).replaceAll("\n\n", "\r\n\r\n");
     const { out, relay } = translate([text]);
-    expect(fold(out + relay.encodeEnd(END))[0]).toEqual({
+    expect(collectMessages(out + relay.encodeEnd(END))[0]).toEqual({
       content: "你好 😀",
       refusal: "",
       reasoning: "dénké",
@@ -355,7 +355,7 @@ describe("writing a chat client's stream", () => {
     }
   });
 
-  test("gives calls the client's own ids, made-up ones where there are none, and {} for no arguments", () => {
+  test("calls get the client's ids or generated ones, and {} for missing arguments", () => {
     const identity = { ...IDENTITY, originalIds: new Map([["abcdefghi", "toolu_long"]]) };
     const text = sse(
       delta({ tool_calls: [{ index: 0, id: "abcdefghi", function: { name: "f" } }] }),
@@ -364,7 +364,7 @@ describe("writing a chat client's stream", () => {
       "[DONE]",
     );
     const { out, relay } = translate([text], ASKED, identity);
-    expect(fold(out + relay.encodeEnd(END))[0]).toMatchObject({
+    expect(collectMessages(out + relay.encodeEnd(END))[0]).toMatchObject({
       calls: [
         { id: "toolu_long", name: "f", arguments: "{}" },
         { id: "call_made", name: "g", arguments: '{"a":1}' },

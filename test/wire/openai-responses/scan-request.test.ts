@@ -19,7 +19,7 @@ function scan(body: unknown) {
   return scanResponsesRequest(Buffer.from(JSON.stringify(body)));
 }
 
-/** A model of which nothing is known. */
+/** A model about which nothing is known. */
 const MODEL: ModelTarget = { name: "gpt-5", maxOutputTokens: null, reasoning: null };
 const TARGET: ResponsesTarget = {
   model: MODEL,
@@ -47,7 +47,7 @@ const user = { role: "user", content: "hi" };
 const assistant = { role: "assistant", content: [{ type: "output_text", text: "hi" }] };
 const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAA" };
 
-describe("a request that is wrong", () => {
+describe("checking an invalid Responses request", () => {
   const ok = { model: "m", input: "x" };
   const cases: readonly (readonly [unknown, string])[] = [
     [{ input: "x" }, "model"],
@@ -91,25 +91,25 @@ describe("a request that is wrong", () => {
     [{ ...ok, provider: { only: "x" } }, "provider.only"],
     [{ ...ok, provider: { zdr: "yes" } }, "provider.zdr"],
   ];
-  test.each(cases)("%j is refused for its field", (body, field) => {
+  test.each(cases)("%j is rejected with the name of the field", (body, field) => {
     const failure = failureOf(body);
     expect(failure).toMatchObject({ code: "invalid_request", metadata: { field } });
     expect(failure?.message).toStartWith(field);
   });
 
   test.each(["", "{", "[]", '{"model":"m","model":"n","input":"x"}', '{"model":"m","input":"a\nb"}'])(
-    "%j is no request",
+    "the body %j is rejected",
     (text) => {
       expect(() => scanResponsesRequest(Buffer.from(text))).toThrow(GatewayError);
     },
   );
 
-  test("a body that is not UTF-8 is named", () => {
+  test("a body that is not UTF-8 is rejected with that reason", () => {
     expect(() => scanResponsesRequest(Buffer.from([0x22, 0xff, 0x22]))).toThrow("UTF-8");
   });
 });
 
-describe("a request that passes", () => {
+describe("scanning a valid Responses request", () => {
   const lenient: readonly unknown[] = [
     {
       model: "m",
@@ -130,11 +130,11 @@ describe("a request that passes", () => {
     { model: "m", input: [{ ...reasoning, summary: null, content: null }] },
     { model: "m", input: [{ ...result("c"), output: [{ type: "input_image", image_url: "https://i" }] }] },
   ];
-  test.each(lenient)("%j does", (body) => {
+  test.each(lenient)("%j is accepted", (body) => {
     expect(failureOf(body)).toBeNull();
   });
 
-  test("says what the gateway asks of it", () => {
+  test("the fields that the gateway needs are read", () => {
     const scanned = scan({
       model: "acme/ß",
       stream: true,
@@ -165,7 +165,7 @@ describe("a request that passes", () => {
   });
 });
 
-describe("the outline", () => {
+describe("the outline of a Responses request", () => {
   const a = (...callIds: string[]) => expect.objectContaining({ kind: "assistant", callIds });
   const r = (callId: string): OutlineMessage => ({ kind: "result", callId });
   const other: OutlineMessage = { kind: "other" };
@@ -186,14 +186,14 @@ describe("the outline", () => {
     [[user, result("a")], [other, r("a")], false],
     [[call("a"), call("a"), result("a")], [a("a", "a"), r("a")], false],
   ];
-  test.each(cases)("of %j", (input, outline, isValid) => {
+  test.each(cases)("the outline of %j shows its turns and results", (input, outline, isValid) => {
     const scanned = scan({ model: "m", input });
     expect(scanned.outline as readonly unknown[]).toEqual([...outline]);
     const repair = repairToolCalls(scanned.outline, toolCallRulesOf("openai-responses", "openai"));
     expect(repair === null).toBe(isValid);
   });
 
-  test("is that of the messages the hub makes of the same items, but for hosted ones", () => {
+  test("the outline equals that of the decoded messages, except for hosted calls", () => {
     for (const [input] of cases) {
       const { messages } = openaiResponses.decodeRequest({ model: "m", input });
       const roles = messages
@@ -213,20 +213,20 @@ describe("the outline", () => {
   } as const;
 });
 
-describe("a forwarded request", () => {
-  test("is the client's, but for the model, the store and the gateway's own fields", () => {
+describe("forwarding a Responses request", () => {
+  test("only the model, store and the gateway's own fields change", () => {
     const text =
       '{ "models":["a/b"], "model" : "x/y","input":"ß \\u00df", "usage":{"include":true},"unknown": [1,  2],"provider":{},"session_id":"s" }';
     const sent = forwardResponsesRequest(scanResponsesRequest(Buffer.from(text)), TARGET).toString("utf8");
     expect(sent).toBe('{ "model" : "gpt-5","input":"ß \\u00df", "unknown": [1,  2] ,"store":false}');
   });
 
-  test.each([{}, { store: null }, { store: false }])("with %j stores nothing", (said) => {
+  test.each([{}, { store: null }, { store: false }])("store is false for a request with %j", (said) => {
     const body = { model: "m", input: "x", ...said, z: 1 };
     expect(forward(body)).toEqual({ ...body, model: "gpt-5", store: false });
   });
 
-  test("has a schema for functions that take nothing", () => {
+  test("a function without parameters gets an empty schema", () => {
     const schema = { type: "object", properties: {} };
     const tools = [
       { type: "function", name: "f" },
@@ -255,13 +255,13 @@ describe("a forwarded request", () => {
     [[{ ...reasoning, encrypted_content: wrapReasoning(foreign) }], "gpt-5", false],
     [[{ ...user, content: wrapReasoning(foreign) }], "gpt-5", true],
   ];
-  test.each(paths)("of %j to %s: %p", (input, model, can) => {
+  test.each(paths)("the input %j may be forwarded to %s: %p", (input, model, can) => {
     expect(canForwardResponses(scan({ model: "m", input }), { ...MODEL, name: model })).toBe(can);
   });
 });
 
-describe("an error at the door", () => {
-  test("is OpenAI's, with the gateway's facts", () => {
+describe("an error of the Responses API", () => {
+  test("the error has OpenAI's form with the gateway's metadata", () => {
     const metadata = { field: "input[0].role", more: 1 };
     expect(
       encodeResponsesError({
@@ -290,7 +290,7 @@ describe("an error at the door", () => {
     ["authentication", 401, "invalid_api_key"],
     ["unavailable", 503, "server_error"],
   ] as const;
-  test.each(words)("%s (%d) is %s", (code, status, word) => {
+  test.each(words)("%s (HTTP %d) has the code %s", (code, status, word) => {
     expect(encodeResponsesError({ code, message: "m", status })).toMatchObject({
       error: { code: word, status },
     });

@@ -30,7 +30,7 @@ export const END: AnswerEnd = {
   metadata: null,
 };
 
-/** A chat vendor's stream for a chat client, through the hub. */
+/** Translates a chat vendor's stream for a chat client. */
 export function translate(pieces: Iterable<string>, asked: AskedFor = ASKED, identity = IDENTITY) {
   const relay = new TranslatedRelay(
     openaiChat.createReader(),
@@ -74,7 +74,7 @@ export interface Chunk {
   [field: string]: unknown;
 }
 
-/** The events of a client's stream, bytes read as Latin-1. */
+/** Parses the events of a client's stream, bytes as Latin-1. */
 export function readEvents(out: string): Chunk[] {
   return Buffer.from(out, "latin1")
     .toString("utf8")
@@ -91,8 +91,8 @@ export interface Folded {
   finishes: string[];
 }
 
-/** What a plain client makes of a stream, by choice. */
-export function fold(out: string): Record<number, Folded> {
+/** Collects a stream into messages by choice, as a simple client does. */
+export function collectMessages(out: string): Record<number, Folded> {
   const choices: Record<number, Folded> = {};
   for (const { index, delta, finish_reason } of readEvents(out).flatMap((chunk) => chunk.choices)) {
     choices[index] ??= { content: "", refusal: "", reasoning: "", calls: [], finishes: [] };
