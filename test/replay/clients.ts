@@ -10,15 +10,15 @@ export interface ClientApi {
   /** Builds a request from a conversation of any format. */
   write(conversation: Conversation): Json;
   /** The next request of the conversation: the answer as received, then a result for each call, or the user's next message. */
-  goOn(request: Json, answer: Json): Json;
+  nextTurn(request: Json, answer: Json): Json;
   /** The same for a client that keeps only the fields of the specification; absent if the API has no such clients. */
-  goOnBare?(request: Json, answer: Json): Json;
+  nextBareTurn?(request: Json, answer: Json): Json;
   /** Types of the items with which it answers items that no other API has. */
   answersItems?(answer: Json): readonly string[];
 }
 
 /** The user's message after an answer without calls. */
-export const NEXT_WORDS = "Go on.";
+export const NEXT_MESSAGE = "Go on.";
 
 /** The result of a call. */
 export function resultOf(place: number): string {
@@ -35,11 +35,11 @@ export const CLIENT_APIS: Readonly<Record<Client, ClientApi>> = {
       messages: turns.flatMap(writeChatTurn),
       ...(tools.length === 0 ? {} : { tools: tools.map(writeChatTool) }),
     }),
-    goOn: (request, { choices: [{ message }] }) => ({
+    nextTurn: (request, { choices: [{ message }] }) => ({
       ...request,
       messages: [...request.messages, message, ...answerChat(message)],
     }),
-    goOnBare: (request, { choices: [{ message }] }) => ({
+    nextBareTurn: (request, { choices: [{ message }] }) => ({
       ...request,
       messages: [...request.messages, bareMessage(message), ...answerChat(message)],
     }),
@@ -52,7 +52,7 @@ export const CLIENT_APIS: Readonly<Record<Client, ClientApi>> = {
       input: turns.flatMap(writeItems),
       ...(tools.length === 0 ? {} : { tools: tools.map(writeResponsesTool) }),
     }),
-    goOn: (request, answer) => ({
+    nextTurn: (request, answer) => ({
       ...request,
       input: [...asItems(request.input), ...answer.output, ...answerItems(answer.output)],
     }),
@@ -69,7 +69,7 @@ export const CLIENT_APIS: Readonly<Record<Client, ClientApi>> = {
       ...writeSystem(turns),
       ...(tools.length === 0 ? {} : { tools: tools.map(writeMessagesTool) }),
     }),
-    goOn: (request, answer) => ({
+    nextTurn: (request, answer) => ({
       ...request,
       messages: [
         ...request.messages,
@@ -171,7 +171,7 @@ function bareCall(call: Json): Json {
 function answerChat({ tool_calls, function_call }: Json): Json[] {
   if (function_call) return [{ role: "function", name: function_call.name, content: resultOf(0) }];
   const calls = listOf(tool_calls);
-  if (calls.length === 0) return [{ role: "user", content: NEXT_WORDS }];
+  if (calls.length === 0) return [{ role: "user", content: NEXT_MESSAGE }];
   return calls.map(({ id }, place) => ({ role: "tool", tool_call_id: id, content: resultOf(place) }));
 }
 
@@ -241,7 +241,7 @@ function answerItems(output: Json): Json[] {
   const answers = listOf(output)
     .filter(({ type }) => type in ANSWERED)
     .map((item, place) => ANSWERED[item.type]?.(item, place));
-  return answers.length > 0 ? answers : [{ role: "user", content: NEXT_WORDS }];
+  return answers.length > 0 ? answers : [{ role: "user", content: NEXT_MESSAGE }];
 }
 
 function writeSystem(turns: readonly Turn[]): Json {
@@ -286,6 +286,6 @@ function writeMessagesTool({ name, description, schema }: Conversation["tools"][
 
 function answerBlocks(content: Json): Json[] {
   const calls = listOf(content).filter(({ type }) => type === "tool_use");
-  if (calls.length === 0) return [{ type: "text", text: NEXT_WORDS }];
+  if (calls.length === 0) return [{ type: "text", text: NEXT_MESSAGE }];
   return calls.map(({ id }, place) => ({ type: "tool_result", tool_use_id: id, content: resultOf(place) }));
 }

@@ -16,7 +16,7 @@ export interface Media {
 
 /** A part of a message, in any format. */
 export type Item =
-  | { readonly kind: "text" | "refusal" | "reasoning" | "proof" | "hosted"; readonly value: string }
+  | { readonly kind: "text" | "refusal" | "reasoning" | "signature" | "hosted"; readonly value: string }
   | { readonly kind: "media"; readonly media: Media }
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly args: string }
   | {
@@ -78,7 +78,7 @@ export function listOf(value: Json): Json[] {
 }
 
 /** A text item for each text that is not empty. */
-export function textItems(kind: "text" | "refusal" | "reasoning" | "proof", ...values: Json[]): Item[] {
+export function textItems(kind: "text" | "refusal" | "reasoning" | "signature", ...values: Json[]): Item[] {
   return values.flatMap((value) => (typeof value === "string" && value !== "" ? [{ kind, value }] : []));
 }
 
@@ -108,12 +108,12 @@ export function whatOf(mediaType: string): Media["what"] {
  * The items of a vendor's signature, as received or in the envelope that carries another vendor's; an envelope without a
  * signature yields none. Clients pass both on unread.
  */
-export function proofItems(...values: Json[]): Item[] {
+export function signatureItems(...values: Json[]): Item[] {
   const opened = values.map((value) => {
     const carried = typeof value === "string" ? unwrapReasoning(value) : null;
     return carried === null ? value : (carried.signature ?? carried.encrypted);
   });
-  return textItems("proof", ...opened);
+  return textItems("signature", ...opened);
 }
 
 /** The events of an SSE stream as JSON, bytes read as Latin-1, without `[DONE]`. */

@@ -14,7 +14,7 @@ export interface Explanation {
   readonly covers: (loss: Loss) => boolean;
 }
 
-const REASONING: readonly Loss["kind"][] = ["reasoning", "proof"];
+const REASONING: readonly Loss["kind"][] = ["reasoning", "signature"];
 const isTurn = ({ check }: Loss): boolean => check === "next turn" || check === "bare next turn";
 
 /** What a warning must mention to name a difference of that kind. */
@@ -22,7 +22,7 @@ const NAMED: Readonly<Partial<Record<Loss["kind"], RegExp>>> = {
   system: /system message|told to answer in JSON/,
   user: /system message|does not begin with the user/,
   reasoning: /[Rr]easoning.* left out/,
-  proof: /[Rr]easoning.* left out/,
+  signature: /[Rr]easoning.* left out/,
   media: /(image|file|audio|video).* left out/,
   hosted: / left out/,
 };
@@ -98,7 +98,7 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     reason: "a signature without a field in the client's format comes back from the gateway's memory",
-    covers: ({ kind, change, check }) => kind === "proof" && change === "lost" && check === "answer",
+    covers: ({ kind, change, check }) => kind === "signature" && change === "lost" && check === "answer",
   },
   {
     reason: "an answer with calls has the finish reason for calls",

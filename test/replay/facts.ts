@@ -12,7 +12,17 @@ import {
 /** Kinds whose texts are joined before they are compared, because formats split them differently. */
 const JOINED = ["system", "user", "text", "reasoning"] as const;
 /** Kinds that are compared one by one. */
-const SINGLE = ["call", "result", "media", "proof", "hosted", "tool", "citation", "finish", "usage"] as const;
+const SINGLE = [
+  "call",
+  "result",
+  "media",
+  "signature",
+  "hosted",
+  "tool",
+  "citation",
+  "finish",
+  "usage",
+] as const;
 
 export type FactKind = (typeof JOINED)[number] | (typeof SINGLE)[number];
 
@@ -34,7 +44,7 @@ const NOTHING: Facts = {
   call: [],
   result: [],
   media: [],
-  proof: [],
+  signature: [],
   hosted: [],
   tool: [],
   citation: [],
@@ -143,7 +153,7 @@ function findOpen({ id, name }: Extract<Item, { kind: "result" }>, open: readonl
 
 function itemFacts(role: Turn["role"], item: Exclude<Item, { kind: "call" | "result" }>): Fact[] {
   if (item.kind === "media") return [mediaFact(item.media)];
-  if (item.kind === "proof" || item.kind === "hosted") return [[item.kind, item.value]];
+  if (item.kind === "signature" || item.kind === "hosted") return [[item.kind, item.value]];
   if (role === "assistant") return [[item.kind === "reasoning" ? "reasoning" : "text", squash(item.value)]];
   return [[role === "system" ? "system" : "user", squash(item.value)]];
 }

@@ -41,19 +41,19 @@ export interface Recordings {
   /** Answers with an error's status. */
   readonly failures: readonly (Recording & { readonly status: number })[];
   readonly embeddings: readonly { readonly name: string; readonly request: Json; readonly body: string }[];
-  /** How many of each kind use an API that the gateway does not speak. */
-  readonly beyond: ReadonlyMap<string, number>;
+  /** How many of each kind use an API that the gateway does not support. */
+  readonly unsupported: ReadonlyMap<string, number>;
 }
 
 /** Reads all available recordings: answers alone, including hand-made ones, and exchanges. */
 export function readRecordings(): Recordings {
   const exchanges = hasExchanges ? readExchanges() : [];
-  const beyond = new Map<string, number>();
+  const unsupported = new Map<string, number>();
   const known = exchanges.flatMap((exchange) => {
     const format = formatOf(exchange);
     if (format !== null) return [{ exchange, format }];
     const kind = `${exchange.host}${exchange.path.replace(/\/model\/[^/]+/, "/model/…")}`;
-    if (!isEmbedding(exchange)) beyond.set(kind, (beyond.get(kind) ?? 0) + 1);
+    if (!isEmbedding(exchange)) unsupported.set(kind, (unsupported.get(kind) ?? 0) + 1);
     return [];
   });
   const alone = readRecorded().map(
@@ -76,7 +76,7 @@ export function readRecordings(): Recordings {
     embeddings: exchanges
       .filter(isEmbedding)
       .map(({ name, request, body = "" }) => ({ name, request, body })),
-    beyond,
+    unsupported,
   };
 }
 
@@ -98,7 +98,7 @@ const FORMATS: readonly (readonly [path: RegExp, format: FormatName])[] = [
   [/\/v2\/chat$/, "cohere-chat"],
 ];
 
-/** Null for APIs that the gateway does not speak: Cohere`null` for APIs that the gateway does not speak: Cohere's first, Ollama's own, Bedrock's raw calls.s own, Bedrock's raw calls. */
+/** Returns null for APIs that the gateway does not support: Cohere's first, Ollama's own, Bedrock's raw calls. */
 function formatOf({ path, host }: Exchange): FormatName | null {
   if (host === "api.cohere.com" && path === "/v1/chat") return null;
   return FORMATS.find(([end]) => end.test(path))?.[1] ?? null;

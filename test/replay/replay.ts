@@ -1,7 +1,7 @@
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
 import { addCallIds } from "./call-ids.ts";
-import { CLIENT_APIS, type ClientApi, NEXT_WORDS, resultOf } from "./clients.ts";
+import { CLIENT_APIS, type ClientApi, NEXT_MESSAGE, resultOf } from "./clients.ts";
 import { type Answer, type Conversation, type Item, type Json, readSse, type Turn } from "./conversation.ts";
 import { answerFacts, compareFacts, conversationFacts, type Difference } from "./facts.ts";
 import { READERS } from "./formats/all-formats.ts";
@@ -48,9 +48,9 @@ export interface Direction {
 
 /** Lists every direction: each recorded answer to each client API, and each recorded request from each API to each format. */
 export function listDirections(recordings: readonly Recording[]): Direction[] {
-  const sayable = Map.groupBy(recordings.filter(saysSomething), ({ format }) => format);
+  const answersByFormat = Map.groupBy(recordings.filter(hasContent), ({ format }) => format);
   return recordings.flatMap((recording, place) => {
-    const elsewhere = chooseOther(recording.format, place, sayable);
+    const elsewhere = chooseOther(recording.format, place, answersByFormat);
     const own = targetsOf(recording).map((target) => ({
       target,
       recording,
@@ -61,7 +61,7 @@ export function listDirections(recordings: readonly Recording[]): Direction[] {
     if (recording.request === null) return fromEachClient(own);
     const shapes = [null, ...listShapes(READERS[recording.format].readRequest(recording.request))];
     const others = PLAIN_TARGETS.flatMap((target) => {
-      const answer = pick(sayable.get(target.format) ?? [], place);
+      const answer = pick(answersByFormat.get(target.format) ?? [], place);
       return shapes
         .filter((shape) => shape !== null || target.format !== recording.format)
         .map((shape) => ({ target, recording, answer, shape, elsewhere }));
@@ -80,13 +80,13 @@ function fromEachClient(directions: readonly Omit<Direction, "client">[]): Direc
 function chooseOther(
   format: FormatName,
   place: number,
-  sayable: ReadonlyMap<FormatName, readonly Recording[]>,
+  answersByFormat: ReadonlyMap<FormatName, readonly Recording[]>,
 ): Direction["elsewhere"] {
   const target = pick(
     PLAIN_TARGETS.filter((other) => other.format !== format),
     place,
   );
-  return { target, answer: pick(sayable.get(target.format) ?? [], place) };
+  return { target, answer: pick(answersByFormat.get(target.format) ?? [], place) };
 }
 
 /** Returns elements of a list in turn. Every format has hand-made answers, so no list is empty. */
@@ -95,7 +95,7 @@ function pick<T>(list: readonly T[], place: number): T {
 }
 
 /** An answer of another recording must not be empty: that is a separate case. */
-function saysSomething(recording: Recording): boolean {
+function hasContent(recording: Recording): boolean {
   return readVendor(recording).items.length > 0;
 }
 
@@ -113,28 +113,28 @@ export async function replay(site: ReplaySite, direction: Direction): Promise<Ou
     ? [compareReply(direction, "request", first, () => checkRequest(client, target, body, first))]
     : [];
   if (recording !== answer) return outcomes;
-  const said = readVendor(answer);
+  const recorded = readVendor(answer);
   const got = readReply(client, answer.isStream, first.text);
   outcomes.push(
     compareReply(direction, "answer", first, () =>
-      compareFacts(answerFacts(said), answerFacts(READERS[client.format].readAnswer(got))),
+      compareFacts(answerFacts(recorded), answerFacts(READERS[client.format].readAnswer(got))),
     ),
   );
-  for (const [check, goOn] of [
-    ["next turn", client.goOn],
-    ["bare next turn", client.goOnBare],
+  for (const [check, nextTurn] of [
+    ["next turn", client.nextTurn],
+    ["bare next turn", client.nextBareTurn],
   ] as const) {
-    if (goOn === undefined) continue;
-    const nextBody = goOn(body, got);
+    if (nextTurn === undefined) continue;
+    const nextBody = nextTurn(body, got);
     const next = await ask(nextBody);
-    const added = continueWith(said, client.answersItems?.(got) ?? []);
+    const added = continueWith(recorded, client.answersItems?.(got) ?? []);
     outcomes.push(
       compareReply(direction, check, next, () =>
         checkNextTurn(client, target, { body: nextBody, first, next }, added),
       ),
     );
   }
-  return [...outcomes, await goOnElsewhere(site, direction, client.goOn(body, got))];
+  return [...outcomes, await replayElsewhere(site, direction, client.nextTurn(body, got))];
 }
 
 /** Conversations of different recordings, and of different clients, have different keys. */
@@ -143,7 +143,7 @@ function callerOf({ client, recording }: Direction): string {
 }
 
 /** Sends the next turn to a vendor of another format. */
-async function goOnElsewhere(site: ReplaySite, direction: Direction, next: Json): Promise<Outcome> {
+async function replayElsewhere(site: ReplaySite, direction: Direction, next: Json): Promise<Outcome> {
   const { client } = direction;
   const { target, answer } = direction.elsewhere;
   const body = { ...next, stream: answer.isStream };
@@ -190,12 +190,12 @@ function greet(answer: Recording): Conversation {
 
 const ANYTHING = { type: "object", properties: {}, additionalProperties: true };
 
-/** The vendor must receive what the client said, in a form that it accepts. */
+/** The vendor must receive what the client sent, in a form that it accepts. */
 function checkRequest(client: ClientApi, target: Target, body: Json, { sent }: Asked): Difference[] {
-  const said = conversationFacts(READERS[client.format].readRequest(body));
+  const expected = conversationFacts(READERS[client.format].readRequest(body));
   const got = sent.at(-1);
   return [
-    ...compareFacts(said, conversationFacts(READERS[target.format].readRequest(got))),
+    ...compareFacts(expected, conversationFacts(READERS[target.format].readRequest(got))),
     ...checkRules(client, target, body, got),
   ];
 }
@@ -236,7 +236,7 @@ function continueWith({ items, finish }: Answer, itemTypes: readonly string[]): 
   const answered = [...results, ...itemTypes.map((value): Item => ({ kind: "hosted", value }))];
   if (answered.length > 0) return [turn, { role: "tool", items: answered }];
   if (finish === "pause") return [turn];
-  return [turn, { role: "user", items: [{ kind: "text", value: NEXT_WORDS }] }];
+  return [turn, { role: "user", items: [{ kind: "text", value: NEXT_MESSAGE }] }];
 }
 
 /** A recorded answer, read as its vendor defines it. */

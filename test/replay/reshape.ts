@@ -3,7 +3,7 @@ import type { Conversation, Turn } from "./conversation.ts";
 /** Shapes in which clients send the same history, in addition to the recorded one. */
 export const SHAPES = {
   "each call in a message of its own": (conversation) => reshape(conversation, partCalls),
-  "words between calls and results": (conversation) => reshape(conversation, speakBetween),
+  "words between calls and results": (conversation) => reshape(conversation, insertText),
 } as const satisfies Readonly<Record<string, (conversation: Conversation) => Conversation>>;
 
 export type Shape = keyof typeof SHAPES;
@@ -33,7 +33,7 @@ function partCalls(turn: Turn): Turn[] {
   return calls.map((call, place) => ({ role, items: place === 0 ? [...others, call] : [call] }));
 }
 
-function speakBetween(turn: Turn): Turn[] {
+function insertText(turn: Turn): Turn[] {
   if (countCalls(turn) === 0) return [turn];
   return [turn, { role: "assistant", items: [{ kind: "text", value: "Working on it." }] }];
 }

@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
 });
 
 if (!hasExchanges) console.log(`skipped: the recorded exchanges, because there are none at ${EXCHANGES}`);
-const { answers, failures, embeddings, beyond } = readRecordings();
+const { answers, failures, embeddings, unsupported } = readRecordings();
 const directions = listDirections(answers).filter(
   ({ client, target, recording }, place) =>
     recording.name.includes(options.only) &&
@@ -38,7 +38,7 @@ const isWhole = directions.length === listDirections(answers).length && hasExcha
 console.log(
   `replay: ${answers.length} answers, ${failures.length} failures, ${embeddings.length} embeddings, ${directions.length} directions`,
 );
-for (const [kind, count] of beyond) console.log(`not spoken here: ${count} of ${kind}`);
+for (const [kind, count] of unsupported) console.log(`not supported: ${count} of ${kind}`);
 
 const site = await startReplaySite(failures.map(({ format }) => format));
 const outcomes: Outcome[] = [];

@@ -23,7 +23,7 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
 /** Finish reasons with which vendors report a failure. */
 const FAILED = new Set(["error", "network_error", "insufficient_system_resource", "engine_overloaded"]);
 
-/** Whether a vendor's finish reason means that the generation failed. */
+/** Returns whether a vendor's finish reason means that the generation failed. */
 export function isFailedFinish(reason: string): boolean {
   return FAILED.has(reason.toLowerCase());
 }

@@ -30,7 +30,7 @@ export function encodeReasoning({ reasoning, details }: DeltaText): Fields {
   };
 }
 
-/** Returns whether any of the other fields of a message has content, such as media or citations. Empty values and numbers do not count. */
+/** Returns whether any other field of a message has content, such as media. Empty values and numbers do not count. */
 export function hasOtherContent(fields: Fields): boolean {
   for (const name in fields) {
     const value = fields[name];

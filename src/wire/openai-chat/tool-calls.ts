@@ -172,12 +172,12 @@ function encodePiece({ isCustom, others }: Piece, name: { readonly name?: string
   return { ...inner, ...others };
 }
 
-/** Whether a piece has no fields beyond those of a name and arguments. */
+/** Returns whether a piece has no fields beyond those of a name and arguments. */
 export function isPlainPiece(piece: Fields): boolean {
   return Object.keys(omit(piece, CALL_FIELDS)).length === 0;
 }
 
-/** Whether a piece repeats the whole call under its index, as some vendors do at the end. */
+/** Returns whether a piece repeats the whole call under its index, as some vendors do at the end. */
 function isRepeat(call: KnownCall, piece: Piece): boolean {
   return call.hasArguments && piece.id !== "" && piece.name !== "" && isWholeObject(piece.text);
 }
@@ -188,7 +188,7 @@ function readArguments(value: unknown): string {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** Whether a text is one complete JSON object. */
+/** Returns whether a text is one complete JSON object. */
 export function isWholeObject(text: string): boolean {
   if (!text.startsWith("{") || !text.endsWith("}")) return false;
   try {

@@ -7,8 +7,8 @@ import {
   type Json,
   listOf,
   type Media,
-  proofItems,
   readSse,
+  signatureItems,
   type Turn,
   textItems,
   type WireReader,
@@ -48,9 +48,9 @@ function readBlock(block: Json): Item[] {
     case "text":
       return textItems("text", block.text);
     case "thinking":
-      return [...textItems("reasoning", block.thinking), ...proofItems(block.signature)];
+      return [...textItems("reasoning", block.thinking), ...signatureItems(block.signature)];
     case "redacted_thinking":
-      return proofItems(block.data);
+      return signatureItems(block.data);
     case "tool_use":
       return [{ kind: "call", id: block.id, name: block.name, args: JSON.stringify(block.input) }];
     case "tool_result": {

@@ -7,7 +7,7 @@ import {
   type Json,
   listOf,
   type Media,
-  proofItems,
+  signatureItems,
   type Turn,
   textItems,
   textOf,
@@ -47,7 +47,7 @@ function readBlock(block: Json): Item[] {
     const { reasoningText, redactedContent } = block.reasoningContent;
     return [
       ...textItems("reasoning", reasoningText?.text),
-      ...proofItems(reasoningText?.signature, redactedContent),
+      ...signatureItems(reasoningText?.signature, redactedContent),
     ];
   }
   if (block.toolUse) {
@@ -118,7 +118,7 @@ function joinStream(latin1: string): Json {
     const at = event.contentBlockIndex;
     if (type === "contentBlockStart" && event.start?.toolUse)
       blocks[at] = { toolUse: { ...event.start.toolUse } };
-    if (type === "contentBlockDelta") growBlock(blocks, inputs, at, event.delta);
+    if (type === "contentBlockDelta") appendToBlock(blocks, inputs, at, event.delta);
     if (type === "messageStop") body.stopReason = event.stopReason;
     if (type === "metadata") body.usage = event.usage;
   }
@@ -128,20 +128,20 @@ function joinStream(latin1: string): Json {
   return body;
 }
 
-function growBlock(blocks: Json[], inputs: string[], at: number, delta: Json): void {
+function appendToBlock(blocks: Json[], inputs: string[], at: number, delta: Json): void {
   if (delta.toolUse) inputs[at] = (inputs[at] ?? "") + (delta.toolUse.input ?? "");
   if (typeof delta.text === "string") blocks[at] = { text: (blocks[at]?.text ?? "") + delta.text };
-  const thought = delta.reasoningContent;
-  if (!thought) return;
+  const reasoning = delta.reasoningContent;
+  if (!reasoning) return;
   const { text = "", signature = "" } = blocks[at]?.reasoningContent?.reasoningText ?? {};
   blocks[at] = {
     reasoningContent:
-      thought.redactedContent !== undefined
-        ? { redactedContent: thought.redactedContent }
+      reasoning.redactedContent !== undefined
+        ? { redactedContent: reasoning.redactedContent }
         : {
             reasoningText: {
-              text: text + (thought.text ?? ""),
-              signature: signature + (thought.signature ?? ""),
+              text: text + (reasoning.text ?? ""),
+              signature: signature + (reasoning.signature ?? ""),
             },
           },
   };

@@ -95,7 +95,7 @@ function joinStream(latin1: string): Json {
   for (const { type, index, delta } of readSse(latin1)) {
     const piece = delta?.message ?? {};
     if (type === "content-start") message.content[index] = { ...piece.content };
-    if (type === "content-delta") growText(message.content[index], piece.content);
+    if (type === "content-delta") appendText(message.content[index], piece.content);
     if (type === "tool-plan-delta") message.tool_plan += piece.tool_plan;
     if (type === "tool-call-start") message.tool_calls[index] = structuredClone(piece.tool_calls);
     if (type === "tool-call-delta")
@@ -107,7 +107,7 @@ function joinStream(latin1: string): Json {
   return body;
 }
 
-function growText(part: Json, { text, thinking }: Json): void {
+function appendText(part: Json, { text, thinking }: Json): void {
   if (text !== undefined) part.text = (part.text ?? "") + text;
   if (thinking !== undefined) part.thinking = (part.thinking ?? "") + thinking;
 }

@@ -6,8 +6,8 @@ import {
   type Json,
   listOf,
   type Media,
-  proofItems,
   readSse,
+  signatureItems,
   type Turn,
   textItems,
   textOf,
@@ -57,18 +57,18 @@ function readTurn({ role, parts }: Json): Turn {
 }
 
 function readPart(part: Json): Item[] {
-  const proof = part.thoughtSignature === STAND_IN ? [] : proofItems(part.thoughtSignature);
+  const signature = part.thoughtSignature === STAND_IN ? [] : signatureItems(part.thoughtSignature);
   if (part.functionCall) {
     const { id, name, args } = part.functionCall;
-    return [{ kind: "call", id: id ?? "", name, args: JSON.stringify(args ?? {}) }, ...proof];
+    return [{ kind: "call", id: id ?? "", name, args: JSON.stringify(args ?? {}) }, ...signature];
   }
   if (part.functionResponse) return [readResult(part.functionResponse)];
   const media = readMedia(part);
-  if (media !== null) return [{ kind: "media", media }, ...proof];
+  if (media !== null) return [{ kind: "media", media }, ...signature];
   if (typeof part.text === "string")
-    return [...textItems(part.thought ? "reasoning" : "text", part.text), ...proof];
+    return [...textItems(part.thought ? "reasoning" : "text", part.text), ...signature];
   const [type = "nothing"] = Object.keys(part).filter((name) => name !== "thoughtSignature");
-  return [...(type === "nothing" ? [] : [{ kind: "hosted" as const, value: type }]), ...proof];
+  return [...(type === "nothing" ? [] : [{ kind: "hosted" as const, value: type }]), ...signature];
 }
 
 function readResult({ id, name, response, parts }: Json): Item {

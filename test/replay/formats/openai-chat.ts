@@ -8,8 +8,8 @@ import {
   listOf,
   type Media,
   mediaFromUrl,
-  proofItems,
   readSse,
+  signatureItems,
   type Turn,
   textItems,
   textOf,
@@ -96,7 +96,7 @@ function readAssistant(message: Json): Item[] {
   ]);
   return [
     ...textItems("reasoning", thoughts || message.reasoning_content || message.reasoning),
-    ...proofItems(...proofs),
+    ...signatureItems(...proofs),
     ...readContent(message.content),
     ...textItems("refusal", message.refusal),
     ...listOf(message.images).flatMap((image): Item[] =>
@@ -164,8 +164,10 @@ function joinStream(latin1: string): Json {
   const body: Json = foldStream("chat", chunks);
   if (parts.length > 0) {
     const texts = chunks.map((chunk) => chunk.choices?.[0]?.delta?.content);
-    const spoken = texts.filter((text) => typeof text === "string").map((text) => ({ type: "text", text }));
-    body.choices[0].message.content = [...parts, ...spoken];
+    const textParts = texts
+      .filter((text) => typeof text === "string")
+      .map((text) => ({ type: "text", text }));
+    body.choices[0].message.content = [...parts, ...textParts];
   }
   const { usage } = chunks.findLast((chunk) => chunk.usage) ?? {};
   return { ...body, usage };

@@ -7,8 +7,8 @@ import {
   listOf,
   type Media,
   mediaFromUrl,
-  proofItems,
   readSse,
+  signatureItems,
   type Turn,
   textItems,
   textOf,
@@ -91,7 +91,7 @@ function readItem(item: Json): Item[] {
     case "reasoning":
       return [
         ...textItems("reasoning", textOf(item.content), textOf(item.summary)),
-        ...proofItems(item.encrypted_content),
+        ...signatureItems(item.encrypted_content),
       ];
     case "function_call":
       return [{ kind: "call", id: item.call_id, name: item.name, args: item.arguments }];

@@ -135,7 +135,7 @@ function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[])
     if (content?.kind === "string") texts.push(content);
     for (const block of content?.items ?? []) addBlock(block);
   };
-  /** Counts texts, thinking, inputs, results and documents of text. The number of bytes of other media is unrelated to the number of their tokens. */
+  /** Counts texts, thinking, inputs, results and documents of text. The tokens of other media do not depend on their bytes. */
   const addBlock = (block: JsonNode): void => {
     const blockText = memberOf(block, "text");
     if (blockText !== undefined) texts.push(blockText);

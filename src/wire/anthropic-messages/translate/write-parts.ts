@@ -53,7 +53,7 @@ export abstract class PartWriter {
     return this.close();
   }
 
-  /** Whether the end of the part still has something to send after it has yielded. */
+  /** Returns whether the end of the part still has something to send after it has yielded. */
   hasPendingEnd(): boolean {
     return this.lateSignature !== null;
   }

@@ -130,7 +130,7 @@ const PLAIN = /^[^"\\\x00-\x1f\x80-\xff]*$/;
 const ASCII = /^[\x00-\x7f]*$/;
 const ESCAPED = /^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
-/** Whether the bytes are the content of one JSON string in complete UTF-8 characters. */
+/** Returns whether the bytes are the content of one JSON string in complete UTF-8 characters. */
 function isStringBody(text: string): boolean {
   if (PLAIN.test(text)) return true;
   if (!ESCAPED.test(text)) return false;

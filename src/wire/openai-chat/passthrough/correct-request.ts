@@ -75,8 +75,8 @@ function correctArguments(text: string, args: JsonNode | undefined, splices: Spl
 }
 
 /**
- * Returns whether a string contains the JSON of an object. Latin-1 suffices, because other characters are inside strings of the inner
- * JSON.
+ * Returns whether a string contains the JSON of an object. Latin-1 suffices, because other characters are inside
+ * strings of the inner JSON.
  */
 function isObjectText(text: string, { start, end }: JsonNode): boolean {
   if (end - start === EMPTY_OBJECT.length && text.startsWith(EMPTY_OBJECT, start)) return true;

@@ -117,7 +117,7 @@ function describeCall(text: string, call: JsonNode | undefined): string {
 }
 
 /**
- * Finds the texts in contents and arguments. Media are left out, because the number of their bytes is unrelated to the number of their tokens.
+ * Finds the texts in contents and arguments. Media are left out, because their tokens do not depend on their bytes.
  */
 function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];

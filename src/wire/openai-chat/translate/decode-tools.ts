@@ -24,7 +24,7 @@ const KNOWN: Readonly<Record<"function" | "custom", ReadonlySet<string>>> = {
 };
 const CACHE: ReadonlySet<string> = new Set(["cache_control"]);
 
-/** Whether `printTool` would print exactly this tool. */
+/** Returns whether `printTool` would print exactly this tool. */
 function isPlain(raw: Fields, tool: FunctionTool | CustomTool): boolean {
   if (tool.kind === "custom" || tool.parameters === null) return isDeepStrictEqual(printTool(tool), raw);
   const { description, strict } = tool;

@@ -9,7 +9,7 @@ import { encodeMadeImage } from "./made-images.ts";
 import { encodeSentReasoning } from "./reasoning-parts.ts";
 import { encodeCall } from "./tool-call-parts.ts";
 
-/** Encodes the messages of a request. Media in tool results follow in a user message, because this format does not allow them in results. */
+/** Encodes the messages of a request. Media in tool results follow in a user message: this format does not allow them in results. */
 export function encodeMessages(messages: readonly Message[], warn: Warn): Fields[] {
   const encoded: Fields[] = [];
   /** Media of tool results, which are sent after all results of their turn. */

@@ -31,7 +31,7 @@ export function encodeAnswer(answer: Answer, { identity, end, asked }: AnswerFra
   };
 }
 
-/** Whether the client asked for an answer without reasoning. */
+/** Returns whether the client asked for an answer without reasoning. */
 export function hidesReasoning({ request }: AskedFor): boolean {
   return request.reasoning?.hidden === true;
 }

@@ -31,12 +31,12 @@ function encodeTool(tool: FunctionTool | CustomTool, field: string, fitter: Stri
   return { ...raw, function: { ...inner, parameters: NO_PARAMETERS } };
 }
 
-/** Whether a tool came in another format. Tools of this format have no extras if they are spelled as usual. */
+/** Returns whether a tool came in another format. Tools of this format have no extras if they are spelled as usual. */
 function isForeign({ extras }: FunctionTool | CustomTool): boolean {
   return extras !== undefined && extras.format !== "openai-chat";
 }
 
-/** Whether this format can express any of the tools. */
+/** Returns whether this format can express any of the tools. */
 export function hasTools(tools: readonly Tool[]): boolean {
   return tools.some((tool) => tool.kind !== "native" || tool.format === "openai-chat");
 }

@@ -26,7 +26,7 @@ export function decodeReasoningParameters(raw: Fields): Pick<ConversationRequest
 const USUAL_FIELDS: ReasoningFields = { effort: "reasoning_effort" };
 
 /**
- * Whether the client's reasoning fields have to be replaced for a target. If nothing is known about a model, its host gets the
+ * Returns whether the client's reasoning fields have to be replaced for a target. If nothing is known about a model, its host gets the
  * client's fields.
  */
 export function mustRespell(raw: Fields, target: ModelTarget): boolean {
@@ -154,7 +154,7 @@ const COMMON_EFFORTS = ["low", "medium", "high"];
 /** The effort for reasoning that is switched on without an amount, for models that only have efforts. */
 const USUAL_EFFORT = "medium";
 
-/** Whether a model's reasoning can only be switched on and off. */
+/** Returns whether a model's reasoning can only be switched on and off. */
 function isToggle(control: ModelTarget["reasoning"]): boolean {
   return control?.canDisable === true && control.efforts === undefined;
 }

@@ -175,7 +175,7 @@ function kindOf(text: string, item: JsonNode): ItemKind {
   return isCall ? "hosted-call" : "native";
 }
 
-/** Counts texts, arguments and tools. The number of bytes of images and files is unrelated to the number of their tokens. */
+/** Counts texts, arguments and tools. The tokens of images and files do not depend on their bytes. */
 function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
   let otherBytes = sizeOf(memberOf(root, "tools"));
