@@ -1,5 +1,5 @@
 export interface BoundedMapOptions<Key, Value> {
-  /** Upper bound of the costs of all entries together; the number of entries where each costs 1. */
+  /** The upper bound of the total cost of all entries: their number if each costs 1. */
   readonly max: number;
   /** Entries for which it returns false are kept, even if the map grows past its bound. */
   readonly mayEvict?: (value: Value) => boolean;
@@ -17,7 +17,7 @@ interface Entry<Value> {
  * does not: a cache that calls `touch` on a hit evicts the least recently used entry. All operations take constant time.
  */
 export class BoundedMap<Key, Value> {
-  /** In order of age, the oldest first. */
+  /** The oldest first. */
   private readonly entries = new Map<Key, Entry<Value>>();
   private totalCost = 0;
 
@@ -27,7 +27,7 @@ export class BoundedMap<Key, Value> {
     return this.entries.size;
   }
 
-  /** The costs of all entries together; at most `max`. */
+  /** The total cost of all entries; at most `max`. */
   get cost(): number {
     return this.totalCost;
   }
@@ -45,7 +45,7 @@ export class BoundedMap<Key, Value> {
     return entry.value;
   }
 
-  /** Stores the newest entry, in place of one with the same key. An entry that costs more than `max` evicts all, itself included. */
+  /** Stores an entry as the newest, replacing one with the same key. An entry that costs more than `max` evicts all, including itself. */
   set(key: Key, value: Value, cost = 1): void {
     this.delete(key);
     this.entries.set(key, { value, cost });

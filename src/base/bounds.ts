@@ -1,20 +1,19 @@
 /**
- * Bounds that nobody configures. Those an operator may change stand in `app/config-schema.ts`.
- * Each name ends in its unit, or names what is counted. Bounds of requests leave at least an order of magnitude above
- * what real clients send: 2,000 messages, 200 tools, 13 levels of nesting.
+ * Bounds that are not configurable. The configurable ones are in `app/config-schema.ts`. Each name ends in its unit, or names what is
+ * counted. Bounds of requests are at least ten times what real clients send: 2,000 messages, 200 tools, 13 levels of nesting.
  */
 export const BOUNDS = {
-  /** Levels of arrays and objects inside each other, in whatever the gateway parses. */
+  /** Nesting of arrays and objects in any JSON. */
   jsonDepth: 256,
-  /** Values of all kinds in one request body, members of objects and elements of arrays among them. */
+  /** Values in one request body, including members of objects and elements of arrays. */
   jsonValues: 500_000,
-  /** Members of the body's own object. */
+  /** Members of the body's top-level object. */
   bodyFields: 1_000,
   /** Members of `messages`, or items of `input`. */
   messages: 20_000,
-  /** Answers to one request (`n`); OpenAI's own bound. */
+  /** Answers to one request (`n`), as at OpenAI. */
   answers: 128,
-  /** Content parts of all messages together, those inside tool results among them. */
+  /** Content parts of all messages together, including those in tool results. */
   parts: 50_000,
   /** Tool calls of all messages together. */
   toolCalls: 20_000,
@@ -26,33 +25,33 @@ export const BOUNDS = {
   schemaValues: 200_000,
   /** Branches of one `anyOf`, `oneOf` or `allOf`. */
   schemaBranches: 10_000,
-  /** Warnings of one request that are named; the others are counted. */
+  /** Warnings of one request that are listed. Further ones are counted. */
   warnings: 100,
-  /** Texts of one embeddings request; OpenAI's own bound. */
+  /** Texts of one embeddings request, as at OpenAI. */
   embeddingInputs: 2_048,
-  /** Body of an embeddings request: four times what OpenAI's 300,000 tokens a request come to. */
+  /** Body of an embeddings request: four times the size of OpenAI's maximum of 300,000 tokens. */
   embeddingsBodyBytes: 8 * 1024 * 1024,
-  /** Body of a fill-in-the-middle request: four times what the largest window of a code model holds. */
+  /** Body of a fill-in-the-middle request: four times the size of the largest context window of a code model. */
   fimBodyBytes: 4 * 1024 * 1024,
   /** Body of a management request. */
   managementBodyBytes: 1024 * 1024,
-  /** One event of an upstream's stream; images in answers need room. */
+  /** One event of an upstream's stream, which may contain an image. */
   eventBytes: 32 * 1024 * 1024,
-  /** An upstream's whole answer, not streamed. */
+  /** An upstream's answer that is not streamed. */
   answerBytes: 64 * 1024 * 1024,
-  /** Choices of one answer; OpenAI's own bound of `n`. */
+  /** Choices of one answer, as at OpenAI. */
   choices: 128,
-  /** What is read of an upstream's error body. */
+  /** Bytes of an upstream's error body that are read. */
   errorBodyBytes: 64 * 1024,
-  /** What an error passes on of an upstream's words. */
+  /** Characters of an upstream's message in an error. */
   upstreamMessageChars: 2_000,
-  /** What an error passes on of what a model wrote and its vendor could not read. */
+  /** Characters of a failed generation in an error: output that the vendor could not parse. */
   failedGenerationChars: 16_000,
   /** The window of a zstd body, as a power of two: 8 MB, the maximum for a content coding by RFC 9659. */
   zstdWindowLog: 23,
-  /** Events held back before the first token. */
+  /** Events that are held back before the first token. */
   heldBytes: 1024 * 1024,
-  /** Models in one request's `models`. */
+  /** Members of `models` in one request. */
   fallbackModels: 16,
   /** A model id. */
   modelIdChars: 256,

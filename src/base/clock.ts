@@ -4,8 +4,8 @@ export interface Timer {
 }
 
 /**
- * The only source of time. Everything that waits or stamps takes one, so the whole
- * service runs under a test clock and nothing in the tests sleeps.
+ * The only source of time. It is passed to everything that waits or records a time, so that tests run with a test clock and do not
+ * sleep.
  */
 export interface Clock {
   /** Wall time in milliseconds since the epoch. */
@@ -16,7 +16,7 @@ export interface Clock {
   every(periodMs: number, callback: () => void): Timer;
 }
 
-/** The machine's clock. */
+/** The clock of the system. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, callback) {

@@ -24,26 +24,26 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** What went wrong, as a value. `message` and `metadata` are public: no secret, stack or path goes in. */
+/** An error as a value. `message` and `metadata` are public: they contain no secret, stack or path. */
 export interface Failure {
   readonly code: ErrorCode;
-  /** Says what to do next. */
+  /** Describes the error and what to do. */
   readonly message: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Seconds, for the `Retry-After` header; whole and at least 1. */
+  /** The `Retry-After` header in whole seconds, at least 1. */
   readonly retryAfterS?: number;
-  /** More headers for the answer, such as the limit's. */
+  /** Further response headers, such as those of a limit. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log only. Never rendered. */
+  /** Details for the log. Never rendered. */
   readonly internal?: string;
 }
 
-/** The HTTP status of a failure. */
+/** Returns the HTTP status of a failure. */
 export function statusOf(failure: Failure): number {
   return ERROR_STATUS[failure.code];
 }
 
-/** A `Failure` on its way to the one place that renders errors. */
+/** A `Failure` that is thrown, up to where errors are rendered. */
 export class GatewayError extends Error {
   readonly failure: Failure;
 
@@ -54,13 +54,13 @@ export class GatewayError extends Error {
   }
 }
 
-/** Ends the request with a failure. */
+/** Throws a failure as a `GatewayError`. */
 export function fail(code: ErrorCode, message: string, rest: Omit<Failure, "code" | "message"> = {}): never {
   throw new GatewayError({ code, message, ...rest });
 }
 
 /**
- * Ends the request with `invalid_request` for one field. The message is the field's name followed by `problem`, a sentence without
+ * Throws `invalid_request` for one field. The message is the field's name followed by `problem`, a sentence without
  * its full stop such as "must be a string". A path such as `messages[3].content` names a nested field.
  */
 export function rejectField(field: string, problem: string): never {
@@ -68,8 +68,8 @@ export function rejectField(field: string, problem: string): never {
 }
 
 /**
- * The failure behind anything that was thrown. What nobody foresaw: the caller learns that it is our fault and no
- * more, the log learns all.
+ * Returns the failure of anything that was thrown. An unexpected error becomes `internal`: its details are for the log, and the caller
+ * learns only that the gateway failed.
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof GatewayError) return error.failure;

@@ -4,20 +4,20 @@ import type { Random } from "./random.ts";
 const BASE32 = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_DIGITS = 10;
 
-/** All pairs of digits: ten random bits become two characters in one look. */
+/** All pairs of digits, by which ten random bits become two characters at once. */
 const PAIRS: readonly string[] = Array.from(
   { length: 1024 },
   (_, at) => `${BASE32[at >> 5]}${BASE32[at & 31]}`,
 );
 const RANDOM_PAIRS = 8;
 
-/** Makes ids that sort by time and cannot be guessed: a prefix, 10 digits of milliseconds, 16 random ones. */
+/** Generates ids that sort by time and cannot be guessed: a prefix, 10 digits of milliseconds, 16 random digits. */
 export interface IdSource {
-  /** For example `next("gen")` gives `gen_01jd…`. */
+  /** Returns a new id, such as `gen_01jd…` for the prefix `gen`. */
   next(prefix: string): string;
 }
 
-/** An id source over a clock and a source of randomness. */
+/** Creates an id source. */
 export function createIdSource(clock: Clock, random: Random): IdSource {
   let lastMs = -1;
   let lastTime = "";

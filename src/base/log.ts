@@ -3,7 +3,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where events are told. One line a request, never a body, a key or an address. */
+/** Receives log events. Their fields never contain a body, a key or a client address. */
 export interface Log {
   debug(event: string, fields?: Fields): void;
   info(event: string, fields?: Fields): void;

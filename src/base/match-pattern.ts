@@ -1,6 +1,6 @@
 /**
- * Whether an id is one that a pattern names: `*` stands for any characters, everything else for itself, in any letter case.
- * In linear time: between two stars the first find is as good as any, so nothing is ever tried twice.
+ * Returns whether an id matches a pattern, ignoring case. `*` matches any characters. Takes linear time: between two stars the first
+ * match is sufficient, so there is no backtracking.
  */
 export function matchPattern(pattern: string, id: string): boolean {
   const parts = pattern.toLowerCase().split("*");

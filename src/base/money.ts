@@ -13,8 +13,8 @@ const DECIMAL = /^(\d{1,12})(?:\.(\d{1,18}))?$/;
 const DOLLARS = /^(-?)(\d{1,7})(?:\.(\d{1,9}))?$/;
 
 /**
- * Reads a non-negative decimal string of dollars, at most 18 places, as attodollars.
- * Null when it is anything else.
+ * Parses a non-negative decimal string of dollars with at most 18 places as attodollars.
+ * Returns null for anything else.
  */
 export function parsePrice(decimal: string): bigint | null {
   const match = DECIMAL.exec(decimal);
@@ -23,39 +23,39 @@ export function parsePrice(decimal: string): bigint | null {
 }
 
 /**
- * Rounds attodollars half up to nanodollars. The result is always an exact integer: an amount above 9 million dollars, which
- * only prices in error make, is limited to that.
+ * Rounds attodollars half up to nanodollars. The result is always an exact integer: amounts above 9 million dollars, which only wrong
+ * prices can cause, are limited to that.
  */
 export function roundToNanodollars(attodollars: bigint): number {
   const rounded = (attodollars + ATTO_PER_NANO / 2n) / ATTO_PER_NANO;
   return rounded > MOST_NANODOLLARS ? Number.MAX_SAFE_INTEGER : Number(rounded);
 }
 
-/** Nanodollars as exact attodollars. */
+/** Converts nanodollars to attodollars. */
 export function toAttodollars(nanodollars: number): bigint {
   return BigInt(nanodollars) * ATTO_PER_NANO;
 }
 
-/** Nanodollars as the dollar number that answers carry. The only place where money becomes a float. */
+/** Converts nanodollars to dollars for API responses. The only place where money becomes a float. */
 export function toDollars(nanodollars: number): number {
   return nanodollars / NANO_PER_DOLLAR;
 }
 
 /**
- * Reads an amount of dollars, a decimal string or a number as JSON has it, as nanodollars: exact, or null where it is no
- * amount, has more than 9 places or is 10 million dollars or more. May be negative.
+ * Parses an amount of dollars, a decimal string or a JSON number, as nanodollars. May be negative. Returns null for text that is not an
+ * amount, for more than 9 places, and from 10 million dollars on.
  */
 export function parseDollars(amount: string | number): number | null {
   const match = DOLLARS.exec(typeof amount === "number" ? printNumber(amount) : amount);
   if (match === null) return null;
   const [, sign, whole, places = ""] = match;
   const nanodollars = Number(whole) * NANO_PER_DOLLAR + Number(places.padEnd(NANO_DIGITS, "0"));
-  // Beyond it integers have gaps.
+  // Larger integers are not exact.
   if (!Number.isSafeInteger(nanodollars)) return null;
   return sign === "-" && nanodollars !== 0 ? -nanodollars : nanodollars;
 }
 
-/** The digits that were written: the shortest that mean this number. Small ones have no exponent here. */
+/** Formats a number with the fewest digits that identify it, and small numbers without an exponent. */
 function printNumber(value: number): string {
   const text = String(value);
   const match = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text);
@@ -64,14 +64,14 @@ function printNumber(value: number): string {
   return `${sign}0.${"0".repeat(Number(places) - 1)}${digit}${rest}`;
 }
 
-/** Nanodollars as a decimal string of dollars, all digits and no more. */
+/** Formats nanodollars as an exact decimal string of dollars without trailing zeros. */
 export function formatDollars(nanodollars: number): string {
   const digits = String(Math.abs(nanodollars)).padStart(NANO_DIGITS + 1, "0");
   const places = digits.slice(-NANO_DIGITS).replace(/0+$/, "");
   return `${nanodollars < 0 ? "-" : ""}${digits.slice(0, -NANO_DIGITS)}${places === "" ? "" : `.${places}`}`;
 }
 
-/** Attodollars as a decimal string of nanodollars, all digits and no more. */
+/** Formats attodollars as an exact decimal string of nanodollars without trailing zeros. */
 export function formatNanodollars(attodollars: bigint): string {
   const whole = attodollars / ATTO_PER_NANO;
   const places = String(attodollars % ATTO_PER_NANO)

@@ -3,12 +3,12 @@ export function onNextTurn(work: () => void): void {
   setImmediate(work);
 }
 
-/** Resolves on the next turn of the event loop: between two long pieces of work everybody else gets theirs. */
+/** Resolves on the next turn of the event loop, so that other events are processed between two long pieces of work. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Gives a turn of the event loop of its own to each who waits for one, so that long pieces of work do not add up. */
+/** Creates a function whose calls each resolve in a separate turn of the event loop, so that long pieces of work do not add up. */
 export function createTurnLine(): () => Promise<void> {
   let line = Promise.resolve();
   return () => {

@@ -1,12 +1,12 @@
-/** Where unpredictability comes from; passed in, so that a simulation can replay a run. */
+/** A source of random bytes. It is passed in, so that a simulation can replay a run. */
 export interface Random {
-  /** `length` random bytes. */
+  /** Returns `length` random bytes. */
   bytes(length: number): Uint8Array;
 }
 
 const POOL_BYTES = 4096;
 
-/** The machine's cryptographic source, drawn in blocks because a draw costs more than its bytes. */
+/** Creates a cryptographic source. It reads from the system in blocks, because each read is expensive. */
 export function createSystemRandom(): Random {
   let pool = new Uint8Array(0);
   let used = 0;
@@ -23,7 +23,7 @@ export function createSystemRandom(): Random {
   };
 }
 
-/** A number from 0 to below 1. */
+/** Returns a number of at least 0 and below 1. */
 export function randomShare(random: Random): number {
   const [a = 0, b = 0, c = 0, d = 0] = random.bytes(4);
   return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32;

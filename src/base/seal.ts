@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
-/** Bytes of a nonce, which is used once. */
+/** The length of a nonce, which must be used only once. Bytes. */
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const NOTHING = Buffer.alloc(0);
 
-/** Encrypts with AES-256-GCM: nonce, tag and text in one. What it is `about` is not in it and must be the same to open it. */
+/** Encrypts with AES-256-GCM. Returns nonce, tag and ciphertext. `about` is authenticated, not included, and needed to decrypt. */
 export function sealBytes(
   key: Uint8Array,
   nonce: Uint8Array,
@@ -19,8 +19,8 @@ export function sealBytes(
 }
 
 /**
- * Opens what `sealBytes` made.
- * @throws Error for another key, another `about`, or a byte that was changed.
+ * Decrypts the result of `sealBytes`.
+ * @throws Error for another key, another `about`, or a changed byte.
  */
 export function openSealed(key: Uint8Array, sealed: Uint8Array, about: Uint8Array = NOTHING): Buffer {
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), {

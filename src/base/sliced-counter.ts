@@ -11,7 +11,7 @@ export interface CounterWindow {
  */
 export class SlicedCounter {
   private readonly counts: Uint32Array;
-  /** Number of the current slice, counted from the epoch. */
+  /** The number of the current slice since the epoch. */
   private current = 0;
   private total = 0;
 
@@ -26,7 +26,7 @@ export class SlicedCounter {
     this.total += amount;
   }
 
-  /** The number of events within the window that ends at `now`. */
+  /** Returns the number of events within the window that ends at `now`. */
   sum(now: number): number {
     this.expire(now);
     return this.total;

@@ -12,13 +12,13 @@ type SetSocketOption = (
   bytes: number,
 ) => number;
 
-/** Undefined until it was looked for; null where the system has none. */
+/** Undefined until it is loaded; null if the system does not have it. */
 let setSocketOption: SetSocketOption | null | undefined;
 
 /**
- * Bounds what the system buffers for a socket in one direction. By default Linux takes 4 MB and more for a peer that
- * reads nothing, out of this process's sight, and the runtime has no setting for it. Connections inherit the bounds of
- * the socket that accepts them. False where the descriptor is no socket, or the system is not Linux.
+ * Bounds the system's buffer of a socket in one direction. By default Linux buffers 4 MB and more for a peer that reads nothing,
+ * outside of this process's memory, and the runtime has no setting for it. Connections inherit the bounds of the socket that
+ * accepts them. Returns false if the descriptor is not a socket, or the system is not Linux.
  */
 export function boundSocketBuffer(
   descriptor: number,
@@ -42,7 +42,7 @@ function loadSetSocketOption(): SetSocketOption | null {
       return (descriptor, level, option, value, bytes) =>
         symbols.setsockopt(descriptor, level, option, ptr(value), bytes);
     } catch {
-      // Another system's library.
+      // Tries the library of another system.
     }
   }
   return null;

@@ -1,4 +1,4 @@
-/** A store that is away or refuses: nobody's fault who asks, and worth asking again. `message` is for the log. */
+/** The store is unavailable or has failed; the request may be retried. `message` is for the log. */
 export class StoreError extends Error {
   constructor(cause: unknown) {
     super(`the store failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -6,7 +6,7 @@ export class StoreError extends Error {
   }
 }
 
-/** A record whose content the store rejects, however often it is given: at least one of those that it was given together. */
+/** The store rejects the content of a record, so that a retry is useless. It applies to at least one record of a group. */
 export class RejectedRecordError extends StoreError {
   constructor(cause: unknown) {
     super(cause);

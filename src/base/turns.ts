@@ -1,14 +1,15 @@
-/** A queue in which those who wait take turns: one who has queued much lets others go first. */
+/** A queue whose holders take turns: a holder with many items does not delay the items of others. */
 export interface Turns<T> {
   add(holder: string, item: T): void;
-  /** The next in turn; null where none waits. */
+  /** Removes and returns the next item; null if the queue is empty. */
   next(): T | null;
+  /** Returns the number of items. */
   count(): number;
 }
 
-/** An empty queue. Each step costs the same, however many wait. */
+/** Creates an empty queue. All operations take constant time. */
 export function createTurns<T>(): Turns<T> {
-  /** Only of holders that wait for something; the first of them is next. */
+  /** The queues of holders that have items; the first holder is next. */
   const queues = new Map<string, { readonly items: T[]; at: number }>();
   let count = 0;
   return {
@@ -24,7 +25,7 @@ export function createTurns<T>(): Turns<T> {
       const [holder, queue] = first;
       const item = queue.items[queue.at++] as T;
       queues.delete(holder);
-      // To the end of the line.
+      // The holder becomes the last one.
       if (queue.at < queue.items.length) queues.set(holder, queue);
       count--;
       return item;

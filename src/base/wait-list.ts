@@ -2,9 +2,9 @@ import type { Clock, Timer } from "./clock.ts";
 
 /** One wait of a list. */
 export interface Wait {
-  /** Its time begins anew. */
+  /** Restarts its time. */
   restart(): void;
-  /** Ends it in time. Idempotent. */
+  /** Ends the wait before it expires. Idempotent. */
   end(): void;
 }
 
@@ -14,8 +14,8 @@ interface ListedWait {
 }
 
 /**
- * Waits that may take `limitMs` each. One timer serves all of them and is not touched by a wait that ends in time, so
- * that a short wait costs next to nothing.
+ * Waits with a limit of `limitMs` each. All waits share one timer, which a wait that ends in time does not touch, so that short waits
+ * are cheap.
  */
 export class WaitList {
   /** The longest wait first. */
@@ -27,12 +27,12 @@ export class WaitList {
     private readonly limitMs: number,
   ) {}
 
-  /** Waits under way. */
+  /** The number of waits. */
   get size(): number {
     return this.waits.size;
   }
 
-  /** Begins a wait. `onExpired` is called once, if its time is over before its end. */
+  /** Begins a wait. `onExpired` is called once if the wait does not end in time. */
   begin(onExpired: () => void): Wait {
     const wait: ListedWait = { since: this.clock.now(), onExpired };
     this.waits.add(wait);
@@ -47,7 +47,7 @@ export class WaitList {
     };
   }
 
-  /** Ends the longest wait as if its time were over. */
+  /** Expires the longest wait. */
   expireLongest(): void {
     for (const wait of this.waits) {
       this.expire(wait);

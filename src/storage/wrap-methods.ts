@@ -1,6 +1,6 @@
 type AsyncMethod = (...args: never[]) => Promise<unknown>;
 
-/** Returns an object whose methods are those of a store, each replaced by what `wrap` makes of it. */
+/** Returns an object with the methods of a store, each wrapped by `wrap`. */
 export function wrapMethods<Store extends object>(
   store: Store,
   wrap: (method: AsyncMethod, name: string) => AsyncMethod,

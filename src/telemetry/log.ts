@@ -2,20 +2,22 @@ import { write } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { LOG_LEVELS, type Log, type LogLevel } from "../base/log.ts";
 
-/** Events gather up to so many, or for `FLUSH_MS`, and are printed together: one after the other each costs twice as much. */
-const GATHER_EVENTS = 128;
+/** The number of events that are written together, because single writes cost twice as much. */
+const BATCH_EVENTS = 128;
+/** How long an event waits for others. Milliseconds. */
 const FLUSH_MS = 200;
 const STDOUT = 1;
 
-/** A log that can be told to write what it has gathered. */
+/** A log that writes its events in batches. */
 export interface BufferedLog extends Log {
+  /** Writes the buffered events. */
   flush(): void;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An event that is not printed yet. */
-interface GatheredEvent {
+/** An event that is not written yet. */
+interface BufferedEvent {
   readonly level: LogLevel;
   readonly time: number;
   readonly message: string;
@@ -23,8 +25,8 @@ interface GatheredEvent {
 }
 
 /**
- * A log of JSON lines on standard output: `level`, `time`, `message`, then the event's fields, which are not to change
- * afterwards. `writeLines` takes whole lines; it is for tests.
+ * Creates a log of JSON lines: `level`, `time`, `message`, then the fields of the event, which must not change afterwards.
+ * `writeLines` takes complete lines and writes to standard output by default.
  */
 export function createLog(
   level: LogLevel,
@@ -32,38 +34,44 @@ export function createLog(
   writeLines: (lines: string) => void = createStdoutWriter(),
 ): BufferedLog {
   const threshold = LOG_LEVELS.indexOf(level);
-  let gathered: GatheredEvent[] = [];
+  let buffered: BufferedEvent[] = [];
   const flush = (): void => {
-    if (gathered.length === 0) return;
-    const events = gathered;
-    gathered = [];
+    if (buffered.length === 0) return;
+    const events = buffered;
+    buffered = [];
     let lines = "";
     for (const event of events) lines += printEvent(event);
     writeLines(lines);
   };
-  const tell = (at: LogLevel): ((event: string, fields?: Fields) => void) => {
+  const createWriter = (at: LogLevel): ((event: string, fields?: Fields) => void) => {
     if (LOG_LEVELS.indexOf(at) < threshold) return () => {};
     return (message, fields) => {
-      gathered.push({ level: at, time: clock.now(), message, fields });
-      if (at === "error" || gathered.length >= GATHER_EVENTS) flush();
+      buffered.push({ level: at, time: clock.now(), message, fields });
+      if (at === "error" || buffered.length >= BATCH_EVENTS) flush();
     };
   };
   clock.every(FLUSH_MS, flush);
-  return { debug: tell("debug"), info: tell("info"), warn: tell("warn"), error: tell("error"), flush };
+  return {
+    debug: createWriter("debug"),
+    info: createWriter("info"),
+    warn: createWriter("warn"),
+    error: createWriter("error"),
+    flush,
+  };
 }
 
-function printEvent({ level, time, message, fields }: GatheredEvent): string {
+function printEvent({ level, time, message, fields }: BufferedEvent): string {
   const printed = JSON.stringify(fields ?? {});
   const rest = printed === "{}" ? "}" : `,${printed.slice(1)}`;
   return `{"level":"${level}","time":"${new Date(time).toISOString()}","message":${JSON.stringify(message)}${rest}\n`;
 }
 
-/** Lines that may wait for a slow reader. Past it the newest are dropped, and counted. Characters. */
+/** The most characters that wait for a slow reader. Further lines are dropped and counted. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
 
 /**
- * Writes lines to standard output without ever waiting for whoever reads it: a pipe that nobody empties would else
- * stop the whole gateway. One write is under way at a time; what comes meanwhile waits, within a bound.
+ * Creates a writer to standard output that never blocks: a pipe that is not read would otherwise stop the gateway. One write is under
+ * way at a time; further lines wait, within a bound.
  */
 export function createStdoutWriter(descriptor = STDOUT): (lines: string) => void {
   let waiting = "";
@@ -74,7 +82,7 @@ export function createStdoutWriter(descriptor = STDOUT): (lines: string) => void
     const bytes = Buffer.from(waiting);
     waiting = "";
     isWriting = true;
-    writeAll(descriptor, bytes, 0, () => {
+    writeAll(descriptor, bytes, () => {
       isWriting = false;
       if (dropped > 0)
         waiting += `${JSON.stringify({ level: "warn", message: "log lines were dropped", dropped })}\n`;
@@ -89,14 +97,14 @@ export function createStdoutWriter(descriptor = STDOUT): (lines: string) => void
   };
 }
 
-/** A pipe that does not block says that it is full; then it is tried again. */
-const AGAIN_MS = 50;
+/** The delay of the next try after a non-blocking pipe was full. Milliseconds. */
+const RETRY_MS = 50;
 
-/** Calls `done` when all is written, or cannot be. */
-function writeAll(descriptor: number, bytes: Buffer, from: number, done: () => void): void {
-  write(descriptor, bytes, from, bytes.length - from, null, (error, written) => {
-    if (error?.code === "EAGAIN") setTimeout(() => writeAll(descriptor, bytes, from, done), AGAIN_MS);
-    else if (error || from + written >= bytes.length) done();
-    else writeAll(descriptor, bytes, from + written, done);
+/** Calls `done` when all bytes are written, or cannot be. */
+function writeAll(descriptor: number, bytes: Buffer, done: () => void): void {
+  write(descriptor, bytes, 0, bytes.length, null, (error, written) => {
+    if (error?.code === "EAGAIN") setTimeout(() => writeAll(descriptor, bytes, done), RETRY_MS);
+    else if (error || written >= bytes.length) done();
+    else writeAll(descriptor, bytes.subarray(written), done);
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { formatCsv } from "../../src/core/usage/format-csv.ts";
 import type { UsageQuery } from "../../src/core/usage/report.ts";
-import { describeReport } from "../../src/storage/sqlite/usage-days.ts";
+import { reportStatement } from "../../src/storage/sqlite/usage-days.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
 const connect = useSqlite();
@@ -21,7 +21,7 @@ describe("a usage report in SQLite", () => {
     ],
   ])("of %s reads only the days that it is about", (_whose, scope, plan) => {
     const all = { fromDay: 0, toDay: 10, accountId: null, userId: null, keyId: null };
-    const { text, values } = describeReport({ ...all, groupBy: "model", ...scope });
+    const { text, values } = reportStatement({ ...all, groupBy: "model", ...scope });
     const rows = connect()
       .query<{ detail: string }, (string | number)[]>(`EXPLAIN QUERY PLAN ${text}`)
       .all(...values);

@@ -10,8 +10,8 @@ const NEWLINE = Buffer.of(LINE_FEED);
 const GENERATION_ID = /\bgen_[0-9a-z]{26}\b/g;
 
 /**
- * Writes the damaged lines of a journal file to a file of their own. Its name depends on its content, so that a start that dies
- * after this and is repeated does not keep them twice.
+ * Writes the damaged lines of a journal file to a separate file. Its name depends on its content, so that a repeated start writes the
+ * same file.
  */
 export function keepDamagedLines(dir: string, source: string, lines: readonly Uint8Array[]): void {
   if (lines.length === 0) return;

@@ -130,8 +130,8 @@ function listSegments(dir: string): number[] {
 }
 
 /**
- * Returns the entries of a file whose checksums match. Damaged lines are kept in a file of their own. What follows the last line
- * feed is dropped: it was being written when the process died, and had no effect that a client could see.
+ * Returns the entries of a file whose checksums match. Damaged lines are written to a separate file. Bytes after the last line feed are
+ * dropped: they were being written when the process died, and no client has seen their effect.
  */
 function recoverEntries(file: string): string[] {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
@@ -153,14 +153,14 @@ function recoverEntries(file: string): string[] {
 /** The length of the checksum and a space. */
 const HEAD_BYTES = 9;
 const LINE_FEED = 10;
-/** The most bytes that one UTF-16 code unit takes in UTF-8. */
-const MOST_BYTES = 3;
+/** The most bytes of one UTF-16 code unit in UTF-8. */
+const MAX_CODE_UNIT_BYTES = 3;
 const USUAL_BYTES = 64 * 1024;
 
 /** Encodes lines into one buffer, which is reused once a file has taken them. */
 class LineBuffer {
   private buffer = Buffer.allocUnsafe(USUAL_BYTES);
-  /** Bytes that a full disk did not take stay: the next write continues where the last one stopped. */
+  /** Bytes that a full disk rejected stay: the next write continues after the last written one. */
   private from = 0;
   private to = 0;
 
@@ -174,7 +174,7 @@ class LineBuffer {
 
   /** Adds a line: the checksum of an entry, a space and the entry. */
   add(entry: string): void {
-    this.makeRoom(HEAD_BYTES + entry.length * MOST_BYTES + 1);
+    this.makeRoom(HEAD_BYTES + entry.length * MAX_CODE_UNIT_BYTES + 1);
     const start = this.to + HEAD_BYTES;
     const end = start + this.buffer.write(entry, start);
     this.buffer.write(`${checksum(this.buffer.subarray(start, end))} `, this.to, "latin1");

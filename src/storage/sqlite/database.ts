@@ -12,7 +12,7 @@ const BUSY_MS = 5_000;
  */
 export function openDatabase(dataDir: string): Database {
   const file = join(dataDir, "gateway.db");
-  // Created first, because SQLite would create it readable for everybody. The WAL files get its mode.
+  // Created first, because SQLite would create it readable for all users. The WAL files get its mode.
   makePrivateFile(file);
   const database = new Database(file, { create: true, strict: true });
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);

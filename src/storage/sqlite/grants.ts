@@ -16,7 +16,7 @@ interface GrantRow {
   ended_at: number | null;
 }
 
-/** The table of grants that expire. */
+/** The table `limited_grants`: grants that expire. */
 export class Grants {
   /** Returns what is left of an account's grants that have not ended. */
   readonly findLeft: (accountId: string) => readonly GrantLeft[];

@@ -1,4 +1,4 @@
-/** The tables, as steps that only go forward. A step that has shipped is never changed. */
+/** The steps that create and change the tables, in order. The statements of a released step are never changed. */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -14,7 +14,7 @@ export const MIGRATIONS: readonly string[] = [
     spend_limit INTEGER,
     -- A JSON list; null for all.
     models TEXT,
-    -- A JSON object; null for what is configured.
+    -- A JSON object; null for the configured limit.
     rate_limit TEXT,
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
@@ -31,7 +31,7 @@ export const MIGRATIONS: readonly string[] = [
     overdraft INTEGER,
     monthly_limit INTEGER,
     policy TEXT NOT NULL,
-    -- A JSON object; null for what is configured.
+    -- A JSON object; null for the configured limit.
     rate_limit TEXT,
     created_at INTEGER NOT NULL,
     closed_at INTEGER
@@ -53,18 +53,18 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE generations (
     id TEXT PRIMARY KEY,
-    -- What is searched by has a column; the whole record is JSON.
+    -- Searched fields have columns; the whole record is JSON.
     created_at INTEGER NOT NULL,
     -- Null for anonymous use.
     account_id TEXT,
     key_id TEXT,
-    -- Null where the key is nobody's but the account's.
+    -- Null for a service key.
     user_id TEXT,
-    -- Nanodollars; null while it is open.
+    -- Nanodollars; null while the generation runs.
     cost INTEGER,
     finished_at INTEGER,
     address_hash TEXT,
-    -- The usual one by itself: of a list SQLite makes a tree, anew for every row.
+    -- The usual value is compared first, because SQLite builds a tree of the list for every row.
     outcome TEXT NOT NULL CHECK (outcome = 'completed' OR outcome IN ('open', 'failed', 'cancelled', 'interrupted')),
     record TEXT NOT NULL
   ) STRICT;
@@ -72,7 +72,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX generations_open ON generations (outcome) WHERE outcome = 'open';
   CREATE INDEX generations_anonymous ON generations (created_at) WHERE address_hash IS NOT NULL;
 
-  -- Money moved, for ever: what stands here is never changed.
+  -- Immutable.
   CREATE TABLE transfers (
     place INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -93,10 +93,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER transfers_remain BEFORE DELETE ON transfers
     BEGIN SELECT RAISE(ABORT, 'a transfer is never taken back'); END;
 
-  -- The sum of each account's transfers, kept so that nobody has to add them up.
+  -- The sum of each account's transfers.
   CREATE TABLE balances (account_id TEXT PRIMARY KEY, amount INTEGER NOT NULL) STRICT;
   `,
-  // What was changed through the management API and the command, and the answers of repeatable requests.
+  // The audit log, and stored responses of idempotency keys.
   `
   CREATE INDEX api_keys_account ON api_keys (account_id, id);
 
@@ -128,7 +128,7 @@ export const MIGRATIONS: readonly string[] = [
     created_at INTEGER NOT NULL,
     -- Null while the request runs.
     status INTEGER,
-    -- Null where the answer is not kept.
+    -- Null if the response is not stored.
     body TEXT,
     PRIMARY KEY (scope, name)
   ) STRICT, WITHOUT ROWID;
@@ -136,34 +136,34 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX kept_answers_age ON kept_answers (created_at);
   `,
   `
-  -- Grants for a time, for as long as one of the account's is under way: behind the first of them the ledger is read to
-  -- see what is left of which.
+  -- Grants that expire, as long as one of the account's has not ended. The ledger is read from the first of them on to compute
+  -- what is left of each.
   CREATE TABLE limited_grants (
     id TEXT PRIMARY KEY,
     account_id TEXT NOT NULL,
     place INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
-    -- Null until what was left of it has been taken back.
+    -- Null until the grant has ended.
     ended_at INTEGER
   ) STRICT, WITHOUT ROWID;
 
   CREATE INDEX limited_grants_open ON limited_grants (expires_at) WHERE ended_at IS NULL;
   CREATE INDEX limited_grants_account ON limited_grants (account_id, place);
-  -- Whichever process makes the grant.
+  -- Applies to the grants of all processes.
   CREATE TRIGGER transfers_limited AFTER INSERT ON transfers WHEN NEW.expires_at IS NOT NULL
     BEGIN INSERT INTO limited_grants (id, account_id, place, expires_at)
       VALUES (NEW.id, NEW.to_account, NEW.place, NEW.expires_at); END;
 
-  -- Credits of an account, without wading through what its generations cost.
+  -- Finds an account's credits without reading the costs of its generations.
   CREATE INDEX transfers_credits_to ON transfers (to_account, place) WHERE kind <> 'usage';
   CREATE INDEX transfers_credits_from ON transfers (from_account, place) WHERE kind <> 'usage';
 
-  -- What generations came to, by the day (UTC) their request came on: reports and spending limits
-  -- read this and never single generations.
+  -- Sums of generations by the day (UTC) of their requests. Reports and spending limits read this and never single
+  -- generations.
   CREATE TABLE usage_days (
     -- Days since the epoch.
     day INTEGER NOT NULL,
-    -- Empty: nobody, none.
+    -- Empty for none.
     account_id TEXT NOT NULL,
     key_id TEXT NOT NULL,
     user_id TEXT NOT NULL,
@@ -185,7 +185,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX usage_days_day ON usage_days (day);
   CREATE INDEX usage_days_key ON usage_days (key_id, day);
   `,
-  // Accounts' own keys at providers.
+  // BYOK keys.
   `
   CREATE TABLE provider_keys (
     id TEXT PRIMARY KEY,
@@ -193,7 +193,7 @@ export const MIGRATIONS: readonly string[] = [
     provider TEXT NOT NULL,
     name TEXT NOT NULL,
     last_four TEXT NOT NULL,
-    -- Which master key has sealed the box; the secret stands nowhere else.
+    -- The id of the master key that encrypted the secret.
     master_key_id TEXT NOT NULL,
     box TEXT NOT NULL,
     place INTEGER NOT NULL,
@@ -211,30 +211,30 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX provider_keys_master ON provider_keys (master_key_id);
   INSERT INTO settings (name, value) VALUES ('provider_key_revision', '0');
   `,
-  // Changes that are about to be made: what a process dies under has an entry in the audit log after the next start.
+  // Changes that have begun. A change that a crash cut off gets its audit entry at the next start.
   `
   CREATE TABLE announced_changes (
     note INTEGER PRIMARY KEY,
-    -- The entry it will be, as JSON.
+    -- The audit entry, as JSON.
     draft TEXT NOT NULL
   ) STRICT;
   `,
-  // It was asked of every transfer, and nearly none is a grant; who writes transfers notes them.
+  // The trigger ran for every transfer, although few are grants. The writer of transfers adds them instead.
   `
   DROP TRIGGER transfers_limited;
   `,
-  // Requests that count for their account's limit on free models, so that a restart does not forget them.
+  // Requests that count for their account's limit on free models, so that a restart does not reset it.
   `
   ALTER TABLE generations ADD COLUMN free INTEGER;
   CREATE INDEX generations_free ON generations (created_at) WHERE free = 1;
   `,
-  // Usage records that no other table takes.
+  // Usage records whose content the store rejects.
   `
   CREATE TABLE quarantined_records (
     id TEXT PRIMARY KEY,
     reason TEXT NOT NULL,
     quarantined_at INTEGER NOT NULL,
-    -- As JSON; nothing in it is relied on.
+    -- JSON that may be invalid as a record.
     record TEXT NOT NULL
   ) STRICT;
   `,
@@ -243,11 +243,11 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE generations ADD COLUMN gateway_id TEXT;
   ALTER TABLE generations ADD COLUMN lease_ends_at INTEGER;
   `,
-  // Every transfer updated the platform's row. Its balance is derived: what all others together leave.
+  // Every transfer updated the platform's row. Its balance is derived from the others.
   `
   DELETE FROM balances WHERE account_id = 'house';
   `,
-  // Bodies of requests and answers, for keys that ask for it.
+  // Bodies of requests and answers, for keys with a prompt log.
   `
   ALTER TABLE api_keys ADD COLUMN prompt_log_seconds INTEGER;
 

@@ -11,7 +11,7 @@ interface AnswerRow {
   body: string | null;
 }
 
-/** The answers of repeatable requests in SQLite. */
+/** The stored responses of idempotency keys in SQLite. */
 export function createSqliteStoredResponseStore(database: Database): StoredResponseStore {
   const sweep = database.query("DELETE FROM kept_answers WHERE created_at < ?");
   const find = database.query<AnswerRow, [string, string]>(

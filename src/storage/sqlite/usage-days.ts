@@ -49,7 +49,7 @@ export class UsageDays {
   }
 
   report(query: UsageQuery): readonly UsageSum[] {
-    const { text, values } = describeReport(query);
+    const { text, values } = reportStatement(query);
     const rows = this.database.query<ReportRow, (string | number)[]>(text).all(...values);
     return rows.map(({ group_value, ...counters }) => ({
       group: query.groupBy === "day" ? formatDay(Number(group_value)) : String(group_value) || null,
@@ -58,8 +58,8 @@ export class UsageDays {
   }
 }
 
-/** Returns the statement of a report and its parameters. The text contains names of columns and no values. */
-export function describeReport({ groupBy, fromDay, toDay, ...scope }: UsageQuery) {
+/** Returns the SQL statement of a report. Its text contains only column names, never values. */
+export function reportStatement({ groupBy, fromDay, toDay, ...scope }: UsageQuery) {
   const column = GROUP_COLUMNS[groupBy];
   const values: (string | number)[] = [fromDay, toDay];
   const conditions = ["day BETWEEN ? AND ?"];
@@ -70,7 +70,7 @@ export function describeReport({ groupBy, fromDay, toDay, ...scope }: UsageQuery
     values.push(value);
   }
   const sums = COUNTERS.map((name) => `sum(${COUNTER_COLUMNS[name]}) AS ${name}`).join(", ");
-  // Days are in chronological order; other groups are ordered by cost.
+  // Days are in order, other groups by cost.
   const order = groupBy === "day" ? "group_value" : "cost DESC, requests DESC, group_value";
   const text = `SELECT ${column} AS group_value, ${sums} FROM usage_days
     WHERE ${conditions.join(" AND ")} GROUP BY ${column} ORDER BY ${order}`;
