@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+
 /** The endpoint at which the prompt cache of a conversation is warm. */
 export interface CacheAffinity {
   /** Slug. */
@@ -22,7 +24,7 @@ const MAX_SESSIONS = 50_000;
 
 /** Creates an empty memory. */
 export function createAffinityMemory(): AffinityMemory {
-  const known = new Map<string, CacheAffinity>();
+  const known = new BoundedMap<string, CacheAffinity>({ max: MAX_SESSIONS });
   return {
     recall(session, now) {
       const affinity = known.get(session);
@@ -31,10 +33,6 @@ export function createAffinityMemory(): AffinityMemory {
       known.delete(session);
       return null;
     },
-    remember(session, affinity) {
-      known.delete(session);
-      if (known.size >= MAX_SESSIONS) known.delete(known.keys().next().value as string);
-      known.set(session, affinity);
-    },
+    remember: (session, affinity) => known.set(session, affinity),
   };
 }

@@ -82,7 +82,7 @@ export class Circuit {
     if (!this.isOpen) {
       this.consecutiveFailures = now - this.failedAt < FORGET_MS ? this.consecutiveFailures + 1 : 1;
       this.failedAt = now;
-      if (this.isOverThreshold()) this.open(now);
+      if (this.isOverThreshold(now)) this.open(now);
       return true;
     }
     // A last resort failed while the circuit was open; that does not postpone the probe.
@@ -96,11 +96,12 @@ export class Circuit {
     if (this.probeBeganAt === beganAt) this.probeBeganAt = null;
   }
 
-  private isOverThreshold(): boolean {
-    const { successes, failures } = this.window;
+  private isOverThreshold(now: number): boolean {
     const { threshold } = this;
     if (this.consecutiveFailures >= threshold.consecutive) return true;
-    return failures >= threshold.failures && failures >= threshold.share * (successes + failures);
+    const failures = this.window.failures(now);
+    const attempts = failures + this.window.successes(now);
+    return failures >= threshold.failures && failures >= threshold.share * attempts;
   }
 
   private countProbe(): void {

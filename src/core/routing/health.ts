@@ -147,11 +147,11 @@ class HealthMemory implements Health {
     const state = whole.models.get(model);
     if (state === undefined) return { ...UNKNOWN, state: whole.circuit.state(now) };
     const { window } = state.circuit;
-    window.age(now);
-    const volume = window.successes + window.failures;
+    const successes = window.successes(now);
+    const volume = successes + window.failures(now);
     return {
       state: worseOf(whole.circuit.state(now), state.circuit.state(now)),
-      success: (window.successes + PRIOR) / (volume + PRIOR),
+      success: (successes + PRIOR) / (volume + PRIOR),
       volume,
       ttftMs: state.ttft.p50(now),
       tokensPerS: state.speed.p50(now),
@@ -207,7 +207,7 @@ class HealthMemory implements Health {
   describe(provider: string, model: string, now: number): EndpointHealthReport {
     const { state, volume } = this.endpoint(provider, model, now);
     const known = this.providers.get(provider)?.models.get(model);
-    const successes = known?.circuit.window.successes ?? 0;
+    const successes = known?.circuit.window.successes(now) ?? 0;
     return {
       state,
       success: volume === 0 ? null : successes / volume,
