@@ -1,5 +1,5 @@
-import { HOUR_MS } from "../base/days.ts";
 import type { Log } from "../base/log.ts";
+import { HOUR_MS } from "../base/time.ts";
 import { findUnreadableKeys } from "../core/provider-keys/find-unreadable.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";

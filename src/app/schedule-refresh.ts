@@ -2,10 +2,9 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
+import { HOUR_MS, MINUTE_MS } from "../base/time.ts";
 import type { CatalogManager, RefreshReport } from "../core/catalog/catalog-manager.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 /** The delay of the first refresh, so that a start is not slowed down and a restart loop does not call the source. */
 const FIRST_MS = { least: 2 * MINUTE_MS, most: 10 * MINUTE_MS };
 /** Bounds of the random factor of the period, so that many gateways do not call the source at the same time. */

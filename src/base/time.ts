@@ -3,7 +3,16 @@
  * text (`YYYY-MM-DD`); both are in UTC.
  */
 
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
+
+/** A range of days, including both ends. */
+export interface DayRange {
+  readonly from: number;
+  readonly to: number;
+}
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_CHARS = "YYYY-MM-DD".length;
@@ -23,24 +32,24 @@ export function formatDay(day: number): string {
   return dateOf(day * DAY_MS);
 }
 
-/** Reads a date as a day. Returns null for text of another form and for days that no calendar has, such as `2027-02-30`. */
+/** Parses a date as a day. Returns null for text of another form and for days that do not exist, such as `2027-02-30`. */
 export function parseDay(date: string): number | null {
   const ms = DATE.test(date) ? Date.parse(date) : Number.NaN;
   return Number.isFinite(ms) && dateOf(ms) === date ? dayOf(ms) : null;
 }
 
-/** Returns the time at which a date begins. NaN for text that is no date. */
+/** Returns the time at which a date begins; NaN for text that is not a date. */
 export function midnightOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`);
 }
 
-/** Returns the date that is `days` later; earlier where `days` is negative. */
+/** Returns the date that is `days` later, or earlier if `days` is negative. */
 export function addDays(date: string, days: number): string {
   return dateOf(midnightOf(date) + days * DAY_MS);
 }
 
 /** Returns the first and the last day of a time's month. */
-export function monthOf(ms: number): { readonly from: number; readonly to: number } {
+export function monthOf(ms: number): DayRange {
   const date = new Date(ms);
   const startOf = (month: number): number => dayOf(Date.UTC(date.getUTCFullYear(), month, 1));
   return { from: startOf(date.getUTCMonth()), to: startOf(date.getUTCMonth() + 1) - 1 };

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Stores } from "../app/open-stores.ts";
-import { formatDay } from "../base/days.ts";
 import { formatDollars } from "../base/money.ts";
+import { formatDay } from "../base/time.ts";
 import { presentUsage, printUsageCsv } from "../core/usage/present-usage.ts";
 import { readDays, USAGE_GROUPS, type UsageGroup } from "../core/usage/report.ts";
 import { formatTable } from "./format-table.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DAY_MS } from "../../src/base/days.ts";
+import { DAY_MS } from "../../src/base/time.ts";
 import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
 import { type AccountRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { Ledger } from "../../src/core/ledger/ledger.ts";

@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import { DAY_MS } from "../../base/days.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type {
   AccountBalance,
   HoldBound,

@@ -1,4 +1,4 @@
-import { dayOf, monthOf } from "../../base/days.ts";
+import { dayOf, monthOf } from "../../base/time.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { SpendLimit } from "./hold-book.ts";
 

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/days.ts";
 import { type AddedAmount, SlidingSum } from "../../base/sliding-sum.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time.ts";
 import { findRejection, type Measured, Meter, statusOf, tokensToReserve } from "./meter.ts";
 import type {
   LimitDecision,

@@ -1,5 +1,5 @@
-import { MINUTE_MS } from "../../base/days.ts";
 import type { AddedAmount, SlidingSum } from "../../base/sliding-sum.ts";
+import { MINUTE_MS } from "../../base/time.ts";
 import type {
   LimitRejection,
   LimitRequest,

@@ -1,4 +1,4 @@
-import { dayOf } from "../../base/days.ts";
+import { dayOf } from "../../base/time.ts";
 import type { AdvisorRecord, UsageRecord } from "./records.ts";
 
 /** The dimensions by which generations are summed. An empty string means none. */

@@ -1,5 +1,5 @@
-import { dayOf, parseDay } from "../../base/days.ts";
 import { fail } from "../../base/errors.ts";
+import { dayOf, parseDay } from "../../base/time.ts";
 
 /** The dimensions by which a usage report can be grouped. */
 export const USAGE_GROUPS = ["day", "model", "provider", "key", "user", "account"] as const;

@@ -1,8 +1,9 @@
 import { fail } from "../../base/errors.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { IdempotencyKey, StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 
 /** How long a response is stored. Milliseconds. */
-const RETENTION_MS = 24 * 3_600_000;
+const RETENTION_MS = DAY_MS;
 /** The maximum number of idempotency keys of one API key in that time. */
 const MAX_NAMES = 10_000;
 /** The longest body that is stored. Characters. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { formatDay } from "../../base/days.ts";
+import { formatDay } from "../../base/time.ts";
 import { presentUsage, printUsageCsv } from "../../core/usage/present-usage.ts";
 import { readDays, USAGE_GROUPS } from "../../core/usage/report.ts";
 import { ACCOUNT_READERS, listedAccountOf } from "../api/access.ts";

@@ -1,4 +1,5 @@
 import { nextTurn } from "../../base/next-turn.ts";
+import { dayOf } from "../../base/time.ts";
 import type { EffectivePolicy } from "../../core/accounts/merge-policies.ts";
 import { presentModel } from "../../core/catalog/present-model.ts";
 import { presentTier, type TierView } from "../../core/catalog/present-tier.ts";
@@ -25,7 +26,6 @@ interface DaysLists extends ModelLists {
   readonly day: number;
 }
 
-const DAY_MS = 86_400_000;
 /** The total size of cached lists by policy. The least recently used are evicted. */
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 /** Models that are rendered in one turn of the event loop, about a millisecond. */
@@ -35,7 +35,7 @@ const lists = new WeakMap<Serving, DaysLists>();
 
 /** Returns the lists for the served models at a time in milliseconds since the epoch. */
 export function modelListsOf(serving: Serving, now: number): ModelLists {
-  const day = Math.floor(now / DAY_MS);
+  const day = dayOf(now);
   const known = lists.get(serving);
   if (known?.day === day) return known;
   const made = { ...createLists(serving, now), day };

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { dayOf } from "../../base/days.ts";
 import { toDollars } from "../../base/money.ts";
+import { dayOf } from "../../base/time.ts";
 import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
 import { presentUsage } from "../../core/usage/present-usage.ts";

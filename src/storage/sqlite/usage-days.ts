@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { formatDay } from "../../base/days.ts";
+import { formatDay } from "../../base/time.ts";
 import type { DaySum, DaySumKey, UsageCounters } from "../../core/usage/day-sums.ts";
 import type { UsageQuery, UsageSum } from "../../core/usage/report.ts";
 
