@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/open-stores.ts";
-import { systemClock } from "../base/clock.ts";
 import { toDollars } from "../base/money.ts";
 import { dateOf } from "../base/time.ts";
 import { KEY_SETTINGS, presentKey } from "../core/accounts/key-fields.ts";
@@ -100,7 +99,7 @@ async function list(stores: Stores, { json, account }: ListOptions): Promise<str
     key.kind,
     key.hint,
     dateOf(key.createdAt),
-    stateOf(key),
+    stateOf(key, stores.clock.now()),
     key.accountId,
     key.userId ?? "",
   ]);
@@ -145,8 +144,8 @@ function rejectUnknown(id: string): never {
   throw new Error(`No key has the ID ${id}. List keys: gateway keys list`);
 }
 
-function stateOf(key: KeyRecord): string {
+function stateOf(key: KeyRecord, now: number): string {
   if (key.revokedAt !== null) return `revoked ${dateOf(key.revokedAt)}`;
   if (key.expiresAt === null) return "valid";
-  return `${key.expiresAt > systemClock.now() ? "expires" : "expired"} ${dateOf(key.expiresAt)}`;
+  return `${key.expiresAt > now ? "expires" : "expired"} ${dateOf(key.expiresAt)}`;
 }

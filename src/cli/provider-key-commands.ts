@@ -21,6 +21,7 @@ import { formatTable } from "./format-table.ts";
 import { printTime } from "./print-values.ts";
 import { addExamples, addJsonOption, auditedOptions, type JsonOption } from "./read-options.ts";
 import { readSecret } from "./read-secret.ts";
+import { requireAccount } from "./require-account.ts";
 
 interface AccountOptions extends JsonOption {
   readonly account: string;
@@ -100,9 +101,8 @@ async function run(work: (services: ProviderKeyServices) => Promise<string>): Pr
 
 async function add(services: ProviderKeyServices, provider: string, options: AddOptions): Promise<string> {
   const accountId = options.account;
-  if ((await services.stores.accounts.findAccount(accountId)) === null)
-    throw new Error(`No account has the ID ${accountId}`);
-  const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, systemClock.now());
+  await requireAccount(services.stores, accountId);
+  const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, services.stores.clock.now());
   await services.requireSameSealing();
   const secret = await readSecret(`Key for ${provider}: `);
   const wanted = { ...settings, accountId, provider, secret };
@@ -141,7 +141,7 @@ const UNREADABLE =
 async function update(services: ProviderKeyServices, id: string, options: UpdateOptions): Promise<string> {
   const found = await find(services, id);
   if (options.secret) await services.requireSameSealing();
-  const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, systemClock.now());
+  const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, services.stores.clock.now());
   const secret = options.secret ? await readSecret(`Key for ${found.provider}: `) : undefined;
   const change = { ...settings, secret };
   const key = await changeProviderKey(services.providerKeyStores, services.serving, { key: found, change });
@@ -160,11 +160,11 @@ async function remove(services: ProviderKeyServices, id: string, { json }: JsonO
 }
 
 async function test(services: ProviderKeyServices, id: string, options: JsonOption): Promise<string> {
-  const { providerKeyStores, serving, trying } = services;
+  const { providerKeyStores, serving, stores, trying } = services;
   const found = await find(services, id);
   const { provider, key } = openProviderKey(providerKeyStores, serving.servedModels, found);
   const trial = await tryProviderKey(trying, serving, { provider, key, models: found.models });
-  const at = systemClock.now();
+  const at = stores.clock.now();
   const isOk = trial.status === "ok";
   providerKeyStores.cache.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
   if (!isOk) process.exitCode = 1;
