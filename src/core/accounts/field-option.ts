@@ -36,8 +36,8 @@ function parseCount(text: string): number | undefined {
   return /^\d{1,13}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Any text. */
-export const TEXT = { parse: (text: string) => text };
+/** Accepts any text. */
+const TEXT = { parse: (text: string) => text };
 
 /** A display name. */
 export const NAME_FORMAT: OptionFormat = { ...TEXT, expected: "a text of 1 to 200 characters" };
