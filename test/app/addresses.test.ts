@@ -49,13 +49,13 @@ function ask(gateway: TestGateway, model: string, rest: Readonly<Record<string, 
 
 describe("Azure", () => {
   test.each([
-    ["its endpoint", {}, "/v1/openai/v1/chat/completions"],
+    ["an endpoint", {}, "/v1/openai/v1/chat/completions"],
     [
-      "a version of its API",
+      "an API version",
       { OPENAI_API_VERSION: "2024-10-21" },
       "/v1/openai/deployments/gpt-4o-mini/chat/completions?api-version=2024-10-21",
     ],
-  ])("is called where the variables of its own client say: with %s", async (_name, more, path) => {
+  ])("is called at the URL of the variables of its own client: with %s", async (_name, more, path) => {
     const environment = {
       AZURE_OPENAI_API_KEY: "azure-key-0001",
       AZURE_OPENAI_ENDPOINT: `${vendor.baseUrl}/`,
@@ -72,8 +72,8 @@ describe("Azure", () => {
   });
 });
 
-describe("a host of one's own", () => {
-  test("gets its key in the header that the file says", async () => {
+describe("a self-hosted provider", () => {
+  test("gets its key in the configured header", async () => {
     const yaml = `providers: { cellar: { base_url: "${vendor.baseUrl}", api_keys: [cellar-key-1], auth: x-api-key, models: [{ id: acme/model }] } }`;
     await withGateway({ yaml }, async (gateway) => {
       expect((await ask(gateway, "acme/model")).status).toBe(200);
@@ -96,7 +96,7 @@ ${more}`;
   const environment = { GOOGLE_APPLICATION_CREDENTIALS: keyFile, GOOGLE_CLOUD_LOCATION: "us-east5" };
   const isToken = (request: RecordedRequest) => request.path.endsWith("/token");
 
-  test("is called with a token of its account, fetched once", async () => {
+  test("is called with an access token of its service account, which is fetched once", async () => {
     vendor.reset((request) =>
       isToken(request)
         ? Response.json({ access_token: "ya29.token", expires_in: 3600 })
@@ -113,7 +113,7 @@ ${more}`;
 
   test.each([
     [
-      "refuses the key",
+      "rejects the key",
       () => Response.json({ error: "invalid_grant" }, { status: 400 }),
       "upstream_error",
       502,
@@ -121,7 +121,7 @@ ${more}`;
     ["fails", () => new Response("", { status: 500 }), "unavailable", 503],
     ["does not answer", () => new Promise<Response>(() => {}), "unavailable", 503],
   ])(
-    "is not called where its token service %s, and no secret shows",
+    "is not called if its token endpoint %s, and no secret appears in the answer",
     async (_name, respond, type, status) => {
       vendor.reset(respond);
       await withGateway({ yaml: yaml(), environment }, async (gateway) => {
@@ -139,7 +139,7 @@ ${more}`;
     },
   );
 
-  test("gives way to the next provider where there is no token", async () => {
+  test("is replaced by the next provider if there is no access token", async () => {
     vendor.reset((request) =>
       isToken(request) ? Response.json({ error: "invalid_grant" }, { status: 400 }) : answerPlainly(request),
     );
@@ -152,8 +152,8 @@ ${more}`;
   });
 });
 
-describe("at the start the operator is told", () => {
-  test("which models of their tiers the catalog does not have", () => {
+describe("a notice at the start", () => {
+  test("names the models of configured tiers that the catalog does not have", () => {
     const yaml = `
 tiers:
   - id: gateway-auto/mine
@@ -179,34 +179,34 @@ tiers:
 
   test.each([
     [
-      "what is missing of an address",
+      "a missing part of a base URL",
       { AZURE_OPENAI_API_KEY: "x" },
       "Azure OpenAI has a key but no resource: set AZURE_RESOURCE_NAME or providers.azure.parts.resource or AZURE_BASE_URL",
     ],
     [
-      "what is missing of a path",
+      "a missing part of a path",
       { GOOGLE_APPLICATION_CREDENTIALS: keyFile, GOOGLE_VERTEX_LOCATION: "us-east5" },
       "Google Vertex AI (open models) has a key but no project: set GOOGLE_VERTEX_PROJECT or GOOGLE_CLOUD_PROJECT or providers.google-vertex-openai.parts.project",
     ],
     [
-      "that a file of many programs is not taken unasked",
+      "a key file that other programs use too",
       { GOOGLE_APPLICATION_CREDENTIALS: keyFile, GOOGLE_CLOUD_PROJECT: "shared" },
       "Google Vertex AI (open models) is not served with GOOGLE_APPLICATION_CREDENTIALS, which other programs use too: set GOOGLE_VERTEX_PROJECT or GOOGLE_VERTEX_LOCATION or GOOGLE_VERTEX_OPENAI_BASE_URL, or name google-vertex-openai under providers in the configuration",
     ],
     [
-      "that a key of many programs is not taken unasked",
+      "a key that other programs use too",
       { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE00000", AWS_SECRET_ACCESS_KEY: "hidden", AWS_REGION: "eu-central-1" },
       "Amazon Bedrock is not served with AWS_ACCESS_KEY_ID, which other programs use too: set AWS_BEDROCK_REGION or AWS_BEDROCK_BASE_URL, or name amazon-bedrock under providers in the configuration",
     ],
     [
-      "which file cannot be read",
+      "a key file that cannot be read",
       { GOOGLE_APPLICATION_CREDENTIALS: "/nowhere/key.json", GOOGLE_VERTEX_PROJECT: "p" },
       "Google Vertex AI (open models) has no key: GOOGLE_APPLICATION_CREDENTIALS names /nowhere/key.json: ENOENT",
     ],
-    ["nothing, where nothing is set", {}, null],
-    ["nothing, where all is set", { AZURE_API_KEY: "x", AZURE_RESOURCE_NAME: "mine" }, null],
+    ["none without any variable", {}, null],
+    ["none with all variables", { AZURE_API_KEY: "x", AZURE_RESOURCE_NAME: "mine" }, null],
   ] satisfies (readonly [string, Record<string, string>, string | null])[])(
-    "%s",
+    "describes the problem: %s",
     (_name, environment, words) => {
       const notices = noticesFor(environment).filter((notice) => !notice.includes("is not spoken"));
       if (words === null) expect(notices.filter((notice) => notice.startsWith("Azure OpenAI"))).toEqual([]);
@@ -215,19 +215,19 @@ tiers:
     },
   );
 
-  test("when a key is of the wrong kind, without the key", () => {
+  test("reports a key of the wrong kind without the key", () => {
     const yaml = "providers: { google-vertex-openai: { parts: { project: p }, api_keys: [hidden-api-key] } }";
     expect(noticesFor({}, yaml)).toEqual([
       "Google Vertex AI (open models) has a key, but cannot be called: it does not accept API keys; use the JSON key file of a service account",
     ]);
   });
 
-  test("not to say what the catalog says", () => {
+  test("does not repeat what the catalog says", () => {
     const yaml = "providers: { openai: { format: gemini } }";
     expect(() => noticesFor({}, yaml)).toThrow("providers.openai.format");
   });
 
-  test("when an address ends in a query", () => {
+  test("reports a base URL that ends in a query", () => {
     const environment = { OPENAI_API_KEY: "x", OPENAI_BASE_URL: "https://x.example/v1?key=1" };
     expect(() => noticesFor(environment)).toThrow("OPENAI_BASE_URL");
   });

@@ -5,11 +5,11 @@ import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway } from "../support/gateway.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
-test("a disk that refuses the imported catalog is told of once, and what was served stays served", async () => {
+test("an unreadable imported catalog is logged once, and the served models stay", async () => {
   const clock = createTestClock();
   const gateway = await startTestGateway({ clock });
   const file = join(gateway.dataDir, "catalog.json");
-  // A link to itself: the system refuses even to look at it.
+  // A link to itself cannot be read.
   symlinkSync(file, file);
   for (let second = 0; second < 5; second++) {
     clock.advance(1_000);
@@ -29,7 +29,7 @@ test("a disk that refuses the imported catalog is told of once, and what was ser
   await gateway.stop();
 });
 
-test("a disk that refuses it from the start keeps nobody from starting", async () => {
+test("an imported catalog that is unreadable from the beginning does not prevent the start", async () => {
   const first = await startTestGateway();
   await first.stop({ keepData: true });
   const file = join(first.dataDir, "catalog.json");

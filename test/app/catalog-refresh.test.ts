@@ -38,7 +38,7 @@ afterAll(() => {
 interface Place {
   readonly gateway: TestGateway;
   readonly clock: TestClock;
-  /** Lets days pass at once, without each second's work. */
+  /** Advances the clock by days at once, without running the timers of each second. */
   leap(ms: number): Promise<void>;
 }
 
@@ -98,8 +98,8 @@ function readCatalog({ gateway }: Pick<Place, "gateway">): string {
   return readFileSync(join(gateway.dataDir, CATALOG_FILE), "utf8");
 }
 
-describe("on a schedule", () => {
-  /** Lets the next refresh come, and waits until it is over. */
+describe("scheduled refreshes", () => {
+  /** Advances the clock to the next refresh and waits for its end. */
   async function awaitRefresh({ gateway, clock }: Place): Promise<void> {
     while (!isRefreshing(gateway)) {
       clock.leap(10_000);
@@ -115,7 +115,7 @@ describe("on a schedule", () => {
     return lock === null;
   }
 
-  test("a bad source changes nothing and is told once for each reason; a sound one is taken up", async () => {
+  test("An invalid source changes nothing and is logged once per reason; a valid one is used.", async () => {
     source.serve(FIRST);
     const place = await start({ refresh_hours: 0.02, source_bytes: 20_000 });
     const before = readCatalog(place);
@@ -154,7 +154,7 @@ describe("on a schedule", () => {
     await place.gateway.stop();
   });
 
-  test("each gateway asks at a time of its own, and not where another has done it", async () => {
+  test("Each gateway refreshes at a different time, and not if another has just refreshed.", async () => {
     const clock = createTestClock();
     const asked: string[] = [];
     const gatewayOf = (name: string, byte: number, refreshedAt: number | null) =>
@@ -202,8 +202,8 @@ const IDLE_MANAGER: CatalogManager = {
   decide: async () => [],
 };
 
-describe("a price that changes beyond the factor", () => {
-  test("waits with the old one in force, over a restart, until it is approved", async () => {
+describe("a price change beyond the factor", () => {
+  test("waits for approval, also across a restart, while the old price applies", async () => {
     const place = await start();
     const [, ...rest] = FIRST["openai"] ?? [];
     const jumped = { openai: [model("gpt-a", 2.01, 2, { limit: { context: 9000, output: 100 } }), ...rest] };
@@ -236,7 +236,7 @@ describe("a price that changes beyond the factor", () => {
     await again.gateway.stop();
   });
 
-  test("is not asked about again once it is rejected, until the source has another price", async () => {
+  test("stays rejected until the source has another price", async () => {
     const place = await start();
     const others = (FIRST["openai"] ?? []).slice(2);
     const at = (input: number) => ({ openai: [model("gpt-a", input), model("gpt-b", input), ...others] });
@@ -247,14 +247,14 @@ describe("a price that changes beyond the factor", () => {
     expect(await promptPrice(place, "openai/gpt-a")).toBe("0.000001");
     expect((await refresh(place, at(11))).waiting).toHaveLength(2);
     expect((await admin(place, "GET", "/changes?status=rejected")).rows).toEqual([]);
-    // Within the factor of what is in force there is nothing to ask.
+    // A change within the factor needs no approval.
     expect((await refresh(place, at(1.5))).waiting).toEqual([]);
     expect(await promptPrice(place, "openai/gpt-a")).toBe("0.0000015");
     await place.gateway.stop();
   });
 });
 
-test("a model that vanishes is served for its days of grace, listed with their end, then refused by name", async () => {
+test("a missing model is served and listed with an expiry date during its grace period, then rejected by name", async () => {
   const place = await start({ grace_days: 3 });
   const rest = (FIRST["openai"] ?? []).slice(1);
   await refresh(place, { openai: rest });
@@ -264,7 +264,7 @@ test("a model that vanishes is served for its days of grace, listed with their e
     { model: "openai/gpt-a", since: "2026-07-03", expiration_date: "2026-07-06" },
   ]);
 
-  // It comes back and goes again: the grace begins anew.
+  // The model returns and is missing again: the grace period starts again.
   await refresh(place, FIRST);
   expect((await listModels(place)).get("openai/gpt-a")?.expiration_date).toBeNull();
   await place.leap(DAY_MS);
@@ -286,7 +286,7 @@ test("a model that vanishes is served for its days of grace, listed with their e
   await place.gateway.stop();
 });
 
-describe("the operator's overrides", () => {
+describe("catalog overrides", () => {
   const overrides = {
     "openai/gpt-a": {
       context_length: undefined,
@@ -298,7 +298,7 @@ describe("the operator's overrides", () => {
     },
   };
 
-  test("win over what a refresh brings", async () => {
+  test("take precedence over a refresh", async () => {
     const place = await start({ overrides });
     const check = async () => {
       const models = await listModels(place);
@@ -332,27 +332,27 @@ describe("the operator's overrides", () => {
     ],
     ["no model id", { "gpt-a": { hidden: true } }, "catalog.overrides.gpt-a must be a model id"],
     [
-      "a model that there is not",
+      "an unknown model",
       { "openai/gpt-z": { hidden: true } },
       "catalog.overrides.openai/gpt-z.endpoints: is needed",
     ],
     [
-      "half an endpoint",
+      "an incomplete endpoint",
       { "openai/gpt-a": { endpoints: { groq: { context_length: 5 } } } },
       "catalog.overrides.openai/gpt-a.endpoints.groq.prices: is needed",
     ],
     [
-      "a provider that there is not",
-      { "a/b": { endpoints: { nobody: { name: "b", context_length: 5, prices: null } } } },
-      "catalog.overrides.a/b: a/b: nobody b: no such provider",
+      "an unknown provider",
+      { "a/b": { endpoints: { unknown: { name: "b", context_length: 5, prices: null } } } },
+      "catalog.overrides.a/b: a/b: unknown b: no such provider",
     ],
     [
-      "a paid model for nothing",
+      "a paid model with a price of 0",
       { "openai/gpt-a": { endpoints: { openai: { prices: { prompt: "0", completion: "0" } } } } },
       "catalog.overrides.openai/gpt-a: openai/gpt-a: openai gpt-a: :free",
     ],
   ] as const) {
-    test(`keep a gateway from starting with ${what}`, async () => {
+    test(`prevent the start with ${what}`, async () => {
       const failure = await start({ overrides: bad }).then(
         () => "it started",
         (error: Error) => error.message,
@@ -362,7 +362,7 @@ describe("the operator's overrides", () => {
   }
 });
 
-test("announced prices order the deployments from their day on", async () => {
+test("announced prices determine the order of deployments from their date on", async () => {
   const other = startVendor();
   const ours = (dollars: string, more: object = {}) => ({
     name: "x",
@@ -394,8 +394,8 @@ test("announced prices order the deployments from their day on", async () => {
   other.stop();
 });
 
-describe("one after the other", () => {
-  test("a refresh is refused while another process is at it", async () => {
+describe("a refresh on request", () => {
+  test("is rejected while another process refreshes", async () => {
     const place = await start();
     const leases = new FileLeases(place.gateway.dataDir, place.clock);
     const lease = await leases.acquire({ name: "refresh", owner: "command_a", durationMs: 60_000 });
@@ -409,7 +409,7 @@ describe("one after the other", () => {
     await place.gateway.stop();
   });
 
-  test("a dry run says what would change and changes nothing; only the operator may", async () => {
+  test("as a dry run lists the changes without making them, for the operator only", async () => {
     const place = await start();
     const before = readCatalog(place);
     source.serve({ openai: [...(FIRST["openai"] ?? []), model("gpt-e")] });

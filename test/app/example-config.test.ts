@@ -9,7 +9,7 @@ import { startTestGateway } from "../support/gateway.ts";
 
 const FILE = readFileSync(EXAMPLE_FILE, "utf8");
 
-/** The part that is commented out from such a line on, as it reads with the marks taken away. */
+/** Returns the commented block that begins with a line, without its comment signs. */
 function uncomment(from: string): string {
   const lines = FILE.split("\n");
   const begin = lines.indexOf(from);
@@ -24,26 +24,26 @@ function load(text: string): Config {
 }
 
 describe("gateway.example.yaml", () => {
-  test("is what the script makes of the schema: `bun run example-config`", () => {
+  test("equals the output of `npm run example-config`", () => {
     expect(FILE).toBe(renderExampleConfig());
   });
 
-  test("loads without error and changes nothing", () => {
+  test("loads without error and contains only defaults", () => {
     expect(load(FILE)).toEqual(load(""));
   });
 
-  test("has every key of the schema, in force or commented out", () => {
+  test("has every key of the schema, active or commented out", () => {
     const keys = collectKeys(z.toJSONSchema(configSchema, { io: "input" }));
     expect(keys.length).toBeGreaterThan(30);
     for (const key of keys) expect(FILE).toMatch(new RegExp(`^[# ]*(- )?${key}:`, "m"));
   });
 
-  test("shows sections and keys that load once the marks are taken away", () => {
+  test("has commented sections and keys that load when they are uncommented", () => {
     expect(load(uncomment("# billing:")).billing.buy_credits_url).toBeString();
     expect(load(uncomment("# admin_key: a-long-random-text")).admin_key).toBe("a-long-random-text");
   });
 
-  test("shows overrides that a gateway starts with", async () => {
+  test("has example overrides that a gateway starts with", async () => {
     const [block = ""] = /^ {2}# overrides:\n(?: {2}# {3}.*\n)+/m.exec(FILE) ?? [];
     const overrides = parse(block.replace(/^ {2}# /gm, ""));
     const gateway = await startTestGateway({ yaml: JSON.stringify({ catalog: overrides }) });
@@ -53,7 +53,7 @@ describe("gateway.example.yaml", () => {
     await gateway.stop();
   });
 
-  test("shows providers that a gateway starts with", async () => {
+  test("has example providers that a gateway starts with", async () => {
     const yaml = uncomment("# providers:");
     const { providers } = load(yaml);
     expect(providers["openai"]?.api_keys).toHaveLength(2);
@@ -78,7 +78,7 @@ describe("gateway.example.yaml", () => {
     await gateway.stop();
   });
 
-  test("holds nothing that looks like a real secret", () => {
+  test("contains nothing that looks like a real secret", () => {
     expect(FILE).not.toMatch(/gw_\w{20}|sk-\w{12}/);
     expect(parse(FILE)).not.toHaveProperty("admin_key");
   });

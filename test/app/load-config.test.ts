@@ -22,13 +22,13 @@ function problemOf(yaml: string, environment: Record<string, string> = {}): stri
   throw new Error("this should have been refused");
 }
 
-test("the tiers of docs/tiers.md load as they stand", () => {
+test("the example tiers of docs/tiers.md load", () => {
   const text = readFileSync(join(import.meta.dir, "..", "..", "docs", "tiers.md"), "utf8");
   const yaml = /```yaml\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
   expect(checkConfig(yaml, "gateway.yaml", {}).tiers?.map(({ id }) => id)).toEqual(["gateway-auto/review"]);
 });
 
-describe("a wrong configuration is told by file and line", () => {
+describe("the error of an invalid configuration", () => {
   test.each<[string, string, string[]]>([
     [
       "an unknown key at the top",
@@ -41,17 +41,17 @@ describe("a wrong configuration is told by file and line", () => {
       ["gateway.yaml:3: server.prot is not a known key"],
     ],
     [
-      "a tier's wrong id",
+      "an invalid id of a tier",
       "tiers:\n  - id: fast\n    name: Fast\n    rule: { by: free }",
       ["gateway.yaml:2: tiers.0.id must be gateway-auto/"],
     ],
     [
-      "a tier's wrong effort",
+      "an invalid effort of a tier",
       "tiers:\n  - id: gateway-auto/fast\n    name: Fast\n    rule:\n      by: balance\n      paid: { models: [a/b], reasoning: hard }\n      else: { models: [a/b] }",
       ["gateway.yaml:6: tiers.0.rule.paid.reasoning "],
     ],
     [
-      "a tier that picks by nothing known",
+      "an unknown rule of a tier",
       "tiers:\n  - id: gateway-auto/fast\n    name: Fast\n    rule: { by: weather }",
       ["gateway.yaml:4: tiers.0.rule.by "],
     ],
@@ -140,7 +140,7 @@ describe("a wrong configuration is told by file and line", () => {
     expect(problem).not.toContain("secret");
   });
 
-  test("all at once, a line each", () => {
+  test("lists all problems, one per line", () => {
     const problem = problemOf("a: 1\nb: 2\nserver:\n  port: -1\nlog_level: loud");
     const lines = problem.split("\n").map((line) => line.split(" ").slice(0, 2).join(" "));
     expect(lines.sort()).toEqual(
@@ -153,7 +153,7 @@ describe("a wrong configuration is told by file and line", () => {
     );
   });
 
-  test("and never repeats a secret", () => {
+  test("never contains a secret", () => {
     for (const yaml of [
       "admin_key: [hush-hush]",
       "providers:\n  x:\n    api_keys: {a: hush-hush}",
@@ -164,20 +164,20 @@ describe("a wrong configuration is told by file and line", () => {
   });
 });
 
-describe("the environment", () => {
+describe("an environment variable", () => {
   test.each([
     ["fifteen-letters", "must have at least 16 characters"],
     ["   ", "must have at least 16 characters"],
     ["    fifteen-letters    ", "must have at least 16 characters"],
     ["a long text in words", "must not contain spaces"],
     ["a-long-text\twith-a-tab", "must not contain spaces"],
-  ])("the management key %j is refused by the variable's name, and not repeated", (key, problem) => {
+  ])("with the invalid management key %j is rejected by its name, without its value", (key, problem) => {
     const told = problemOf("", { GATEWAY_ADMIN_KEY: key });
     expect(told).toStartWith(`GATEWAY_ADMIN_KEY ${problem}`);
     expect(told).not.toContain(key.trim() || "\0");
   });
 
-  test("wins over the file, and over nothing", () => {
+  test("sets a value that the file sets or does not set", () => {
     const environment = {
       GATEWAY_HOST: "::1",
       GATEWAY_PORT: "9000",
@@ -197,7 +197,7 @@ describe("the environment", () => {
     }
   });
 
-  test("is as if absent where it is empty", () => {
+  test("is ignored if it is empty", () => {
     expect(checkConfig("server: { port: 81 }", "gateway.yaml", { GATEWAY_PORT: "" }).server.port).toBe(81);
   });
 
@@ -209,13 +209,13 @@ describe("the environment", () => {
     ["GATEWAY_PORT", "tcp://10.0.0.1:80"],
     ["GATEWAY_LOG_LEVEL", "loud"],
     ["GATEWAY_SANDBOX", "yes"],
-  ])("is told by the variable's name when it is wrong: %s=%s", (name, value) => {
+  ])("with an invalid value is rejected by its name: %s=%s", (name, value) => {
     const problem = problemOf("", { [name]: value });
     expect(problem).toStartWith(`${name} `);
     expect(problem).not.toContain("gateway.yaml");
   });
 
-  test("does not hide a section that is wrong in the file", () => {
+  test("does not hide an invalid section of the file", () => {
     expect(problemOf("server: 5", { GATEWAY_PORT: "80" })).toContain("gateway.yaml:1: server");
   });
 
@@ -233,11 +233,11 @@ describe("the environment", () => {
       { GATEWAY_WEBHOOK_SECRET: "x".repeat(32) },
     ],
     ["secrets.keys.0", 3, "secrets:\n  keys:\n    - short", { GATEWAY_SECRETS_KEY: "a".repeat(64) }],
-  ])("does not hide a wrong %s in the file that it replaces", (path, line, yaml, environment) => {
+  ])("does not hide an invalid %s in the file that it replaces", (path, line, yaml, environment) => {
     expect(problemOf(yaml, environment)).toStartWith(`gateway.yaml:${line}: ${path} `);
   });
 
-  test("is told beside what is wrong in the file, each once", () => {
+  test("is reported once together with each problem of the file", () => {
     const problem = problemOf("server:\n  port: eighty\nlog_level: loud", { GATEWAY_PORT: "ninety" });
     expect(problem.split("\n").map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
       "gateway.yaml:2: server.port",
@@ -246,13 +246,13 @@ describe("the environment", () => {
     ]);
   });
 
-  test("explains the variable that Kubernetes makes of a service's name", () => {
+  test("set by Kubernetes for a service named gateway is rejected with an explanation", () => {
     expect(problemOf("", { GATEWAY_PORT: "tcp://10.0.0.1:80" })).toContain("enableServiceLinks");
   });
 });
 
-describe("the file", () => {
-  test("may be absent, empty, or all comments", () => {
+describe("the configuration file", () => {
+  test("may be absent, empty, or contain only comments", () => {
     const defaults = checkConfig("", "gateway.yaml", {});
     expect(defaults).toMatchObject({
       server: { host: "127.0.0.1", port: 8080 },
@@ -268,7 +268,7 @@ describe("the file", () => {
     expect(checkConfig(yaml, "gateway.yaml", {})).toEqual(checkConfig("log_level: warn", "gateway.yaml", {}));
   });
 
-  test("is the one that GATEWAY_CONFIG names", () => {
+  test("is the one named by GATEWAY_CONFIG", () => {
     const file = join(folder, "other.yaml");
     writeFileSync(file, "log_level: error\n");
     expect(loadConfig({ GATEWAY_CONFIG: file }).log_level).toBe("error");
@@ -276,7 +276,7 @@ describe("the file", () => {
     expect(() => loadConfig({ GATEWAY_CONFIG: file })).toThrow(`${file}:2: x is not a known key`);
   });
 
-  test("must exist and be a file when GATEWAY_CONFIG names it", () => {
+  test("named by GATEWAY_CONFIG must exist and be a file", () => {
     const missing = join(folder, "missing.yaml");
     expect(() => loadConfig({ GATEWAY_CONFIG: missing })).toThrow(
       new ConfigError(`GATEWAY_CONFIG names ${missing}, which does not exist`),
@@ -287,7 +287,7 @@ describe("the file", () => {
   });
 });
 
-describe("printing the configuration", () => {
+describe("the printed configuration", () => {
   test("masks every secret and nothing else", () => {
     const yaml = `
 admin_key: hush-hush-hush-1
@@ -312,7 +312,7 @@ providers:
     }
   });
 
-  test("gives what could be read again", () => {
+  test("can be loaded again", () => {
     const config = checkConfig(
       "providers: { mine: { base_url: http://x/v1, models: [{ id: a/b }] } }",
       "x",

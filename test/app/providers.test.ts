@@ -36,7 +36,7 @@ describe("a provider of the catalog", () => {
     ["/", "/v1/chat/completions"],
     ["///", "/v1/chat/completions"],
     ["/deeper", "/v1/deeper/chat/completions"],
-  ])("is called where its BASE_URL says, with its key: …/v1%s", async (end, path) => {
+  ])("is called at its BASE_URL with its key: …/v1%s", async (end, path) => {
     const environment = { OPENAI_API_KEY: " sk-from-environment ", OPENAI_BASE_URL: vendor.baseUrl + end };
     await withGateway({ environment }, async (gateway) => {
       expect((await ask(gateway, "openai/gpt-4o-mini")).status).toBe(200);
@@ -46,7 +46,7 @@ describe("a provider of the catalog", () => {
     });
   });
 
-  test("has the file win over the environment", async () => {
+  test("is called with the keys of the file rather than of the environment", async () => {
     const environment = { OPENAI_API_KEY: "sk-environment", OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
     const yaml = `providers: { openai: { base_url: "${vendor.baseUrl}/", api_keys: [sk-file] } }`;
     await withGateway({ environment, yaml }, async (gateway) => {
@@ -55,7 +55,7 @@ describe("a provider of the catalog", () => {
     });
   });
 
-  test("is not served without a key, nor when it is switched off", async () => {
+  test("is not served without a key, or when it is disabled", async () => {
     for (const options of [
       { environment: { OPENAI_BASE_URL: vendor.baseUrl } },
       { environment: { OPENAI_API_KEY: "  " } },
@@ -82,7 +82,7 @@ describe("a provider of the catalog", () => {
     }
   });
 
-  test("switches the sandbox off, unless it is switched on", async () => {
+  test("disables the sandbox, unless it is enabled explicitly", async () => {
     const environment = { OPENAI_API_KEY: "sk-x" };
     await withGateway({ environment }, async (gateway) => {
       expect(await idsOf(gateway)).not.toContain("sandbox/echo");
@@ -96,7 +96,7 @@ describe("a provider of the catalog", () => {
   });
 
   test.each(["garbage", "ftp://example.com", "//example.com", "http://", "http://user:secret@127.0.0.1/v1"])(
-    "is refused at the start with an address that is none, by the variable's name: %s",
+    "with the invalid base URL %s is rejected at the start by the name of its variable",
     async (address) => {
       const environment = { OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: address };
       const started = startTestGateway({ environment });
@@ -113,7 +113,7 @@ describe("a provider of the catalog", () => {
   );
 });
 
-describe("several keys", () => {
+describe("several keys of a provider", () => {
   const yaml = () => `
 providers:
   mine:
@@ -123,7 +123,7 @@ providers:
 `;
 
   test.each([401, 402, 403, 429, 500, 503])(
-    "are tried in turn where the first is answered %d",
+    "are tried one after the other when the first gets status %d",
     async (status) => {
       await withGateway({ yaml: yaml() }, async (gateway) => {
         vendor.reset((request) =>
@@ -142,7 +142,7 @@ providers:
     },
   );
 
-  test("are not tried where the request itself is at fault", async () => {
+  test("are not tried for an invalid request", async () => {
     await withGateway({ yaml: yaml() }, async (gateway) => {
       vendor.reset(() => Response.json({ error: { message: "top_k is unknown" } }, { status: 400 }));
       expect((await ask(gateway, "acme/model")).status).toBe(400);
@@ -150,7 +150,7 @@ providers:
     });
   });
 
-  test("never show in an answer, not even where the vendor repeats them", async () => {
+  test("never appear in an answer, even if the vendor repeats them", async () => {
     await withGateway({ yaml: yaml() }, async (gateway) => {
       vendor.reset((request) => {
         const message = `wrong key ${request.headers.get("authorization")?.slice("Bearer ".length)}`;
@@ -164,8 +164,8 @@ providers:
   });
 });
 
-describe("a host of one's own", () => {
-  test("has a time of creation for its models in the lists, the configured one where there is one", async () => {
+describe("a self-hosted provider", () => {
+  test("lists its models with the configured creation time, or with a default", async () => {
     const models = "[{id: acme/dated, released: 2026-05-31}, {id: acme/plain}]";
     const yaml = `
 providers: { own: { base_url: "${vendor.baseUrl}", models: ${models} } }
@@ -182,7 +182,7 @@ tiers: [{id: gateway-auto/own, name: Own, released: 2026-04-30, rule: {by: api, 
     });
   });
 
-  test("is asked for a model by its configured name, else by its id without author and :free", async () => {
+  test("is called with the configured name of a model, or with its id without author and :free", async () => {
     const models =
       '[{id: "acme/named:free", name: "named:free"}, {id: "acme/Unnamed:free"}, {id: acme/plain}]';
     const yaml = `providers: { own: { base_url: "${vendor.baseUrl}", models: ${models} } }`;
@@ -198,20 +198,20 @@ tiers: [{id: gateway-auto/own, name: Own, released: 2026-04-30, rule: {by: api, 
     });
   });
 
-  test("needs no key, and gets none", async () => {
-    const yaml = `providers: { cellar: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }, { id: "acme/model:free" }] } }`;
+  test("needs no key and is called without one", async () => {
+    const yaml = `providers: { local: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }, { id: "acme/model:free" }] } }`;
     await withGateway({ yaml }, async (gateway) => {
       const response = await ask(gateway, "acme/model");
       expect(response.status).toBe(200);
-      expect(response.headers.get("x-gateway-provider")).toBe("cellar");
+      expect(response.headers.get("x-gateway-provider")).toBe("local");
       expect(vendor.last().headers.get("authorization")).toBeNull();
       expect(JSON.parse(vendor.last().text).model).toBe("model");
       expect(await idsOf(gateway)).toEqual(["gateway-auto/free", "acme/model", "acme/model:free"]);
     });
   });
 
-  test("is free to those without a key only where the id says so, whatever its price", async () => {
-    const yaml = `providers: { cellar: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }, { id: "acme/model:free" }] } }`;
+  test("serves callers without a key only models whose id ends in :free, whatever their price", async () => {
+    const yaml = `providers: { local: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }, { id: "acme/model:free" }] } }`;
     await withGateway({ yaml }, async (gateway) => {
       const ask = (model: string) =>
         postChat(gateway, { model, messages: [{ role: "user", content: "x" }] }, { authorization: "" });
@@ -220,10 +220,10 @@ tiers: [{id: gateway-auto/own, name: Own, released: 2026-04-30, rule: {by: api, 
     });
   });
 
-  test("is priced as configured, exactly", async () => {
+  test("is charged at exactly the configured prices", async () => {
     const yaml = `
 providers:
-  cellar:
+  local:
     base_url: ${vendor.baseUrl}
     models:
       - id: acme/model
@@ -231,20 +231,20 @@ providers:
 `;
     await withGateway({ yaml }, async (gateway) => {
       const { usage } = (await (await ask(gateway, "acme/model")).json()) as { usage: { cost: number } };
-      // Three tokens at 100 nanodollars and two at a third of one: 300.67, rounded.
+      // Three tokens at 100 nanodollars and two at a third of a nanodollar are 300.67, rounded.
       expect(usage.cost).toBe(0.000_000_301);
     });
   });
 
   test.each([
-    ["no address", "providers: { cellar: { models: [{ id: acme/model }] } }"],
-    ["no models", `providers: { cellar: { base_url: "http://127.0.0.1:1/v1" } }`],
-    ["nothing", "providers: { cellar: {} }"],
-  ])("is refused at the start with %s", async (_name, yaml) => {
-    expect(startTestGateway({ yaml })).rejects.toThrow(/providers\.cellar/);
+    ["no base_url", "providers: { local: { models: [{ id: acme/model }] } }"],
+    ["no models", `providers: { local: { base_url: "http://127.0.0.1:1/v1" } }`],
+    ["no settings", "providers: { local: {} }"],
+  ])("is rejected at the start with %s", async (_name, yaml) => {
+    expect(startTestGateway({ yaml })).rejects.toThrow(/providers\.local/);
   });
 
-  test("adds models to a provider of the catalog, and prices its own", async () => {
+  test("can add models with their own prices to a provider of the catalog", async () => {
     const yaml = `
 providers:
   openai:

@@ -51,7 +51,7 @@ describe("a bounded map", () => {
     expect([map.size, map.cost]).toEqual([0, 0]);
   });
 
-  test("gives the room of deleted entries back and does not report them as evicted", () => {
+  test("reuses the room of deleted entries and does not report them as evicted", () => {
     const { map, evicted } = createMap(1);
     map.set("a", 1);
     expect([map.delete("a"), map.delete("a")]).toEqual([true, false]);

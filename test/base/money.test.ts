@@ -42,7 +42,7 @@ describe("an amount of dollars", () => {
     expect(parseDollars(amount)).toBeNull();
   });
 
-  test("comes back as it was written", () => {
+  test("is formatted as it was parsed", () => {
     fc.assert(
       fc.property(fc.integer({ min: -9e15, max: 9e15 }), (nanodollars) => {
         expect(parseDollars(formatDollars(nanodollars))).toBe(nanodollars === 0 ? 0 : nanodollars);
@@ -50,7 +50,7 @@ describe("an amount of dollars", () => {
     );
   });
 
-  test("of attodollars has every digit", () => {
+  test("in attodollars is formatted with all digits", () => {
     expect(formatNanodollars(1_500_000_000n)).toBe("1.5");
     expect(formatNanodollars(3n)).toBe("0.000000003");
     expect(formatNanodollars(7_000_000_000n)).toBe("7");

@@ -13,7 +13,7 @@ describe("a sliding sum", () => {
     expect(sum.at(START + MINUTE_MS)).toBe(0);
   });
 
-  test("tells how long it takes until it is at most a ceiling", () => {
+  test("returns the time until it is at most a ceiling", () => {
     const sum = new SlidingSum(MINUTE_MS, MINUTE_MS / 60);
     sum.add(5, START);
     sum.add(3, START + 10_000);

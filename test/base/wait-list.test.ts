@@ -10,7 +10,7 @@ function createList() {
 }
 
 describe("a list of waits", () => {
-  test("ends each wait that has taken its whole time, and no other", () => {
+  test("expires the waits whose time is over, and no other", () => {
     const { clock, expired, begin } = createList();
     begin("first");
     clock.advance(400);
@@ -45,7 +45,7 @@ describe("a list of waits", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("ends its longest wait when it is told to", () => {
+  test("expires its longest wait on request", () => {
     const { expired, list, begin } = createList();
     const first = begin("first");
     begin("second");

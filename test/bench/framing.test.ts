@@ -18,22 +18,22 @@ function readBodies(pieces: readonly Buffer[]): string[] {
   return bodies;
 }
 
-describe("the bench's reader of messages", () => {
-  test.each(CASES)("reads a message with $name wherever it is cut", ({ bytes, body }) => {
+describe("the message reader of the benchmarks", () => {
+  test.each(CASES)("reads a message with $name however it is split", ({ bytes, body }) => {
     const whole = Buffer.from(bytes);
     for (let cut = 0; cut <= whole.length; cut++) {
       expect(readBodies([whole.subarray(0, cut), whole.subarray(cut)])).toEqual([body]);
     }
   });
 
-  test("reads messages one after another, byte by byte", () => {
+  test("reads consecutive messages byte by byte", () => {
     const whole = Buffer.from(CASES.map(({ bytes }) => bytes).join(""));
     expect(readBodies(Array.from(whole, (byte) => Buffer.from([byte])))).toEqual(
       CASES.map(({ body }) => body),
     );
   });
 
-  test("refuses a chunk size that is none", () => {
+  test("rejects an invalid chunk size", () => {
     const bytes = Buffer.from("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n");
     expect(() => readBodies([bytes])).toThrow("not a chunk size");
   });

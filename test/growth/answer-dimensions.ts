@@ -2,11 +2,11 @@ import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { encodeEvent } from "../support/event-frames.ts";
 import { members, times } from "./dimension.ts";
 
-/** One dimension of what a vendor answers: as a whole, or in the pieces of a stream, bytes read as Latin-1. */
+/** A dimension of a vendor's answer, as a document or as pieces of a stream. Bytes are latin-1 characters. */
 export interface AnswerDimension {
   readonly format: FormatName;
   readonly name: string;
-  /** Null where the dimension is one of streams. */
+  /** Null for a dimension of streams only. */
   readonly whole: ((n: number) => unknown) | null;
   readonly stream: ((n: number) => readonly string[]) | null;
 }
@@ -21,7 +21,7 @@ type Dimensions = Readonly<
 
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
 const named = (data: Body): string => `event: ${data["type"]}\n${event(data)}`;
-/** The text cut into `n` pieces and more, as a slow network does. */
+/** Splits a text into at least `n` pieces, as a slow network does. */
 const cut = (text: string, n: number): string[] => {
   const size = Math.max(1, Math.floor(text.length / n));
   return times(Math.ceil(text.length / size), (at) => text.slice(at * size, (at + 1) * size));

@@ -1,19 +1,19 @@
 import { threadTimeMs } from "../support/thread-time.ts";
 
-/** Work of some size, done again and again. */
+/** Repeatable work of some size. */
 export type Work = () => unknown;
 
-/** How much larger the large size is: three doublings, so that what is measured stands out of the noise. */
+/** The ratio of the two sizes: three doublings, so that the difference exceeds the noise. */
 const DOUBLINGS = 3;
 export const LARGER = 2 ** DOUBLINGS;
-/** Doubling the size may make the work cost so many times as much; where the cost grows with the square it is four. */
+/** The most by which the cost may grow when the size doubles. Quadratic cost grows by four. */
 const MOST = 3;
 
 const SMALL_RUNS = 3;
-/** Caches, compilers and collectors have their moments: the least time of so many runs counts. */
+/** The number of runs, of which the shortest counts, because caches, compiler and garbage collector vary. */
 const TRIES = 8;
 
-/** The time of this thread that the work took. */
+/** Returns the CPU time of this thread for the work. */
 function time(work: Work): number {
   const begin = threadTimeMs();
   work();
@@ -21,8 +21,8 @@ function time(work: Work): number {
 }
 
 /**
- * Whether the work's cost grows about as its size does: doubling the size at most triples it. Two times of one thread in
- * one moment are compared, and never one with a constant.
+ * Returns whether the cost of the work grows about linearly: doubling the size at most triples it. Two measurements of the same
+ * thread are compared, and no time with a constant.
  */
 export function growsLinearly(small: Work, large: Work): boolean {
   let ofSmall = Number.POSITIVE_INFINITY;

@@ -113,7 +113,7 @@ const DIMENSIONS: Readonly<Record<string, (n: number) => Body>> = {
   "escaped characters of a text": (n) => asked(user('\\"\n'.repeat(n))),
 };
 
-/** Dimensions of a Messages request. Schemas are lowered alike for all client APIs; those of chat completions stand for them. */
+/** Dimensions of a Messages request. Schemas are lowered in the same way for all client APIs, so those of chat completions are sufficient. */
 export const MESSAGES_DIMENSIONS: readonly Dimension[] = Object.entries(DIMENSIONS).map(([name, body]) => ({
   name,
   body,

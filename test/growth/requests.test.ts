@@ -17,14 +17,14 @@ import { MESSAGES_DIMENSIONS } from "./messages-dimensions.ts";
 import { RESPONSES_DIMENSIONS } from "./responses-dimensions.ts";
 import { EMBEDDINGS_DIMENSIONS, FIM_DIMENSIONS } from "./small-dimensions.ts";
 
-/** The smaller of the two sizes that are compared. Most bounds on numbers lie above the larger one. */
+/** The smaller of the two compared sizes. Most bounds are above the larger one. */
 const SIZE = 100;
 
 interface Api {
   readonly name: string;
   readonly open: (bytes: Buffer, rename: (id: string) => string) => InferenceRequest;
   readonly dimensions: readonly Dimension[];
-  /** The formats of the upstreams that its requests are encoded for. */
+  /** The upstream formats in which its requests are encoded. */
   readonly formats: readonly FormatName[];
 }
 
@@ -46,7 +46,7 @@ const APIS: readonly Api[] = [
   },
 ];
 
-/** What is refused is work as well. */
+/** Runs work that may be rejected; a rejection is work as well. */
 function attempt(work: Work): void {
   try {
     work();
@@ -55,7 +55,7 @@ function attempt(work: Work): void {
   }
 }
 
-/** All that is asked of a request before it is encoded. */
+/** Reads everything of a request that is read before it is encoded. */
 function askFacts(request: InferenceRequest): void {
   request.listNeeds();
   request.listCharges();
@@ -64,7 +64,7 @@ function askFacts(request: InferenceRequest): void {
   request.listPromptText();
 }
 
-/** The works of a request; of its encodings those that this run tries for the dimension of that index. */
+/** Returns the work for a request: reading it, and those of its encodings that this run selects for the dimension. */
 function* listWorks({ open, formats }: Api, index: number): Generator<[string, (bytes: Buffer) => Work]> {
   const openCopy = (bytes: Buffer) => open(Buffer.from(bytes), (id) => id);
   yield ["read", (bytes) => () => attempt(() => askFacts(openCopy(bytes)))];

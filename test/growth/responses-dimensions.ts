@@ -29,7 +29,7 @@ const tool = (name: string, parameters: unknown = { type: "object", properties: 
   parameters,
 });
 const asked = (...input: readonly Body[]): Body => ({ model: "acme/model", input });
-/** A reasoning item that carries another vendor's proof of a call, as the gateway writes it. */
+/** A reasoning item with another vendor's signature of a call, as the gateway writes it. */
 const proof = (callId: string): Body =>
   reasoning({
     encrypted_content: wrapReasoning({
@@ -141,7 +141,7 @@ const DIMENSIONS: Readonly<Record<string, (n: number) => Body>> = {
   "escaped characters of a text": (n) => asked(user('\\"\n'.repeat(n))),
 };
 
-/** Dimensions of a Responses request. Schemas are lowered alike for all client APIs; those of chat completions stand for them. */
+/** Dimensions of a Responses request. Schemas are lowered in the same way for all client APIs, so those of chat completions are sufficient. */
 export const RESPONSES_DIMENSIONS: readonly Dimension[] = Object.entries(DIMENSIONS).map(([name, body]) => ({
   name,
   body,

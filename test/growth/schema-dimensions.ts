@@ -6,7 +6,7 @@ const text: Schema = { type: "string" };
 const property = (index: number): Schema => ({ type: "object", properties: { [`p${index}`]: text } });
 const required = (index: number): Schema => ({ ...property(index), required: [`p${index}`] });
 
-/** Schemas with `n` of something, for the parameters of tools and the formats of answers. */
+/** Schemas with `n` elements of a kind, for tool parameters and answer formats. */
 export const SCHEMA_DIMENSIONS: Readonly<Record<string, (n: number) => Schema>> = {
   "properties of a schema": (n) => ({ type: "object", properties: members(n, () => text) }),
   "required properties of a schema": (n) => ({

@@ -23,7 +23,7 @@ function sign(change: Partial<Parameters<typeof signAwsRequest>[0]>, sessionToke
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 const FORM_BODY = Buffer.from("Param1=value1");
 
-describe("AWS's published vectors", () => {
+describe("signing a request for AWS", () => {
   // Names and signatures of aws-sig-v4-test-suite, which AWS publishes with the description of Signature Version 4.
   test.each([
     [
@@ -65,14 +65,14 @@ describe("AWS's published vectors", () => {
     expect(proof["x-amz-security-token"] ?? null).toBe(token);
   });
 
-  test("name what is signed, and by whom", () => {
+  test("names the signed headers and the credential", () => {
     expect(sign({ headers: FORM })["authorization"]).toStartWith(
       "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=content-type;host;x-amz-date, ",
     );
   });
 });
 
-test("a path with an encoded model is encoded once more, as aws4fetch 1.0.20 does too", () => {
+test("encodes a path with an encoded model once more, as aws4fetch 1.0.20 does", () => {
   const host = "https://bedrock-runtime.us-east-1.amazonaws.com";
   const proof = sign(
     {

@@ -36,7 +36,7 @@ async function fail(source: TokenSource): Promise<AuthorizeError> {
 }
 
 describe("a token of a service account", () => {
-  test("is had for the account's signature, from the address that is configured and not the file's", async () => {
+  test("is fetched with the account's signature from the configured endpoint, not from that in the key file", async () => {
     expect(await open().token()).toBe("token-0");
     const form = new URLSearchParams(server.last().text);
     expect(server.last().headers.get("content-type")).toBe("application/x-www-form-urlencoded");
@@ -51,7 +51,7 @@ describe("a token of a service account", () => {
     });
   });
 
-  test("is kept, and there without a wait, until five minutes before its end", async () => {
+  test("is cached and returned at once until five minutes before it expires", async () => {
     const source = open();
     await source.token();
     clock.advance((LIFE_S - 300) * 1000 - 1);
@@ -62,7 +62,7 @@ describe("a token of a service account", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("is fetched once for all who want it at once", async () => {
+  test("is fetched once for several simultaneous requests", async () => {
     const source = open();
     expect(await Promise.all([source.token(), source.token(), source.token()])).toEqual([
       "token-0",
@@ -72,17 +72,17 @@ describe("a token of a service account", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("leaves no timer behind", async () => {
+  test("leaves no timer running", async () => {
     const idle = clock.pendingTimers;
     const source = open();
     await source.token();
-    // What is left is the connection that waits for its next use.
+    // The remaining timer is that of the idle connection.
     expect(clock.pendingTimers).toBeLessThanOrEqual(idle + 1);
   });
 });
 
-describe("a token that cannot be had", () => {
-  test("because the key is refused is not asked for again for ten seconds", async () => {
+describe("a failed token request", () => {
+  test("with a rejected key is not repeated for ten seconds", async () => {
     const words = { error: "invalid_grant", error_description: "Invalid JWT Signature." };
     server.reset(() => Response.json(words, { status: 400 }));
     const source = open();
@@ -102,9 +102,9 @@ describe("a token that cannot be had", () => {
     ["429", () => Response.json({ error: "slow_down" }, { status: 429 })],
     ["500", () => new Response("oops", { status: 500 })],
     ["an answer without a token", () => Response.json({ token: 1 })],
-    ["an answer that is no JSON", () => new Response("<html>")],
+    ["an answer that is not JSON", () => new Response("<html>")],
     ["an answer without end", () => new Response("x".repeat(100_000))],
-  ])("because of %s is asked for again at once", async (_name, respond) => {
+  ])("because of %s is repeated at once", async (_name, respond) => {
     server.reset(respond);
     const source = open();
     expect((await fail(source)).kind).toBe("unavailable");
@@ -112,12 +112,12 @@ describe("a token that cannot be had", () => {
     expect(await source.token()).toBe("new");
   });
 
-  test("because nobody listens fails at once", async () => {
+  test("to a closed port fails at once", async () => {
     const error = await fail(open(new URL("http://127.0.0.1:1/token")));
     expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining("127.0.0.1:1") });
   });
 
-  test("because nobody answers fails after ten seconds", async () => {
+  test("without an answer fails after ten seconds", async () => {
     server.reset(() => new Promise<Response>(() => {}));
     const failure = fail(open());
     await eventually("a request for a token", () => server.requests.length === 1);

@@ -51,7 +51,7 @@ const VERTEX = { parts: PARTS, secrets: [account.json] };
 const at = (location: string): Change => ({ ...VERTEX, parts: { ...PARTS, location } });
 const base = (text: string): Change => ({ base: text, parts: PARTS });
 
-/** Slug, what is asked, what is configured, where it goes. `*`: the format of the row. */
+/** Slug, call, configuration and expected URL. `*` is the format of the row. */
 const ADDRESSES: readonly (readonly [string, string, Change, string | null])[] = [
   ["openai", "chat", {}, "https://api.openai.com/v1/chat/completions"],
   ["openai", "chat stream", {}, "https://api.openai.com/v1/chat/completions"],
@@ -222,19 +222,22 @@ const ADDRESSES: readonly (readonly [string, string, Change, string | null])[] =
   ],
 ];
 
-describe("a request goes", () => {
-  test.each(ADDRESSES)("where its row and the configuration say: %s for %s", (slug, asked, change, url) => {
-    const words = asked.split(" ");
-    const call = {
-      format: FORMAT_NAMES.find((format) => words.includes(format)) ?? rowOf(slug).format,
-      action: words[0] as UpstreamAction,
-      model: "M",
-      stream: words.includes("stream"),
-    };
-    const address = addressOf(slug, change);
-    expect(address.urlFor(call)?.href ?? null).toBe(url);
-    expect(address.urlFor(call)).toBe(address.urlFor(call));
-  });
+describe("the URL of a request", () => {
+  test.each(ADDRESSES)(
+    "follows the provider's row and the configuration: %s for %s",
+    (slug, asked, change, url) => {
+      const words = asked.split(" ");
+      const call = {
+        format: FORMAT_NAMES.find((format) => words.includes(format)) ?? rowOf(slug).format,
+        action: words[0] as UpstreamAction,
+        model: "M",
+        stream: words.includes("stream"),
+      };
+      const address = addressOf(slug, change);
+      expect(address.urlFor(call)?.href ?? null).toBe(url);
+      expect(address.urlFor(call)).toBe(address.urlFor(call));
+    },
+  );
 
   test.each([
     ["google-vertex-anthropic", "claude-sonnet-4@20250514", "models/claude-sonnet-4@20250514:rawPredict"],
@@ -251,7 +254,7 @@ describe("a request goes", () => {
     expect(addressOf(slug, change).urlFor(call)?.href).toEndWith(`/${path}`);
   });
 
-  test("elsewhere for each model, also when they come in turn", () => {
+  test("differs for each model, also when models alternate", () => {
     const address = addressOf("google");
     const urlOf = (model: string, stream: boolean) =>
       address.urlFor({ format: "gemini", action: "chat", model, stream })?.pathname;
@@ -265,7 +268,7 @@ describe("a request goes", () => {
   });
 });
 
-describe("a request proves who sends it", () => {
+describe("the authentication of a request", () => {
   const request = {
     url: new URL("https://x.example/"),
     body: new Uint8Array(),
@@ -285,7 +288,7 @@ describe("a request proves who sends it", () => {
     ["amazon-bedrock", { parts: PARTS }, { authorization: "Bearer secret" }],
     ["amazon-bedrock-mantle", { parts: PARTS }, { authorization: "Bearer secret" }],
   ] satisfies (readonly [string, Change, Record<string, string>])[])(
-    "as its row and the configuration say, and not at all where there is no key: %s",
+    "follows the provider's row and the configuration, and is absent without a key: %s",
     (slug, change, headers) => {
       const address = addressOf(slug, change as Change);
       expect(address.authorize({ ...request, secret: "secret" })).toEqual(headers);
@@ -293,7 +296,7 @@ describe("a request proves who sends it", () => {
     },
   );
 
-  test("with a signature where AWS's key is a pair", () => {
+  test("is a signature if the AWS key is a pair", () => {
     const pair = "AKIDEXAMPLE00000:wJalrXUtnFEMI/K7MDENG:SESSION";
     const change = { parts: PARTS, secrets: [pair] };
     const proof = addressOf("amazon-bedrock", change).authorize({ ...request, secret: pair });
@@ -306,7 +309,7 @@ describe("a request proves who sends it", () => {
     expect(JSON.stringify(proof)).not.toContain("wJalr");
   });
 
-  test("to Anthropic in the version of its API that is meant", () => {
+  test("comes with the API version for Anthropic", () => {
     const version = { "anthropic-version": "2023-06-01" };
     expect(addressOf("anthropic").headersFor("anthropic-messages")).toEqual(version);
     expect(addressOf("deepseek").headersFor("anthropic-messages")).toEqual(version);
@@ -314,7 +317,7 @@ describe("a request proves who sends it", () => {
   });
 });
 
-describe("a provider cannot be called", () => {
+describe("a provider", () => {
   test.each([
     ["azure", {}, ["resource"]],
     ["azure-anthropic", {}, ["resource"]],
@@ -324,7 +327,7 @@ describe("a provider cannot be called", () => {
     ["google-vertex", { secrets: [account.json], parts: { location: "global" } }, ["project"]],
     ["google-vertex-openai", { secrets: [account.json] }, ["location", "project"]],
   ] satisfies (readonly [string, Change, string[]])[])(
-    "%s without what its address is made of",
+    "cannot be called without its address parts: %s",
     (slug, change, missing) => {
       expect(read(slug, change as Change)).toEqual({ kind: "incomplete", missing });
     },
@@ -353,7 +356,7 @@ describe("a provider cannot be called", () => {
       "cannot be read",
     ],
   ] satisfies (readonly [string, Change, string])[])(
-    "%s with what it cannot use, and says why, without the key",
+    "cannot be called with unusable keys or parts, and the reason does not contain the key: %s",
     (slug, change, words) => {
       const reading = read(slug, change as Change);
       expect(reading).toEqual({ kind: "refused", reason: expect.stringContaining(words) });

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { DEFAULT_BOUNDS } from "../../src/providers/http1/bounds.ts";
 import { ResponseParser } from "../../src/providers/http1/response-parser.ts";
 
-/** What a whole conversation with the parser came to. */
+/** The result of parsing a whole input. */
 interface Outcome {
   status: number | null;
   headers: (string | null)[];
   body: string;
-  /** How it stands when the bytes are over. */
+  /** The state at the end of the input. */
   end: "ended" | "surplus" | "in-head" | "in-body" | "refused";
 }
 
@@ -25,7 +25,7 @@ function parsePieces(
   const outcome: Outcome = { status: null, headers: [], body: "", end: "in-head" };
   let askHeader: ((name: string) => string | null) | null = null;
   for (const piece of pieces) {
-    // A copy, because what is fed belongs to the parser.
+    // A copy, because the parser owns its input.
     const parsed = parser.feed(new Uint8Array(piece));
     if (parsed.head !== null) {
       const { head } = parsed;
@@ -41,7 +41,7 @@ function parsePieces(
     if (parsed.error !== null || parsed.surplus) break;
   }
   if (outcome.end === "in-head") outcome.end = parser.finish();
-  // Asked last: a head must not change while its body is read.
+  // Read last, because a head must not change while its body is read.
   if (askHeader !== null) outcome.headers = ASKED_HEADERS.map(askHeader);
   return outcome;
 }
@@ -50,7 +50,7 @@ function parse(text: string, method?: Method, bounds?: typeof DEFAULT_BOUNDS): O
   return parsePieces([Buffer.from(text, "latin1")], method, bounds);
 }
 
-/** Cuts bytes at the places `cuts` names, in thousandths of its length. */
+/** Splits bytes at positions in thousandths of their length. */
 function cutAt(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const places = [...new Set(cuts.map((cut) => Math.floor((cut * bytes.length) / 1000)))].sort(
     (a, b) => a - b,
@@ -102,7 +102,7 @@ const answer = fc.tuple(interim, text, fields, framed).map(([early, reason, line
   bytes: Buffer.from(`${early}HTTP/1.1 200 ${reason}\r\n${lines}${wire}`, "latin1"),
 }));
 
-/** An answer with a few bytes replaced, removed or doubled. */
+/** Returns an answer with a few bytes replaced, removed or doubled. */
 const mutated = fc
   .tuple(
     answer,
@@ -118,8 +118,8 @@ const mutated = fc
     return Uint8Array.from(codes);
   });
 
-describe("http1 answer parser: cuts", () => {
-  test("a valid answer says the same however it is cut", () => {
+describe("http1 answer parser: split input", () => {
+  test("A valid answer has the same result however it is split.", () => {
     fc.assert(
       fc.property(answer, cuts, ({ content, bytes }, places) => {
         const whole = parsePieces([bytes]);
@@ -130,7 +130,7 @@ describe("http1 answer parser: cuts", () => {
     );
   });
 
-  test("a valid answer says the same byte by byte", () => {
+  test("A valid answer has the same result byte by byte.", () => {
     fc.assert(
       fc.property(answer, ({ bytes }) => {
         expect(parsePieces([...bytes].map((code) => Uint8Array.of(code)))).toEqual(parsePieces([bytes]));
@@ -139,7 +139,7 @@ describe("http1 answer parser: cuts", () => {
     );
   });
 
-  test("an answer says the same cut in two at every byte", () => {
+  test("An answer has the same result when it is split in two at any byte.", () => {
     const bytes = Buffer.from(
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nX-A: 1\r\ntransfer-encoding: chunked\r\n\r\n" +
         "5;x=y\r\nhello\r\n1\r\n!\r\n0\r\nt: 1\r\n\r\n",
@@ -151,7 +151,7 @@ describe("http1 answer parser: cuts", () => {
     }
   });
 
-  test("a damaged answer neither throws nor depends on the cut", () => {
+  test("A damaged answer neither throws nor depends on the split.", () => {
     fc.assert(
       fc.property(mutated, cuts, (bytes, places) => {
         expect(parsePieces(cutAt(bytes, places))).toEqual(parsePieces([bytes]));
@@ -160,7 +160,7 @@ describe("http1 answer parser: cuts", () => {
     );
   });
 
-  test("garbage neither throws nor depends on the cut", () => {
+  test("Garbage neither throws nor depends on the split.", () => {
     const garbage = fc.tuple(
       fc.constantFrom(
         "",
@@ -183,7 +183,7 @@ describe("http1 answer parser: cuts", () => {
 const HEAD = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
 
-describe("http1 answer parser: what is refused", () => {
+describe("http1 answer parser: rejected answers", () => {
   test.each([
     ["another protocol", "SSH-2.0 x"],
     ["HTTP/2 in text", "HTTP/2 200 OK\r\n\r\n"],
@@ -226,10 +226,10 @@ describe("http1 answer parser: what is refused", () => {
   });
 
   test.each([
-    ["a head over its bound in one line", `${HEAD}a: ${"x".repeat(70_000)}`],
-    ["a head over its bound in many lines", HEAD + "a: bcdefghijklmn\r\n".repeat(5000)],
+    ["a head that exceeds its bound in one line", `${HEAD}a: ${"x".repeat(70_000)}`],
+    ["a head that exceeds its bound in many lines", HEAD + "a: bcdefghijklmn\r\n".repeat(5000)],
     ["too many headers", `${HEAD}${"a: b\r\n".repeat(300)}\r\n`],
-    ["a chunk line over its bound", `${CHUNKED}5;${"x".repeat(5000)}`],
+    ["a chunk line that exceeds its bound", `${CHUNKED}5;${"x".repeat(5000)}`],
     ["a size of endless zeros", CHUNKED + "0".repeat(5000)],
     ["trailers over their bound", `${CHUNKED}0\r\n${"a: bcdefghijklmn\r\n".repeat(5000)}`],
   ])("%s, in any cut", (_, wire) => {
@@ -242,7 +242,7 @@ describe("http1 answer parser: what is refused", () => {
   });
 });
 
-describe("http1 answer parser: what is read", () => {
+describe("http1 answer parser: accepted answers", () => {
   test.each<[string, string, Partial<Outcome>]>([
     ["no reason", "HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n", { status: 200, end: "ended" }],
     ["an empty reason", "HTTP/1.1 200 \r\ncontent-length: 0\r\n\r\n", { status: 200, end: "ended" }],
@@ -272,17 +272,17 @@ describe("http1 answer parser: what is read", () => {
     expect(parse(wire)).toMatchObject(expected);
   });
 
-  test("HEAD's answer has no body, whatever it declares", () => {
+  test("The answer to HEAD has no body, whatever it declares.", () => {
     expect(parse(`${HEAD}content-length: 5\r\n\r\n`, "HEAD")).toMatchObject({ body: "", end: "ended" });
   });
 
-  test("all chunks of a read come as one piece", () => {
+  test("All chunks of one read become one piece.", () => {
     const wire = new Uint8Array(Buffer.from(`${CHUNKED}2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n`));
     const parsed = new ResponseParser("GET", DEFAULT_BOUNDS).feed(wire);
     expect(Buffer.from(parsed.body!).toString()).toBe("abcde");
   });
 
-  test("a large piece is not copied", () => {
+  test("A large piece is not copied.", () => {
     const wire = new Uint8Array(Buffer.from(`${CHUNKED}2710\r\n${"x".repeat(10_000)}\r\n`));
     const parsed = new ResponseParser("GET", DEFAULT_BOUNDS).feed(wire);
     expect(parsed.body!.length).toBe(10_000);

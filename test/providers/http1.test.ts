@@ -19,7 +19,7 @@ import {
   testTransport,
 } from "./transport-contract.ts";
 
-/** Most tests are not about trust, and reuse a connection after a turn of the event loop. */
+/** Without probation, connections are reused after a turn of the event loop. */
 const TRUSTING = { probationMs: 0 };
 
 testTransport({
@@ -36,7 +36,7 @@ testTransport({
 let clock: TestClock;
 let transport: Transport;
 let server: RawServer;
-/** Origins that the transport has reported. */
+/** The origins that the transport has reported. */
 let distrusted: string[];
 
 function serve(handler: Parameters<typeof startRawServer>[0], bounds: Partial<Http1Bounds> = {}): void {
@@ -53,7 +53,7 @@ async function fetchText(changes: Partial<UpstreamRequest> = {}): Promise<string
   return text;
 }
 
-/** Sends `count` requests at once, so that each has a connection. */
+/** Sends `count` simultaneous requests, so that each has its own connection. */
 async function openConnections(count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => fetchText()));
 }
@@ -64,14 +64,14 @@ afterEach(() => {
 });
 
 describe("http1: connecting", () => {
-  /** A server that never answers the TLS handshake, as one that is out of reach never answers at all. */
+  /** A server that never answers the TLS handshake, like an unreachable one. */
   function openSilently(): Promise<unknown> {
     serve(() => {});
     const url = server.origin.replace("http:", "https:");
     return transport.open(requestTo(url, { connectTimeoutMs: 1000 })).response;
   }
 
-  test("longer than its time is connect_timeout, and leaves no connection", async () => {
+  test("for longer than the timeout is connect_timeout and leaves no connection", async () => {
     const failure = kindOf(openSilently());
     const connection = await server.connection(0);
     await connection.readable();
@@ -80,7 +80,7 @@ describe("http1: connecting", () => {
     await connection.closed;
   });
 
-  test("goes on until its time is over", async () => {
+  test("continues until the timeout", async () => {
     let settled = false;
     openSilently().catch(() => {
       settled = true;
@@ -92,13 +92,13 @@ describe("http1: connecting", () => {
     expect(settled).toBe(false);
   });
 
-  test("has no timer left once it is done", async () => {
+  test("leaves no timer running", async () => {
     serve(answering("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"));
     expect(await fetchText()).toBe("ok");
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("cancelled within the handshake closes", async () => {
+  test("closes the connection when it is cancelled within the handshake", async () => {
     serve(() => {});
     const exchange = transport.open(requestTo(server.origin.replace("http:", "https:")));
     const connection = await server.connection(0);
@@ -109,14 +109,14 @@ describe("http1: connecting", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("to what is not HTTP is connect_failed", async () => {
+  test("to a URL that is not HTTP is connect_failed", async () => {
     serve(answering(OK));
     expect(await kindOf(transport.open(requestTo("ftp://127.0.0.1/")).response)).toBe("connect_failed");
   });
 });
 
 describe("http1: idle connections", () => {
-  test("are closed when their time is over", async () => {
+  test("are closed after the idle timeout", async () => {
     serve(answering(OK), { idleMs: 1000 });
     await openConnections(3);
     clock.advance(999);
@@ -126,13 +126,13 @@ describe("http1: idle connections", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("are kept no more than the bound for an origin", async () => {
+  test("are bounded for each origin", async () => {
     serve(answering(OK), { idlePerOrigin: 2 });
     await openConnections(5);
     expect(await countOpen(server)).toBe(2);
   });
 
-  test("give way to newer ones at the bound for all", async () => {
+  test("are replaced by newer ones at the total bound", async () => {
     serve(answering(OK), { idleTotal: 2 });
     await openConnections(2);
     const other = startRawServer(answering(OK));
@@ -143,7 +143,7 @@ describe("http1: idle connections", () => {
     other.stop();
   });
 
-  test("on which the server speaks unasked are closed", async () => {
+  test("that receive unexpected bytes are closed", async () => {
     serve(async (connection) => {
       await connection.request();
       await connection.write(OK);
@@ -155,7 +155,7 @@ describe("http1: idle connections", () => {
     expect(await fetchText()).toBe("ok");
   });
 
-  test("are closed by close, and none is kept afterwards", async () => {
+  test("are closed by close, and none is added afterwards", async () => {
     serve(answering(OK));
     await openConnections(3);
     transport.close();
@@ -165,7 +165,7 @@ describe("http1: idle connections", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("are not made of exchanges that close finds open", async () => {
+  test("do not result from exchanges that are running at close", async () => {
     serve(async (connection) => {
       await connection.request();
       await connection.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhe");
@@ -180,7 +180,7 @@ describe("http1: idle connections", () => {
     await server.allClosed();
   });
 
-  test("a thousand requests in a row and two hundred at once leave none behind after close", async () => {
+  test("do not exist after close, after a thousand requests in sequence and two hundred at once", async () => {
     serve(answering(OK));
     for (let i = 0; i < 1000; i++) await fetchText();
     expect(server.connections.length).toBe(1);
@@ -191,10 +191,10 @@ describe("http1: idle connections", () => {
   });
 });
 
-describe("http1: bytes behind an answer", () => {
+describe("http1: bytes after an answer", () => {
   const STRAY = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nstray";
 
-  /** Answers each request on its first connection, and sends more when the gate opens. */
+  /** Answers each request on its first connection, and sends surplus bytes when the gate opens. */
   function serveStrayOnce(bounds: Partial<Http1Bounds> = {}): { send(): Promise<void> } {
     serve(answering(OK), bounds);
     return {
@@ -205,7 +205,7 @@ describe("http1: bytes behind an answer", () => {
     };
   }
 
-  test("keep connections to their origin from being reused until it is trusted again", async () => {
+  test("prevent the reuse of connections to their origin until it is trusted again", async () => {
     const stray = serveStrayOnce({ strayMs: 1_000, distrustMs: 60_000 });
     await openConnections(3);
     await stray.send();
@@ -218,7 +218,7 @@ describe("http1: bytes behind an answer", () => {
     expect(distrusted).toEqual([server.origin]);
   });
 
-  test("that come long after it close their connection and cost the origin no trust", async () => {
+  test("that arrive long after it close their connection, and their origin stays trusted", async () => {
     const stray = serveStrayOnce({ strayMs: 1_000 });
     await openConnections(2);
     clock.advance(1_000);
@@ -227,7 +227,7 @@ describe("http1: bytes behind an answer", () => {
     expect(distrusted).toEqual([]);
   });
 
-  test("do not make the transport distrust other origins", async () => {
+  test("do not affect the trust in other origins", async () => {
     const stray = serveStrayOnce();
     await fetchText();
     const other = startRawServer(answering(OK));
@@ -238,7 +238,7 @@ describe("http1: bytes behind an answer", () => {
     other.stop();
   });
 
-  test("that come while the next request is still being sent are not taken for its answer", async () => {
+  test("that arrive while the next request is being sent are not taken for its answer", async () => {
     const body = new Uint8Array(20_000_000);
     serve(async (connection) => {
       const isFirst = server.connections.length === 1;
@@ -254,7 +254,7 @@ describe("http1: bytes behind an answer", () => {
     expect(server.connections.length).toBe(2);
   });
 
-  test("in its own packet are reported, and the answer stands", async () => {
+  test("in the same packet are reported, and the answer is valid", async () => {
     serve(answering(`${OK}${STRAY}`));
     expect(await fetchText()).toBe("ok");
     expect(await fetchText()).toBe("ok");
@@ -265,7 +265,7 @@ describe("http1: bytes behind an answer", () => {
 describe("http1: an origin that is not trusted yet", () => {
   const PROBATION = { probationMs: 100 };
 
-  test("has its connection reused once that was silent for the time of its probation", async () => {
+  test("has a connection reused once it was silent for the probation time", async () => {
     serve(answering(OK), PROBATION);
     await fetchText();
     clock.advance(99);
@@ -276,7 +276,7 @@ describe("http1: an origin that is not trusted yet", () => {
     expect(server.connections.length).toBe(2);
   });
 
-  test("is trusted once one of its connections was silent for that time", async () => {
+  test("becomes trusted once one of its connections was silent for that time", async () => {
     serve(answering(OK), PROBATION);
     await fetchText();
     clock.advance(100);
@@ -284,7 +284,7 @@ describe("http1: an origin that is not trusted yet", () => {
     expect(server.connections.length).toBe(1);
   });
 
-  test("is not trusted again by its trust of before it sent bytes behind an answer", async () => {
+  test("must be silent again after it has sent bytes after an answer, although it was trusted before", async () => {
     serve(answering(OK), { ...PROBATION, distrustMs: 1_000 });
     await fetchText();
     clock.advance(100);
@@ -298,7 +298,7 @@ describe("http1: an origin that is not trusted yet", () => {
   });
 });
 
-describe("http1: a connection is not used again", () => {
+describe("http1: a connection is not reused", () => {
   const body = new Uint8Array(20_000_000);
 
   test.each([
@@ -311,7 +311,7 @@ describe("http1: a connection is not used again", () => {
     expect(server.connections.length).toBe(2);
   });
 
-  test("when the answer came before the request was out", async () => {
+  test("when the answer was complete before the request was sent", async () => {
     serve(async (connection) => {
       await connection.readable();
       connection.pause();
@@ -322,7 +322,7 @@ describe("http1: a connection is not used again", () => {
     expect(server.connections.length).toBe(2);
   });
 
-  test("when the answer began before the request was out, though it ended later", async () => {
+  test("when the answer began before the request was sent, although it ended later", async () => {
     serve(async (connection) => {
       await connection.readable();
       connection.pause();
@@ -353,7 +353,7 @@ describe("http1: a closed connection", () => {
     ["reset", (connection) => connection.reset()],
   ];
 
-  test.each(stops)("that waited is replaced once, and only once, when %s", async (_, stop) => {
+  test.each(stops)("that was idle is replaced exactly once when %s", async (_, stop) => {
     serve(async (connection) => {
       const isFirst = server.connections.length === 1;
       await connection.request();
@@ -366,7 +366,7 @@ describe("http1: a closed connection", () => {
     expect(server.connections.length).toBe(2);
   });
 
-  test("is not replaced when a byte of the answer came", async () => {
+  test("is not replaced when a byte of the answer has arrived", async () => {
     serve(async (connection) => {
       await connection.request();
       await connection.write(OK);
@@ -379,7 +379,7 @@ describe("http1: a closed connection", () => {
     expect(server.connections.length).toBe(1);
   });
 
-  test("is not replaced when it was fresh", async () => {
+  test("is not replaced when it was new", async () => {
     serve(async (connection) => {
       await connection.request();
       connection.end();
@@ -388,7 +388,7 @@ describe("http1: a closed connection", () => {
     expect(server.connections.length).toBe(1);
   });
 
-  test("that waited is replaced with the whole of a large body", async () => {
+  test("that was idle is replaced, and a large body is sent again completely", async () => {
     const body = new Uint8Array(3_000_000).map((_, i) => i * 13);
     let hash: unknown;
     serve(async (connection) => {
@@ -405,7 +405,7 @@ describe("http1: a closed connection", () => {
     expect(hash).toBe(Bun.hash(body));
   });
 
-  test("hands on what came before it says truncated", async () => {
+  test("returns the received pieces before the error truncated", async () => {
     serve(answeringOnce("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello"));
     const response = await transport.open(requestTo(server.origin)).response;
     await server.connections[0]!.closed;
@@ -415,7 +415,7 @@ describe("http1: a closed connection", () => {
     expect(await kindOf(response.read())).toBe("truncated");
   });
 
-  test("by a reset is truncated even when the body has no declared end", async () => {
+  test("that was reset is truncated, even if the body has no declared length", async () => {
     serve(async (connection) => {
       await connection.request();
       await connection.write("HTTP/1.1 200 OK\r\n\r\nhello");
@@ -431,13 +431,13 @@ describe("http1: a closed connection", () => {
 });
 
 describe("http1: an answer", () => {
-  test("that is refused closes its connection", async () => {
+  test("that is rejected closes its connection", async () => {
     serve(answering("HTTP/1.1 200 OK\r\nx: a\nb\r\n\r\n"));
     expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("protocol");
     await server.allClosed();
   });
 
-  test("refused within its body hands on what came first", async () => {
+  test("that is rejected within its body returns the pieces before", async () => {
     serve(answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n"));
     const response = await transport.open(requestTo(server.origin)).response;
     expect(Buffer.from((await response.read())!).toString()).toBe("hello");
@@ -445,12 +445,12 @@ describe("http1: an answer", () => {
     await server.allClosed();
   });
 
-  test("with a head over its bound is protocol", async () => {
+  test("whose head exceeds its bound is protocol", async () => {
     serve(answering(`HTTP/1.1 200 OK\r\nx: ${"a".repeat(2000)}\r\n\r\n`), { headBytes: 1000 });
     expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("protocol");
   });
 
-  test("cancelled after it came whole drops what was not read", async () => {
+  test("that is cancelled after its end drops its unread pieces", async () => {
     serve(answering(OK));
     const exchange = transport.open(requestTo(server.origin));
     const response = await exchange.response;
@@ -461,7 +461,7 @@ describe("http1: an answer", () => {
     expect(server.connections.length).toBe(1);
   });
 
-  test("takes one read at a time", async () => {
+  test("allows one read at a time", async () => {
     serve(async (connection) => {
       await connection.request();
       await connection.write("HTTP/1.1 200 OK\r\n\r\n");
@@ -474,7 +474,7 @@ describe("http1: an answer", () => {
     expect(await first).toBe("cancelled");
   });
 
-  test("in many small pieces is held back by their number, and loses nothing", async () => {
+  test("in many small pieces pauses its connection by their number, and loses nothing", async () => {
     serve(
       async (connection) => {
         while ((await connection.request()) !== null) {
@@ -495,7 +495,7 @@ describe("http1: an answer", () => {
     expect(server.connections.length).toBe(1);
   });
 
-  test("unread to its end does not keep its connection from being used again", async () => {
+  test("that is complete and unread does not prevent the reuse of its connection", async () => {
     const piece = "x".repeat(400_000);
     serve(answering(`HTTP/1.1 200 OK\r\ncontent-length: ${piece.length}\r\n\r\n${piece}`));
     const first = await transport.open(requestTo(server.origin)).response;
@@ -505,7 +505,7 @@ describe("http1: an answer", () => {
   });
 });
 
-test("http1: cancelling many exchanges at every stage leaves no connection and nothing unsettled", async () => {
+test("http1: cancelling many exchanges at every stage leaves no connection and no pending promise", async () => {
   server = startRawServer(answering("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok"));
   transport = createHttp1Transport({ clock: systemClock });
   const run = async (stage: number): Promise<void> => {

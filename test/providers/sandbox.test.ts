@@ -37,7 +37,7 @@ function createManualClock(): ManualClock {
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into the way a client without types does.
+// biome-ignore lint/suspicious/noExplicitAny: an answer is read as by a client without types.
 type Json = Record<string, any>;
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -65,12 +65,12 @@ interface Read {
   readonly status: number;
   readonly type: string | null;
   readonly pieces: Uint8Array[];
-  /** How the body ended: "end", the kind of the error, or "open" while nothing comes. */
+  /** How the body ended: "end", the kind of the error, or "open" if it hangs. */
   readonly end: string;
   readonly text: string;
 }
 
-/** Reads until the body ends, breaks, or hangs: nothing is waited for, so what is not there at once never comes. */
+/** Reads until the body ends, breaks, or hangs. What is not available at once never arrives, because no time passes. */
 async function readAll(response: UpstreamResponse): Promise<Read> {
   const pieces: Uint8Array[] = [];
   let end = "";
@@ -86,7 +86,7 @@ async function readAll(response: UpstreamResponse): Promise<Read> {
   return { status: response.status, type: response.header("content-type"), pieces, end, text };
 }
 
-/** Resolves when all that can happen without time has happened. */
+/** Resolves when nothing more can happen without time passing. */
 async function settle<T>(value: T): Promise<T> {
   await new Promise((resolve) => setImmediate(resolve));
   return value;
@@ -158,7 +158,7 @@ describe("a healthy answer", () => {
     ]);
   });
 
-  test("echoes it as a stream: role, words, finish", async () => {
+  test("echoes it as a stream of role, words and finish_reason", async () => {
     const chunks = await askStream(chat("hello there"));
     expect(chunks[0]!["choices"][0]["delta"]).toMatchObject({ role: "assistant", content: "" });
     expect(chunks.slice(1, -1).map((chunk) => chunk["choices"][0]["delta"]["content"])).toEqual([
@@ -172,21 +172,21 @@ describe("a healthy answer", () => {
     expect(chunks.some((chunk) => "usage" in chunk)).toBe(false);
   });
 
-  test("gives usage as a last event of its own where it was asked for", async () => {
+  test("has usage in a separate last event if requested", async () => {
     const body = chat("hello there", { stream_options: { include_usage: true } });
     const chunks = await askStream(body);
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 3 } });
   });
 
-  test("the same request gets the same bytes; another request another id", async () => {
+  test("is the same bytes for the same request, and has another id for another request", async () => {
     const body = chat("hello [sandbox:tools]", { ...TOOLS, stream: true });
     const [first, second, other] = [await ask(body), await ask(body), await ask({ ...body, seed: 7 })];
     expect(second.text).toBe(first.text);
     expect(readEvents(other)[0]!["id"]).not.toBe(readEvents(first)[0]!["id"]);
   });
 
-  test("text parts, an image, and no user message at all", async () => {
+  test("echoes text parts, ignores an image, and says so if there is no user message", async () => {
     const parts = [
       { type: "text", text: "a " },
       { type: "image_url", image_url: { url: "x" } },
@@ -199,7 +199,7 @@ describe("a healthy answer", () => {
     expect(none["choices"][0]["message"]["content"]).toBe("You said nothing.");
   });
 
-  test("n choices take turns and say which they are", async () => {
+  test("alternates between n choices, which are numbered", async () => {
     const chunks = await askStream(chat("hi", { n: 3 }));
     expect([0, 1, 2].map((index) => join(chunks, index, "content"))).toEqual([
       "You said: hi",
@@ -209,13 +209,13 @@ describe("a healthy answer", () => {
     expect(finishes(chunks)).toEqual(["stop", "stop", "stop"]);
   });
 
-  test("lists its models", async () => {
+  test("lists the models of the sandbox", async () => {
     const read = await ask(null, undefined, "/v1/models");
     expect(JSON.parse(read.text)["data"].map(({ id }: Json) => id)).toEqual(["echo", "embed"]);
   });
 });
 
-describe("embeddings", () => {
+describe("sandbox embeddings", () => {
   const embed = async (body: Json) => {
     const read = await ask({ model: "embed", ...body }, undefined, "/v1/embeddings");
     return { ...read, json: JSON.parse(read.text) as Json };
@@ -223,7 +223,7 @@ describe("embeddings", () => {
   const vectorOf = async (input: unknown, rest: Json = {}): Promise<number[]> =>
     (await embed({ input, ...rest })).json["data"][0].embedding;
 
-  test("are vectors of length 1, the same for the same text and others for others", async () => {
+  test("are vectors of norm 1 that are equal for equal texts only", async () => {
     const vector = await vectorOf("one");
     expect(vector).toHaveLength(256);
     expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
@@ -235,7 +235,7 @@ describe("embeddings", () => {
     expect(await vectorOf([111])).not.toEqual(await vectorOf("[111]"));
   });
 
-  test("have as many numbers as asked for, also in base64", async () => {
+  test("have the requested number of dimensions, also in base64", async () => {
     for (const dimensions of [1, 9, 4096]) {
       const vector = await vectorOf("one", { dimensions });
       expect(vector).toHaveLength(dimensions);
@@ -271,8 +271,8 @@ describe("embeddings", () => {
   });
 });
 
-describe("limits and formats", () => {
-  test("tokens are four bytes of UTF-8 each, a begun one counting whole", async () => {
+describe("sandbox limits and formats", () => {
+  test("a token is four bytes of UTF-8, rounded up", async () => {
     for (const [text, tokens] of [
       ["", 0],
       ["a", 1],
@@ -296,7 +296,7 @@ describe("limits and formats", () => {
     });
   });
 
-  test("a long prompt is cached but for its last message, in blocks of 128", async () => {
+  test("a long prompt except its last message is cached in blocks of 128", async () => {
     const messages = [
       { role: "system", content: "x".repeat(4 * 1100) },
       { role: "user", content: "x".repeat(4 * 200) },
@@ -306,7 +306,7 @@ describe("limits and formats", () => {
   });
 
   for (const field of ["max_tokens", "max_completion_tokens"]) {
-    test(`${field} cuts the answer, between characters`, async () => {
+    test(`${field} truncates the answer between characters`, async () => {
       const { choices, usage } = await askJson(chat("🦉🦉🦉", { [field]: 4 }));
       expect(choices[0]).toMatchObject({ message: { content: "You said: 🦉" }, finish_reason: "length" });
       expect(usage["completion_tokens"]).toBe(4);
@@ -315,18 +315,18 @@ describe("limits and formats", () => {
     });
   }
 
-  test("a limit that falls into a call leaves its arguments broken off", async () => {
+  test("a limit within a call truncates its arguments", async () => {
     const { choices } = await askJson(chat("[sandbox:tools]", { ...TOOLS, max_tokens: 4 }));
     expect(choices[0]["finish_reason"]).toBe("length");
     expect(choices[0]["message"]["tool_calls"]).toMatchObject([{ function: { arguments: '{"ci' } }]);
   });
 
-  test("the text ends before the first stop sequence", async () => {
+  test("a text ends before its first stop sequence", async () => {
     const { choices } = await askJson(chat("one two three", { stop: [" three", " two"] }));
     expect(choices[0]).toMatchObject({ message: { content: "You said: one" }, finish_reason: "stop" });
   });
 
-  test("JSON is answered where JSON is asked for", async () => {
+  test("response_format json_object is answered with JSON", async () => {
     const object = await askJson(chat("hi", { response_format: { type: "json_object" } }));
     expect(JSON.parse(object["choices"][0]["message"]["content"])).toEqual({ answer: "You said: hi" });
     const schema = weather.function.parameters;
@@ -335,7 +335,7 @@ describe("limits and formats", () => {
     expect(JSON.parse(join(chunks, 0, "content"))).toEqual({ city: "aaa", unit: "C" });
   });
 
-  test("long, slow and split go together", async () => {
+  test("the markers long, slow and split can be combined", async () => {
     const clock = createManualClock();
     const body = chat("[sandbox:long=3][sandbox:slow=250][sandbox:split=1000]", { stream: true });
     const response = await open(body, clock).response;
@@ -353,7 +353,7 @@ describe("limits and formats", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test("split gives pieces of that many bytes and changes nothing else", async () => {
+  test("the marker split sends pieces of that many bytes and changes nothing else", async () => {
     const whole = await ask(chat("grüße 🦉", { stream: true }));
     const split = await ask(chat("grüße 🦉[sandbox:split=1]", { stream: true }));
     expect(split.pieces.every((piece) => piece.length === 1)).toBe(true);
@@ -361,8 +361,8 @@ describe("limits and formats", () => {
   });
 });
 
-describe("tools", () => {
-  test("all are called in parallel, arguments in several pieces", async () => {
+describe("sandbox tools", () => {
+  test("are all called in parallel, with arguments in several pieces", async () => {
     const chunks = await askStream(chat("[sandbox:tools]", TOOLS));
     const deltas = chunks.flatMap(({ choices }) => choices[0]["delta"]["tool_calls"] ?? []) as Json[];
     const heads = deltas.filter(({ id }) => id !== undefined);
@@ -418,7 +418,7 @@ describe("tools", () => {
     },
   ];
   for (const { name, text, rest, called, finish } of CHOICES) {
-    test(`tool choice: ${name}`, async () => {
+    test(`are called as tool_choice says: ${name}`, async () => {
       const { choices } = await askJson(chat(text, { ...TOOLS, ...rest }));
       const calls: Json[] = choices[0]["message"]["tool_calls"] ?? [];
       expect(calls.map((call) => call["function"]["name"])).toEqual(called);
@@ -427,7 +427,7 @@ describe("tools", () => {
     });
   }
 
-  test("results are answered in words, markers and required or not", async () => {
+  test("have results that are answered with text, despite markers and tool_choice required", async () => {
     const messages = [
       { role: "user", content: "[sandbox:tools] weather?" },
       {
@@ -447,7 +447,7 @@ describe("tools", () => {
     );
   });
 
-  test("reasoning comes before the text", async () => {
+  test("sandbox reasoning precedes the text", async () => {
     const chunks = await askStream(chat("why? [sandbox:reasoning]"));
     const kinds = chunks.slice(1, -1).map(({ choices }) => Object.keys(choices[0]["delta"])[0]);
     expect(kinds.lastIndexOf("reasoning_content")).toBeLessThan(kinds.indexOf("content"));
@@ -455,7 +455,7 @@ describe("tools", () => {
   });
 });
 
-describe("schemas", () => {
+describe("sandbox instances of schemas", () => {
   const SCHEMAS: { name: string; schema: unknown; value: unknown }[] = [
     { name: "none", schema: undefined, value: {} },
     { name: "const", schema: { const: [1] }, value: [1] },
@@ -519,10 +519,11 @@ describe("schemas", () => {
     "contradicting bounds": { type: "number", minimum: 2, maximum: 1 },
     "too large": { description: "x".repeat(100_000) },
   })) {
-    test(`impossible: ${name}`, () => expect(makeInstanceOfSchema(schema).ok).toBe(false));
+    test(`do not exist for an impossible schema: ${name}`, () =>
+      expect(makeInstanceOfSchema(schema).ok).toBe(false));
   }
 
-  test("an impossible schema of a tool is a 400 that names it", async () => {
+  test("that are impossible for a tool are a 400 that names the tool", async () => {
     const tools = [{ type: "function", function: { name: "odd", parameters: { $ref: "#/nowhere" } } }];
     const read = await ask(chat("[sandbox:tools]", { tools }));
     expect(read.status).toBe(400);
@@ -541,22 +542,24 @@ describe("schemas", () => {
     "",
   ];
   for (const pattern of PATTERNS) {
-    test(`pattern ${pattern}`, () => expect(makeInstanceOfPattern(pattern)!).toMatch(new RegExp(pattern)));
+    test(`match the pattern ${pattern}`, () =>
+      expect(makeInstanceOfPattern(pattern)!).toMatch(new RegExp(pattern)));
   }
   for (const pattern of ["(?=a)b", "\\bx", "(a)\\1", "[a", "(a", "a)", "*"]) {
-    test(`pattern ${pattern} is not understood`, () => expect(makeInstanceOfPattern(pattern)).toBeNull());
+    test(`do not exist for the unsupported pattern ${pattern}`, () =>
+      expect(makeInstanceOfPattern(pattern)).toBeNull());
   }
 });
 
-/** A request as text, with a tool whose schema is nested so deeply. */
+/** Returns a request as text, with a tool whose schema has this depth. */
 function nestedTools(depth: number): string {
   const schema = '{"allOf":['.repeat(depth) + "]}".repeat(depth);
   const tools = `[{"type":"function","function":{"name":"f","parameters":${schema}}}]`;
   return `{"model":"echo","messages":[{"role":"user","content":"[sandbox:tools]"}],"tools":${tools}}`;
 }
 
-describe("requests it cannot take", () => {
-  const REFUSED: { name: string; body: Json | string; status: number; says: string }[] = [
+describe("invalid sandbox requests", () => {
+  const REJECTED: { name: string; body: Json | string; status: number; says: string }[] = [
     { name: "no JSON", body: "{", status: 400, says: "could not parse the JSON body" },
     { name: "no messages", body: { model: "echo" }, status: 400, says: "'messages'" },
     { name: "an empty list", body: { model: "echo", messages: [] }, status: 400, says: "'messages'" },
@@ -617,7 +620,7 @@ describe("requests it cannot take", () => {
       says: "not in 'tools'",
     },
   ];
-  for (const { name, body, status, says } of REFUSED) {
+  for (const { name, body, status, says } of REJECTED) {
     test(name, async () => {
       const read = await ask(body);
       expect(read).toMatchObject({ status, type: "application/json" });
@@ -625,12 +628,13 @@ describe("requests it cannot take", () => {
     });
   }
 
-  test("another path", async () => expect((await ask(chat("x"), undefined, "/v1/nope")).status).toBe(404));
+  test("to another path are a 404", async () =>
+    expect((await ask(chat("x"), undefined, "/v1/nope")).status).toBe(404));
 });
 
 const BROKEN = /\{"con\n/;
 
-/** What each failing marker does to a stream and to a document. */
+/** The effect of each failing marker on a stream and on a document. */
 const FAILURES: { marker: string; stream: Partial<Read>; document: Partial<Read>; says?: RegExp }[] = [
   ...[400, 401, 402, 403, 404, 429, 500, 502, 503, 529].map((status) => ({
     marker: `error=${status}`,
@@ -708,9 +712,9 @@ const HEADLESS: Record<string, string> = {
   silent: "open",
 };
 
-describe("every way to fail", () => {
+describe("sandbox failures", () => {
   for (const { marker, stream, document, says } of FAILURES) {
-    test(`${marker}, streamed and not`, async () => {
+    test(`with the marker ${marker} occur in streams and documents`, async () => {
       const body = chat(`hello there [sandbox:${marker}]`, {
         ...TOOLS,
         stream_options: { include_usage: true },
@@ -719,7 +723,7 @@ describe("every way to fail", () => {
       expect(streamed).toMatchObject(stream);
       expect(whole).toMatchObject(document);
       if (says !== undefined) for (const read of [streamed, whole]) expect(read.text).toMatch(says);
-      // Nothing that fails looks like an answer, but for these, in which the fault is elsewhere.
+      // Failures do not look like a complete answer, except these, whose fault is elsewhere.
       const isWhole =
         streamed.status === 200 &&
         streamed.text.includes('"finish_reason":"') &&
@@ -730,7 +734,7 @@ describe("every way to fail", () => {
   }
 
   for (const [marker, outcome] of Object.entries(HEADLESS)) {
-    test(`${marker}: no head`, async () => {
+    test(`with the marker ${marker} have no head`, async () => {
       for (const stream of [true, false]) {
         const clock = createManualClock();
         const { response } = open(chat(`[sandbox:${marker}]`, { stream }), clock);
@@ -745,13 +749,13 @@ describe("every way to fail", () => {
     });
   }
 
-  test("retry-after is a header, and only where it was asked for", async () => {
+  test("have a Retry-After header only if requested", async () => {
     const { header } = await open(chat("[sandbox:error=429,retry-after=2]")).response;
     expect(header("retry-after")).toBe("2");
     expect((await open(chat("[sandbox:error=429]")).response).header("retry-after")).toBeNull();
   });
 
-  test("tokens come first where the failure is late", async () => {
+  test("that are late follow after tokens", async () => {
     for (const [marker, words] of [
       ["error-late", "You said: hello"],
       ["cut=1", "You"],
@@ -765,14 +769,14 @@ describe("every way to fail", () => {
     }
   });
 
-  test("cut-tool breaks off inside the arguments", async () => {
+  test("with cut-tool break off within the arguments", async () => {
     const chunks = readEvents(await ask(chat("[sandbox:cut-tool]", { ...TOOLS, stream: true })));
     expect(chunks.at(-1)!["choices"][0]["delta"]["tool_calls"]).toEqual([
       { index: 0, function: { arguments: '{"city":' } },
     ]);
   });
 
-  test("no-end has no finish in either form", async () => {
+  test("with no-end have no finish_reason in streams and documents", async () => {
     const read = await ask(chat("hi [sandbox:no-end]", { stream: true }));
     expect(finishes(readEvents(read))).toEqual([]);
     expect(join(readEvents(read), 0, "content")).toBe("You said: hi");
@@ -780,17 +784,17 @@ describe("every way to fail", () => {
     expect((await askJson(chat("hi [sandbox:no-end]")))["choices"][0]["finish_reason"]).toBeNull();
   });
 
-  test("double-finish finishes twice", async () => {
+  test("with double-finish have two finish_reasons", async () => {
     expect(finishes(await askStream(chat("hi [sandbox:double-finish]")))).toEqual(["stop", "stop"]);
   });
 
-  test("no-usage leaves usage out, asked for or not", async () => {
+  test("with no-usage have no usage, even if requested", async () => {
     const body = chat("hi [sandbox:no-usage]", { stream_options: { include_usage: true } });
     expect((await askStream(body)).some((chunk) => chunk["usage"])).toBe(false);
     expect(await askJson(body)).not.toHaveProperty("usage");
   });
 
-  test("garbage is one broken event among healthy ones, and half a document", async () => {
+  test("with garbage have one invalid event among valid ones, or half a document", async () => {
     const read = await ask(chat("hi [sandbox:garbage]", { stream: true }));
     expect(read.text).toMatch(BROKEN);
     const events = read.text.split("\n\n").filter((event) => event.includes("chat.completion.chunk"));
@@ -805,7 +809,7 @@ describe("every way to fail", () => {
     expect(() => JSON.parse(text)).toThrow();
   });
 
-  test("half-utf8 splits a character between pieces and ends inside another", async () => {
+  test("with half-utf8 split a character between pieces and end within another", async () => {
     for (const stream of [true, false]) {
       const { pieces } = await ask(chat("hi [sandbox:half-utf8]", { stream }));
       const decodes = (bytes: Uint8Array) => {
@@ -821,7 +825,7 @@ describe("every way to fail", () => {
     }
   });
 
-  test("the tables of docs/sandbox.md and of this file name every marker", () => {
+  test("are listed completely in docs/sandbox.md and in this file", () => {
     const docs = readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8");
     const documented = [...docs.matchAll(/^\| `\[sandbox:(.*?)\]` \|/gm)].map((match) => match[1]!);
     expect(documented.toSorted()).toEqual(MARKER_FORMS.toSorted());
@@ -832,10 +836,10 @@ describe("every way to fail", () => {
   });
 });
 
-describe("cancel", () => {
+describe("a cancelled sandbox exchange", () => {
   const kindOf = (promise: Promise<unknown>) => promise.then(String, (error) => error.kind as string);
 
-  test("before the head", async () => {
+  test("rejects its response before the head", async () => {
     for (const text of ["hi", "[sandbox:silent]", "[sandbox:connect-timeout]", "[sandbox:refused]"]) {
       const clock = createManualClock();
       const exchange = open(chat(text), clock);
@@ -846,7 +850,7 @@ describe("cancel", () => {
     }
   });
 
-  test("while a read waits, and every read after", async () => {
+  test("rejects a pending read and all later reads", async () => {
     for (const text of [
       "[sandbox:slow=1000]",
       "[sandbox:stall=0][sandbox:slow=1000]",
@@ -865,7 +869,7 @@ describe("cancel", () => {
     }
   });
 
-  test("a body that broke off stays broken, one that ended stays ended", async () => {
+  test("a sandbox body that broke off or ended stays so", async () => {
     const cut = await open(chat("[sandbox:cut=0]", { stream: true })).response;
     expect((await readAll(cut)).end).toBe("truncated");
     expect(await kindOf(cut.read())).toBe("truncated");

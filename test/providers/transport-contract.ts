@@ -25,18 +25,18 @@ import { createTestClock } from "../support/test-clock.ts";
 
 export interface TransportSubject {
   readonly name: string;
-  /** Whether a connection serves more than one exchange, once it has rested for a turn of the event loop. */
+  /** Whether a connection is reused after it has rested for a turn of the event loop. */
   readonly reusesConnections: boolean;
-  /** `trustsOrigins`: an origin need not be silent for a time before its connections are reused. */
+  /** `trustsOrigins`: connections are reused without a probation of their origin. */
   create(options: { clock: Clock; ca?: string; trustsOrigins?: boolean }): Transport;
 }
 
-/** A request as tests send it; what is not told is a GET without headers. */
+/** A request of a test; by default a GET without headers. */
 export function requestTo(url: string, changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
   return { url: new URL(url), method: "GET", headers: {}, body: null, connectTimeoutMs: 5000, ...changes };
 }
 
-/** The rest of a body. */
+/** Reads the rest of a body. */
 export async function readAll(response: UpstreamResponse): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for (let piece = await response.read(); piece !== null; piece = await response.read()) {
@@ -46,12 +46,12 @@ export async function readAll(response: UpstreamResponse): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(pieces));
 }
 
-/** The rest of a body, as text. */
+/** Reads the rest of a body as text. */
 export async function readText(response: UpstreamResponse): Promise<string> {
   return Buffer.from(await readAll(response)).toString();
 }
 
-/** The kind of `TransportError` a promise rejects with. */
+/** Returns the kind of the `TransportError` with which a promise rejects. */
 export async function kindOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
     () => new Error("did not reject"),
@@ -79,10 +79,10 @@ export function answeringOnce(answer: string): (connection: RawConnection) => Pr
 
 export const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-/** What is done soon is done before so many exchanges of another transport, one behind the other. */
+/** The number of sequential exchanges of another transport within which something must happen. */
 const SOON_EXCHANGES = 200;
 
-/** The connections of a server that are open once the event loop has come to rest. */
+/** Returns the number of open connections of a server once the event loop is idle. */
 export async function countOpen({ connections }: RawServer): Promise<number> {
   await settleLoop();
   let open = connections.length;
@@ -91,12 +91,12 @@ export async function countOpen({ connections }: RawServer): Promise<number> {
   return open;
 }
 
-/** Lets the event loop turn as often as an idle connection rests before it is used again. */
+/** Waits as many turns of the event loop as an idle connection rests before its reuse. */
 export async function restConnections(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A port of this machine on which nobody listens. */
+/** Returns a local port on which no server listens. */
 function findFreePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
@@ -104,7 +104,7 @@ function findFreePort(): number {
   return port;
 }
 
-/** Compresses a text in parts, each of which can be decoded when it has come. */
+/** Compresses a text in parts, each of which can be decoded on its own. */
 function startPacking(encoder: ReturnType<typeof createGzip>) {
   let made: Buffer[] = [];
   encoder.on("data", (piece: Buffer) => made.push(piece));
@@ -125,7 +125,7 @@ function startPacking(encoder: ReturnType<typeof createGzip>) {
   };
 }
 
-/** What each implementation of the `Transport` port keeps. */
+/** The contract of all implementations of the port `Transport`. */
 export function testTransport(subject: TransportSubject): void {
   let transport: Transport;
   let server: RawServer;
@@ -137,7 +137,7 @@ export function testTransport(subject: TransportSubject): void {
     return server;
   }
 
-  /** The same, with origins that have to prove themselves. No time passes. */
+  /** The same, with a probation of origins. No time passes. */
   function serveDistrusted(...args: Parameters<typeof startRawServer>): void {
     server = startRawServer(...args);
     transport = subject.create({ clock: createTestClock(), trustsOrigins: false });
@@ -149,7 +149,7 @@ export function testTransport(subject: TransportSubject): void {
     return text;
   }
 
-  /** Waits for `work`, and rejects when it is not done soon. */
+  /** Waits for `work`, and rejects if it does not end within `SOON` exchanges. */
   async function expectSoon(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     const settled = work.finally(() => {
@@ -178,7 +178,7 @@ export function testTransport(subject: TransportSubject): void {
   afterAll(() => server?.stop());
 
   describe(`${subject.name}: a request`, () => {
-    test("goes out with path, query, headers and body, and asks for no compression", async () => {
+    test("has path, query, headers and body, and asks for no compression", async () => {
       const seen: string[] = [];
       serve(async (connection) => {
         const request = await connection.request();
@@ -198,7 +198,7 @@ export function testTransport(subject: TransportSubject): void {
       expect(lines).toContain(`host: 127.0.0.1:${server.port}`);
     });
 
-    test("keeps an accept-encoding that was asked for, and decompresses what comes", async () => {
+    test("keeps its own accept-encoding, and the answer is decompressed", async () => {
       const packed = Buffer.from(Bun.gzipSync("ok"));
       let head = "";
       serve(async (connection) => {
@@ -213,7 +213,7 @@ export function testTransport(subject: TransportSubject): void {
       expect(text).toBe("ok");
     });
 
-    test("says host, length and connection itself, and leaves the URL's credentials out", async () => {
+    test("has its own host, length and connection headers, and not the credentials of the URL", async () => {
       let head = "";
       serve(async (connection) => {
         head = (await connection.request())!.head.toLowerCase();
@@ -230,14 +230,14 @@ export function testTransport(subject: TransportSubject): void {
       expect(head).not.toContain("authorization");
     });
 
-    test.each(["a\r\nx: y", "a\nb", "a\0b"])("with a header value %j is refused", async (value) => {
+    test.each(["a\r\nx: y", "a\nb", "a\0b"])("with a header value %j is rejected", async (value) => {
       serve(answering(OK));
       const { response } = transport.open(requestTo(server.origin, { headers: { "x-key": value } }));
       expect(await kindOf(response)).toBe("protocol");
       expect(server.connections.length).toBe(0);
     });
 
-    test("of 5 MB arrives whole at a server that reads late", async () => {
+    test("of 5 MB arrives completely at a server that reads late", async () => {
       const body = new Uint8Array(5_000_000).map((_, i) => i * 31);
       let hash: unknown;
       serve(async (connection) => {
@@ -251,7 +251,7 @@ export function testTransport(subject: TransportSubject): void {
       expect(hash).toBe(Bun.hash(body));
     });
 
-    test.each(["127.0.0.1", "::1"])("to localhost finds a server on %s", async (hostname) => {
+    test.each(["127.0.0.1", "::1"])("to localhost reaches a server on %s", async (hostname) => {
       serve(answering(OK), { hostname, name: "localhost" });
       expect(await fetchText()).toBe("ok");
     });
@@ -274,13 +274,13 @@ export function testTransport(subject: TransportSubject): void {
       ["until the close, HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nhello", "hello"],
       ["empty", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", ""],
       ["without a body", "HTTP/1.1 204 No Content\r\n\r\n", ""],
-      ["behind 1xx", `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n${OK}`, "ok"],
+      ["after 1xx", `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n${OK}`, "ok"],
     ])("%s is read", async (_, answer, text) => {
       serve(answeringOnce(answer));
       expect(await fetchText()).toBe(text);
     });
 
-    test("tells status and headers", async () => {
+    test("has status and headers", async () => {
       serve(answering("HTTP/1.1 429 Slow down\r\nRetry-After:  7 \r\nX-Empty:\r\ncontent-length: 0\r\n\r\n"));
       const response = await transport.open(requestTo(server.origin)).response;
       expect(response.status).toBe(429);
@@ -289,14 +289,14 @@ export function testTransport(subject: TransportSubject): void {
       expect(response.header("x-none")).toBeNull();
     });
 
-    test("that points elsewhere is not followed", async () => {
+    test("that is a redirect is not followed", async () => {
       serve(answering("HTTP/1.1 302 Found\r\nlocation: /other\r\ncontent-length: 2\r\n\r\nok"));
       const response = await transport.open(requestTo(server.origin)).response;
       expect(response.status).toBe(302);
       expect(await readText(response)).toBe("ok");
     });
 
-    test("is handed on as it comes", async () => {
+    test("is returned as it arrives", async () => {
       serve(async (connection) => {
         await connection.request();
         await connection.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n");
@@ -308,7 +308,7 @@ export function testTransport(subject: TransportSubject): void {
       exchange.cancel();
     });
 
-    test("that nobody reads holds the server back, and comes whole afterwards", async () => {
+    test("that is not read pauses the server, and is complete when it is read", async () => {
       const totalBytes = 64_000_000;
       const piece = new Uint8Array(1_000_000).map((_, i) => i * 7);
       serve(async (connection) => {
@@ -318,7 +318,7 @@ export function testTransport(subject: TransportSubject): void {
       });
       const response = await transport.open(requestTo(server.origin)).response;
       await settleLoop();
-      // Both ends' socket buffers and the unread pieces; the system alone takes some megabytes.
+      // More than the socket buffers of both ends, which are some megabytes, and the unread pieces.
       expect(server.connections[0]!.bytesSent).toBeLessThan(24_000_000);
       let bytes = 0;
       for (let got = await response.read(); got !== null; got = await response.read()) {
@@ -330,7 +330,7 @@ export function testTransport(subject: TransportSubject): void {
   });
 
   describe(`${subject.name}: a connection`, () => {
-    test("serves request after request where connections are reused, and else one request", async () => {
+    test("serves several requests if connections are reused, otherwise one", async () => {
       serve(answering(OK));
       for (let i = 0; i < 5; i++) expect(await fetchText()).toBe("ok");
       expect(server.connections.length).toBe(subject.reusesConnections ? 1 : 5);
@@ -340,7 +340,7 @@ export function testTransport(subject: TransportSubject): void {
       ["in the same packet", 0],
       ["a turn of the event loop later", 1],
       ["twenty turns of the event loop later", 20],
-    ])("whose server writes a second answer %s gives no caller that answer", async (_, turns) => {
+    ])("whose server writes a second answer %s does not return it to any caller", async (_, turns) => {
       serveDistrusted(async (connection) => {
         for (let got = await connection.request(); got !== null; got = await connection.request()) {
           const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${got.line.length}\r\n\r\n${got.line}`;
@@ -359,7 +359,7 @@ export function testTransport(subject: TransportSubject): void {
     test.each([
       ["204", "HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n"],
       ["304", "HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n"],
-    ])("whose %s has a body gives that body to no caller", async (_, head) => {
+    ])("whose %s has a body does not return it to any caller", async (_, head) => {
       serveDistrusted(async (connection) => {
         for (let got = await connection.request(); got !== null; got = await connection.request()) {
           void connection.write(head);
@@ -374,14 +374,14 @@ export function testTransport(subject: TransportSubject): void {
     test.each([
       ["says connection: close", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"],
       ["is HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok"],
-    ])("whose answer %s is not used again", async (_, answer) => {
+    ])("whose answer %s is not reused", async (_, answer) => {
       serve(answering(answer));
       expect(await fetchText()).toBe("ok");
       expect(await fetchText()).toBe("ok");
       expect(server.connections.length).toBe(2);
     });
 
-    test("that the server closed while it waited is replaced", async () => {
+    test("that the server closed while it was idle is replaced", async () => {
       serve(answeringOnce(OK));
       expect(await fetchText()).toBe("ok");
       await server.connections[0]!.closed;
@@ -389,13 +389,13 @@ export function testTransport(subject: TransportSubject): void {
       expect(server.connections.length).toBe(2);
     });
 
-    test("is not left behind by a thousand requests in a row", async () => {
+    test("is not left open by a thousand sequential requests", async () => {
       serve(answering(OK));
       for (let i = 0; i < 1000; i++) await fetchText();
       expect(await countOpen(server)).toBeLessThan(5);
     });
 
-    test("is not mixed up by two hundred requests at once", async () => {
+    test("is not confused with others by two hundred simultaneous requests", async () => {
       serve(async (connection) => {
         for (let got = await connection.request(); got !== null; got = await connection.request()) {
           await connection.write(`HTTP/1.1 200 OK\r\ncontent-length: ${got.line.length}\r\n\r\n${got.line}`);
@@ -417,7 +417,7 @@ export function testTransport(subject: TransportSubject): void {
     test.each([
       ["a reset without an answer", (connection: RawConnection) => connection.reset()],
       ["a close without an answer", (connection: RawConnection) => connection.end()],
-    ])("by %s is reset", async (_, stop) => {
+    ])("caused by %s is reset", async (_, stop) => {
       serve(async (connection) => {
         await connection.request();
         stop(connection);
@@ -431,9 +431,9 @@ export function testTransport(subject: TransportSubject): void {
     });
 
     test.each([
-      ["a counted body", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello"],
+      ["a body with a content-length", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello"],
       ["a chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nhello"],
-      ["a row of chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"],
+      ["several chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"],
     ])("within %s is truncated", async (_, answer) => {
       serve(answeringOnce(answer));
       const response = await transport.open(requestTo(server.origin)).response;
@@ -442,16 +442,16 @@ export function testTransport(subject: TransportSubject): void {
     });
 
     test.each([
-      ["something else", "SSH-2.0 hello\r\n\r\n"],
+      ["another protocol", "SSH-2.0 hello\r\n\r\n"],
       ["no status", "HTTP/1.1 OK\r\ncontent-length: 0\r\n\r\n"],
       ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok!"],
-      ["a length that is none", "HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\nok"],
-    ])("by %s is protocol", async (_, answer) => {
+      ["an invalid length", "HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\nok"],
+    ])("caused by %s is protocol", async (_, answer) => {
       serve(answering(answer));
       expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("protocol");
     });
 
-    test("by a malformed chunk is protocol", async () => {
+    test("caused by a malformed chunk is protocol", async () => {
       serve(answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n"));
       const response = await transport.open(requestTo(server.origin)).response;
       expect(await kindOf(readAll(response))).toBe("protocol");
@@ -481,7 +481,7 @@ export function testTransport(subject: TransportSubject): void {
       ["deflate", deflateRawSync],
       ["br", brotliCompressSync],
       ["zstd", zstdCompressSync],
-    ])("in %s is read as its text, and its connection serves the next exchange", async (coding, pack) => {
+    ])("in %s is decompressed, and its connection is reused", async (coding, pack) => {
       const response = await open(coding, pack(TEXT));
       expect(await readText(response)).toBe(TEXT);
       await restConnections();
@@ -495,7 +495,7 @@ export function testTransport(subject: TransportSubject): void {
       ["deflate", createDeflateRaw],
       ["br", createBrotliCompress],
       ["zstd", createZstdCompress],
-    ])("in %s that is flushed piece by piece is read piece by piece", async (coding, createEncoder) => {
+    ])("in %s that is flushed in pieces is read in pieces", async (coding, createEncoder) => {
       const packing = startPacking(createEncoder());
       const goOn = Promise.withResolvers<void>();
       serve(async (connection) => {
@@ -513,23 +513,23 @@ export function testTransport(subject: TransportSubject): void {
       expect(await readText(response)).toBe("data: two\n\n");
     });
 
-    test("that claims no bytes is empty", async () => {
+    test("without bytes is empty", async () => {
       expect(await readText(await open("gzip", new Uint8Array()))).toBe("");
     });
 
-    test("with empty bytes behind its end is whole without them", async () => {
+    test("with surplus bytes after its end is complete without them", async () => {
       const behind = Buffer.concat([gzipSync(TEXT), Buffer.alloc(200_000)]);
       expect(await readText(await open("gzip", behind))).toBe(TEXT);
     });
 
-    test("that is only read in part comes into memory only in part", async () => {
+    test("that is read in part is decompressed in part", async () => {
       const response = await open("gzip", gzipSync(Buffer.alloc(64 * 1024 * 1024)));
       expect((await response.read())!.length).toBeLessThanOrEqual(128 * 1024);
       await settleLoop();
       expect(response.bufferedBytes?.() ?? 0).toBeLessThanOrEqual(256 * 1024);
     });
 
-    test("that is cut short is truncated", async () => {
+    test("that ends early is truncated", async () => {
       const whole = gzipSync(TEXT);
       expect(await kindOf(readAll(await open("gzip", whole.subarray(0, whole.length - 9))))).toBe(
         "truncated",
@@ -537,7 +537,7 @@ export function testTransport(subject: TransportSubject): void {
     });
 
     test.each([["gzip"], ["deflate"], ["br"], ["zstd"]])(
-      "that is not %s although it says so is encoding",
+      "that is not %s, as its header says, is encoding",
       async (coding) => {
         const response = await open(coding, Buffer.from('{"text": "nothing here is compressed"}'));
         expect(await kindOf(readAll(response))).toBe("encoding");
@@ -545,7 +545,7 @@ export function testTransport(subject: TransportSubject): void {
     );
 
     test.each([["compress"], ["gzip, br"], ["constructor"]])(
-      "in %s, which is not known, is encoding by name",
+      "in the unknown coding %s is encoding, with its name",
       async (coding) => {
         const response = await open(coding, gzipSync(TEXT));
         expect(await kindOf(response.read())).toBe("encoding");
@@ -553,7 +553,7 @@ export function testTransport(subject: TransportSubject): void {
       },
     );
 
-    test("in zstd whose window is over 8 MB is encoding", async () => {
+    test("in zstd with a window above 8 MB is encoding", async () => {
       const params = { [constants.ZSTD_c_windowLog]: 24 };
       const packed = zstdCompressSync(Buffer.alloc(32 * 1024 * 1024, TEXT), { params });
       expect(await kindOf(readAll(await open("zstd", packed)))).toBe("encoding");
@@ -576,7 +576,7 @@ export function testTransport(subject: TransportSubject): void {
   });
 
   describe(`${subject.name}: cancel`, () => {
-    test("before the head closes the connection soon", async () => {
+    test("before the head closes the connection", async () => {
       const asked = Promise.withResolvers<RawConnection>();
       serve(async (connection) => {
         await connection.request();
@@ -590,7 +590,7 @@ export function testTransport(subject: TransportSubject): void {
       await expectSoon(connection.closed);
     });
 
-    test("within the body closes the connection soon; pending and later reads are cancelled", async () => {
+    test("within the body closes the connection and rejects pending and later reads", async () => {
       serve(async (connection) => {
         await connection.request();
         await connection.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello");
@@ -605,7 +605,7 @@ export function testTransport(subject: TransportSubject): void {
       await expectSoon(server.connections[0]!.closed);
     });
 
-    test("at once, while connecting, leaves no connection", async () => {
+    test("while connecting leaves no connection", async () => {
       serve(answering(OK));
       const exchange = transport.open(requestTo(server.origin));
       exchange.cancel();
@@ -614,7 +614,7 @@ export function testTransport(subject: TransportSubject): void {
       if (server.connections.length > 1) await server.connections[0]!.closed;
     });
 
-    test("with nobody listening goes unreported", async () => {
+    test("without a handler of its rejection is not reported", async () => {
       serve(answering(""));
       transport.open(requestTo(server.origin)).cancel();
       await settleLoop();
@@ -627,14 +627,14 @@ export function testTransport(subject: TransportSubject): void {
       transport = subject.create({ clock: systemClock, ...(ca !== undefined && { ca }) });
     }
 
-    test.each(["localhost", "127.0.0.1"])("with a certificate for %s is spoken", async (name) => {
+    test.each(["localhost", "127.0.0.1"])("with a valid certificate for %s succeeds", async (name) => {
       serveTls("local", name, certificates.ca);
       expect(await fetchText()).toBe("ok");
       expect(await fetchText()).toBe("ok");
       expect(server.connections.length).toBe(subject.reusesConnections ? 1 : 2);
     });
 
-    test("with a root nobody trusts is tls_failed", async () => {
+    test("with an untrusted root is tls_failed", async () => {
       serveTls("local", "localhost", undefined);
       expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("tls_failed");
     });
@@ -647,7 +647,7 @@ export function testTransport(subject: TransportSubject): void {
       },
     );
 
-    test("with a server that does not speak it is tls_failed", async () => {
+    test("with a server that does not speak TLS is tls_failed", async () => {
       serve(async (connection) => {
         await connection.readable();
         await connection.write("HTTP/1.1 400 Bad Request\r\n\r\n");
@@ -656,7 +656,7 @@ export function testTransport(subject: TransportSubject): void {
       expect(await kindOf(transport.open(requestTo(url)).response)).toBe("tls_failed");
     });
 
-    test("carries 5 MB both ways", async () => {
+    test("transfers 5 MB in both directions", async () => {
       const body = new Uint8Array(5_000_000).map((_, i) => i * 31);
       server = startRawServer(
         async (connection) => {
@@ -674,7 +674,7 @@ export function testTransport(subject: TransportSubject): void {
   });
 }
 
-/** Lets the event loop turn until what is under way on this machine's sockets has come to rest. */
+/** Waits until the event loop is idle, so that everything on local sockets has arrived. */
 export async function settleLoop(): Promise<void> {
   for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -17,10 +17,10 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const LINE = `${JSON.stringify({ level: "info", message: "request", filler: "x".repeat(950) })}\n`;
-/** Sixteen times what may wait. */
+/** Sixteen times the number of lines that may wait. */
 const LINES = 65_536;
 
-/** Reads the pipe until all `LINES` are accounted for: how many came, and how many are said to have been dropped. */
+/** Reads the pipe until all `LINES` were received or reported as dropped. Returns both numbers. */
 async function countLines(): Promise<{ kept: number; dropped: number }> {
   const count = { kept: 0, dropped: 0 };
   let rest = "";
@@ -36,20 +36,20 @@ async function countLines(): Promise<{ kept: number; dropped: number }> {
   return count;
 }
 
-describe.skipIf(process.platform === "win32")("a log whose reader stalls", () => {
+describe.skipIf(process.platform === "win32")("a log whose reader is slow", () => {
   test.each([
     ["that blocks", 0],
     ["that does not block", constants.O_NONBLOCK],
   ])(
-    "holds nobody up, keeps within its bound, and counts what it dropped: a pipe %s",
+    "does not block, stays within its bound, and counts the dropped lines: a pipe %s",
     async (_what, flags) => {
-      // Open for reading too, or opening it would wait for a reader.
+      // Opened for reading too, because opening it for writing alone would wait for a reader.
       const descriptor = openSync(pipe, constants.O_RDWR | flags);
       const write = createStdoutWriter(descriptor);
-      // Were it to wait for the reader, this would never end.
+      // If the log waited for the reader, this would never end.
       for (let line = 0; line < LINES; line++) {
         write(LINE);
-        // The event loop turns on while nobody reads.
+        // The event loop continues while the pipe is not read.
         if (line % 1_024 === 0) await turnEventLoop(1);
       }
       const { kept, dropped } = await countLines();
@@ -60,7 +60,7 @@ describe.skipIf(process.platform === "win32")("a log whose reader stalls", () =>
   );
 });
 
-test("a log's lines go out together, an error's at once, and nothing below its level", () => {
+test("a log writes lines in batches, errors at once, and nothing below its level", () => {
   const clock = createTestClock(0);
   const written: string[] = [];
   const log = createLog("info", clock, (lines) => written.push(lines));

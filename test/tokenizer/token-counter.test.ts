@@ -9,8 +9,8 @@ import { listTextSamples } from "../support/text-samples.ts";
 
 const json = (text: string) => Buffer.from(JSON.stringify(text));
 
-describe("the thread", () => {
-  // Its clock stands still, so that a slow machine does not run out of patience.
+describe("the counting thread", () => {
+  // The clock stands still, so that counts do not time out on a slow machine.
   const counter = createTokenCounter(createTestClock());
   afterAll(() => counter.close());
 
@@ -22,15 +22,15 @@ describe("the thread", () => {
     ["ab".repeat(3_000), 1_500],
   ])("counts %j", async (text, tokens) => {
     const [count] = (await counter.count([json(text)])) as readonly number[];
-    // A cut may part what is one token.
+    // Counting in pieces may split a token.
     expect(Math.abs((count as number) - tokens)).toBeLessThanOrEqual(1 + tokens / 100);
   });
 
-  test("counts each text by itself", async () => {
+  test("counts each text separately", async () => {
     expect(await counter.count([json("hello world"), json(""), json("hello")])).toEqual([2, 0, 1]);
   });
 
-  test("leaves the event loop to others while ten large texts are counted", async () => {
+  test("does not block the event loop while ten large texts are counted", async () => {
     const code = Object.fromEntries(listTextSamples())["typescript"] as string;
     const texts = Array.from({ length: 10 }, () => json(code));
     await counter.count([json("warm")]);
@@ -48,7 +48,7 @@ describe("the thread", () => {
   });
 });
 
-describe("a text", () => {
+describe("a JSON string", () => {
   test.each([
     ['"plain"', "plain"],
     ['"a\\nb"', "a\nb"],
@@ -56,17 +56,17 @@ describe("a text", () => {
     ['"said \\"', "said "],
     ["half \\", "half "],
     ['n "no escape', 'n "no escape'],
-  ])("%s is read even where it is cut", (raw, text) => {
+  ])("%s is decoded, even if it is incomplete", (raw, text) => {
     expect(readText(Buffer.from(raw))).toBe(text);
   });
 });
 
-/** Threads that do nothing by themselves. */
+/** Creates a counter whose threads are controlled by the test. */
 function createFakeThreads() {
-  const started: { ears: ThreadEvents<CountingAnswer>; jobs: CountingJob[]; isStopped: boolean }[] = [];
+  const started: { events: ThreadEvents<CountingAnswer>; jobs: CountingJob[]; isStopped: boolean }[] = [];
   const clock = createTestClock();
-  const counter = createTokenCounter(clock, (ears) => {
-    const thread = { ears, jobs: [] as CountingJob[], isStopped: false };
+  const counter = createTokenCounter(clock, (events) => {
+    const thread = { events, jobs: [] as CountingJob[], isStopped: false };
     started.push(thread);
     return {
       send: (job) => void thread.jobs.push(job),
@@ -80,15 +80,15 @@ function createFakeThreads() {
 
 const TEXT = [json("hello")];
 
-describe("a thread that", () => {
-  test("nobody needs is not started", async () => {
+describe("a counting thread that", () => {
+  test("is not needed is not started", async () => {
     const { counter, started } = createFakeThreads();
     await turnEventLoop();
     expect(started).toHaveLength(0);
     counter.close();
   });
 
-  test("hangs costs its callers two seconds and is replaced", async () => {
+  test("hangs delays its callers by two seconds and is replaced", async () => {
     const { clock, counter, started } = createFakeThreads();
     const counts = [counter.count(TEXT), counter.count(TEXT)];
     clock.advance(2_000);
@@ -97,35 +97,35 @@ describe("a thread that", () => {
     expect(started[0]?.isStopped).toBe(true);
     clock.advance(10_000);
     const later = counter.count(TEXT);
-    started[1]?.ears.onAnswer({ counts: [1] });
+    started[1]?.events.onAnswer({ counts: [1] });
     expect(await later).toEqual([1]);
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("breaks gives no count, nor is one started at once", async () => {
+  test("fails gives no count, and is replaced after a pause", async () => {
     const { clock, counter, started } = createFakeThreads();
     const counts = [counter.count(TEXT), counter.count(TEXT)];
-    started[0]?.ears.onBroken();
+    started[0]?.events.onBroken();
     expect(await Promise.all(counts)).toEqual([null, null]);
     expect(await counter.count(TEXT)).toBeNull();
     expect(started).toHaveLength(1);
     clock.advance(10_000);
     const later = counter.count(TEXT);
-    started[1]?.ears.onAnswer({ counts: [1] });
+    started[1]?.events.onAnswer({ counts: [1] });
     expect(await later).toEqual([1]);
   });
 
-  test("is late is not taken for the next job's answer", async () => {
+  test("answers late does not answer the next job with it", async () => {
     const { clock, counter, started } = createFakeThreads();
     const first = counter.count(TEXT);
     clock.advance(2_000);
     const second = counter.count(TEXT);
-    started[0]?.ears.onAnswer({ counts: [7] });
-    started[0]?.ears.onAnswer({ counts: [8] });
+    started[0]?.events.onAnswer({ counts: [7] });
+    started[0]?.events.onAnswer({ counts: [8] });
     expect([await first, await second]).toEqual([null, [8]]);
   });
 
-  test("is busy gets one job at a time, and only so many wait", async () => {
+  test("is busy gets one job at a time, and a bounded number waits", async () => {
     const { counter, started } = createFakeThreads();
     const counts = Array.from({ length: 70 }, () => counter.count(TEXT));
     expect(started[0]?.jobs).toHaveLength(1);
