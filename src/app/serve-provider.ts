@@ -63,7 +63,7 @@ function readPlatformKeys(record: ProviderRecord, sources: ServingSources, notic
   return found.map((key) => ({ ...key, byokId: null, address, headers }));
 }
 
-/** Stands for a secret when only the address is checked. */
+/** A placeholder for a secret when only the address is checked. */
 const PLACEHOLDER_SECRET = "any-key";
 
 /**

@@ -49,7 +49,7 @@ function createNetworkTransport({ config, environment, clock, log }: UpstreamSou
   return createHttp1Transport({
     clock,
     onStrayBytes: (origin) =>
-      log.warn("an upstream sends bytes behind its answers; its connections are not reused for a while", {
+      log.warn("an upstream sends bytes after its answers; its connections are not reused for a while", {
         origin,
       }),
   });

@@ -38,7 +38,7 @@ function hashUser(scope: string, user: string): string {
   return hashIdentity("user", scope, user);
 }
 
-/** Returns the body in memory of its own, which can be transferred. */
+/** Returns the body in separate memory, which can be transferred. */
 function ownBytes(body: Buffer): Buffer {
   return body.byteLength === body.buffer.byteLength ? body : Buffer.from(new Uint8Array(body).buffer);
 }

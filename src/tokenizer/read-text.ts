@@ -1,5 +1,5 @@
 /**
- * Decodes a JSON string as it stands in a body, or a part of one, whose quotes and escapes at the ends may be incomplete. Text
+ * Decodes a JSON string of a body, or a part of one, whose quotes and escapes at the ends may be incomplete. Text
  * that cannot be decoded is returned unchanged.
  */
 export function readText(bytes: Uint8Array): string {

@@ -132,7 +132,7 @@ export const neverConnect: Failure = () => ({ kind: "connect-timeout" });
 
 export const neverAnswer: Failure = () => ({ kind: "silence" });
 
-/** What a load balancer says in a vendor's place. */
+/** Replies with an HTML page, like a load balancer in front of a vendor. */
 export function answerWithHtml(status: number): Failure {
   const page = "<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>";
   const headers = { "content-type": "text/html; charset=utf-8" };
@@ -144,42 +144,42 @@ export const answerWithNothing: Failure = (healthy) =>
     ? replyWithStream([])
     : { kind: "answer", status: 200, headers: { "content-type": "application/json" }, body: [] };
 
-/** Status 200 and an error for a document, also where a stream was asked for. */
+/** Replies with status 200 and an error as a document, also if a stream was requested. */
 export function answerWithErrorBody(status: number): Failure {
   return () => replyWithJson(200, describeInBody(status));
 }
 
-/** Status 200 and an error for the first event. */
+/** Replies with status 200 and an error as the first event. */
 export function streamErrorFirst(status: number): Failure {
   const event = describeInBody(status);
   return ({ request }) => (request.stream ? replyWithStream([writeEvent(event)]) : replyWithJson(200, event));
 }
 
-/** An error event behind `count` tokens, and a clean end. */
+/** Sends an error event after `count` tokens, and ends cleanly. */
 export function streamErrorLate(status: number, count: number): Failure {
   const event = describeInBody(status);
   return (healthy) =>
     healthy.request.stream ? breakOff(healthy, count, [writeEvent(event)]) : replyWithJson(200, event);
 }
 
-/** Nothing more behind `count` tokens. */
+/** Sends nothing more after `count` tokens. */
 export function stallAfter(count: number): Failure {
   return (healthy) => breakOff(healthy, count, [{ kind: "hang" }]);
 }
 
-/** The connection breaks off behind `count` tokens. */
+/** Breaks the connection after `count` tokens. */
 export function cutAfter(count: number): Failure {
   return (healthy) => breakOff(healthy, count, [{ kind: "break" }]);
 }
 
-/** The connection breaks off behind the first piece of a call's arguments. */
+/** Breaks the connection after the first piece of a call's arguments. */
 export const cutInCall: Failure = (healthy) => {
   if (!healthy.request.stream) return breakOff(healthy, 0, [{ kind: "break" }]);
   const chunks = takeThrough(listChunks(healthy), (chunk) => chunk.part === "arguments");
   return replyWithStream(writeChunks(chunks, [{ kind: "break" }]));
 };
 
-/** A clean end without `finish_reason`, usage or end marker. */
+/** Ends cleanly without `finish_reason`, usage and end marker. */
 export const endWithoutFinish: Failure = (healthy) => {
   if (healthy.request.stream) return breakOff(healthy, Number.POSITIVE_INFINITY, []);
   const document = encodeDocument(healthy.answer, healthy.stamp);

@@ -20,7 +20,7 @@ interface GrantRow {
 export class Grants {
   /** Returns what is left of an account's grants that have not ended. */
   readonly findLeft: (accountId: string) => readonly GrantLeft[];
-  /** Ends a grant, once, and takes back what is left of it. Returns that amount. */
+  /** Ends a grant, once, and removes what is left of it from the balance. Returns that amount. */
   readonly expire: (grantId: string, now: number) => number;
   private readonly byId;
   private readonly due;
