@@ -173,9 +173,9 @@ describe("an import into the data directory", () => {
 
   test("reports a price that changed by a large factor", async () => {
     await importInto(override);
-    const dearer = [sourceModel("gpt-0-test", { cost: { input: 10, output: 2 } }), ...plenty.slice(1)];
+    const moreExpensive = [sourceModel("gpt-0-test", { cost: { input: 10, output: 2 } }), ...plenty.slice(1)];
     const outcome = await importInto(override, {
-      source: write("dearer.json", sourceText({ openai: dearer })),
+      source: write("more-expensive.json", sourceText({ openai: moreExpensive })),
     });
     expect(outcome.lines).toContain(
       "~ openai/gpt-0-test: openai (gpt-0-test): prompt 0.000001 -> 0.00001 (x10) !",
