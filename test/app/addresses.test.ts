@@ -9,7 +9,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import {
-  answerPlainly,
+  answerHello,
   type RecordedRequest,
   type RecordingVendor,
   startRecordingVendor,
@@ -100,7 +100,7 @@ ${more}`;
     vendor.reset((request) =>
       isToken(request)
         ? Response.json({ access_token: "ya29.token", expires_in: 3600 })
-        : answerPlainly(request),
+        : answerHello(request),
     );
     await withGateway({ yaml: yaml(), environment }, async (gateway) => {
       for (const stream of [false, true])
@@ -141,7 +141,7 @@ ${more}`;
 
   test("is replaced by the next provider if there is no access token", async () => {
     vendor.reset((request) =>
-      isToken(request) ? Response.json({ error: "invalid_grant" }, { status: 400 }) : answerPlainly(request),
+      isToken(request) ? Response.json({ error: "invalid_grant" }, { status: 400 }) : answerHello(request),
     );
     const dear = `{ id: acme/model, prices: { prompt: "1", completion: "1" } }`;
     const more = `  cellar: { base_url: "${vendor.baseUrl}", models: [${dear}] }`;

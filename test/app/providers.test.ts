@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { answerPlainly, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { answerHello, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
 let vendor: RecordingVendor;
 
@@ -129,7 +129,7 @@ providers:
         vendor.reset((request) =>
           request.headers.get("authorization") === "Bearer sk-first-0001"
             ? Response.json({ error: { message: "no" } }, { status })
-            : answerPlainly(request),
+            : answerHello(request),
         );
         const response = await ask(gateway, "acme/model");
         expect(response.status).toBe(200);

@@ -4,26 +4,26 @@ import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { ADMIN_KEY } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
-import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
-let workplace: Workplace;
+let workspace: Workspace;
 let environment: Readonly<Record<string, string>>;
 
 beforeAll(() => {
-  workplace = createWorkplace();
-  environment = { GATEWAY_DATA_DIR: mkdtempSync(join(workplace.folder, "data-")) };
+  workspace = createWorkspace();
+  environment = { GATEWAY_DATA_DIR: mkdtempSync(join(workspace.folder, "data-")) };
 });
-afterAll(() => workplace.clear());
+afterAll(() => workspace.clear());
 
 /** Runs a command that must succeed, and parses the JSON that it prints. */
 async function runJson(...args: readonly string[]) {
-  const { exitCode, stdout, stderr } = await workplace.run([...args, "--json"], environment);
+  const { exitCode, stdout, stderr } = await workspace.run([...args, "--json"], environment);
   expect([exitCode, stderr]).toEqual([0, ""]);
   return JSON.parse(stdout) as { data: Record<string, unknown> & { id: string }; key: string };
 }
 
 async function runTable(...args: readonly string[]): Promise<string> {
-  const { exitCode, stdout, stderr } = await workplace.run(args, environment);
+  const { exitCode, stdout, stderr } = await workspace.run(args, environment);
   expect([exitCode, stderr]).toEqual([0, ""]);
   return stdout;
 }
@@ -111,7 +111,7 @@ describe("gateway users, orgs and members", () => {
       /account_id/,
     ],
   ])("give 1 and say what is wrong with %s", async (_name, args, word) => {
-    const { exitCode, stdout, stderr } = await workplace.run(args, environment);
+    const { exitCode, stdout, stderr } = await workspace.run(args, environment);
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(word);
     expect(stderr).not.toMatch(/\bat .*\.ts:\d+/);
@@ -119,7 +119,7 @@ describe("gateway users, orgs and members", () => {
 });
 
 test("a running gateway applies changes made by commands, and its audit log contains them", async () => {
-  const gateway = await workplace.start({ ...environment, GATEWAY_ADMIN_KEY: ADMIN_KEY });
+  const gateway = await workspace.start({ ...environment, GATEWAY_ADMIN_KEY: ADMIN_KEY });
   try {
     const user = (await runJson("users", "create", "Ada", "--overdraft", "none")).data.id;
     const { key, data } = await runJson(

@@ -5,7 +5,7 @@ import { loadCatalog } from "../../src/app/load-catalog.ts";
 import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
-import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
 const FIRST: SourceModels = { openai: ["gpt-a", "gpt-b"].map((id) => sourceModel(id)) };
 const JUMPED: SourceModels = {
@@ -16,28 +16,28 @@ const JUMPED: SourceModels = {
   ],
 };
 
-let workplace: Workplace;
+let workspace: Workspace;
 let source: TestSource;
 let dataDir: string;
 beforeAll(() => {
-  workplace = createWorkplace();
+  workspace = createWorkspace();
   source = startSource(JUMPED);
   dataDir = seedCatalog(FIRST);
-  writeFileSync(join(workplace.folder, "gateway.yaml"), JSON.stringify({ catalog: { source: source.url } }));
+  writeFileSync(join(workspace.folder, "gateway.yaml"), JSON.stringify({ catalog: { source: source.url } }));
 });
 afterAll(() => {
-  workplace.clear();
+  workspace.clear();
   source.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
 function run(...words: string[]) {
-  return workplace.run(["catalog", ...words], { GATEWAY_DATA_DIR: dataDir });
+  return workspace.run(["catalog", ...words], { GATEWAY_DATA_DIR: dataDir });
 }
 
 /** Runs the command in its own process. */
-function runAlone(...words: string[]) {
-  return workplace.runAlone(["catalog", ...words], { environment: { GATEWAY_DATA_DIR: dataDir } });
+function runInOwnProcess(...words: string[]) {
+  return workspace.runInOwnProcess(["catalog", ...words], { environment: { GATEWAY_DATA_DIR: dataDir } });
 }
 
 function load() {
@@ -52,11 +52,11 @@ async function promptPrice(id: string): Promise<string | undefined> {
 test("a refresh that is killed before it renames its file keeps the previous catalog", async () => {
   const file = join(dataDir, CATALOG_FILE);
   const before = readFileSync(file, "utf8");
-  const preload = join(workplace.folder, "kill-at-rename.ts");
-  const bunfig = join(workplace.folder, "bunfig.toml");
+  const preload = join(workspace.folder, "kill-at-rename.ts");
+  const bunfig = join(workspace.folder, "bunfig.toml");
   writeFileSync(preload, 'require("node:fs").renameSync = () => process.kill(process.pid, "SIGKILL");');
   writeFileSync(bunfig, `preload = [${JSON.stringify(preload)}]`);
-  expect((await runAlone("refresh")).exitCode).toBe(137);
+  expect((await runInOwnProcess("refresh")).exitCode).toBe(137);
   rmSync(bunfig);
   expect(readFileSync(file, "utf8")).toBe(before);
   const written = readdirSync(dataDir).find((name) => name.endsWith(".tmp"));
@@ -70,7 +70,7 @@ test("diff shows changes without applying them, concurrent refreshes do not corr
   expect(diff.stdout).toContain("nothing was changed");
   expect(await promptPrice("openai/gpt-c")).toBeUndefined();
 
-  const runs = await Promise.all([run("refresh"), runAlone("refresh", "--json")]);
+  const runs = await Promise.all([run("refresh"), runInOwnProcess("refresh", "--json")]);
   for (const { exitCode, stderr } of runs)
     if (exitCode !== 0) expect(stderr).toContain("The catalog is being refreshed");
   expect(runs.some(({ exitCode }) => exitCode === 0)).toBe(true);

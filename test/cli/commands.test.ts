@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
-let workplace: Workplace;
+let workspace: Workspace;
 
 beforeAll(() => {
-  workplace = createWorkplace();
+  workspace = createWorkspace();
 });
-afterAll(() => workplace.clear());
+afterAll(() => workspace.clear());
 
 /** Creates a data directory. */
 function dataDir(): { GATEWAY_DATA_DIR: string } {
-  return { GATEWAY_DATA_DIR: mkdtempSync(join(workplace.folder, "data-")) };
+  return { GATEWAY_DATA_DIR: mkdtempSync(join(workspace.folder, "data-")) };
 }
 
 describe.concurrent("the gateway command", () => {
   test.each(["--help", "help", "-h"])("lists its subcommands with %s", async (word) => {
-    const { exitCode, stdout, stderr } = await workplace.run([word]);
+    const { exitCode, stdout, stderr } = await workspace.run([word]);
     expect([exitCode, stderr]).toEqual([0, ""]);
     for (const part of ["start", "keys", "config", "catalog"]) expect(stdout).toContain(part);
   });
@@ -28,19 +28,19 @@ describe.concurrent("the gateway command", () => {
     ["1 after a failure", ["keys", "revoke", "key_none"], 1],
     ["2 after a usage error", ["keys", "destroy"], 2],
   ])("exits with %s, and prints to stdout or stderr accordingly", async (_what, args, exitCode) => {
-    const alone = await workplace.runAlone(args, { environment: dataDir() });
+    const alone = await workspace.runInOwnProcess(args, { environment: dataDir() });
     expect(alone.exitCode).toBe(exitCode);
     expect([alone.stdout !== "", alone.stderr !== ""]).toEqual([exitCode === 0, exitCode !== 0]);
   });
 
   test("lists the subcommands of a subcommand with --help", async () => {
-    const { exitCode, stdout } = await workplace.run(["keys", "--help"]);
+    const { exitCode, stdout } = await workspace.run(["keys", "--help"]);
     expect(exitCode).toBe(0);
     for (const word of ["create", "list", "revoke"]) expect(stdout).toContain(word);
   });
 
   test("prints its version", async () => {
-    expect((await workplace.run(["--version"])).stdout).toBe(`${packageJson.version}\n`);
+    expect((await workspace.run(["--version"])).stdout).toBe(`${packageJson.version}\n`);
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe.concurrent("the gateway command", () => {
     ["too many arguments", ["keys", "revoke", "a", "b"], "arguments"],
     ["no arguments", [], "Usage"],
   ])("exits with 2 for %s", async (_name, args, word) => {
-    const { exitCode, stdout, stderr } = await workplace.run(args);
+    const { exitCode, stdout, stderr } = await workspace.run(args);
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(word);
     expect(stderr).not.toMatch(/\bat .*\.ts:\d+/);
@@ -61,35 +61,35 @@ describe.concurrent("the gateway command", () => {
 describe.concurrent("gateway keys", () => {
   test("creates, lists and revokes keys, and shows a secret only once", async () => {
     const environment = dataDir();
-    const empty = await workplace.run(["keys", "list"], environment);
+    const empty = await workspace.run(["keys", "list"], environment);
     expect([empty.exitCode, empty.stdout]).toEqual([0, expect.stringContaining("gateway keys create")]);
 
-    const created = await workplace.run(["keys", "create", "my laptop"], environment);
+    const created = await workspace.run(["keys", "create", "my laptop"], environment);
     expect([created.exitCode, created.stderr]).toEqual([0, ""]);
     const secret = created.stdout.split("\n")[0] as string;
     expect(secret).toMatch(/^gw_[A-Za-z0-9]{46,}$/);
     const id = /key_\w+/.exec(created.stdout)?.[0] as string;
 
-    const listed = await workplace.run(["keys", "list"], environment);
+    const listed = await workspace.run(["keys", "list"], environment);
     expect(listed.stdout).toMatch(
       new RegExp(`${id} +my laptop +inference +gw_\\S+ +\\d{4}-\\d\\d-\\d\\d +valid`),
     );
     expect(listed.stdout).not.toContain(secret);
 
-    const revoked = await workplace.run(["keys", "revoke", id], environment);
+    const revoked = await workspace.run(["keys", "revoke", id], environment);
     expect([revoked.exitCode, revoked.stdout]).toEqual([0, expect.stringContaining("Revoked")]);
-    expect((await workplace.run(["keys", "list"], environment)).stdout).toMatch(/revoked \d{4}-\d\d-\d\d/);
+    expect((await workspace.run(["keys", "list"], environment)).stdout).toMatch(/revoked \d{4}-\d\d-\d\d/);
   });
 
   test("prints JSON with --json", async () => {
     const environment = dataDir();
     const args = ["keys", "create", "ops", "--management", "--expires", "2199-01-31", "--json"];
-    const created = JSON.parse((await workplace.run(args, environment)).stdout);
+    const created = JSON.parse((await workspace.run(args, environment)).stdout);
     expect(created.key).toMatch(/^gw_/);
     expect(created).toMatchObject({
       data: { name: "ops", kind: "management", expires_at: "2199-01-31T00:00:00.000Z", revoked_at: null },
     });
-    const { stdout } = await workplace.run(["keys", "list", "--json"], environment);
+    const { stdout } = await workspace.run(["keys", "list", "--json"], environment);
     expect(JSON.parse(stdout)).toEqual({ data: [created.data] });
     expect(stdout).not.toContain(created.key);
     expect(stdout).not.toContain("hash");
@@ -100,7 +100,7 @@ describe.concurrent("gateway keys", () => {
     ["a time in the past", ["create", "x", "--expires", "2020-01-01"], "--expires"],
     ["an invalid time", ["create", "x", "--expires", "soon"], "--expires"],
   ])("exits with 1 and advice for %s", async (_name, args, word) => {
-    const { exitCode, stdout, stderr } = await workplace.run(["keys", ...args], dataDir());
+    const { exitCode, stdout, stderr } = await workspace.run(["keys", ...args], dataDir());
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(word);
     expect(stderr).not.toMatch(/\bat .*\.ts:\d+/);
@@ -109,14 +109,14 @@ describe.concurrent("gateway keys", () => {
 
 describe.concurrent("gateway config print", () => {
   test("prints the defaults without a configuration file", async () => {
-    const { exitCode, stdout } = await workplace.run(["config", "print"], { GATEWAY_PORT: "" });
+    const { exitCode, stdout } = await workspace.run(["config", "print"], { GATEWAY_PORT: "" });
     expect(exitCode).toBe(0);
     expect(stdout).toContain("host: 127.0.0.1");
     expect(stdout).toContain("port: 8080");
   });
 
   test("masks secrets from the file and from the environment", async () => {
-    const file = join(workplace.folder, "secrets.yaml");
+    const file = join(workspace.folder, "secrets.yaml");
     writeFileSync(
       file,
       "providers:\n  mine:\n    base_url: http://x/v1\n    api_keys: [hush-1]\n    headers: {a: hush-2}\n",
@@ -127,7 +127,7 @@ describe.concurrent("gateway config print", () => {
       GATEWAY_WEBHOOK_SECRET: "hush-hush-hush-hush-hush-hush-hush-5",
       OPENAI_API_KEY: "hush-4",
     };
-    const { exitCode, stdout, stderr } = await workplace.run(["config", "print"], environment);
+    const { exitCode, stdout, stderr } = await workspace.run(["config", "print"], environment);
     expect(exitCode).toBe(0);
     expect(stdout + stderr).not.toContain("hush");
     expect(stdout).toContain('admin_key: "********"');
@@ -136,7 +136,7 @@ describe.concurrent("gateway config print", () => {
   });
 
   test("reads gateway.yaml of the working directory", async () => {
-    const own = createWorkplace();
+    const own = createWorkspace();
     writeFileSync(join(own.folder, "gateway.yaml"), "log_level: warn\n");
     expect((await own.run(["config", "print"])).stdout).toContain("log_level: warn");
     writeFileSync(join(own.folder, "gateway.yaml"), "log_level: warn\nport: 80\n");
@@ -147,13 +147,13 @@ describe.concurrent("gateway config print", () => {
   });
 
   test("names an invalid environment variable", async () => {
-    const { exitCode, stderr } = await workplace.run(["config", "print"], { GATEWAY_LOG_LEVEL: "loud" });
+    const { exitCode, stderr } = await workspace.run(["config", "print"], { GATEWAY_LOG_LEVEL: "loud" });
     expect(exitCode).toBe(1);
     expect(stderr).toStartWith("Invalid configuration:\nGATEWAY_LOG_LEVEL ");
   });
 
   test("names a configuration file that does not exist", async () => {
-    const { exitCode, stderr } = await workplace.run(["config", "print"], { GATEWAY_CONFIG: "none.yaml" });
+    const { exitCode, stderr } = await workspace.run(["config", "print"], { GATEWAY_CONFIG: "none.yaml" });
     expect(exitCode).toBe(1);
     expect(stderr).toContain("GATEWAY_CONFIG names none.yaml, which does not exist");
   });

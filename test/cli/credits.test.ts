@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
-let workplace: Workplace;
+let workspace: Workspace;
 
 beforeAll(() => {
-  workplace = createWorkplace();
+  workspace = createWorkspace();
 });
-afterAll(() => workplace.clear());
+afterAll(() => workspace.clear());
 
 function dataDir(): { GATEWAY_DATA_DIR: string } {
-  return { GATEWAY_DATA_DIR: mkdtempSync(join(workplace.folder, "data-")) };
+  return { GATEWAY_DATA_DIR: mkdtempSync(join(workspace.folder, "data-")) };
 }
 
 describe.concurrent("gateway credits, ledger and usage", () => {
   test("grant credits only once per id, and list them", async () => {
     const environment = dataDir();
     const grant = ["credits", "grant", "acct_default", "12.50", "--note", "welcome", "--id", "w1"];
-    const first = await workplace.run(grant, environment);
+    const first = await workspace.run(grant, environment);
     expect([first.exitCode, first.stderr]).toEqual([0, ""]);
     expect(first.stdout).toContain("Added 12.5 US dollars to acct_default (grant:w1). Its balance is 12.5.");
-    const again = await workplace.run([...grant, "--json"], environment);
+    const again = await workspace.run([...grant, "--json"], environment);
     expect(JSON.parse(again.stdout)).toMatchObject({
       data: { id: "grant:w1", amount_nanodollars: 12_500_000_000 },
     });
@@ -29,12 +29,12 @@ describe.concurrent("gateway credits, ledger and usage", () => {
       ["credits", "list", "acct_default"],
       ["ledger", "acct_default"],
     ]) {
-      const table = await workplace.run(words, environment);
+      const table = await workspace.run(words, environment);
       const [heading, row, ...rest] = table.stdout.trim().split("\n");
       expect(heading).toMatch(/^number +time +kind +dollars +expires +about$/);
       expect(row).toMatch(/^\d+ +\S+ +grant +12\.5 +welcome$/);
       expect(rest).toEqual([]);
-      const json = await workplace.run([...words, "--json"], environment);
+      const json = await workspace.run([...words, "--json"], environment);
       expect(JSON.parse(json.stdout)).toMatchObject({ data: [{ kind: "grant", note: "welcome" }] });
     }
   });
@@ -42,8 +42,8 @@ describe.concurrent("gateway credits, ledger and usage", () => {
   test("report no usage as a sentence and as JSON", async () => {
     const environment = dataDir();
     const days = ["usage", "--from", "2026-01-01", "--to", "2026-01-31"];
-    expect((await workplace.run(days, environment)).stdout).toContain("from 2026-01-01 to 2026-01-31");
-    expect((await workplace.run([...days, "--by", "model", "--json"], environment)).stdout).toBe(
+    expect((await workspace.run(days, environment)).stdout).toContain("from 2026-01-01 to 2026-01-31");
+    expect((await workspace.run([...days, "--by", "model", "--json"], environment)).stdout).toBe(
       '{"data":[]}\n',
     );
   });
@@ -61,7 +61,7 @@ describe.concurrent("gateway credits, ledger and usage", () => {
     ["an unknown group", ["usage", "--by", "mood"], 2, "model"],
     ["days in the wrong order", ["usage", "--from", "2026-02-01", "--to", "2026-01-01"], 1, "from"],
   ])("reject %s", async (_what, args, exitCode, word) => {
-    const run = await workplace.run(args, dataDir());
+    const run = await workspace.run(args, dataDir());
     expect([run.exitCode, run.stdout]).toEqual([exitCode, ""]);
     expect(run.stderr).toContain(word);
   });

@@ -2,26 +2,28 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
-import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
 const BYOK_KEY = "own-command-0123456789";
 
 let vendor: RecordingVendor;
-let workplace: Workplace;
+let workspace: Workspace;
 
 beforeAll(() => {
   vendor = startRecordingVendor();
-  workplace = createWorkplace();
-  writeFileSync(join(workplace.folder, "gateway.yaml"), yamlFor(vendor));
+  workspace = createWorkspace();
+  writeFileSync(join(workspace.folder, "gateway.yaml"), yamlFor(vendor));
 });
 afterAll(async () => {
   await vendor.stop();
-  workplace.clear();
+  workspace.clear();
 });
 
 /** Runs a command, in its own process if it reads `stdin`. */
 const run = (args: readonly string[], stdin?: string, environment: Readonly<Record<string, string>> = {}) =>
-  stdin === undefined ? workplace.run(args, environment) : workplace.runAlone(args, { stdin, environment });
+  stdin === undefined
+    ? workspace.run(args, environment)
+    : workspace.runInOwnProcess(args, { stdin, environment });
 
 describe("gateway provider-keys", () => {
   test("stores a key from standard input, lists it, tests it, re-encrypts it and removes it", async () => {

@@ -3,24 +3,24 @@ import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-let workplace: Workplace;
+let workspace: Workspace;
 let child: Bun.Subprocess | null;
 
 beforeEach(() => {
-  workplace = createWorkplace();
+  workspace = createWorkspace();
   child = null;
 });
 afterEach(() => {
   child?.kill("SIGKILL");
-  workplace.clear();
+  workspace.clear();
 });
 
 function makePipe(name: string): string {
-  const pipe = join(workplace.folder, name);
+  const pipe = join(workspace.folder, name);
   Bun.spawnSync(["mkfifo", pipe]);
   return pipe;
 }
@@ -39,7 +39,7 @@ function findPort(): Promise<number> {
 async function start(stdout: number | "ignore", stderr: number | "ignore"): Promise<string> {
   const port = await findPort();
   child = Bun.spawn([process.execPath, MAIN, "start"], {
-    cwd: workplace.folder,
+    cwd: workspace.folder,
     env: {
       PATH: process.env["PATH"] ?? "",
       GATEWAY_PORT: String(port),
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === "win32")("a gateway whose output is not rea
     const reader = openSync(pipe, constants.O_RDWR);
     const descriptor = openSync(pipe, constants.O_WRONLY);
     closeSync(reader);
-    const log = join(workplace.folder, "log");
+    const log = join(workspace.folder, "log");
     writeFileSync(log, "");
     const logDescriptor = openSync(log, "a");
     const url = await start(logDescriptor, descriptor);

@@ -2,28 +2,28 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
-import { createWorkplace, type GatewayProcess, type Workplace } from "../support/run-gateway.ts";
+import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
 
 const ADMIN = "admin-secrets-0123456789";
 const BYOK_KEY = "own-rotated-0123456789";
 const [FIRST, SECOND] = ["a".repeat(64), "b".repeat(64)];
 
 let vendor: RecordingVendor;
-let workplace: Workplace;
+let workspace: Workspace;
 
 beforeAll(() => {
   vendor = startRecordingVendor();
-  workplace = createWorkplace();
-  writeFileSync(join(workplace.folder, "gateway.yaml"), yamlFor(vendor));
+  workspace = createWorkspace();
+  writeFileSync(join(workspace.folder, "gateway.yaml"), yamlFor(vendor));
 });
 afterAll(async () => {
-  workplace.clear();
+  workspace.clear();
   await vendor.stop();
 });
 
 const start = (environment: Readonly<Record<string, string>> = {}) =>
-  workplace.start({ GATEWAY_ADMIN_KEY: ADMIN, ...environment });
-const rotate = (secrets: string) => workplace.run(["secrets", "rotate"], { GATEWAY_SECRETS_KEY: secrets });
+  workspace.start({ GATEWAY_ADMIN_KEY: ADMIN, ...environment });
+const rotate = (secrets: string) => workspace.run(["secrets", "rotate"], { GATEWAY_SECRETS_KEY: secrets });
 
 function manage({ url }: GatewayProcess, method: string, path: string, body?: unknown): Promise<Response> {
   return fetch(`${url}/api/admin/accounts/acct_default/provider-keys${path}`, {

@@ -2,22 +2,22 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { createWorkplace, type GatewayProcess, type Workplace } from "../support/run-gateway.ts";
+import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
 
-let workplace: Workplace;
+let workspace: Workspace;
 let gateway: GatewayProcess;
 /** The output of the first start. */
 let greeting: string;
 
 beforeAll(async () => {
-  workplace = createWorkplace();
-  gateway = await workplace.start();
+  workspace = createWorkspace();
+  gateway = await workspace.start();
   await eventually("the complete first output", () => gateway.greeting().endsWith("'\n\n"));
   greeting = gateway.greeting();
 });
 afterAll(async () => {
   await gateway.stop();
-  workplace.clear();
+  workspace.clear();
 });
 
 function printed(pattern: RegExp): string {
@@ -57,7 +57,7 @@ describe("the first start", () => {
   });
 
   test("keeps its secrets out of its files, and its data directory private", () => {
-    const folder = join(workplace.folder, "data");
+    const folder = join(workspace.folder, "data");
     expect(statSync(folder).mode & 0o077).toBe(0);
     for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;
@@ -71,14 +71,14 @@ describe("the first start", () => {
 
 describe("a running gateway", () => {
   test("accepts keys that commands create and rejects keys that they revoke, within a refresh", async () => {
-    const made = JSON.parse((await workplace.run(["keys", "create", "from outside", "--json"])).stdout);
+    const made = JSON.parse((await workspace.run(["keys", "create", "from outside", "--json"])).stdout);
     await eventually("the new key works", async () => (await ask(made.key)) === 200);
-    expect((await workplace.run(["keys", "revoke", made.data.id])).exitCode).toBe(0);
+    expect((await workspace.run(["keys", "revoke", made.data.id])).exitCode).toBe(0);
     await eventually("the revoked key is rejected", async () => (await ask(made.key)) === 401);
   });
 
   test("locks its data directory", async () => {
-    const second = await workplace.runAlone(["start"]);
+    const second = await workspace.runInOwnProcess(["start"]);
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain("data");
     expect(second.stderr).not.toMatch(/\bat .*\.ts:\d+|gw_/);
@@ -92,7 +92,7 @@ describe("the second start", () => {
     expect(first.exitCode).toBe(0);
     for (const line of first.stdout.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
     expect(first.stdout).not.toMatch(/gw_\w{20}/);
-    gateway = await workplace.start();
+    gateway = await workspace.start();
     expect(await ask(key)).toBe(200);
     expect(gateway.greeting()).not.toContain("gw_");
     expect(gateway.greeting()).toContain(gateway.url);
@@ -101,7 +101,7 @@ describe("the second start", () => {
 
 describe("another first start", () => {
   test("prints no management key if the operator configured one", async () => {
-    const own = createWorkplace();
+    const own = createWorkspace();
     const process = await own.start({ GATEWAY_ADMIN_KEY: "an-operators-own-key" });
     await eventually("the greeting", () => process.greeting().includes("inference key"));
     expect(process.greeting()).not.toContain("management key");
@@ -115,7 +115,7 @@ describe("another first start", () => {
   });
 
   test("prints advice if no model is served", async () => {
-    const own = createWorkplace();
+    const own = createWorkspace();
     const process = await own.start({ GATEWAY_SANDBOX: "off" });
     await eventually("the greeting", () => process.greeting().includes("API key and start again"));
     expect(process.greeting()).not.toContain("curl");
@@ -124,9 +124,9 @@ describe("another first start", () => {
   });
 
   test("leaves no files behind if the configuration is invalid", async () => {
-    const own = createWorkplace();
+    const own = createWorkspace();
     writeFileSync(join(own.folder, "gateway.yaml"), "serve: {}\n");
-    const { exitCode, stdout, stderr } = await own.runAlone(["start"]);
+    const { exitCode, stdout, stderr } = await own.runInOwnProcess(["start"]);
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toBe("Invalid configuration:\ngateway.yaml:1: serve is not a known key\n");
     expect(existsSync(join(own.folder, "data"))).toBe(false);
@@ -134,8 +134,8 @@ describe("another first start", () => {
   });
 
   test("that finds its port in use says so, and the next one still prints the keys", async () => {
-    const own = createWorkplace();
-    const { exitCode, stderr } = await own.runAlone(["start"], {
+    const own = createWorkspace();
+    const { exitCode, stderr } = await own.runInOwnProcess(["start"], {
       environment: { GATEWAY_PORT: new URL(gateway.url).port },
     });
     expect(exitCode).toBe(1);

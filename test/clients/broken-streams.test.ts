@@ -87,7 +87,7 @@ function breakOff(position: BreakPosition, how: Break): Play {
 
 const fetchAndContinue = (async (...request: Parameters<typeof fetch>) => {
   const response = await fetch(...request);
-  for (const call of vendor.calls) call.letGoOn();
+  for (const call of vendor.calls) call.openGate();
   return response;
 }) as typeof fetch;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import {
-  answerPlainly,
+  answerHello,
   type RecordedRequest,
   type RecordingVendor,
   startRecordingVendor,
@@ -172,7 +172,7 @@ describe("fill in the middle", () => {
   test("falls back to other models of the request, and does not forward the list", async () => {
     const failLatest = (request: RecordedRequest) =>
       JSON.parse(request.text).model === "codestral-2508"
-        ? answerPlainly(request)
+        ? answerHello(request)
         : new Response("{}", { status: 500 });
     codestral.reset(failLatest);
     mistral.reset(failLatest);
@@ -230,7 +230,7 @@ describe("fill in the middle", () => {
 
   test("ends a stream that breaks off with an error event and without [DONE]", async () => {
     codestral.reset((request) => {
-      const whole = answerPlainly(request);
+      const whole = answerHello(request);
       const body = new ReadableStream({
         async start(controller) {
           const text = await whole.text();

@@ -15,7 +15,7 @@ import { z } from "zod";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { answerPlainly, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
+import { answerHello, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 
 type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
 type Chunk = OpenAI.Chat.Completions.ChatCompletionChunk;
@@ -548,7 +548,7 @@ describe("retries of the SDK", () => {
     const vendor = startRecordingVendor();
     const own = await startTestGateway({ repeats: 0, yaml: yamlFor(vendor) });
     vendor.reset((request, index) =>
-      index === 0 ? new Response("{}", { status: 500 }) : answerPlainly(request),
+      index === 0 ? new Response("{}", { status: 500 }) : answerHello(request),
     );
     const client = clientOf(own, { maxRetries: 1 });
     const answer = await client.chat.completions.create(createBody("x", { model: "acme/model" }));

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import { fetchRecord } from "../faults/two-vendors.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
-import { healthyScript } from "../support/scripts/vendor-script.ts";
+import { healthyBehavior } from "../support/scripts/vendor-script.ts";
 import { createTestHealth } from "../support/test-health.ts";
 import { type Play, startVendor, type Vendor } from "../support/vendor.ts";
 import {
@@ -187,7 +187,7 @@ describe("reasoning that its vendor rejects", () => {
   const reject: Play = (call) => call.respond(400, SIGNATURE_ERROR);
   const carriesReasoning = ({ body }: { readonly body: unknown }) => /"thinking"/.test(JSON.stringify(body));
   const anthropicScript = SCRIPTS["anthropic-messages"];
-  const healthyPlay = healthyScript(anthropicScript, "Alpha");
+  const healthyPlay = healthyBehavior(anthropicScript, "Alpha");
 
   let first: Vendor;
   let second: Vendor;
@@ -195,7 +195,7 @@ describe("reasoning that its vendor rejects", () => {
   const testHealth = createTestHealth();
   beforeAll(async () => {
     first = startVendor();
-    second = startVendor(healthyScript(anthropicScript, "Beta"));
+    second = startVendor(healthyBehavior(anthropicScript, "Beta"));
     const model = (price: string) =>
       `{id: acme/thinker, name: up, prices: {prompt: "${price}", completion: "1"}}`;
     const row = (vendor: Vendor, price: string) =>
@@ -206,8 +206,8 @@ describe("reasoning that its vendor rejects", () => {
     });
   });
   afterEach(() => {
-    testHealth.forget();
-    second.perform(healthyScript(anthropicScript, "Beta"));
+    testHealth.reset();
+    second.perform(healthyBehavior(anthropicScript, "Beta"));
   });
   afterAll(async () => {
     await gateway.stop();
@@ -242,7 +242,7 @@ describe("reasoning that its vendor rejects", () => {
       headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "acme/thinker", max_tokens: 100, stream, messages, ...more }),
     });
-    for (const call of first.calls) call.letGoOn();
+    for (const call of first.calls) call.openGate();
     const text = await response.text();
     const record = await fetchRecord(gateway, response.headers.get("x-gateway-generation-id") ?? "");
     return { response, text, record, attempts: record["attempts"] as Record<string, unknown>[] };

@@ -6,7 +6,7 @@ import { countPriced } from "../../src/app/check-import.ts";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { SANDBOX_MODELS } from "../../src/app/sandbox-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { createWorkplace } from "../support/run-gateway.ts";
+import { createWorkspace } from "../support/run-gateway.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
@@ -148,14 +148,14 @@ describe("the documents about the code", () => {
 });
 
 describe("the commands of the README", () => {
-  const workplace = createWorkplace();
+  const workspace = createWorkspace();
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway();
   });
   afterAll(async () => {
     await gateway.stop();
-    workplace.clear();
+    workspace.clear();
   });
 
   /** Requests as they are printed, each on one line, without the comments behind them. */
@@ -181,7 +181,7 @@ describe("the commands of the README", () => {
     expect(lines.length).toBeGreaterThanOrEqual(4);
     const runs = lines.map(async (line) => {
       const words = line.split(" ").slice(0, 2);
-      const { exitCode, stdout } = await workplace.run([...words, "--help"]);
+      const { exitCode, stdout } = await workspace.run([...words, "--help"]);
       expect(`${line}: ${exitCode}`).toBe(`${line}: 0`);
       expect(stdout).toContain(`gateway ${words.join(" ")}`);
     });
@@ -191,7 +191,7 @@ describe("the commands of the README", () => {
   test("every command that is only listed is one that the program has", async () => {
     const also = /also (orgs, [a-z, -]+)$/m.exec(README)?.[1]?.split(", ") ?? [];
     expect(also.length).toBeGreaterThan(5);
-    const { stdout } = await workplace.run(["--help"]);
+    const { stdout } = await workspace.run(["--help"]);
     for (const part of also) expect(stdout).toMatch(new RegExp(`^ +${part}\\b`, "m"));
   });
 });

@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
 import { shareOf } from "../support/long-run.ts";
-import { openRawChat } from "../support/raw-client.ts";
+import { postRawChat } from "../support/raw-client.ts";
 import { closing, healthy, opening, textOf, type Vendor } from "../support/vendor.ts";
 import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
 
@@ -51,8 +51,8 @@ describe("the start after kill -9", () => {
 
   /** Sends a request, kills the gateway when the client has received `text`, and returns the record that the next gateway shows. */
   async function killAt(gateway: GatewayProcess, stream: boolean, text: string) {
-    const client = await openRawChat(gateway, { model: "acme/model", stream, messages });
-    await client.sees(text);
+    const client = await postRawChat(gateway, { model: "acme/model", stream, messages });
+    await client.waitForText(text);
     await gateway.kill();
     const id = GENERATION_ID.exec(client.received)?.[1] as string;
     const next = await start(gateway.key);

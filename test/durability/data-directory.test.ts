@@ -98,7 +98,7 @@ describe("the data directory", () => {
   test("the error for a directory that another gateway uses differs from that for an unusable one", async () => {
     site = makeSite("");
     const first = await site.start();
-    const second = await site.startInVain();
+    const second = await site.startExpectingFailure();
     expect(second.exitCode).toBe(1);
     expect(second.printed).toContain("another gateway is running");
     await first.kill();
@@ -111,7 +111,7 @@ describe.skipIf(!canMount)("a disk that is full at the start (needs unshare and 
   test.each(["4k", "400k"])("the error names the data directory, with a disk of %s", async (size) => {
     const mount = `mkdir -p "$GATEWAY_DATA_DIR" && mount -t tmpfs -o size=${size} tmpfs "$GATEWAY_DATA_DIR"`;
     site = makeSite("", ["unshare", "-rm", ...after(mount)]);
-    const { exitCode, printed } = await site.startInVain();
+    const { exitCode, printed } = await site.startExpectingFailure();
     expect(exitCode).toBe(1);
     expect(printed).toContain(`the data directory ${site.dataDir} cannot be used: database or disk is full`);
     expect(printed).not.toContain("another gateway");

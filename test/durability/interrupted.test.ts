@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
+import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { chunkOf, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
 
@@ -80,18 +80,18 @@ function sumOf({ pricing }: Shown): number {
 }
 
 test("a generation that was interrupted before its first token costs nothing and has no price lines", async () => {
-  const key = await addPayer(gateway, { id: "user_early" });
+  const key = await addAccountWithKey(gateway, { id: "user_early" });
   await manage(gateway, "/accounts/user_early/credits", { amount: 1 });
   await begin(key, []);
   const restarted = await startOnCopy();
   const shown = await fetchInterrupted(restarted, key);
   expect([shown.total_cost_nanodollars, shown.pricing]).toEqual([0, []]);
-  expect(await findTrouble(restarted)).toEqual([]);
+  expect(await findLedgerProblems(restarted)).toEqual([]);
   await restarted.stop();
 });
 
 test("the price lines of a generation that was interrupted later add up to its charge", async () => {
-  const key = await addPayer(gateway, { id: "user_late" });
+  const key = await addAccountWithKey(gateway, { id: "user_late" });
   await manage(gateway, "/accounts/user_late/credits", { amount: 1 });
   await begin(key, [opening("Alpha")]);
   clock.advance(1_100);
@@ -106,7 +106,7 @@ test("the price lines of a generation that was interrupted later add up to its c
 });
 
 test("an interrupted generation is charged no more than its hold", async () => {
-  const key = await addPayer(gateway, { id: "user_held" });
+  const key = await addAccountWithKey(gateway, { id: "user_held" });
   await manage(gateway, "/accounts/user_held/credits", { amount: 0.05 });
   const usage = { prompt_tokens: 120_000, completion_tokens: 1 };
   await begin(key, [[...opening("Alpha"), { ...chunkOf({}), choices: [], usage }]]);

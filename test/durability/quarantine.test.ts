@@ -6,7 +6,7 @@ import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer, balanceOf, findTrouble, manage, withStoresOf } from "../support/money.ts";
+import { addAccountWithKey, balanceOf, findLedgerProblems, manage, withStoresOf } from "../support/money.ts";
 import { prepareData } from "../support/prepared-data.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { documentOf, startVendor, USAGE, type Vendor } from "../support/vendor.ts";
@@ -63,7 +63,7 @@ async function ask(key: string, model: string): Promise<string> {
 }
 
 async function addAccount(id: string): Promise<string> {
-  const key = await addPayer(gateway, { id });
+  const key = await addAccountWithKey(gateway, { id });
   await manage(gateway, `/accounts/${id}/credits`, { amount: 1 });
   return key;
 }
@@ -86,7 +86,7 @@ describe("a record that the store rejects", () => {
     await withStoresOf(gateway, async ({ usage }) => {
       for (const id of good) expect(await usage.findUsage(id)).toMatchObject({ outcome: "completed" });
     });
-    expect(await findTrouble(gateway)).toEqual([
+    expect(await findLedgerProblems(gateway)).toEqual([
       {
         of: "quarantined",
         id: poison,
@@ -129,7 +129,7 @@ describe("a record that the store rejects", () => {
       "the store is written again",
       async () => (await fetch(`${gateway.url}/readyz`)).status === 200,
     );
-    expect(await findTrouble(gateway)).toEqual([]);
+    expect(await findLedgerProblems(gateway)).toEqual([]);
     expect((await balanceOf(gateway, "user_away")).balance).toBe(DOLLAR - COST);
   });
 });
@@ -172,7 +172,7 @@ describe("a journal with records that the store rejects", () => {
   ])("the gateway starts and quarantines a record that %s", async (_name, wrong) => {
     const second = await startWith((sound) => [{ ...sound, ...wrong, id: "gen_wrong" }]);
     expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
-    const trouble = (await findTrouble(second)) as { of: string; id: string; reason: string }[];
+    const trouble = (await findLedgerProblems(second)) as { of: string; id: string; reason: string }[];
     expect(trouble).toMatchObject([{ of: "quarantined", id: "gen_wrong", reason: expect.any(String) }]);
     expect(second.log.filter(({ event }) => event.includes("quarantined"))).toHaveLength(1);
     await withStoresOf(second, async ({ usage }) => {

@@ -58,7 +58,7 @@ describe("a gateway that is shutting down", () => {
     const stream = await openStream(gateway);
     const exited = gateway.terminate();
     await untilRefused(gateway);
-    (await vendor.call(0)).letGoOn();
+    (await vendor.call(0)).openGate();
     expect(await stream.readRest()).toEndWith("data: [DONE]\n\n");
     expect(await exited).toBe(0);
     expect(site.journalFiles()).toEqual([]);
@@ -108,7 +108,7 @@ describe("a gateway that is shutting down", () => {
 test("a second gateway on the same data directory reports that another one is running, and exits", async () => {
   prepare(30_000);
   const gateway = await place.start();
-  const { exitCode, printed } = await site.startInVain();
+  const { exitCode, printed } = await site.startExpectingFailure();
   expect(exitCode).toBe(1);
   expect(printed).toContain("another gateway is running on");
   expect(printed).toContain("GATEWAY_DATA_DIR");

@@ -82,7 +82,7 @@ describe("a request that is not streamed and gets no answer", () => {
       clock.advance(50_000);
       await turnEventLoop(2);
     }
-    call.letGoOn();
+    call.openGate();
     expect(await (await whole).text()).toContain("Alpha");
     expect(b.calls).toHaveLength(0);
   });

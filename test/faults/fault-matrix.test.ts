@@ -82,7 +82,7 @@ async function send(fault: Fault, request: Request): Promise<Received> {
     pieces.push(next.value);
     if (pieces.length > 1) continue;
     if (passMs > 0 && speaksFirst) await advanceAtGate(fault, passMs, muteCount);
-    else for (const call of vendors.a.calls) call.letGoOn();
+    else for (const call of vendors.a.calls) call.openGate();
   }
   return { response, body: Buffer.concat(pieces).toString("utf8") };
 }

@@ -194,7 +194,7 @@ async function send({ api, fault, stream }: Case, model: string) {
     pieces.push(next.value);
     if (pieces.length > 1) continue;
     if (passMs > 0 && speaksFirst) await advanceAtGate(passMs);
-    else for (const call of vendors.first.calls) call.letGoOn();
+    else for (const call of vendors.first.calls) call.openGate();
   }
   return { response, body: Buffer.concat(pieces).toString("utf8") };
 }

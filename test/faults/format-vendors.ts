@@ -2,7 +2,7 @@ import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
-import { healthyScript, type VendorScript } from "../support/scripts/vendor-script.ts";
+import { healthyBehavior, type VendorScript } from "../support/scripts/vendor-script.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { createTestHealth } from "../support/test-health.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
@@ -55,9 +55,9 @@ export async function startFormatVendors(): Promise<FormatVendors> {
     first,
     second,
     reset(format) {
-      first.perform(healthyScript(SCRIPTS[format], "Alpha"));
-      second.perform(healthyScript(standInOf(format), "Beta"));
-      health.forget();
+      first.perform(healthyBehavior(SCRIPTS[format], "Alpha"));
+      second.perform(healthyBehavior(standInOf(format), "Beta"));
+      health.reset();
       clock.leap(REST_MS);
     },
     async stop() {

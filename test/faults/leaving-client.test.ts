@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { postChat } from "../support/gateway.ts";
-import { openRawChat, WATCHED_MS } from "../support/raw-client.ts";
+import { ABORT_WATCH_DELAY_MS, postRawChat } from "../support/raw-client.ts";
 import { closing, documentOf, opening, type Play, textOf, type VendorCall } from "../support/vendor.ts";
 import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
@@ -23,7 +23,7 @@ const messages = [{ role: "user", content: PROMPT }];
  * timer can end the request.
  */
 async function disconnectWithClockStopped(leave: () => void, call: VendorCall): Promise<void> {
-  vendors.clock.advance(WATCHED_MS);
+  vendors.clock.advance(ABORT_WATCH_DELAY_MS);
   const left = vendors.clock.now();
   leave();
   await call.connection.closed;
@@ -51,10 +51,10 @@ describe("a client that disconnects", () => {
     test(`before ${what} ends the upstream call, and no other vendor is called`, async () => {
       const { a, b, gateway } = vendors;
       a.perform((call) => call.gate());
-      const client = await openRawChat(gateway, { model: "acme/both", stream, messages });
+      const client = await postRawChat(gateway, { model: "acme/both", stream, messages });
       const call = await a.call(0);
       await call.atGate;
-      await disconnectWithClockStopped(() => client.leave(), call);
+      await disconnectWithClockStopped(() => client.disconnect(), call);
       const record = await settledRecord();
       expect(record).toMatchObject({
         outcome: "cancelled",
@@ -75,20 +75,20 @@ describe("a client that disconnects", () => {
       await call.piece(JSON.stringify(documentOf("Alpha")).slice(0, 40));
       await call.gate();
     });
-    const client = await openRawChat(gateway, { model: "acme/both", messages });
+    const client = await postRawChat(gateway, { model: "acme/both", messages });
     const call = await a.call(0);
     await call.atGate;
-    await disconnectWithClockStopped(() => client.leave(), call);
+    await disconnectWithClockStopped(() => client.disconnect(), call);
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled", total_cost_nanodollars: 0 });
   });
 
   test("in the middle of a stream ends the upstream call, and is charged for the output so far", async () => {
     const { a, gateway } = vendors;
     a.perform(beginSpeaking);
-    const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
-    await client.sees(" two");
+    const client = await postRawChat(gateway, { model: "acme/both", stream: true, messages });
+    await client.waitForText(" two");
     const call = await a.call(0);
-    await disconnectWithClockStopped(() => client.leave(), call);
+    await disconnectWithClockStopped(() => client.disconnect(), call);
     const promptTokens = Math.ceil(PROMPT.length / 4);
     const completionTokens = Math.ceil("Alpha one two".length / 4);
     expect(await settledRecord()).toMatchObject({
@@ -117,9 +117,9 @@ describe("a client that disconnects", () => {
         await turnEventLoop(1);
       }
     });
-    const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
-    await client.sees(" on");
-    await disconnectWithClockStopped(() => client.leave(), await a.call(0));
+    const client = await postRawChat(gateway, { model: "acme/both", stream: true, messages });
+    await client.waitForText(" on");
+    await disconnectWithClockStopped(() => client.disconnect(), await a.call(0));
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled", estimated: true });
   });
 
@@ -131,14 +131,14 @@ describe("a client that disconnects", () => {
       await call.events(...opening("Alpha"));
       await call.gate();
     });
-    const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
+    const client = await postRawChat(gateway, { model: "acme/both", stream: true, messages });
     const call = await a.call(0);
     await call.atGate;
-    client.leave();
+    client.disconnect();
     await client.closed;
     // Enough turns for the gateway to notice the disconnect.
     await turnEventLoop();
-    call.letGoOn();
+    call.openGate();
     await call.connection.closed;
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled" });
   });
@@ -146,9 +146,9 @@ describe("a client that disconnects", () => {
   test("just before the gateway stops and before it watches the connection is recorded", async () => {
     const stopping = await startTwoVendors();
     stopping.a.perform((call) => call.gate());
-    const client = await openRawChat(stopping.gateway, { model: "acme/both", messages });
+    const client = await postRawChat(stopping.gateway, { model: "acme/both", messages });
     await (await stopping.a.call(0)).atGate;
-    client.leave();
+    client.disconnect();
     await client.closed;
     await stopping.stop();
     expect(stopping.gateway.log.map(({ fields }) => fields["outcome"]).filter(Boolean)).toEqual([
@@ -198,7 +198,7 @@ describe("a client that waits", () => {
     await call.atGate;
     clock.advance(60_000);
     expect(await isPending(pending)).toBe(true);
-    call.letGoOn();
+    call.openGate();
     expect(await (await pending).text()).toMatch(/^data: /);
   });
 
@@ -228,7 +228,7 @@ describe("a client that waits", () => {
     expect(await isPending(third)).toBe(true);
     clock.advance(1);
     expect(await third).toBe(": keep-alive\n\n");
-    (await a.call(0)).letGoOn();
+    (await a.call(0)).openGate();
     let end = "";
     for (let text = await nextText(); text !== ""; text = await nextText()) end += text;
     expect(end).toEndWith("data: [DONE]\n\n");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat } from "../support/gateway.ts";
-import { dialRaw, rawChatHead } from "../support/raw-client.ts";
+import { dialRaw, encodeChatHead } from "../support/raw-client.ts";
 import { PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
 const SILENCE_MS = 60_000;
@@ -31,7 +31,7 @@ describe("a request body that arrives slowly", () => {
     async (_, bytes, framing) => {
       const { clock, gateway } = vendors;
       const client = await dialRaw(gateway);
-      client.send(rawChatHead(gateway, framing(bytes)));
+      client.send(encodeChatHead(gateway, framing(bytes)));
       await turnEventLoop();
       for (let second = 1; second < SILENCE_MS / 1_000; second++) {
         clock.advance(1_000);
@@ -51,21 +51,21 @@ describe("a request body that arrives slowly", () => {
     const { clock, gateway } = vendors;
     const body = requestOf(900 * KIB);
     const client = await dialRaw(gateway);
-    client.send(rawChatHead(gateway, `content-length: ${body.length}`));
+    client.send(encodeChatHead(gateway, `content-length: ${body.length}`));
     for (let at = 0; at < body.length; at += 300 * KIB) {
       client.send(body.slice(at, at + 300 * KIB));
       await turnEventLoop(500);
       clock.advance(SILENCE_MS - 1);
     }
-    await client.sees("HTTP/1.1 ");
+    await client.waitForText("HTTP/1.1 ");
     expect(client.received).not.toStartWith("HTTP/1.1 408 ");
-    client.leave();
+    client.disconnect();
   });
 
   test("that is rejected releases its share of the memory for request bodies", async () => {
     const { clock, gateway } = vendors;
     const client = await dialRaw(gateway);
-    client.send(rawChatHead(gateway, "transfer-encoding: chunked"));
+    client.send(encodeChatHead(gateway, "transfer-encoding: chunked"));
     const half = "x".repeat(1_000 * KIB);
     client.send(`${half.length.toString(16)}\r\n${half}`);
     await turnEventLoop(200);

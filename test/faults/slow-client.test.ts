@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { openRawChat, type RawClient } from "../support/raw-client.ts";
+import { postRawChat, type RawClient } from "../support/raw-client.ts";
 import { closing, opening, type Play, textOf, type VendorCall } from "../support/vendor.ts";
 import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
@@ -45,11 +45,11 @@ async function stall(): Promise<{ client: RawClient; call: VendorCall }> {
   const { a, gateway } = vendors;
   a.perform(sendLargeAnswer);
   const body = { model: "acme/both", stream: true, messages: [{ role: "user", content: PROMPT }] };
-  const client = await openRawChat(gateway, body);
-  await client.sees("Alpha");
+  const client = await postRawChat(gateway, body);
+  await client.waitForText("Alpha");
   client.pause();
   const call = await a.call(0);
-  call.letGoOn();
+  call.openGate();
   await untilQuiet(() => call.connection.bytesSent);
   return { client, call };
 }
@@ -83,7 +83,7 @@ describe("a client that reads slowly", () => {
     await waitFor(() => (client.received.endsWith("data: [DONE]\n\n\r\n0\r\n\r\n") ? true : null));
     expect(client.receivedBytes).toBeGreaterThan(ANSWER_BYTES);
     expect(client.received).not.toContain("keep-alive");
-    client.leave();
+    client.disconnect();
   });
 
   test("and reads a little every minute keeps its connection", async () => {
@@ -97,7 +97,7 @@ describe("a client that reads slowly", () => {
       await turnEventLoop();
     }
     expect(outcomeOf()).toBeNull();
-    client.leave();
+    client.disconnect();
     await waitFor(() => outcomeOf());
   });
 
@@ -119,7 +119,7 @@ describe("a client that reads slowly", () => {
 
   test("and disconnects ends the upstream call", async () => {
     const { client, call } = await stall();
-    client.leave();
+    client.disconnect();
     await call.connection.closed;
     await waitFor(() => outcomeOf());
     expect(outcomeOf()).toBe("cancelled");

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
-import { openRawChat, type RawClient } from "../support/raw-client.ts";
+import { postRawChat, type RawClient } from "../support/raw-client.ts";
 import { closing, documentOf, opening, type Play, textOf } from "../support/vendor.ts";
 import { PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
@@ -30,7 +30,7 @@ const sendLargeAnswer: Play = async (call) => {
 async function stallMany(count: number): Promise<RawClient[]> {
   const clients: RawClient[] = [];
   for (let i = 0; i < count; i++) {
-    const client = await openRawChat(vendors.gateway, STREAM);
+    const client = await postRawChat(vendors.gateway, STREAM);
     client.pause();
     clients.push(client);
   }
@@ -53,16 +53,16 @@ describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
     const clients = await stallMany(200);
     expect(endings()).toEqual([]);
     vendors.clock.advance(SILENCE_MS - 1);
-    const reader = await openRawChat(vendors.gateway, STREAM);
-    (await vendors.a.call(200)).letGoOn();
-    await reader.sees("[DONE]");
+    const reader = await postRawChat(vendors.gateway, STREAM);
+    (await vendors.a.call(200)).openGate();
+    await reader.waitForText("[DONE]");
     vendors.clock.advance(1);
     await waitFor(() => (endings().length === 201 ? true : null));
     expect(endings().filter((ending) => ending === "cancelled client_timeout")).toHaveLength(200);
     expect(endings().filter((ending) => ending === "completed null")).toHaveLength(1);
     for (const client of clients) client.resume();
     await Promise.all(clients.map((client) => client.closed));
-    reader.leave();
+    reader.disconnect();
   });
 
   test("are disconnected earlier, the longest silent first, when the unread answers exceed their maximum", async () => {
@@ -78,9 +78,9 @@ describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
     await first.closed;
     expect(first.received).not.toContain("[DONE]");
     last.resume();
-    (await vendors.a.call(19)).letGoOn();
-    await last.sees("[DONE]");
-    for (const client of clients) client.leave();
+    (await vendors.a.call(19)).openGate();
+    await last.waitForText("[DONE]");
+    for (const client of clients) client.disconnect();
     await waitFor(() => (endings().length === 20 ? true : null));
   });
 
@@ -88,8 +88,8 @@ describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
     vendors = await startTwoVendors();
     const text = "x".repeat(4_096 * KIB);
     vendors.a.perform((call) => call.respond(200, documentOf(text)));
-    const client = await openRawChat(vendors.gateway, { ...STREAM, stream: false });
-    await client.sees("HTTP/1.1 200");
+    const client = await postRawChat(vendors.gateway, { ...STREAM, stream: false });
+    await client.waitForText("HTTP/1.1 200");
     client.pause();
     await waitFor(() => (endings().length === 1 ? true : null));
     await turnEventLoop(200);

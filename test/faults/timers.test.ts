@@ -117,7 +117,7 @@ describe("a stream", () => {
       await call.end();
     });
     const response = await postChat(gateway, { model: "acme/both", n: 2, stream: true, messages });
-    (await a.call(0)).letGoOn();
+    (await a.call(0)).openGate();
     const text = await response.text();
     expect(text).toContain('data: {"error":');
     expect(text).not.toContain("[DONE]");

@@ -58,7 +58,7 @@ ${yaml}`,
     reset() {
       a.perform(healthy("Alpha"));
       b.perform(healthy("Beta"));
-      health.forget();
+      health.reset();
       clock.leap(COOLDOWN_MS);
     },
     async stop() {

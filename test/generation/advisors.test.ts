@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
+import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
 const SONNET = "anthropic/claude-sonnet-4.6";
@@ -21,7 +21,7 @@ beforeEach(() => {
   gateway.log.length = 0;
 });
 afterAll(async () => {
-  expect(await findTrouble(gateway)).toEqual([]);
+  expect(await findLedgerProblems(gateway)).toEqual([]);
   await gateway.stop();
   await vendor.stop();
 });
@@ -123,7 +123,7 @@ describe("a model that consults an advisor", () => {
   }
 
   test("a usage report has the tokens and cost of each model, and counts one request", async () => {
-    const key = await addPayer(gateway, { id: "user_report" });
+    const key = await addAccountWithKey(gateway, { id: "user_report" });
     await manage(gateway, "/accounts/user_report/credits", { amount: 1 });
     answer(ADVISED);
     const { generation } = await ask("/messages", {}, key);
@@ -140,7 +140,7 @@ describe("a model that consults an advisor", () => {
 
   test("the hold includes the cost of all consultations that the tool allows", async () => {
     const required = async (tools: object[]) => {
-      const key = await addPayer(gateway, { id: `user_probe${probes++}` });
+      const key = await addAccountWithKey(gateway, { id: `user_probe${probes++}` });
       const { text } = await ask("/messages", { tools }, key);
       return (
         (JSON.parse(text) as { error: { metadata: { required: number } } }).error.metadata.required * 1e9

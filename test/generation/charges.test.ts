@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer, balanceOf, manage } from "../support/money.ts";
-import { answerPlainly, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { addAccountWithKey, balanceOf, manage } from "../support/money.ts";
+import { answerHello, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 import { hasRecordings, readAnswers, readStreams } from "../support/recordings.ts";
 
 const MINE = "mine/chat";
@@ -64,7 +64,7 @@ async function ask(path: string, body: Record<string, unknown>, key = gateway.ke
 /** Returns the hold of a request in nanodollars, as the rejection of an account without money names it. */
 async function holdOf(path: string, body: Record<string, unknown>): Promise<number> {
   probes += 1;
-  const { text } = await ask(path, body, await addPayer(gateway, { id: `user_probe${probes}` }));
+  const { text } = await ask(path, body, await addAccountWithKey(gateway, { id: `user_probe${probes}` }));
   const { error } = JSON.parse(text) as { error: { metadata: { required: number } } };
   return Math.round(error.metadata.required * 1e9);
 }
@@ -140,7 +140,7 @@ describe("a price per request and per image", () => {
   }
 
   test("searches with a BYOK key cost the account nothing and are part of the list price", async () => {
-    const key = await addPayer(gateway, { id: "user_byok" });
+    const key = await addAccountWithKey(gateway, { id: "user_byok" });
     const brought = await manage(gateway, "/accounts/user_byok/provider-keys", {
       provider: "xai",
       key: "xai-own-0123456789",
@@ -290,7 +290,7 @@ describe("the fee of a model that always searches", () => {
   test("the fee depends on the search context that the vendor reports, if it reports one", async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 2, search_context_size: "high" };
     vendor.reset(async (request) => {
-      const plain = (await answerPlainly(request).json()) as Record<string, unknown>;
+      const plain = (await answerHello(request).json()) as Record<string, unknown>;
       return Response.json({ ...plain, usage });
     });
     const { charges, generation } = await ask("/chat/completions", sonar(asking("low")));

@@ -3,7 +3,7 @@ import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { CLIENT_APIS } from "../faults/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
+import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
 import { ANSWERED_TEXT, answerWithUsage } from "../support/scripts/answer-with-usage.ts";
 import { USAGE_OF } from "../support/scripts/usage-of.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
@@ -38,7 +38,7 @@ beforeEach(() => {
   gateway.log.length = 0;
 });
 afterAll(async () => {
-  expect(await findTrouble(gateway)).toEqual([]);
+  expect(await findLedgerProblems(gateway)).toEqual([]);
   await gateway.stop();
   vendor.stop();
 });
@@ -222,7 +222,7 @@ test.each([false, true])(
 );
 
 test("the gateway stays ready and accounts readable after impossible counts of a vendor", async () => {
-  const key = await addPayer(gateway, { id: "user_counted" });
+  const key = await addAccountWithKey(gateway, { id: "user_counted" });
   await manage(gateway, "/accounts/user_counted/credits", { amount: 1 });
   for (const [prompt, completion] of IMPOSSIBLE_COUNTS) {
     perform("openai-chat", USAGE_OF["openai-chat"](prompt ?? 10, completion ?? 5));

@@ -1,6 +1,6 @@
 import { eventually } from "../support/eventually.ts";
 import { fetchGeneration } from "../support/gateway-process.ts";
-import { callAdmin, createFounder } from "../support/management.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
 import { ensure } from "./hostile-case.ts";
 import type { TestBed } from "./test-bed.ts";
 
@@ -24,13 +24,13 @@ interface Balance {
 }
 
 /** Creates an account with this many nanodollars, and a key. `more` are further fields of the key. */
-export async function addPayer(
+export async function addAccountWithKey(
   bed: TestBed,
   nanodollars: number,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Payer> {
   const operator = () => ({ url: bed.gateway.url, adminKey: bed.adminKey });
-  const founder = createFounder(operator());
+  const founder = createAccountTools(operator());
   const id = await founder.user();
   const key = await founder.key(id, more);
   const granted = await callAdmin(operator(), bed.adminKey, "POST", `/accounts/${id}/credits`, {

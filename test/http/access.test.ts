@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin, createFounder, type Founder } from "../support/management.ts";
+import { type AccountTools, callAdmin, createAccountTools } from "../support/management.ts";
 
 /** The kinds of callers: without a key, with an invalid key, with an inference key, and with management keys. */
 const CALLERS = [
@@ -236,23 +236,23 @@ const ROWS: Readonly<Record<string, Row>> = {
 };
 
 let gateway: TestGateway;
-let found: Founder;
+let create: AccountTools;
 let scene: Scene;
 let secrets: Readonly<Record<CallerName, string | null>>;
 
 beforeAll(async () => {
   gateway = await startTestGateway({ yaml: "catalog: { source: /no/such/list.json }" });
-  found = createFounder(gateway);
+  create = createAccountTools(gateway);
   const users: Record<string, string> = {};
   for (const name of ["owner", "admin", "billing", "member", "removed", "stranger", "person", "newcomer"])
-    users[name] = await found.user(name);
-  const organization = await found.organization(users["owner"]);
-  const elsewhere = await found.organization(users["stranger"]);
+    users[name] = await create.user(name);
+  const organization = await create.organization(users["owner"]);
+  const elsewhere = await create.organization(users["stranger"]);
   const secret: Record<string, string> = {};
   for (const role of ["owner", "admin", "billing", "member", "removed"]) {
     const user_id = users[role] as string;
-    if (role !== "owner") await found.member(organization, user_id, role === "removed" ? "owner" : role);
-    secret[role] = await found.key(organization, { kind: "management", user_id });
+    if (role !== "owner") await create.member(organization, user_id, role === "removed" ? "owner" : role);
+    secret[role] = await create.key(organization, { kind: "management", user_id });
   }
   const path = `/organizations/${organization}/members/${users["removed"]}`;
   expect((await callAdmin(gateway, gateway.adminKey, "DELETE", path)).status).toBe(200);
@@ -266,10 +266,10 @@ beforeAll(async () => {
     ...(secret as Record<"owner" | "admin" | "billing" | "member" | "removed", string>),
     anonymous: null,
     invalid: "gw_invalid",
-    inference: await found.key(organization, { user_id: users["owner"] }),
-    service: await found.key(organization, { kind: "management" }),
-    stranger: await found.key(elsewhere, { kind: "management", user_id: users["stranger"] }),
-    person: await found.key(users["person"] as string, { kind: "management" }),
+    inference: await create.key(organization, { user_id: users["owner"] }),
+    service: await create.key(organization, { kind: "management" }),
+    stranger: await create.key(elsewhere, { kind: "management", user_id: users["stranger"] }),
+    person: await create.key(users["person"] as string, { kind: "management" }),
     operator: gateway.adminKey,
   };
 });
@@ -277,7 +277,7 @@ afterAll(() => gateway.stop());
 
 /** Creates again what the previous call may have deleted. */
 async function restore(): Promise<Scene> {
-  await found.member(scene.organization, scene.newcomer, "member");
+  await create.member(scene.organization, scene.newcomer, "member");
   const body = { name: "k", account_id: scene.organization };
   const made = await callAdmin(gateway, gateway.adminKey, "POST", "/keys", body);
   return { ...scene, keyId: made.data.id };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { fetchRecord } from "../faults/two-vendors.ts";
 import { waitFor } from "../support/event-loop.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { dialRaw, openRawChat, rawChatHead } from "../support/raw-client.ts";
+import { dialRaw, encodeChatHead, postRawChat } from "../support/raw-client.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
 let vendor: Vendor;
@@ -33,7 +33,7 @@ const bodyOf = (stream: boolean) =>
 /** Returns a complete HTTP request for a chat completion. */
 function requestOf(stream = false): string {
   const body = bodyOf(stream);
-  return rawChatHead(gateway, `content-length: ${body.length}`) + body;
+  return encodeChatHead(gateway, `content-length: ${body.length}`) + body;
 }
 
 /** Sends bytes and returns what the gateway answers before it closes the connection. */
@@ -63,13 +63,13 @@ describe("a request with an ambiguous head is rejected with 400, calls no upstre
     ["a bare line feed in its head", [`${length}\nx-a: b`], body],
     ["an invalid chunk size", ["transfer-encoding: chunked"], `zz\r\n${body}\r\n0\r\n\r\n`],
   ])("%s", async (_, framing, sent) => {
-    expect(await answerTo(rawChatHead(gateway, ...framing) + sent)).toStartWith("HTTP/1.1 400 ");
+    expect(await answerTo(encodeChatHead(gateway, ...framing) + sent)).toStartWith("HTTP/1.1 400 ");
     expect(vendor.calls).toHaveLength(0);
   });
 
   test("a host with a path, space, user or list in it", async () => {
     for (const host of ["a/b", "a b", "user@a", "a, b"]) {
-      const head = rawChatHead(gateway, length).replace(/host: [^\r]*/, `host: ${host}`);
+      const head = encodeChatHead(gateway, length).replace(/host: [^\r]*/, `host: ${host}`);
       expect(await answerTo(head + body)).toStartWith("HTTP/1.1 400 ");
     }
     expect(vendor.calls).toHaveLength(0);
@@ -99,8 +99,8 @@ describe("two requests sent together on one connection", () => {
 
   test("do not affect a later request on another connection", async () => {
     await answerTo(requestOf().repeat(2));
-    const client = await openRawChat(gateway, JSON.parse(bodyOf(false)));
-    await client.sees("Alpha one two");
-    client.leave();
+    const client = await postRawChat(gateway, JSON.parse(bodyOf(false)));
+    await client.waitForText("Alpha one two");
+    client.disconnect();
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer, balanceOf, findTrouble, manage, withStoresOf } from "../support/money.ts";
+import { addAccountWithKey, balanceOf, findLedgerProblems, manage, withStoresOf } from "../support/money.ts";
 
 const SECRET = "a-webhook-secret-for-tests-0123456789";
 let gateway: TestGateway;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ yaml: `billing: { webhook_secret: ${SECRET} }\nsandbox: on` });
 });
 afterAll(async () => {
-  expect(await findTrouble(gateway)).toEqual([]);
+  expect(await findLedgerProblems(gateway)).toEqual([]);
   await gateway.stop();
 });
 
@@ -41,7 +41,7 @@ async function spend(key: string): Promise<{ id: string; cost: number }> {
 
 describe("a grant", () => {
   test("is added at once and only once per id, and its id cannot be reused for another amount", async () => {
-    await addPayer(gateway, { id: "user_grant" });
+    await addAccountWithKey(gateway, { id: "user_grant" });
     const grant = { amount: "1.000000001", note: "hello", id: "promo-7" };
     const first = await manage(gateway, "/accounts/user_grant/credits", grant);
     expect(first).toMatchObject({
@@ -98,10 +98,10 @@ describe("a grant", () => {
       },
     };
     const own = await startTestGateway({ clock, yaml: "sandbox: on" });
-    const key = await addPayer(own, { id: "user_ends" });
+    const key = await addAccountWithKey(own, { id: "user_ends" });
     const give = (body: unknown) => manage(own, "/accounts/user_ends/credits", body);
     const endMs = Date.parse("2030-01-02T00:00:00Z");
-    await addPayer(own, { id: "user_marker" });
+    await addAccountWithKey(own, { id: "user_marker" });
     for (const at of [endMs - 1, endMs + 1, endMs + 2])
       await manage(own, "/accounts/user_marker/credits", {
         amount: 1,
@@ -154,14 +154,14 @@ describe("a grant", () => {
       data: [{ id: "expiry:grant:soon", amount_nanodollars: -(1_000_000_000 - cost) }],
       next: null,
     });
-    expect(await findTrouble(own)).toEqual([]);
+    expect(await findLedgerProblems(own)).toEqual([]);
     await own.stop();
   });
 });
 
 describe("a refund", () => {
   test("returns at most the cost of the generation, in one or several parts, and each part once", async () => {
-    const key = await addPayer(gateway, { id: "user_refund" });
+    const key = await addAccountWithKey(gateway, { id: "user_refund" });
     await manage(gateway, "/accounts/user_refund/credits", { amount: 1 });
     const { id, cost } = await spend(key);
     const refund = (body: unknown) => manage(gateway, `/generations/${id}/refund`, body);
@@ -184,7 +184,7 @@ describe("a refund", () => {
   });
 
   test("requested many times concurrently is made once", async () => {
-    const key = await addPayer(gateway, { id: "user_refunds" });
+    const key = await addAccountWithKey(gateway, { id: "user_refunds" });
     await manage(gateway, "/accounts/user_refunds/credits", { amount: 1 });
     const { id } = await spend(key);
     const all = Array.from({ length: 20 }, (_, i) =>
@@ -204,7 +204,7 @@ describe("a refund", () => {
 });
 
 test("a correction needs a note and raises or lowers a balance, even below zero", async () => {
-  await addPayer(gateway, { id: "user_correct" });
+  await addAccountWithKey(gateway, { id: "user_correct" });
   const correct = (body: unknown) => manage(gateway, "/accounts/user_correct/corrections", body);
   expect((await correct({ amount: "-0.5" })).status).toBe(400);
   expect((await correct({ amount: 0, note: "x" })).status).toBe(400);
@@ -236,7 +236,7 @@ describe("a payment", () => {
   }
 
   beforeAll(async () => {
-    await addPayer(gateway, { id: "user_pays" });
+    await addAccountWithKey(gateway, { id: "user_pays" });
   });
 
   test("is credited once, however often its webhook is delivered", async () => {
@@ -292,7 +292,7 @@ describe("a payment", () => {
   });
 
   test("is accepted from the example script in docs/payments.md", async () => {
-    await addPayer(gateway, { id: "user_docs" });
+    await addAccountWithKey(gateway, { id: "user_docs" });
     const page = readFileSync(join(import.meta.dir, "../../docs/payments.md"), "utf8");
     const script = /```sh\n([\s\S]*?)```/.exec(page)![1]!;
     const shell = Bun.spawn(["bash", "-eu", "-c", script], {
@@ -310,7 +310,7 @@ describe("a payment", () => {
 });
 
 test("the ledger is listed in pages, newest first, and can be filtered by kind", async () => {
-  const key = await addPayer(gateway, { id: "user_pages" });
+  const key = await addAccountWithKey(gateway, { id: "user_pages" });
   for (let i = 1; i <= 5; i++) await manage(gateway, "/accounts/user_pages/credits", { amount: i });
   await spend(key);
   const read = async (query: string) => {
@@ -339,7 +339,7 @@ describe("the usage report", () => {
   test.each(["day", "model", "provider", "key", "user", "account"])(
     "by %s adds up to the charges",
     async (group) => {
-      const key = await addPayer(gateway, { id: `user_by${group}` });
+      const key = await addAccountWithKey(gateway, { id: `user_by${group}` });
       await manage(gateway, `/accounts/user_by${group}/credits`, { amount: 1 });
       const { cost } = await spend(key);
       const { data } = (await (await usage(`?group_by=${group}&account_id=user_by${group}`)).json()) as {
@@ -367,7 +367,7 @@ describe("the usage report", () => {
   });
 
   test("of an account is visible to its ownKey management key only, and not to its inference keys", async () => {
-    const inference = await addPayer(gateway, { id: "user_sees" });
+    const inference = await addAccountWithKey(gateway, { id: "user_sees" });
     await manage(gateway, "/accounts/user_sees/credits", { amount: 1 });
     await spend(inference);
     const ownKey = await withStoresOf(gateway, async (stores) => {
@@ -412,7 +412,7 @@ describe("the endpoints that describe the calling key", () => {
     "include key, credits and activity below %s",
     async (prefix) => {
       const id = `user_self${prefix.length}`;
-      const key = await addPayer(gateway, { id, name: "Ada" });
+      const key = await addAccountWithKey(gateway, { id, name: "Ada" });
       await manage(gateway, `/accounts/${id}/credits`, { amount: 3 });
       const { id: generation, cost } = await spend(key);
       await manage(gateway, `/generations/${generation}/refund`, { amount: "0.000000001" });

@@ -12,7 +12,7 @@ import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { postChat, readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin, createFounder } from "../support/management.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
 import { documentOf, startVendor, type Vendor } from "../support/vendor.ts";
 
 const WEBHOOK_SECRET = "a-secret-for-the-documented-answers-0123456789";
@@ -47,15 +47,15 @@ beforeAll(async () => {
       OPENAI_BASE_URL: vendor.baseUrl,
     },
   });
-  const found = createFounder(gateway);
-  const [user, owner] = [await found.user(), await found.user("Grace")];
-  const organization = await found.organization(owner);
-  await found.member(organization, user, "billing");
+  const create = createAccountTools(gateway);
+  const [user, owner] = [await create.user(), await create.user("Grace")];
+  const organization = await create.organization(owner);
+  await create.member(organization, user, "billing");
   const make = async (path: string, body: unknown) =>
     (await callAdmin(gateway, gateway.adminKey, "POST", path, body)).data.id;
   const refreshed = await callAdmin(gateway, gateway.adminKey, "POST", "/catalog/refresh", {});
   ({ waiting: changes } = refreshed.data as unknown as { waiting: typeof changes });
-  const logged = await found.key("acct_default", { prompt_log: 3600 });
+  const logged = await create.key("acct_default", { prompt_log: 3600 });
   const asked = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] };
   const generation = (await (
     await postChat(gateway, asked, { authorization: `Bearer ${logged}` })

@@ -40,7 +40,7 @@ providers:
 });
 afterAll(() => Promise.all([gateway.stop(), first.stop(), second.stop(), third.stop()]));
 beforeEach(() => {
-  testHealth.forget();
+  testHealth.reset();
   first.perform(emptyStream);
   second.perform(healthy("Beta"));
   third.perform(healthy("Gamma"));
@@ -196,7 +196,7 @@ test("a first chunk with only empty fields does not begin the stream, so that th
   await call.atGate;
   // Enough turns for the chunk to reach the gateway, and for a stream to begin.
   await turnEventLoop();
-  call.letGoOn();
+  call.openGate();
   const { response } = await asked;
   expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "second"]);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
 import { waitFor } from "../support/event-loop.ts";
 import { postChat } from "../support/gateway.ts";
-import { openRawChat, WATCHED_MS } from "../support/raw-client.ts";
+import { ABORT_WATCH_DELAY_MS, postRawChat } from "../support/raw-client.ts";
 import { chunkOf, documentOf, healthy, opening, type Play, textOf, USAGE } from "../support/vendor.ts";
 
 let vendors: TwoVendors;
@@ -99,11 +99,11 @@ describe("the health of a model endpoint after one attempt at a vendor", () => {
         await call.gate();
       });
       const messages = [{ role: "user", content: "Hi" }];
-      const client = await openRawChat(gateway, { model: "acme/alone", stream: true, messages });
+      const client = await postRawChat(gateway, { model: "acme/alone", stream: true, messages });
       await (await a.call(0)).atGate;
-      if (speaks) await client.sees("Half");
-      vendors.clock.advance(WATCHED_MS);
-      client.leave();
+      if (speaks) await client.waitForText("Half");
+      vendors.clock.advance(ABORT_WATCH_DELAY_MS);
+      client.disconnect();
       await waitFor(() => gateway.log.find(({ fields }) => fields["outcome"] === "cancelled") ?? null);
       expect(await fetchHealth("vendor-a")).toMatchObject(NOTHING);
     });
@@ -147,7 +147,7 @@ test("latency is measured until the first token, and throughput from the tokens 
     const call = await a.call(time);
     await call.atGate;
     clock.advance(2_000);
-    call.letGoOn();
+    call.openGate();
     await response.text();
   }
   const { latency_ms, throughput } = await fetchHealth("vendor-a");

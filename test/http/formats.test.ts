@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import {
-  answerPlainly,
+  answerHello,
   type RecordedRequest,
   type RecordingVendor,
   startRecordingVendor,
@@ -333,7 +333,7 @@ describe("the format of a request", () => {
 /** Answers in the Responses format with these items, as a document or stream as requested. */
 function answerWith(...output: readonly Body[]): (request: RecordedRequest) => Response {
   return (request) => {
-    if (!request.path.endsWith("/responses")) return answerPlainly(request);
+    if (!request.path.endsWith("/responses")) return answerHello(request);
     const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
     const response = { id: "resp_1", object: "response", status: "completed", output, usage };
     if ((JSON.parse(request.text) as Body)["stream"] !== true) return Response.json(response);

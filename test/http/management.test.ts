@@ -2,17 +2,17 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type ApiAnswer, callAdmin, createFounder, type Founder } from "../support/management.ts";
+import { type AccountTools, type ApiAnswer, callAdmin, createAccountTools } from "../support/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 let gateway: TestGateway;
 let clock: TestClock;
-let found: Founder;
+let create: AccountTools;
 
 beforeAll(async () => {
   clock = createTestClock();
   gateway = await startTestGateway({ clock });
-  found = createFounder(gateway);
+  create = createAccountTools(gateway);
 });
 afterAll(() => gateway.stop());
 
@@ -51,7 +51,7 @@ describe("a user", () => {
         closed_at: null,
       },
     ] as never);
-    const organization = await found.organization(made.data.id);
+    const organization = await create.organization(made.data.id);
     const shown = await call("GET", `/users/${made.data.id}`);
     expect(shown.data).toMatchObject({
       ...made.data,
@@ -60,7 +60,7 @@ describe("a user", () => {
   });
 
   test("keeps fields that an update omits, also inside of its policy", async () => {
-    const id = await found.user("Ada", {
+    const id = await create.user("Ada", {
       overdraft: 0.000000001,
       policy: { denied_models: ["meta-llama/*"] },
     });
@@ -74,7 +74,7 @@ describe("a user", () => {
   });
 
   test("can be closed and reopened", async () => {
-    const id = await found.user();
+    const id = await create.user();
     const closed = await call("PATCH", `/users/${id}`, { closed: true });
     expect(closed.data["closed_at"]).toBe(new Date(clock.now()).toISOString());
     clock.advance(1_000);
@@ -84,8 +84,8 @@ describe("a user", () => {
   });
 
   test("whose account is closed cannot call the management API, and the operator account cannot be closed", async () => {
-    const id = await found.user();
-    const key = await found.key(id, { kind: "management" });
+    const id = await create.user();
+    const key = await create.key(id, { kind: "management" });
     expect((await callAdmin(gateway, key, "GET", `/users/${id}`)).status).toBe(200);
     await call("PATCH", `/users/${id}`, { closed: true });
     expect((await callAdmin(gateway, key, "GET", `/users/${id}`)).status).toBe(403);
@@ -116,7 +116,7 @@ describe("a list", () => {
     const made: string[] = [];
     for (let i = 0; i < 5; i++) {
       clock.advance(1);
-      made.push(await found.organization());
+      made.push(await create.organization());
     }
     const seen: string[] = [];
     let next: unknown = null;
@@ -140,8 +140,8 @@ describe("a list", () => {
 
 describe("an organization", () => {
   test("has members with a role and a daily limit each", async () => {
-    const [owner, other] = [await found.user(), await found.user()];
-    const id = await found.organization(owner, { monthly_limit: 12.5 });
+    const [owner, other] = [await create.user(), await create.user()];
+    const id = await create.organization(owner, { monthly_limit: 12.5 });
     const member = await call("PUT", `/organizations/${id}/members/${other}`, {
       role: "billing",
       daily_limit: 0.25,
@@ -167,10 +167,10 @@ describe("an organization", () => {
   });
 
   test("keeps its last owner on removal, demotion and closing of the owner's account", async () => {
-    const [owner, other] = [await found.user(), await found.user()];
-    const id = await found.organization(owner);
+    const [owner, other] = [await create.user(), await create.user()];
+    const id = await create.organization(owner);
     const path = (user: string) => `/organizations/${id}/members/${user}`;
-    await found.member(id, other, "admin");
+    await create.member(id, other, "admin");
     expectError(await call("DELETE", path(owner)), 409, "conflict", /owner/);
     expectError(await call("PUT", path(owner), { role: "admin" }), 409, "conflict", /owner/);
     expectError(
@@ -179,7 +179,7 @@ describe("an organization", () => {
       "conflict",
       /only owner of an organization/,
     );
-    await found.member(id, other, "owner");
+    await create.member(id, other, "owner");
     const both = await Promise.all([owner, other].map((user) => call("DELETE", path(user))));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
     const { rows } = await call("GET", `/organizations/${id}/members`);
@@ -191,9 +191,9 @@ describe("an organization", () => {
   });
 
   test("does not count an owner whose account is closed", async () => {
-    const [owner, other] = [await found.user(), await found.user()];
-    const id = await found.organization(owner);
-    await found.member(id, other, "owner");
+    const [owner, other] = [await create.user(), await create.user()];
+    const id = await create.organization(owner);
+    await create.member(id, other, "owner");
     expect((await call("PATCH", `/users/${other}`, { closed: true })).status).toBe(200);
     expect((await call("DELETE", `/organizations/${id}/members/${owner}`)).status).toBe(409);
   });
@@ -239,7 +239,7 @@ describe("an organization", () => {
     ["an organization as a user", ({ org }) => ["PATCH", `/users/${org}`, { name: "x" }], 404],
     ["an unknown owner", () => ["POST", "/organizations", { name: "x", owner: "user_none" }], 400],
   ])("rejects %s", async (_name, make, status) => {
-    const ids = { org: await found.organization(), user: await found.user() };
+    const ids = { org: await create.organization(), user: await create.user() };
     const [method, path, body] = make(ids);
     expect((await call(method, path, body)).status).toBe(status);
   });
@@ -247,8 +247,8 @@ describe("an organization", () => {
 
 describe("an API key of an account", () => {
   test("belongs to a member or to no user in an organization, and to the user in a user's account", async () => {
-    const [owner, stranger] = [await found.user(), await found.user()];
-    const id = await found.organization(owner);
+    const [owner, stranger] = [await create.user(), await create.user()];
+    const id = await create.organization(owner);
     const make = (body: object) => call("POST", "/keys", { name: "k", ...body });
     expect((await make({ account_id: id, user_id: owner })).data.user_id).toBe(owner);
     expect((await make({ account_id: id })).data.user_id).toBeNull();
@@ -260,7 +260,7 @@ describe("an API key of an account", () => {
   });
 
   test("can change its name, spending limit, models and expiry time until it is revoked", async () => {
-    const account_id = await found.user();
+    const account_id = await create.user();
     const made = await call("POST", "/keys", {
       name: "k",
       account_id,
@@ -322,7 +322,7 @@ describe("a POST with an Idempotency-Key", () => {
   });
 
   test("can be repeated after it was rejected", async () => {
-    const user = await found.user();
+    const user = await create.user();
     const body = { name: "Later", owner: user };
     await call("PATCH", `/users/${user}`, { closed: true });
     expect((await post("make-4", body, gateway.adminKey, "/organizations")).status).toBe(400);
@@ -357,9 +357,9 @@ describe("the audit log", () => {
   const list = (query = "") => call("GET", `/audit?limit=100${query}`);
 
   test("records the caller, action and changes without secrets", async () => {
-    const owner = await found.user();
-    const organization = await found.organization(owner);
-    const secret = await found.key(organization, { kind: "management", user_id: owner });
+    const owner = await create.user();
+    const organization = await create.organization(owner);
+    const secret = await create.key(organization, { kind: "management", user_id: owner });
     const made = await callAdmin(gateway, secret, "POST", "/keys", { name: "k", spend_limit: 2 });
     await callAdmin(gateway, secret, "PATCH", `/organizations/${organization}`, { monthly_limit: 5 });
     await callAdmin(gateway, secret, "DELETE", `/keys/${made.data.id}`);
@@ -404,7 +404,7 @@ describe("the audit log", () => {
 
   test("is valid until its table is modified directly, and then names the first broken entry", async () => {
     const verify = async () => (await call("GET", "/audit/verify")).data;
-    await found.user();
+    await create.user();
     const whole = await verify();
     const { rows } = await list();
     expect(whole).toMatchObject({ holds: true, broken_at: null, last_hash: rows[0]?.["hash"] } as never);

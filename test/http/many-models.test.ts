@@ -14,7 +14,7 @@ import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-tran
 import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
 import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { createFounder } from "../support/management.ts";
+import { createAccountTools } from "../support/management.ts";
 import { threadTimeMs } from "../support/thread-time.ts";
 
 const ENVIRONMENT = {
@@ -55,9 +55,9 @@ beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-many-"));
   writeFileSync(join(dataDir, CATALOG_FILE), formatImportedCatalog("a test", models));
   gateway = await startTestGateway({ dataDir, environment: ENVIRONMENT, yaml: "sandbox: off" });
-  const founder = createFounder(gateway);
-  const account = await founder.user("Ada", { policy: { denied_providers: ["openai"] } });
-  narrowKey = await founder.key(account);
+  const create = createAccountTools(gateway);
+  const account = await create.user("Ada", { policy: { denied_providers: ["openai"] } });
+  narrowKey = await create.key(account);
 });
 afterAll(() => gateway.stop());
 

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin, createFounder, type Founder } from "../support/management.ts";
+import { type AccountTools, callAdmin, createAccountTools } from "../support/management.ts";
 
 let gateway: TestGateway;
-let found: Founder;
+let create: AccountTools;
 let database: Database;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
-  found = createFounder(gateway);
+  create = createAccountTools(gateway);
   database = new Database(join(gateway.dataDir, "gateway.db"));
 });
 afterAll(async () => {
@@ -58,10 +58,10 @@ const manage = (method: string, path: string, body?: unknown) =>
 
 /** Creates an organization with an owner and a member, and an API key of the member's own account. */
 async function createCompany() {
-  const [owner, user] = [await found.user("Owner", CREDIT), await found.user("Ada", CREDIT)];
-  const organization = await found.organization(owner, CREDIT);
-  await found.member(organization, user, "member");
-  return { organization, user, key: await found.key(user) };
+  const [owner, user] = [await create.user("Owner", CREDIT), await create.user("Ada", CREDIT)];
+  const organization = await create.organization(owner, CREDIT);
+  await create.member(organization, user, "member");
+  return { organization, user, key: await create.key(user) };
 }
 
 describe("a generation is paid for", () => {
@@ -81,8 +81,8 @@ describe("a generation is paid for", () => {
 
   test("by the organization whose key is used, a member's key or a service key", async () => {
     const { organization, user } = await createCompany();
-    const members = await found.key(organization, { user_id: user });
-    const service = await found.key(organization);
+    const members = await create.key(organization, { user_id: user });
+    const service = await create.key(organization);
     expect(await payerOf(await ask(members, null))).toEqual({ account_id: organization, user_id: user });
     expect(await payerOf(await ask(service, null))).toEqual({ account_id: organization, user_id: null });
     expect(await payerOf(await ask(service, organization))).toMatchObject({ account_id: organization });
@@ -92,7 +92,7 @@ describe("a generation is paid for", () => {
 describe("x-gateway-organization is rejected", () => {
   test("if the user is not a member, whatever account it names", async () => {
     const { organization, user } = await createCompany();
-    const stranger = await found.key(await found.user("Eve", CREDIT));
+    const stranger = await create.key(await create.user("Eve", CREDIT));
     for (const named of [organization, user, "org_none", "house"])
       await expectForbidden(await ask(stranger, named));
   });
@@ -100,13 +100,13 @@ describe("x-gateway-organization is rejected", () => {
   test("for service keys of another organization and for the operator's keys", async () => {
     const { organization } = await createCompany();
     const elsewhere = await createCompany();
-    await expectForbidden(await ask(await found.key(elsewhere.organization), organization));
+    await expectForbidden(await ask(await create.key(elsewhere.organization), organization));
     await expectForbidden(await ask(gateway.key, organization));
   });
 
   test("at once for a removed member, along with the member's keys of the organization", async () => {
     const { organization, user, key } = await createCompany();
-    const members = await found.key(organization, { user_id: user });
+    const members = await create.key(organization, { user_id: user });
     expect((await ask(key, organization)).status).toBe(200);
     expect((await ask(members, null)).status).toBe(200);
     await manage("DELETE", `/organizations/${organization}/members/${user}`);
@@ -119,7 +119,7 @@ describe("x-gateway-organization is rejected", () => {
 describe("a closed account cannot make generations", () => {
   test("if it is an organization, with any of its keys, while a member's personal key still works", async () => {
     const { organization, key } = await createCompany();
-    const service = await found.key(organization);
+    const service = await create.key(organization);
     expect((await ask(service, null)).status).toBe(200);
     await manage("PATCH", `/organizations/${organization}`, { closed: true });
     await expectForbidden(await ask(service, null));
@@ -131,7 +131,7 @@ describe("a closed account cannot make generations", () => {
 
   test("if it is a user, at the user's or at an organization's expense", async () => {
     const { organization, user, key } = await createCompany();
-    const members = await found.key(organization, { user_id: user });
+    const members = await create.key(organization, { user_id: user });
     await manage("PATCH", `/users/${user}`, { closed: true });
     for (const response of [ask(key, null), ask(key, organization), ask(members, null)])
       await expectForbidden(await response);
@@ -140,7 +140,7 @@ describe("a closed account cannot make generations", () => {
 
 describe("a key with a list of models", () => {
   test("can only call those models and fall back to those models", async () => {
-    const key = await found.key("acct_default", { models: ["openai/*", "SANDBOX/*:free"] });
+    const key = await create.key("acct_default", { models: ["openai/*", "SANDBOX/*:free"] });
     for (const model of ["sandbox/echo:free", "Sandbox/Echo:FREE"])
       expect((await ask(key, null, model)).status).toBe(200);
     await expectForbidden(await ask(key, null), "model_not_allowed");
@@ -153,7 +153,7 @@ describe("a key with a list of models", () => {
   });
 
   test("is restricted to them in every client API and in token counts", async () => {
-    const key = await found.key("acct_default", { models: ["openai/*"] });
+    const key = await create.key("acct_default", { models: ["openai/*"] });
     const content = "x";
     for (const [path, body] of [
       ["/chat/completions", { messages: [{ role: "user", content }] }],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin, createFounder } from "../support/management.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 const SECRET_WORDS = "the parrot keeps the harbour key";
@@ -19,11 +19,11 @@ let accountId: string;
 beforeAll(async () => {
   clock = createTestClock();
   gateway = await startTestGateway({ clock });
-  const founder = createFounder(gateway);
-  accountId = await founder.user("Ada", { overdraft: null });
-  logged = await founder.key(accountId, { prompt_log: DAY_S });
-  unlogged = await founder.key(accountId);
-  managing = await founder.key(accountId, { kind: "management" });
+  const create = createAccountTools(gateway);
+  accountId = await create.user("Ada", { overdraft: null });
+  logged = await create.key(accountId, { prompt_log: DAY_S });
+  unlogged = await create.key(accountId);
+  managing = await create.key(accountId, { kind: "management" });
 });
 afterAll(() => gateway.stop());
 
@@ -78,9 +78,9 @@ describe("the prompt log", () => {
   });
 
   test("an account whose policy demands zero data retention has nothing stored", async () => {
-    const founder = createFounder(gateway);
-    const other = await founder.user("Eve", { policy: { zero_retention: true } });
-    const { id } = await ask(await founder.key(other, { prompt_log: DAY_S }));
+    const create = createAccountTools(gateway);
+    const other = await create.user("Eve", { policy: { zero_retention: true } });
+    const { id } = await ask(await create.key(other, { prompt_log: DAY_S }));
     expect((await find(id, gateway.adminKey)).status).toBe(404);
   });
 
@@ -100,8 +100,8 @@ describe("the prompt log", () => {
   });
 
   test("management keys of other accounts and inference keys cannot read an entry", async () => {
-    const founder = createFounder(gateway);
-    const stranger = await founder.key(await founder.user("Mallory"), { kind: "management" });
+    const create = createAccountTools(gateway);
+    const stranger = await create.key(await create.user("Mallory"), { kind: "management" });
     const { id } = await ask(logged);
     expect((await find(id, stranger)).status).toBe(404);
     expect((await find(id, logged)).status).toBe(403);
@@ -116,8 +116,8 @@ describe("the prompt log", () => {
   });
 
   test("turning prompt_log off for a key ends the logging of further requests", async () => {
-    const founder = createFounder(gateway);
-    const key = await founder.key(accountId, { name: "to change", prompt_log: 60 });
+    const create = createAccountTools(gateway);
+    const key = await create.key(accountId, { name: "to change", prompt_log: 60 });
     const { rows } = await callAdmin(gateway, managing, "GET", "/keys");
     const row = rows.find(({ name }) => name === "to change");
     expect(row).toMatchObject({ prompt_log: 60 });
@@ -138,7 +138,7 @@ describe("the prompt log", () => {
   });
 
   test("an entry is deleted after its retention period", async () => {
-    const brief = await createFounder(gateway).key(accountId, { prompt_log: 60 });
+    const brief = await createAccountTools(gateway).key(accountId, { prompt_log: 60 });
     const { id } = await ask(brief);
     expect((await find(id)).status).toBe(200);
     clock.advance(60_000);

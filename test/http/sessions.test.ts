@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer } from "../support/money.ts";
+import { addAccountWithKey } from "../support/money.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
 /** Values that occur nowhere else, so that they can be searched for everywhere. */
@@ -94,7 +94,7 @@ describe("the user of a client's request", () => {
 
   test("has a different hash in another account", async () => {
     const hash = await hashOf(USER);
-    const key = await addPayer(gateway, { id: "user_ada", overdraft: null });
+    const key = await addAccountWithKey(gateway, { id: "user_ada", overdraft: null });
     vendor.reset();
     const { status } = await ask("/chat/completions", chat("acme/model", { user: USER }), {
       authorization: `Bearer ${key}`,

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { type AskableApi, CLIENT_APIS } from "../support/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { createFounder } from "../support/management.ts";
-import { addPayer, manage } from "../support/money.ts";
-import { answerPlainly, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { createAccountTools } from "../support/management.ts";
+import { addAccountWithKey, manage } from "../support/money.ts";
+import { answerHello, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
 const [CHAT, RESPONSES, MESSAGES, EMBEDDINGS, FIM] = CLIENT_APIS as readonly [
   AskableApi,
@@ -46,8 +46,8 @@ providers:
     models: [${["acme/plain", ...FREE].map((id) => `{ id: "${id}" }`).join(", ")}]
 `,
   });
-  unpaid = await addPayer(gateway, { id: "user_unpaid" });
-  paid = await addPayer(gateway, { id: "user_paid" });
+  unpaid = await addAccountWithKey(gateway, { id: "user_unpaid" });
+  paid = await addAccountWithKey(gateway, { id: "user_paid" });
   await manage(gateway, "/accounts/user_paid/credits", { amount: "5" });
 });
 afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
@@ -164,7 +164,7 @@ describe("the tier small, which picks by balance,", () => {
   });
 
   test("resolves to a paid model as soon as credits are added", async () => {
-    const key = await addPayer(gateway, { id: "user_comes" });
+    const key = await addAccountWithKey(gateway, { id: "user_comes" });
     expect(modelOf(await ask("gateway-auto/small", { key }))).toBe(FREE_SMALL);
     await manage(gateway, "/accounts/user_comes/credits", { amount: "1" });
     expect(modelOf(await ask("gateway-auto/small", { key }))).toBe("openai/gpt-5.4-nano");
@@ -206,7 +206,7 @@ describe("the tier free, which picks by session,", () => {
     const first = await pick("failing");
     const upstream = first.slice(first.indexOf("/") + 1).replace(":free", "");
     vendor.reset((request) =>
-      request.text.includes(`"${upstream}"`) ? new Response("", { status: 503 }) : answerPlainly(request),
+      request.text.includes(`"${upstream}"`) ? new Response("", { status: 503 }) : answerHello(request),
     );
     const second = await ask("gateway-auto/free", { headers: { "x-session-id": "failing" } });
     expect([second.status, second.headers.get("x-gateway-attempts")]).toEqual([200, "2"]);
@@ -458,8 +458,11 @@ describe("a tier at a gateway with other provider keys", () => {
 
   test("is rejected with 403 by name for an account that uses only its BYOK keys and has none for the tier", async () => {
     const at = await start(keysOf("ANTHROPIC", "OPENAI"));
-    const user = await createFounder(at).user("Ada", { overdraft: null, policy: { own_keys_only: true } });
-    const key = await createFounder(at).key(user);
+    const user = await createAccountTools(at).user("Ada", {
+      overdraft: null,
+      policy: { own_keys_only: true },
+    });
+    const key = await createAccountTools(at).key(user);
     expect(await errorOf(await ask("gateway-auto/frontier", { at, key }))).toMatchObject({
       status: 403,
       type: "model_not_allowed",

@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type ApiAnswer, callAdmin } from "../support/management.ts";
 import { prepareData } from "../support/prepared-data.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
-import { createWorkplace } from "../support/run-gateway.ts";
+import { createWorkspace } from "../support/run-gateway.ts";
 
 /** Names that were in the catalog when they were stored, and no longer are. */
 const WITHDRAWN = {
@@ -166,8 +166,8 @@ describe("the models of a key", () => {
 });
 
 describe("gateway.yaml", () => {
-  const workplace = createWorkplace();
-  afterAll(() => workplace.clear());
+  const workspace = createWorkspace();
+  afterAll(() => workspace.clear());
 
   const YAML = `
 policy:
@@ -181,14 +181,14 @@ limits:
 `;
 
   test("with unknown names stops the start with their lines and suggestions", async () => {
-    const folder = join(workplace.folder, "wrong");
+    const folder = join(workspace.folder, "wrong");
     mkdirSync(folder);
     writeFileSync(join(folder, "gateway.yaml"), YAML);
     const environment = {
       GATEWAY_CONFIG: join(folder, "gateway.yaml"),
       GATEWAY_DATA_DIR: join(folder, "data"),
     };
-    const { exitCode, stderr } = await workplace.runAlone(["start"], { environment });
+    const { exitCode, stderr } = await workspace.runInOwnProcess(["start"], { environment });
     expect(exitCode).toBe(1);
     const lines = stderr.trim().split("\n");
     expect(lines).toHaveLength(4);
@@ -200,7 +200,7 @@ limits:
   });
 
   test("is used by the command to validate the names of a policy like the management API", async () => {
-    const create = (models: string) => workplace.run(["users", "create", "Ada", "--denied-models", models]);
+    const create = (models: string) => workspace.run(["users", "create", "Ada", "--denied-models", models]);
     const wrong = await create("opnai/*");
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('Did you mean "openai/*"')]);
     expect((await create("openai/*")).exitCode).toBe(0);

@@ -6,7 +6,7 @@ import { chunkOf, opening, startVendor, type Vendor } from "../support/vendor.ts
 let vendor: Vendor;
 let gateway: TestGateway;
 const testHealth = createTestHealth();
-beforeEach(() => testHealth.forget());
+beforeEach(() => testHealth.reset());
 
 beforeAll(async () => {
   vendor = startVendor();
@@ -96,7 +96,7 @@ describe.each(Object.keys(APIS) as (keyof typeof APIS)[])(
         await call.events(FAILED_USE);
         await call.end();
       });
-      const { status, text } = await ask(api, true, () => vendor.calls[0]?.letGoOn());
+      const { status, text } = await ask(api, true, () => vendor.calls[0]?.openGate());
       const last: Json = JSON.parse(text.trimEnd().split("data: ").at(-1) as string);
       const error = api === "responses" ? last.response.error : last.error;
       expect([status, error.metadata]).toMatchObject([200, FACTS]);
@@ -127,7 +127,7 @@ describe("what a vendor says about the operator's account is not forwarded to cl
       await call.events({ error: { message, code: 400 } });
       await call.end();
     });
-    const { text } = await ask("chat", true, () => vendor.calls[0]?.letGoOn());
+    const { text } = await ask("chat", true, () => vendor.calls[0]?.openGate());
     expect(text).toContain('data: {"error":');
     expect(text).not.toMatch(/7100012345|owner7|12\.?34/);
   });

@@ -6,7 +6,7 @@ import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
-import { addPayer, manage } from "../support/money.ts";
+import { addAccountWithKey, manage } from "../support/money.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
 
@@ -53,7 +53,7 @@ async function chat(key: string): Promise<{ status: number; required: number }> 
 
 /** Returns a limit that covers one request, but not a second one. */
 async function limitForOne(): Promise<number> {
-  const { required } = await chat(await addPayer(gateway, { id: `user_probe${clock.now()}` }));
+  const { required } = await chat(await addAccountWithKey(gateway, { id: `user_probe${clock.now()}` }));
   return required + COST / 2;
 }
 
@@ -66,13 +66,13 @@ test("an answer that ends after midnight counts for the day on which its request
   const dailyLimit = await limitForOne();
   const organization = { id: "org_night", kind: "organization", overdraft: null } as const;
   const member = { userId: "user_night", dailyLimit };
-  const key = await addPayer(gateway, organization, { userId: "user_night" }, member);
+  const key = await addAccountWithKey(gateway, organization, { userId: "user_night" }, member);
   vendor.perform(keepWaiting);
   const crossing = chat(key);
   const call = await vendor.call(0);
   await call.atGate;
   clock.advance(2_000);
-  call.letGoOn();
+  call.openGate();
   expect((await crossing).status).toBe(200);
 
   await gateway.stop({ keepData: true });
@@ -109,7 +109,7 @@ test("a limit that is set while a request runs includes that request", async () 
   const set = await callAdmin(gateway, gateway.adminKey, "PATCH", `/keys/${data.id}`, { spend_limit: limit });
   expect(set.status).toBe(200);
   expect((await chat(key)).status).toBe(402);
-  call.letGoOn();
+  call.openGate();
   expect((await running).status).toBe(200);
   expect((await chat(key)).status).toBe(402);
 });

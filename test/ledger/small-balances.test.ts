@@ -4,7 +4,7 @@ import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { CLIENT_APIS } from "../faults/client-apis.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
+import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 import { USAGE_OF } from "../support/scripts/usage-of.ts";
 import {
@@ -53,7 +53,10 @@ ${rows.join("\n")}
   });
 });
 afterEach(async () => {
-  await eventually("nothing is held and all adds up", async () => (await findTrouble(gateway)).length === 0);
+  await eventually(
+    "nothing is held and all adds up",
+    async () => (await findLedgerProblems(gateway)).length === 0,
+  );
 });
 afterAll(async () => {
   await gateway.stop();
@@ -64,7 +67,7 @@ afterAll(async () => {
 async function addAccount(nanodollars: number): Promise<{ readonly id: string; readonly key: string }> {
   made += 1;
   const id = `user_small${made}`;
-  const key = await addPayer(gateway, { id });
+  const key = await addAccountWithKey(gateway, { id });
   await manage(gateway, `/accounts/${id}/credits`, { amount: (nanodollars / DOLLAR).toFixed(9) });
   return { id, key };
 }
@@ -140,10 +143,13 @@ describe("a stream without max_tokens that exceeds what its account covers", () 
   test("the answer is bounded by the limits of key, member and organization in the same way", async () => {
     const limit = 0.083 * DOLLAR;
     const keys = [
-      ["key", await addPayer(gateway, { id: "user_limited", overdraft: null }, { spendLimit: limit })],
+      [
+        "key",
+        await addAccountWithKey(gateway, { id: "user_limited", overdraft: null }, { spendLimit: limit }),
+      ],
       [
         "member",
-        await addPayer(
+        await addAccountWithKey(
           gateway,
           { id: "org_daily", kind: "organization", overdraft: null },
           { userId: "user_m" },
@@ -152,7 +158,7 @@ describe("a stream without max_tokens that exceeds what its account covers", () 
       ],
       [
         "organization",
-        await addPayer(gateway, {
+        await addAccountWithKey(gateway, {
           id: "org_monthly",
           kind: "organization",
           overdraft: null,
@@ -194,7 +200,7 @@ describe("a stream without max_tokens that exceeds what its account covers", () 
       "what came is held",
       async () => (await balanceOf(gateway, id)).held >= 30_000 * COMPLETION,
     );
-    vendor.calls[0]!.letGoOn();
+    vendor.calls[0]!.openGate();
     expect(await reading).toContain('"finish_reason":"stop"');
     expect(await restOf(id)).toEqual({ balance: DOLLAR - 10 * PROMPT - 30_000 * COMPLETION });
   });
@@ -311,7 +317,7 @@ describe("a max_tokens above what the balance covers", () => {
     await (await vendor.call(0)).atGate;
     const { held } = await balanceOf(gateway, id);
     expect(held).toBeWithin(LONGEST * COMPLETION, LONGEST * COMPLETION + 1_000 * PROMPT);
-    vendor.calls[0]!.letGoOn();
+    vendor.calls[0]!.openGate();
     expect((await answer).status).toBe(200);
   });
 
@@ -383,7 +389,7 @@ describe("concurrent requests on a balance of one dollar", () => {
         }),
       );
       await eventually("all have reached the vendor", () => vendor.calls.length === all.length);
-      for (const call of vendor.calls) call.letGoOn();
+      for (const call of vendor.calls) call.openGate();
       expect(await Promise.all(all)).toEqual(all.map(() => 200));
       expect(await restOf(id)).toEqual({ balance: DOLLAR - all.length * (10 * PROMPT + 5 * COMPLETION) });
     },
@@ -456,6 +462,6 @@ test("the 402 error names the required amount, and that holds are subtracted", a
     balance: (0.003 * DOLLAR - held) / DOLLAR,
     limit_source: "account",
   });
-  vendor.calls[0]!.letGoOn();
+  vendor.calls[0]!.openGate();
   expect((await first).status).toBe(200);
 });

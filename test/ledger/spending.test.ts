@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
+import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
 import { documentOf, healthy, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
 
 /** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Nanodollars. */
@@ -39,7 +39,10 @@ beforeEach(() => {
   vendor.perform(healthy("Alpha"));
 });
 afterEach(async () => {
-  await eventually("nothing is held and all adds up", async () => (await findTrouble(gateway)).length === 0);
+  await eventually(
+    "nothing is held and all adds up",
+    async () => (await findLedgerProblems(gateway)).length === 0,
+  );
 });
 
 function post(
@@ -76,7 +79,7 @@ interface Refusal {
 
 /** Returns the hold of a chat request in nanodollars, as the rejection of an account without money names it. */
 async function holdOfChat(): Promise<number> {
-  const key = await addPayer(gateway, { id: `user_probe${made}` });
+  const key = await addAccountWithKey(gateway, { id: `user_probe${made}` });
   const { error } = (await (await chat(key)).json()) as Refusal;
   return Math.round(error.metadata["required"]! * 1e9);
 }
@@ -101,7 +104,7 @@ describe("an account without credits", () => {
     "%s answers 402 in its API's error format, and 200 after credits were granted",
     async (name, path, body, readType) => {
       const id = `user_${name.replace(" ", "")}`;
-      const key = await addPayer(gateway, { id });
+      const key = await addAccountWithKey(gateway, { id });
       const refused = await post(key, path, body);
       const said = (await refused.json()) as Record<string, unknown> & Refusal;
       expect(refused.status).toBe(402);
@@ -134,7 +137,7 @@ describe("an account without credits", () => {
 
 describe("a cost", () => {
   test("the balance is reduced to the nanodollar, and the ledger names the generation", async () => {
-    const key = await addPayer(gateway, { id: "user_exact" });
+    const key = await addAccountWithKey(gateway, { id: "user_exact" });
     await manage(gateway, "/accounts/user_exact/credits", { amount: "0.1", note: "welcome" });
     const answer = await chat(key);
     const generation = answer.headers.get("x-gateway-generation-id");
@@ -188,7 +191,7 @@ async function sendMany(send: () => Promise<Response>, covered: number): Promise
   await eventually("those covered have reached the vendor", () => vendor.calls.length === covered);
   const holds = (await manage(gateway, "/holds")).body["data"] as unknown[];
   expect(holds).toHaveLength(covered);
-  for (const call of vendor.calls) call.letGoOn();
+  for (const call of vendor.calls) call.openGate();
   await Promise.all(all);
   return statuses;
 }
@@ -196,7 +199,7 @@ async function sendMany(send: () => Promise<Response>, covered: number): Promise
 describe("500 concurrent requests of which 10 are covered", () => {
   test("exactly 10 run if the balance covers 10, and the balance never falls below zero", async () => {
     const hold = await holdOfChat();
-    const key = await addPayer(gateway, { id: "user_crowd" });
+    const key = await addAccountWithKey(gateway, { id: "user_crowd" });
     await manage(gateway, "/accounts/user_crowd/credits", {
       amount: ((10 * hold + hold - 1) / 1e9).toFixed(9),
     });
@@ -207,7 +210,11 @@ describe("500 concurrent requests of which 10 are covered", () => {
 
   test("exactly 10 run if the key's limit covers 10", async () => {
     const hold = await holdOfChat();
-    const key = await addPayer(gateway, { id: "user_key", overdraft: null }, { spendLimit: 10 * hold });
+    const key = await addAccountWithKey(
+      gateway,
+      { id: "user_key", overdraft: null },
+      { spendLimit: 10 * hold },
+    );
     expect(await sendMany(() => chat(key), 10)).toEqual({ 200: 10, 402: 490 });
     const own = await fetch(`${gateway.base}/key`, { headers: { authorization: `Bearer ${key}` } });
     expect(await own.json()).toMatchObject({
@@ -221,7 +228,7 @@ describe("500 concurrent requests of which 10 are covered", () => {
 
   test("exactly 10 run if the member's daily limit covers 10", async () => {
     const hold = await holdOfChat();
-    const key = await addPayer(
+    const key = await addAccountWithKey(
       gateway,
       { id: "org_daily", kind: "organization", overdraft: null },
       { userId: "user_member" },
@@ -232,7 +239,7 @@ describe("500 concurrent requests of which 10 are covered", () => {
 
   test("exactly 10 run if the organization's monthly limit covers 10", async () => {
     const hold = await holdOfChat();
-    const key = await addPayer(gateway, {
+    const key = await addAccountWithKey(gateway, {
       id: "org_monthly",
       kind: "organization",
       overdraft: null,
@@ -245,7 +252,7 @@ describe("500 concurrent requests of which 10 are covered", () => {
 describe("the hold of a request that has ended", () => {
   async function payer(): Promise<{ id: string; key: string }> {
     const id = `user_end${made}`;
-    const key = await addPayer(gateway, { id });
+    const key = await addAccountWithKey(gateway, { id });
     await manage(gateway, `/accounts/${id}/credits`, { amount: 1 });
     return { id, key };
   }
@@ -291,7 +298,7 @@ test("holds are released and the ledger is consistent after a vendor that never 
   const own = startVendor();
   const timers = "timers: { first_token_ms: 50 }\nserver: { drain_ms: 50 }";
   const first = await startTestGateway({ yaml: yamlFor(own.baseUrl, timers) });
-  const key = await addPayer(first, { id: "user_slow" });
+  const key = await addAccountWithKey(first, { id: "user_slow" });
   await manage(first, "/accounts/user_slow/credits", { amount: 1 });
   const send = (stream: boolean) =>
     fetch(`${first.base}/chat/completions`, {
@@ -318,6 +325,6 @@ test("holds are released and the ledger is consistent after a vendor that never 
   const { balance, held } = await balanceOf(second, "user_slow");
   expect(held).toBe(0);
   expect(balance).toBeLessThan(1_000_000_000);
-  expect(await findTrouble(second)).toEqual([]);
+  expect(await findLedgerProblems(second)).toEqual([]);
   await second.stop();
 });

@@ -4,7 +4,7 @@ import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { prepareData } from "../support/prepared-data.ts";
-import { WATCHED_MS } from "../support/raw-client.ts";
+import { ABORT_WATCH_DELAY_MS } from "../support/raw-client.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import {
   documentOf,
@@ -192,7 +192,7 @@ describe("the limit of tokens a minute", () => {
     });
     const several = [ask(), ask({ more: { max_tokens: 32_000 } }), ask({ more: { stream: true } })];
     await eventually("all have reached the vendor", () => vendor.calls.length === several.length);
-    for (const call of vendor.calls) call.letGoOn();
+    for (const call of vendor.calls) call.openGate();
     for (const one of several) expect((await one).status).toBe(200);
   });
 
@@ -270,7 +270,7 @@ describe("the limit of concurrent requests", () => {
     expect(await rejected.json()).toMatchObject({
       error: { metadata: { limit_source: "account", limit_kind: "concurrent", limit: 1 } },
     });
-    (await vendor.call(0)).letGoOn();
+    (await vendor.call(0)).openGate();
     expect((await waiting).status).toBe(200);
     vendor.perform(answerAll);
     expect((await ask()).status).toBe(200);
@@ -290,7 +290,7 @@ describe("the limit of concurrent requests", () => {
       const asked = ask({ signal: leaving.signal, more: { stream: true } }).catch(() => null);
       await (await vendor.call(0)).atGate;
       if (begins) await asked;
-      clock.advance(WATCHED_MS);
+      clock.advance(ABORT_WATCH_DELAY_MS);
       leaving.abort();
       await asked;
       vendor.perform(answerAll);

@@ -6,7 +6,7 @@ import { changeKey } from "../../src/core/accounts/manage-keys.ts";
 import type { KeyRecord } from "../../src/core/accounts/records.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin, createFounder, type Founder } from "../support/management.ts";
+import { type AccountTools, callAdmin, createAccountTools } from "../support/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { documentOf, healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -15,7 +15,7 @@ const AS_CONFIGURED = { requests_per_minute: null, tokens_per_minute: null, conc
 let vendor: Vendor;
 let clock: TestClock;
 let gateway: TestGateway;
-let found: Founder;
+let create: AccountTools;
 
 beforeAll(async () => {
   vendor = startVendor(healthy("Alpha"));
@@ -35,7 +35,7 @@ providers:
     base_url: ${vendor.baseUrl}
     models: [{id: acme/a}, {id: acme/exempt}, {id: "acme/hot:free"}, {id: "acme/warm:free"}, {id: "acme/plain"}]`,
   });
-  found = createFounder(gateway);
+  create = createAccountTools(gateway);
 });
 // Resets the limits of every model.
 beforeEach(() => {
@@ -52,9 +52,9 @@ const operator = (method: string, path: string, body?: unknown) =>
 
 /** Creates a user with an overdraft, an inference key and a management key. */
 async function makeUser(more: Readonly<Record<string, unknown>> = {}) {
-  const user = await found.user("Ada", { overdraft: null, ...more });
+  const user = await create.user("Ada", { overdraft: null, ...more });
   const made = await operator("POST", "/keys", { name: "k", account_id: user });
-  const management = await found.key(user, { kind: "management" });
+  const management = await create.key(user, { kind: "management" });
   return {
     user,
     keyId: made.data.id,
@@ -159,7 +159,7 @@ describe("a key's own limit", () => {
     const call = await vendor.call(0);
     await call.atGate;
     expect(await rejectionOf(await ask(secret))).toEqual([429, "key", "concurrent", 1]);
-    call.letGoOn();
+    call.openGate();
     expect((await waiting).status).toBe(200);
   });
 
@@ -230,7 +230,7 @@ describe("a key's own limit", () => {
 describe("an account's own limit", () => {
   test("is shared by all its keys, and only the operator can set it", async () => {
     const { user, secret, asUser } = await makeUser({ rate_limit: { requests_per_minute: 2 } });
-    const second = await found.key(user);
+    const second = await create.key(user);
     expect((await ask(secret)).status).toBe(200);
     expect((await ask(second)).status).toBe(200);
     expect(await rejectionOf(await ask(second))).toEqual([429, "account", "requests_per_minute", 2]);
@@ -246,17 +246,17 @@ describe("an account's own limit", () => {
 
   test("of an organization applies to requests that it pays for, and an owner cannot set it", async () => {
     const { user, secret } = await makeUser();
-    const organization = await found.organization(user, {
+    const organization = await create.organization(user, {
       overdraft: null,
       rate_limit: { concurrent: 4, requests_per_minute: 1 },
     });
     const path = `/organizations/${organization}`;
     expect((await operator("GET", path)).data["rate_limit"]).toMatchObject({ concurrent: 4 });
-    const owner = await found.key(organization, { kind: "management", user_id: user });
+    const owner = await create.key(organization, { kind: "management", user_id: user });
     expect((await callAdmin(gateway, owner, "PATCH", path, { rate_limit: { concurrent: 9 } })).status).toBe(
       403,
     );
-    const theirs = await found.key(organization, { user_id: user });
+    const theirs = await create.key(organization, { user_id: user });
     expect((await ask(theirs)).status).toBe(200);
     expect(await rejectionOf(await ask(theirs))).toEqual([429, "account", "requests_per_minute", 1]);
     expect((await ask(secret)).status).toBe(200);
@@ -376,7 +376,7 @@ describe("a request to count tokens", () => {
     const unknown = await count(secret, "acme/unknown");
     expect([unknown.status, unknown.headers.get("x-ratelimit-remaining-requests")]).toEqual([400, "1"]);
     expect((await count(secret)).status).toBe(200);
-    expect((await count(await found.key(user))).status).toBe(429);
+    expect((await count(await create.key(user))).status).toBe(429);
   });
 
   test("counts for an address without a key, but not for the model", async () => {

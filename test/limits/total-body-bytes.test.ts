@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { WATCHED_MS } from "../support/raw-client.ts";
+import { ABORT_WATCH_DELAY_MS } from "../support/raw-client.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { healthy, opening, type Play, startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -86,7 +86,7 @@ async function holdAllBut(left: number): Promise<{ answer: Promise<Response>; en
   return {
     answer,
     end() {
-      call.letGoOn();
+      call.openGate();
       call.connection.end();
     },
   };
@@ -168,7 +168,7 @@ describe("the bodies of all requests", () => {
     const response = await postChat(gateway, requestOf(TOTAL, { stream: true }));
     expect(response.status).toBe(200);
     await expectNoRoom(await postChat(gateway, requestOf(1_000)));
-    (await vendor.call(0)).letGoOn();
+    (await vendor.call(0)).openGate();
     expect(await response.text()).toEndWith("[DONE]\n\n");
     await expectAllGivenBack();
   });
@@ -241,7 +241,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
         signal: leaving.signal,
       });
       await (await vendor.call(0)).atGate;
-      clock.advance(WATCHED_MS);
+      clock.advance(ABORT_WATCH_DELAY_MS);
       leaving.abort();
       await expect(answer).rejects.toThrow();
     },

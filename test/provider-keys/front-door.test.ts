@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
 import {
-  answerPlainly,
+  answerHello,
   type RecordedRequest,
   type Responder,
   startRecordingVendor,
@@ -17,7 +17,7 @@ beforeAll(async () => {
   site = await startSite({ health: testHealth.health });
 });
 beforeEach(() => {
-  testHealth.forget();
+  testHealth.reset();
   for (const vendor of [site.near, site.far, site.openai]) vendor.reset();
 });
 afterAll(() => site.stop());
@@ -38,7 +38,7 @@ function except(secret: string, respond: Responder): Responder {
   return (request: RecordedRequest, owner: number) =>
     request.headers.get("authorization") === `Bearer ${secret}`
       ? respond(request, owner)
-      : answerPlainly(request);
+      : answerHello(request);
 }
 
 const OWN = "own-first-0123456789";
@@ -117,7 +117,7 @@ describe("a BYOK key", () => {
     site.near.reset(async (request) => {
       const wanted = JSON.parse(request.text).messages[0].content as string;
       const sent = request.headers.get("authorization");
-      return sent === `Bearer ${wanted}` ? answerPlainly(request) : Response.json({}, { status: 500 });
+      return sent === `Bearer ${wanted}` ? answerHello(request) : Response.json({}, { status: 500 });
     });
     const turns = Array.from({ length: 40 }, (_, owner) => accounts[owner % 4]!);
     const statuses = await Promise.all(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { answerPlainly, type Responder } from "../support/recording-vendor.ts";
+import { answerHello, type Responder } from "../support/recording-vendor.ts";
 import { makeAccount, makeKey, type Site, startSite } from "./site.ts";
 
 const OWN = "own-hidden-secret-0123456789";
@@ -32,7 +32,7 @@ async function useUp(site: Site): Promise<string[]> {
       return Response.json({ error }, { status });
     };
   for (const status of [200, 400, 401, 402, 403, 429, 500, 503]) {
-    site.near.reset(status === 200 ? answerPlainly : echo(status));
+    site.near.reset(status === 200 ? answerHello : echo(status));
     await collect(site.chat(key, { provider: { only: ["near"] } }));
     await collect(site.chat(key, { stream: true, provider: { only: ["near"] } }));
     await collect(site.manage(`${path}/${id}/test`, { method: "POST" }));

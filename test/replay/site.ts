@@ -1,6 +1,6 @@
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { createFounder } from "../support/management.ts";
+import { createAccountTools } from "../support/management.ts";
 import type { Json } from "./conversation.ts";
 import { TARGETS, type Target } from "./hosts.ts";
 import type { Recording } from "./recordings.ts";
@@ -53,11 +53,11 @@ export async function startReplaySite(failures: readonly FormatName[] = []): Pro
     },
   });
   const gateway = await startTestGateway({ yaml: describeSite(`http://127.0.0.1:${vendor.port}`, failures) });
-  const founder = createFounder(gateway);
+  const create = createAccountTools(gateway);
   const keys = new Map<string, string>();
   const findKey = async (principal: string | null): Promise<string> => {
     if (principal === null) return gateway.key;
-    const key = keys.get(principal) ?? (await founder.key(await founder.user()));
+    const key = keys.get(principal) ?? (await create.key(await create.user()));
     keys.set(principal, key);
     return key;
   };

@@ -1,4 +1,4 @@
-import { answerPlainly, type RecordedRequest } from "./recording-vendor.ts";
+import { answerHello, type RecordedRequest } from "./recording-vendor.ts";
 
 /** Answers "Hello there." in the format of the request; chat completions also as a stream. */
 export function answerAnyFormat(request: RecordedRequest): Response {
@@ -7,7 +7,7 @@ export function answerAnyFormat(request: RecordedRequest): Response {
   if (path.endsWith("/messages")) return Response.json(MESSAGE);
   if (path.endsWith("/responses")) return Response.json(RESPONSE);
   if (path.endsWith(":generateContent")) return Response.json(GEMINI);
-  return answerPlainly(request);
+  return answerHello(request);
 }
 
 const TEXT = "Hello there.";

@@ -21,7 +21,7 @@ export interface Site {
   /** Starts a gateway in it. `key` is that of an earlier start. */
   start(key?: string): Promise<GatewayProcess>;
   /** Starts a gateway that must fail to start. Resolves with its exit code and output. */
-  startInVain(): Promise<{ readonly exitCode: number; readonly printed: string }>;
+  startExpectingFailure(): Promise<{ readonly exitCode: number; readonly printed: string }>;
   /** Starts a gateway and kills it after `afterMs`, at an arbitrary point of its start. */
   startAndKill(afterMs: number): Promise<void>;
   /** Lists the files of the journal that are not empty. */
@@ -51,7 +51,7 @@ export function makeSite(yaml: string, command = FROM_SOURCE): Site {
       await process.listening();
       return process.asGateway(key);
     },
-    async startInVain() {
+    async startExpectingFailure() {
       const process = spawn();
       const exitCode = await process.exited;
       return { exitCode, printed: process.printed };

@@ -52,7 +52,7 @@ export async function callAdmin(
 }
 
 /** Creates accounts and keys as the operator. Each function returns an id, or a secret. */
-export interface Founder {
+export interface AccountTools {
   user(name?: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   organization(owner?: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   member(organization: string, user: string, role: string): Promise<void>;
@@ -61,7 +61,7 @@ export interface Founder {
 }
 
 /** Creates the functions for a gateway. */
-export function createFounder(gateway: Pick<TestGateway, "url" | "adminKey">): Founder {
+export function createAccountTools(gateway: Pick<TestGateway, "url" | "adminKey">): AccountTools {
   const make = async (method: string, path: string, body: unknown): Promise<ApiAnswer> => {
     const answer = await callAdmin(gateway, gateway.adminKey, method, path, body);
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);

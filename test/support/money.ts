@@ -19,7 +19,7 @@ export async function withStoresOf<T>(
 }
 
 /** Creates an account without credits, and an inference key of it. */
-export function addPayer(
+export function addAccountWithKey(
   gateway: TestGateway,
   account: Partial<AccountRecord> & Pick<AccountRecord, "id">,
   key: Partial<NewKey> = {},
@@ -79,7 +79,7 @@ export async function balanceOf(
 }
 
 /** Returns the inconsistencies of the ledger and the current holds. Empty if no request is running. */
-export async function findTrouble(gateway: TestGateway): Promise<unknown[]> {
+export async function findLedgerProblems(gateway: TestGateway): Promise<unknown[]> {
   const check = await manage(gateway, "/ledger/check");
   const holds = await manage(gateway, "/holds");
   return [...(check.body["data"] as unknown[]), ...(holds.body["data"] as unknown[])];

@@ -2,7 +2,7 @@ import type { Socket } from "bun";
 import type { TestGateway } from "./gateway.ts";
 
 /** The delay until the gateway subscribes to a client's abort signal. Milliseconds. */
-export const WATCHED_MS = 20;
+export const ABORT_WATCH_DELAY_MS = 20;
 
 /** A client on its own socket that can stop reading. */
 export interface RawClient {
@@ -10,31 +10,31 @@ export interface RawClient {
   readonly received: string;
   readonly receivedBytes: number;
   /** Waits until `text` has been received. Rejects if the connection closes before that. */
-  sees(text: string): Promise<void>;
+  waitForText(text: string): Promise<void>;
   /** Sends text unchanged. */
   send(text: string): void;
   /** Stops reading, so that the system's buffers fill up. */
   pause(): void;
   resume(): void;
   /** Closes the connection abruptly. */
-  leave(): void;
+  disconnect(): void;
   /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
 }
 
 /** Posts a chat completion on a raw socket. */
-export async function openRawChat(
+export async function postRawChat(
   gateway: Pick<TestGateway, "url" | "key">,
   body: unknown,
 ): Promise<RawClient> {
   const text = JSON.stringify(body);
   const client = await dialRaw(gateway);
-  client.send(rawChatHead(gateway, `content-length: ${Buffer.byteLength(text)}`) + text);
+  client.send(encodeChatHead(gateway, `content-length: ${Buffer.byteLength(text)}`) + text);
   return client;
 }
 
 /** Returns the head of a chat completion request, with the lines that frame its body. */
-export function rawChatHead({ url, key }: Pick<TestGateway, "url" | "key">, ...framing: string[]): string {
+export function encodeChatHead({ url, key }: Pick<TestGateway, "url" | "key">, ...framing: string[]): string {
   const lines = [
     "POST /api/gateway/chat/completions HTTP/1.1",
     `host: ${new URL(url).host}`,
@@ -77,7 +77,7 @@ class SocketClient implements RawClient {
     return this.ending.promise;
   }
 
-  async sees(text: string): Promise<void> {
+  async waitForText(text: string): Promise<void> {
     while (!this.received.includes(text)) {
       if (this.isGone) throw new Error(`the connection closed before ${JSON.stringify(text)} had come`);
       await this.change.promise;
@@ -102,7 +102,7 @@ class SocketClient implements RawClient {
     this.socket.resume();
   }
 
-  leave(): void {
+  disconnect(): void {
     this.socket.terminate();
   }
 

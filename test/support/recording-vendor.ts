@@ -28,7 +28,7 @@ export interface RecordingVendor {
 /** Starts a recording vendor. */
 export function startRecordingVendor(): RecordingVendor {
   const requests: RecordedRequest[] = [];
-  let responder: Responder = answerPlainly;
+  let responder: Responder = answerHello;
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -49,7 +49,7 @@ export function startRecordingVendor(): RecordingVendor {
       if (request === undefined) throw new Error("nothing has reached the vendor");
       return request;
     },
-    reset(respond = answerPlainly) {
+    reset(respond = answerHello) {
       requests.length = 0;
       responder = respond;
     },
@@ -80,7 +80,7 @@ export const VENDOR_KEY = "sk-vendor-0123456789abcdef";
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
 /** Answers "Hello there." in chat completions, as a stream if requested. */
-export function answerPlainly(request: RecordedRequest): Response {
+export function answerHello(request: RecordedRequest): Response {
   const head = { id: "chatcmpl-vendor", created: 1, model: "upstream-model" };
   if (!/"stream"\s*:\s*true/.test(request.text)) {
     const message = { role: "assistant", content: "Hello there." };

@@ -22,25 +22,25 @@ export interface GatewayProcess {
 }
 
 /** The environment and input of a command in its own process. */
-export interface Surroundings {
+export interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Empty by default. */
   readonly stdin?: string;
 }
 
 /** A folder to run commands in, with an environment that contains nothing of this machine. */
-export interface Workplace {
+export interface Workspace {
   readonly folder: string;
   /** Runs a command in a process that all tests share, after the commands that were queued before. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<CommandRun>;
   /** Runs a command in its own process, as a shell does. */
-  runAlone(args: readonly string[], surroundings?: Surroundings): Promise<CommandRun>;
+  runInOwnProcess(args: readonly string[], options?: CommandOptions): Promise<CommandRun>;
   start(environment?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
   clear(): void;
 }
 
 /** Creates a workspace. Gateways in it listen on a free port. */
-export function createWorkplace(): Workplace {
+export function createWorkspace(): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "gateway-command-"));
   const complete = (environment: Readonly<Record<string, string>>) => ({
     PATH: process.env["PATH"] ?? "",
@@ -62,7 +62,7 @@ export function createWorkplace(): Workplace {
       host ??= startHost();
       return host({ args, folder, environment: complete(environment) });
     },
-    async runAlone(args, { environment = {}, stdin } = {}) {
+    async runInOwnProcess(args, { environment = {}, stdin } = {}) {
       const child = spawn(args, environment, stdin);
       const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
       return { exitCode: await child.exited, stdout, stderr };

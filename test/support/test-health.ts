@@ -3,7 +3,7 @@ import { createHealth, type Health } from "../../src/core/routing/health.ts";
 /** Health that a test can reset, so that earlier requests do not affect it. */
 export interface TestHealth {
   readonly health: Health;
-  forget(): void;
+  reset(): void;
 }
 
 /** Creates the real health tracking, without any observations. */
@@ -17,7 +17,7 @@ export function createTestHealth(): TestHealth {
       begin: (target, now) => current.begin(target, now),
       record: (target, report, times) => current.record(target, report, times),
     },
-    forget() {
+    reset() {
       current = createHealth();
     },
   };

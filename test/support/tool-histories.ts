@@ -27,7 +27,7 @@ export function isValidFor(messages: readonly OutlineMessage[], rules: ToolCallR
       if (candidate.kind !== "assistant") return false;
       const open = [...candidate.callIds, ...(candidate.hostedIds ?? [])];
       for (const id of answered[before]!) open.splice(open.indexOf(id), 1);
-      return open.includes(message.callId) && standsWell(messages, before, at, rules);
+      return open.includes(message.callId) && isAllowedPosition(messages, before, at, rules);
     };
     const before = [...messages.keys()].slice(0, at).findLast(waits);
     if (before === undefined) return false;
@@ -48,7 +48,7 @@ function turnStart(messages: readonly OutlineMessage[], at: number): number {
 }
 
 /** Returns whether a result at `at` may answer a call of message `before`, given the messages between them. */
-function standsWell(
+function isAllowedPosition(
   messages: readonly OutlineMessage[],
   before: number,
   at: number,
@@ -67,7 +67,7 @@ function standsWell(
  * Pairs each result with the nearest earlier call that has its id and no other result; within a message, with
  * the first. Returns `message/index` of the call by the result's index.
  */
-export function pairPlainly(messages: readonly OutlineMessage[]): Map<number, string> {
+export function pairWithNearestCall(messages: readonly OutlineMessage[]): Map<number, string> {
   const pairs = new Map<number, string>();
   const taken = new Set<string>();
   const openCalls = (before: number, id: string | null): string[] =>

@@ -38,7 +38,7 @@ export interface VendorCall {
   /** Waits until the test opens the gate, or the connection is closed. */
   gate(): Promise<void>;
   /** Opens the gate. */
-  letGoOn(): void;
+  openGate(): void;
   /** Resolves when the vendor has reached its gate. */
   readonly atGate: Promise<void>;
 }
@@ -132,7 +132,7 @@ class ScriptedCall implements VendorCall {
     await Promise.race([this.opening.promise, this.connection.closed]);
   }
 
-  letGoOn(): void {
+  openGate(): void {
     this.opening.resolve();
   }
 }

@@ -3,7 +3,7 @@ import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
 import { ANSWERED_TEXT, answerWithUsage } from "../../support/scripts/answer-with-usage.ts";
 import { USAGE_OF } from "../../support/scripts/usage-of.ts";
 import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
-import { addPayer, DOLLAR, expectSound, type Payer } from "../payer.ts";
+import { addAccountWithKey, DOLLAR, expectSound, type Payer } from "../payer.ts";
 import { PRICES, type TestBed } from "../test-bed.ts";
 
 /* Vendors that count what no request can have used. */
@@ -52,7 +52,7 @@ const impossible = FORMAT_NAMES.map(
   (format): HostileCase => ({
     name: `A1 impossible tokens and searches, counted by a vendor of ${format}: an estimate is charged, and the gateway stays ready`,
     async run(bed) {
-      const payer = await addPayer(bed, DOLLAR);
+      const payer = await addAccountWithKey(bed, DOLLAR);
       for (const stream of [false, true]) {
         for (const counts of IMPOSSIBLE) {
           answerImpossibly(bed, format, counts);
@@ -76,7 +76,7 @@ const afterKill: HostileCase = {
   name: "A1 impossible counts, kill -9 and a new start: the gateway is ready, and balances are exact to the nanodollar",
   config: "limits: {attempts: 1}",
   async run(bed) {
-    const payer = await addPayer(bed, DOLLAR);
+    const payer = await addAccountWithKey(bed, DOLLAR);
     const answers: string[] = [];
     for (const format of FORMAT_NAMES) {
       for (const counts of IMPOSSIBLE) {

@@ -5,7 +5,7 @@ import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
 import { USAGE_OF } from "../../support/scripts/usage-of.ts";
 import { documentOf, type VendorCall } from "../../support/vendor.ts";
 import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
-import { addPayer, DOLLAR, expectSound, type Payer } from "../payer.ts";
+import { addAccountWithKey, DOLLAR, expectSound, type Payer } from "../payer.ts";
 import { LONGEST_ANSWER, PRICES } from "../test-bed.ts";
 
 /* Answers that cost more than their account has. */
@@ -42,7 +42,7 @@ const books = FORMAT_NAMES.flatMap((format): HostileCase[] =>
     name: `A4 no max_tokens, 8.3 cents, and 100,000 tokens from ${format}, ${stream ? "streamed" : "whole"}: the balance stays above zero`,
     async run(bed) {
       bed.scripted.perform((call) => sendLongAnswer(call, format));
-      const payer = await addPayer(bed, SMALL_BALANCE);
+      const payer = await addAccountWithKey(bed, SMALL_BALANCE);
       const response = await payer.post(CHAT, { model: bed.paidModelOf(format), stream, messages });
       const text = await response.text();
       ensure(response.status === 200, `status ${response.status}: ${text.slice(0, 300)}`);
@@ -67,7 +67,7 @@ async function askAtOnce(payer: Payer, model: string, count: number, stream: boo
 const shortAnswers: HostileCase = {
   name: "A4 12 concurrent requests with short answers on one dollar, without max_tokens: all are answered",
   async run(bed) {
-    const payer = await addPayer(bed, DOLLAR);
+    const payer = await addAccountWithKey(bed, DOLLAR);
     let open = true;
     const asked = 12;
     bed.scripted.perform(async (call) => {
@@ -78,7 +78,7 @@ const shortAnswers: HostileCase = {
     const answers = askAtOnce(payer, bed.paidModelOf("openai-chat"), asked, false);
     await eventually("all have reached the vendor", () => bed.scripted.calls.length === asked);
     open = false;
-    for (const call of bed.scripted.calls) call.letGoOn();
+    for (const call of bed.scripted.calls) call.openGate();
     const statuses = await answers;
     ensure(
       statuses.every((status) => status === "200"),
@@ -97,7 +97,7 @@ const longAnswers = [true, false].map(
   (stream): HostileCase => ({
     name: `A4 12 concurrent requests on one dollar, with 100,000 tokens each, ${stream ? "streamed" : "whole"}: the balance stays above zero`,
     async run(bed) {
-      const payer = await addPayer(bed, DOLLAR);
+      const payer = await addAccountWithKey(bed, DOLLAR);
       bed.scripted.perform((call) => sendLongAnswer(call, "openai-chat"));
       const statuses = await askAtOnce(payer, bed.paidModelOf("openai-chat"), 12, stream);
       const balance = await payer.rest();
@@ -111,7 +111,7 @@ const longAnswers = [true, false].map(
 const hugeBound: HostileCase = {
   name: "A4 a max_tokens of 100 million is held at the model's longest answer",
   async run(bed) {
-    const payer = await addPayer(bed, 20 * DOLLAR);
+    const payer = await addAccountWithKey(bed, 20 * DOLLAR);
     bed.scripted.perform(async (call) => {
       await call.gate();
       await call.respond(200, documentOf("Alpha"));
@@ -120,7 +120,7 @@ const hugeBound: HostileCase = {
     const answer = payer.post(CHAT, body);
     await (await bed.scripted.call(0)).atGate;
     const held = await payer.held();
-    bed.scripted.calls[0]?.letGoOn();
+    bed.scripted.calls[0]?.openGate();
     const most = LONGEST_ANSWER * PRICES.completion + 1_000 * PRICES.prompt;
     ensure(held > 0 && held <= most, `${held} nanodollars are held`);
     return expectStatus(await answer, 200);
@@ -130,7 +130,7 @@ const hugeBound: HostileCase = {
 const tokensPerMinute: HostileCase = {
   name: "A4 2,000 tokens a minute and no max_tokens: ten small requests in one minute are answered",
   async run(bed) {
-    const payer = await addPayer(bed, DOLLAR, {
+    const payer = await addAccountWithKey(bed, DOLLAR, {
       rate_limit: { requests_per_minute: null, tokens_per_minute: 2_000, concurrent: null },
     });
     for (let asked = 0; asked < 10; asked++) {

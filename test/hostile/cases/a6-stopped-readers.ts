@@ -1,9 +1,9 @@
 import { times } from "../../growth/dimension.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openRawChat, type RawClient } from "../../support/raw-client.ts";
+import { postRawChat, type RawClient } from "../../support/raw-client.ts";
 import { closing, opening, textOf, type VendorCall } from "../../support/vendor.ts";
 import { ensure, type HostileCase } from "../hostile-case.ts";
-import { addPayer, DOLLAR, expectSound, fetchEnded, type Payer } from "../payer.ts";
+import { addAccountWithKey, DOLLAR, expectSound, fetchEnded, type Payer } from "../payer.ts";
 import type { TestBed } from "../test-bed.ts";
 
 /* Clients that ask for long streams and stop reading them. */
@@ -33,8 +33,8 @@ async function stopReading(bed: TestBed, { key }: Payer): Promise<RawClient[]> {
   const body = { model: bed.paidModelOf("openai-chat"), stream: true, max_tokens: 1_000, messages };
   return Promise.all(
     times(READERS, async () => {
-      const client = await openRawChat(gateway, body);
-      await client.sees("x-gateway-generation-id: gen_");
+      const client = await postRawChat(gateway, body);
+      await client.waitForText("x-gateway-generation-id: gen_");
       client.pause();
       return client;
     }),
@@ -61,11 +61,11 @@ async function expectCharged(bed: TestBed, payer: Payer, clients: readonly RawCl
 }
 
 async function burst(bed: TestBed): Promise<void> {
-  const payer = await addPayer(bed, 1_000 * DOLLAR);
+  const payer = await addAccountWithKey(bed, 1_000 * DOLLAR);
   const clients = await stopReading(bed, payer);
   await eventually("nothing is held any more", async () => (await payer.held()) === 0, PATIENCE_MS);
   await expectCharged(bed, payer, clients);
-  for (const client of clients) client.leave();
+  for (const client of clients) client.disconnect();
 }
 
 const PATIENCE_MS = 30_000;

@@ -4,7 +4,7 @@ import { listDamagedLines } from "../../../src/storage/journal/damaged-lines.ts"
 import { FROM_SOURCE, makeSite } from "../../support/gateway-process.ts";
 import { listOpenEntries } from "../../support/list-open-entries.ts";
 import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
-import { addPayer, DOLLAR, expectSound } from "../payer.ts";
+import { addAccountWithKey, DOLLAR, expectSound } from "../payer.ts";
 
 /* Files and disks that are not as they should be. */
 
@@ -14,7 +14,7 @@ const damagedLine: HostileCase = {
   name: "A7 a damaged line in the middle of the journal is logged and kept in a file, and the lines around it are recovered",
   config: "log_level: info",
   async run(bed) {
-    const payer = await addPayer(bed, DOLLAR);
+    const payer = await addAccountWithKey(bed, DOLLAR);
     const messages = [{ role: "user", content: "Hello!" }];
     const body = { model: bed.paidModelOf("openai-chat"), messages };
     for (let asked = 0; asked < 5; asked++)
@@ -62,7 +62,7 @@ const fullDisk: HostileCase = {
     for (const size of ["4k", "400k"]) {
       const mount = `mkdir -p "$GATEWAY_DATA_DIR" && mount -t tmpfs -o size=${size} tmpfs "$GATEWAY_DATA_DIR"`;
       const site = makeSite("", ["unshare", "-rm", "sh", "-c", `${mount}; exec "$@"`, "sh", ...FROM_SOURCE]);
-      const { exitCode, printed } = await site.startInVain();
+      const { exitCode, printed } = await site.startExpectingFailure();
       site.remove();
       ensure(
         exitCode === 1 &&

@@ -1,6 +1,6 @@
-import { dialRaw, openRawChat, rawChatHead } from "../../support/raw-client.ts";
+import { dialRaw, encodeChatHead, postRawChat } from "../../support/raw-client.ts";
 import { ensure, type HostileCase } from "../hostile-case.ts";
-import { addPayer, DOLLAR } from "../payer.ts";
+import { addAccountWithKey, DOLLAR } from "../payer.ts";
 
 /* Requests that stand strangely on their connection. */
 
@@ -10,7 +10,7 @@ const twoHosts: HostileCase = {
     const text = JSON.stringify({ model: bed.paidModelOf("openai-chat"), messages: [] });
     for (const host of ["other.example", new URL(bed.gateway.url).host]) {
       const client = await dialRaw(bed.gateway);
-      client.send(rawChatHead(bed.gateway, `host: ${host}`, `content-length: ${text.length}`) + text);
+      client.send(encodeChatHead(bed.gateway, `host: ${host}`, `content-length: ${text.length}`) + text);
       await client.closed;
       ensure(client.received.startsWith("HTTP/1.1 400 "), client.received.slice(0, 300));
     }
@@ -23,7 +23,7 @@ const pipelined = [false, true].map(
   (stream): HostileCase => ({
     name: `A7 two ${stream ? "streams" : "answers"} requested at once on one connection: it is closed, and neither is charged`,
     async run(bed) {
-      const payer = await addPayer(bed, DOLLAR);
+      const payer = await addAccountWithKey(bed, DOLLAR);
       const gateway = { url: bed.gateway.url, key: payer.key };
       const body = {
         model: bed.paidModelOf("openai-chat"),
@@ -31,14 +31,14 @@ const pipelined = [false, true].map(
         messages: [{ role: "user", content: "Hello!" }],
       };
       const text = JSON.stringify(body);
-      const request = rawChatHead(gateway, `content-length: ${text.length}`) + text;
+      const request = encodeChatHead(gateway, `content-length: ${text.length}`) + text;
       const client = await dialRaw(gateway);
       client.send(request + request);
       await client.closed;
       const balance = await payer.rest();
       const isAnswered = client.received.includes("Alpha");
       ensure(balance === DOLLAR || isAnswered, `${DOLLAR - balance} nanodollars without an answer`);
-      const next = await openRawChat(gateway, body);
+      const next = await postRawChat(gateway, body);
       await next.sees("Alpha");
       next.leave();
       return isAnswered ? "answered" : "closed";

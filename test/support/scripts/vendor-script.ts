@@ -58,7 +58,7 @@ export function encodeEvents(events: readonly unknown[], isNamed = false): Buffe
 }
 
 /** Returns a healthy vendor of a format that answers `NAME one two`. */
-export function healthyScript(script: VendorScript, name: string): Play {
+export function healthyBehavior(script: VendorScript, name: string): Play {
   return async (call) => {
     const isStream = script.isStream(call.head, call.body);
     if (!isStream) return call.respond(200, script.document(`${name} one two`, "stop"));

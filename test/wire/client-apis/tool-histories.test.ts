@@ -9,7 +9,7 @@ import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.
 import { CLIENTS, type Client, FORMAT_OF } from "../../fidelity/formats.ts";
 import { openRequest } from "../../fidelity/open-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
-import { callIdsOf, describeAt, isValidFor, pairPlainly } from "../../support/tool-histories.ts";
+import { callIdsOf, describeAt, isValidFor, pairWithNearestCall } from "../../support/tool-histories.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the bodies are read without a schema
 type Json = any;
@@ -195,7 +195,7 @@ function send(client: Client, steps: readonly Step[], target: UpstreamTarget) {
 
 /** Lists `call -> result` for each result that answers a call, sorted. */
 function listPairs(history: readonly ReadMessage[]): string[] {
-  const pairs = [...pairPlainly(history)].map(
+  const pairs = [...pairWithNearestCall(history)].map(
     ([at, name]) => `${describeAt(history, name)} -> ${history[at]!.text}`,
   );
   return pairs.filter((pair) => !pair.endsWith(`-> ${INTERRUPTED}`)).toSorted();

@@ -9,7 +9,7 @@ import type {
 } from "../../../src/wire/conversation/outline.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
-import { callIdsOf, FITS, isValidFor, pairPlainly } from "../../support/tool-histories.ts";
+import { callIdsOf, FITS, isValidFor, pairWithNearestCall } from "../../support/tool-histories.ts";
 
 /** An assistant message with calls, each `id` or `id=input`. Calls with equal texts are equal. */
 function calls(...written: string[]): OutlineAssistant {
@@ -204,7 +204,7 @@ describe("tool-call repair of any history", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         const repaired = applyRepair(messages, repairToolCalls(messages, rules));
-        const pairsOut = pairPlainly(repaired.map(({ message }) => message));
+        const pairsOut = pairWithNearestCall(repaired.map(({ message }) => message));
         const pairs = new Map<number, string>();
         for (const [at, name] of pairsOut) {
           const [source] = repaired[at]!.from;
@@ -214,7 +214,7 @@ describe("tool-call repair of any history", () => {
           pairs.set(source, `${call.message}/${call.from}`);
         }
         const inOrder = (map: Map<number, string>) => [...map].toSorted(([a], [b]) => a - b);
-        expect(inOrder(pairs)).toEqual(inOrder(pairPlainly(messages)));
+        expect(inOrder(pairs)).toEqual(inOrder(pairWithNearestCall(messages)));
       }),
       RUNS,
     );
@@ -228,7 +228,9 @@ describe("tool-call repair of any history", () => {
         expect(froms.filter((at) => !isResult(at))).toEqual(
           [...messages.keys()].filter((at) => !isResult(at)),
         );
-        expect(froms.filter(isResult).toSorted((a, b) => a - b)).toEqual([...pairPlainly(messages).keys()]);
+        expect(froms.filter(isResult).toSorted((a, b) => a - b)).toEqual([
+          ...pairWithNearestCall(messages).keys(),
+        ]);
       }),
       RUNS,
     );
@@ -238,7 +240,7 @@ describe("tool-call repair of any history", () => {
     fc.assert(
       fc.property(messyHistory, anyRules, (messages, rules) => {
         const repair = repairToolCalls(messages, rules);
-        const answered = new Set(pairPlainly(messages).values());
+        const answered = new Set(pairWithNearestCall(messages).values());
         const kept = applyRepair(messages, repair).flatMap((applied) => applied.calls);
         const idOf = (call: (typeof kept)[number]) => callIdsOf(messages[call.message]!)[call.from]!;
         const names = new Set(kept.map(({ message, from }) => `${message}/${from}`));
@@ -326,7 +328,7 @@ describe("tool-call repair of any history", () => {
         const { counts } = repair;
         expect(counts.placeholdersAdded).toBe(applied.filter(({ from }) => from.length === 0).length);
         expect(counts.orphanResultsRemoved).toBe(
-          messages.filter(({ kind }) => kind === "result").length - pairPlainly(messages).size,
+          messages.filter(({ kind }) => kind === "result").length - pairWithNearestCall(messages).size,
         );
         expect(counts.duplicateCallsRemoved).toBe(
           count(messages) - count(applied.map(({ message }) => message)),
