@@ -39,8 +39,8 @@ const pipelined = [false, true].map(
       const isAnswered = client.received.includes("Alpha");
       ensure(balance === DOLLAR || isAnswered, `${DOLLAR - balance} nanodollars without an answer`);
       const next = await postRawChat(gateway, body);
-      await next.sees("Alpha");
-      next.leave();
+      await next.waitForText("Alpha");
+      next.disconnect();
       return isAnswered ? "answered" : "closed";
     },
   }),
