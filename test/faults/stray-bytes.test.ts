@@ -62,7 +62,7 @@ providers:
         if (!text.includes(`"${content}"`)) wrong.push(`${content} got: ${text}`);
       }
       expect(wrong).toEqual([]);
-      const warnings = gateway.log.filter(({ event }) => event.startsWith("an upstream sends bytes behind"));
+      const warnings = gateway.log.filter(({ event }) => event.startsWith("an upstream sends bytes after"));
       expect(warnings.length).toBe(1);
       await gateway.stop();
     },
