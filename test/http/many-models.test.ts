@@ -15,6 +15,7 @@ import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
 import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createAccountTools } from "../support/management.ts";
+import { createTestClock } from "../support/test-clock.ts";
 import { threadTimeMs } from "../support/thread-time.ts";
 
 const ENVIRONMENT = {
@@ -54,7 +55,9 @@ let narrowKey: string;
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-many-"));
   writeFileSync(join(dataDir, CATALOG_FILE), formatImportedCatalog("a test", models));
-  gateway = await startTestGateway({ dataDir, environment: ENVIRONMENT, yaml: "sandbox: off" });
+  // With the system clock, the lists may be prepared in the background while a test counts.
+  const clock = createTestClock();
+  gateway = await startTestGateway({ clock, dataDir, environment: ENVIRONMENT, yaml: "sandbox: off" });
   const create = createAccountTools(gateway);
   const account = await create.user("Ada", { policy: { denied_providers: ["openai"] } });
   narrowKey = await create.key(account);
