@@ -165,7 +165,7 @@ const connecting: readonly Fault[] = [
     whole: failsOver(upstreamError(null, "connection reset")),
   },
   {
-    what: "does not beginSpeaking HTTP",
+    what: "does not speak HTTP",
     play: async (call) => {
       await call.connection.write("220 mail.example ESMTP\r\n\r\n");
       call.connection.end();
