@@ -7,7 +7,7 @@ import type { Target } from "./targets.ts";
  * the same format other than chat. One process serves all pairs, as in production.
  */
 export async function measureTranslation(bench: Bench): Promise<void> {
-  const gateway = bench.targets.find(({ lanes }) => lanes.size > 0);
+  const gateway = bench.targets.find(({ name }) => name === "gateway");
   if (gateway === undefined) return;
   const lanes = new Map(LANES.map(({ name }) => [atDoor(gateway, name), name]));
   const laned: Bench = { ...bench, targets: [...lanes.keys()] };
