@@ -5,7 +5,7 @@ import type { KeyRecord } from "./records.ts";
 
 /**
  * Returns a key with the account that it acts for (docs/api/accounts.md, "Accounts"): the organization with the id
- * `organizationId`, of which the key's user must be a member; for null, the account that the key belongs to.
+ * `organizationId`: the key's user must be a member of it. For null, the account that the key belongs to.
  * @throws GatewayError `permission_denied` if the user is not a member of the organization, or if the account or the user's
  * own account is closed.
  */

@@ -69,7 +69,7 @@ interface ViewedCase {
   readonly leading: readonly ViewedModel[];
 }
 
-/** Lists the cases of which at least one model is available. */
+/** Lists the cases that have at least one available model. */
 function listViewed(rule: TierRule, view: TierView): ViewedCase[] {
   if (rule.by === "free") return viewFree(rule, view);
   return listCases(rule).flatMap(({ when, pick }) => {

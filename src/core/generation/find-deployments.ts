@@ -69,7 +69,7 @@ export function findAllDeployments(
   return all;
 }
 
-/** Returns the model of some deployments, of which there is at least one. */
+/** Returns the model that the deployments serve. There must be at least one deployment. */
 function modelIdOf(deployments: readonly Deployment[]): string {
   return (deployments[0] as Deployment).model.id;
 }

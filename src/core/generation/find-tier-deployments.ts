@@ -174,7 +174,7 @@ function rejectAnonymous({ id }: TierRecord): never {
   );
 }
 
-/** Rejects a tier of which nothing is served here. Free models may return soon; other models must be configured by the operator. */
+/** Rejects a tier without any served model. Free models may return soon; other models must be configured by the operator. */
 function rejectUnserved({ id, rule }: TierRecord, models: readonly string[]): TierDeployments {
   if (rule.by === "free") {
     return none({

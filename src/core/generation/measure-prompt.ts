@@ -48,7 +48,7 @@ export function measurePrompt(
   return fitsNowhere ? countCloser(counter, request, { bounds, isOpen: () => false }) : bounds;
 }
 
-/** Returns the tokens that the prompt has with certainty. Most prompts need no count of characters, of which there are at most as many as bytes. */
+/** Returns the tokens that the prompt has at least. Most prompts need no count of characters: a text has no more characters than bytes. */
 function countCertain(request: MeasuredRequest, deployments: readonly Deployment[]): number {
   const least = request.windowTextBytes / CERTAIN_CHARS_PER_TOKEN;
   const mayBeOver = deployments.some(({ endpoint }) => least > windowOf(endpoint));

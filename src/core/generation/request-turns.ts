@@ -12,7 +12,7 @@ export interface RequestTurns {
   remember(turn: CalledTurn): void;
 }
 
-/** For requests of which nothing may be kept. */
+/** For requests under zero data retention: nothing is remembered. */
 export const NO_TURNS: RequestTurns = { load: async () => {}, recall: () => null, remember: () => {} };
 
 /** Creates the view of a request whose principal owns the turns of `scope`. */

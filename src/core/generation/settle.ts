@@ -50,7 +50,7 @@ export async function settleSoon(settling: Settling, record: UsageRecord, ending
 }
 
 /**
- * Settles an answer of which the client has nothing yet. Resolves to false if the record was not flushed durably; then nothing
+ * Settles an answer before any of it was sent to the client. Resolves to false if the record was not flushed durably; then nothing
  * was released, and the generation must be settled in another way.
  */
 export async function trySettle(settling: Settling, record: UsageRecord, ending: Ending): Promise<boolean> {

@@ -88,7 +88,7 @@ class SpendingOrder {
 const EXPIRY = "expiry:";
 
 /** Returns the id of the transfer that takes back what is left of a grant. A grant has one at most. */
-export function expiryIdOf(grantId: string): string {
+function expiryIdOf(grantId: string): string {
   return EXPIRY + grantId;
 }
 

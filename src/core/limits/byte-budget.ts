@@ -19,7 +19,7 @@ export interface ByteShare {
   release(): void;
 }
 
-/** Creates a budget of `totalBytes`, of which one holder may hold `holderBytes`. */
+/** Creates a budget of `totalBytes`. A single holder may hold at most `holderBytes`. */
 export function createByteBudget(totalBytes: number, holderBytes: number): ByteBudget {
   const counts = new ByteCounts(totalBytes, holderBytes);
   return { openShare: (holder) => new Share(counts, holder) };

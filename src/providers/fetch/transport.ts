@@ -96,7 +96,7 @@ class FetchExchange implements Exchange {
   }
 }
 
-/** Removes user and password, of which fetch would make a header. */
+/** Removes user and password, because fetch would send them in a header. */
 function withoutCredentials(url: URL): string {
   if (url.username === "" && url.password === "") return url.href;
   const bare = new URL(url);

@@ -9,7 +9,7 @@ export interface RelayIdentity extends AnswerIdentity {
   readonly originalIds: ReadonlyMap<string, string> | null;
   /** Returns a new id for a tool call that came without one. */
   readonly makeCallId: () => string;
-  /** Called for a turn of which the vendor wants something back. */
+  /** Called for a turn with content that the vendor requires in the next request. */
   readonly onTurn: (turn: CalledTurn) => void;
 }
 

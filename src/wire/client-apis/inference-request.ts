@@ -161,7 +161,7 @@ export interface EncodeJob {
   readonly api: "chat.completions" | "responses" | "messages";
   /** A copy of the client's body. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** The formats of one endpoint, of which the best is chosen. */
+  /** The formats of one endpoint. The best one is chosen. */
   readonly targets: readonly Omit<UpstreamTarget, "recallTurn" | "hashUser">[];
   /** Stored turns by the key that they are looked up with. */
   readonly turns: ReadonlyMap<string, CalledTurn>;

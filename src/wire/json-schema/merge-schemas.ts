@@ -24,7 +24,7 @@ const GROUPS = [
   ["contains", "minContains", "maxContains"],
 ];
 
-/** Keywords of which the first schema's value is used. */
+/** Keywords whose value is taken from the first schema. */
 const ANNOTATIONS = new Set([
   "$anchor",
   "$comment",

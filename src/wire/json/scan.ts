@@ -39,15 +39,15 @@ export function wordTable<T>(values: Readonly<Record<string, T>>): WordTable<T> 
   return table;
 }
 
-/** The shape of a value of which only position and kind are needed. */
+/** The shape of a value if only its position and kind are needed. */
 export const LEAF: Shape = {};
 
-/** Returns the shape of an object of which these members are needed. */
+/** Returns the shape of an object if only these members are needed. */
 export function fields(members: Readonly<Record<string, Shape>>): Shape {
   return { fields: wordTable(members) };
 }
 
-/** Returns the shape of an object of which all members are needed; these have shapes of their own. */
+/** Returns the shape of an object if all members are needed; these have shapes of their own. */
 export function allFields(members: Readonly<Record<string, Shape>>): Shape {
   return { ...fields(members), others: true };
 }

@@ -9,7 +9,7 @@ import type { PromptLogEntry, PromptLogStore } from "./prompt-log-store.ts";
 import { type LoggedBodies, openEntry, type PromptLogIdentity, sealEntry } from "./seal-entry.ts";
 
 /** How much of a request and of an answer is stored. Bytes. */
-export const MAX_LOGGED_BYTES = 1024 * 1024;
+const MAX_LOGGED_BYTES = 1024 * 1024;
 /** How many entries may wait for the store; further ones are dropped, with a warning. */
 const MAX_PENDING = 64;
 /** Entries that one statement deletes. */

@@ -83,7 +83,7 @@ function takeStop(take: FieldTaker): readonly string[] {
   return isTexts ? list : [];
 }
 
-/** Returns what is left of an object of which fields were taken. An object that came empty is kept. */
+/** Returns the fields of an object that were not decoded. An object that was empty from the start is kept. */
 function keepRest(name: string, body: Fields, rest: Fields): Fields {
   const raw = body[name];
   const cameEmpty =

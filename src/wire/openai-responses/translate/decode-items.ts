@@ -112,7 +112,7 @@ function decodeCall(item: Fields): Part[] | null {
 const CALL_FIELDS = new Set(["type", "call_id", "name"]);
 
 /** Returns the fields of a call's item that its part does not have. */
-export function restOfCall(item: Fields): Fields {
+function restOfCall(item: Fields): Fields {
   const rest = omit(item, CALL_FIELDS);
   delete rest[item["type"] === "custom_tool_call" ? "input" : "arguments"];
   if (typeof rest["namespace"] === "string") delete rest["namespace"];
