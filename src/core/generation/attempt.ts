@@ -139,11 +139,14 @@ async function openExchange({
     ...key.address.headersFor(format),
     ...key.headers,
   };
-  const credentials = key.address.authorize({ url, body, headers, secret: key.secret });
+  const authorized = key.address.authorize({ url, body, headers, secret: key.secret });
+  // Only an access token that must be fetched is waited for; most keys need none.
+  const credentials =
+    authorized instanceof Promise ? await untilCancelled(authorized, cancellation) : authorized;
   return provider.transport.open({
     url,
     method: "POST",
-    headers: Object.assign(headers, await untilCancelled(credentials, cancellation)),
+    headers: Object.assign(headers, credentials),
     body,
     connectTimeoutMs: deps.timers.connectMs,
   });
@@ -165,8 +168,8 @@ function findUrl(
   return url;
 }
 
-/** Resolves to a value; rejects with a `TransportError` if the generation is cancelled before. */
-async function untilCancelled<T>(value: T | Promise<T>, cancellation: Cancellation): Promise<T> {
+/** Resolves or rejects with `value`; rejects with a `TransportError` if the generation is cancelled before. */
+async function untilCancelled<T>(value: Promise<T>, cancellation: Cancellation): Promise<T> {
   const { promise: cancelled, reject } = Promise.withResolvers<never>();
   cancelled.catch(() => {});
   cancellation.guard({
