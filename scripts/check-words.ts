@@ -11,6 +11,8 @@ const FILES = ["{src,test,bench,scripts}/**/*.ts", "{docs,catalog,src,bench}/**/
 
 /** Files that quote the words, or that are generated from other files. */
 const SKIPPED_FILES = [
+  // The benchmark installs the packages of other products here.
+  /^bench\/peers\/node_modules\//,
   /^scripts\/check-words\.ts$/,
   /^test\/scripts\/check-words/,
   /^test\/fidelity\/golden\//,
