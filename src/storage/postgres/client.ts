@@ -1,0 +1,159 @@
+import { SQL } from "bun";
+import type { Clock } from "../../base/clock.ts";
+import { StoreError } from "../../base/store-error.ts";
+
+/** A value of a statement. A list is passed as `encodeList` of it and cast by the statement: `$1::text::bigint[]`. */
+export type SqlValue = string | number | boolean | null | Uint8Array;
+
+/** Runs statements: on any connection of a pool, or in one transaction. */
+export interface SqlRunner {
+  /**
+   * Runs one statement with the values of `$1`, `$2` … and returns its rows by column; `bigint` and `numeric` are strings. Rejects
+   * with a `StoreError` if it fails or has no result within the deadline.
+   */
+  run<Row extends object>(text: string, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+}
+
+/** Connections to a PostgreSQL database. */
+export interface Postgres extends SqlRunner {
+  /**
+   * Runs `work` in a transaction, which commits when `work` resolves and rolls back when it rejects. Rejects with what `work` rejects
+   * with, or with a `StoreError` if the database fails. A failed commit may have been committed: `work` must be safe to repeat.
+   */
+  transaction<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result>;
+  /** Closes all connections. Statements in progress fail. */
+  close(): Promise<void>;
+}
+
+/** How to connect. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string;
+  readonly maxConnections: number;
+  /** Behind PgBouncer in transaction mode: no prepared statements, no parameters at the start of a connection. */
+  readonly isPooled: boolean;
+  readonly clock: Clock;
+}
+
+/** The server cancels a statement after this time. Milliseconds. */
+const STATEMENT_MS = 5_000;
+/** A call is given up after this time: a paused server neither answers nor closes its connections. Milliseconds. */
+const CALL_MS = 6_000;
+/** The same for a transaction of several statements. Milliseconds. */
+const TRANSACTION_MS = 15_000;
+const CONNECT_S = 3;
+/** Calls in progress, most of which wait for a connection. Beyond it calls fail at once. */
+const MAX_CALLS = 1_000;
+/** After so many consecutive calls without an answer, all connections are replaced. */
+const MAX_UNANSWERED = 3;
+
+/** Connects to PostgreSQL when the first statement runs, and again after a connection was lost. */
+export function connectPostgres(options: PostgresOptions): Postgres {
+  return new BunPostgres(options);
+}
+
+/**
+ * The connections of Bun's client. It has no deadline of its own, and a connection that it has lost takes its session state with
+ * it: no caller may use `SET`, session locks or temporary tables.
+ */
+class BunPostgres implements Postgres {
+  private pool: SQL;
+  private calls = 0;
+  private unanswered = 0;
+
+  constructor(private readonly options: PostgresOptions) {
+    this.pool = openPool(options);
+  }
+
+  run<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    return this.counted(() => this.query<Row>(this.pool, text, values));
+  }
+
+  transaction<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    const begin = () =>
+      this.pool.begin((connection) =>
+        work({ run: (text, values = []) => this.query(connection, text, values) }),
+      );
+    return this.counted(() => this.answered(begin(), TRANSACTION_MS));
+  }
+
+  async close(): Promise<void> {
+    await this.pool.close({ timeout: 0 });
+  }
+
+  private async counted<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (this.calls >= MAX_CALLS) throw new StoreError(`${MAX_CALLS} calls wait for the database already`);
+    this.calls += 1;
+    try {
+      return await call();
+    } finally {
+      this.calls -= 1;
+    }
+  }
+
+  private query<Row extends object>(
+    connection: SQL,
+    text: string,
+    values: readonly SqlValue[],
+  ): Promise<readonly Row[]> {
+    const query = connection.unsafe<Row[]>(text, [...values]);
+    return this.answered(query, CALL_MS, () => query.cancel());
+  }
+
+  /** Resolves or rejects with `call`; rejects after `ms` with a `StoreError`, and calls `giveUp`. */
+  private async answered<Result>(call: Promise<Result>, ms: number, giveUp?: () => void): Promise<Result> {
+    const late = Promise.withResolvers<never>();
+    const timer = this.options.clock.after(ms, () => {
+      late.reject(new StoreError(`the database has not answered for ${ms} ms`));
+      giveUp?.();
+      this.countUnanswered();
+    });
+    try {
+      const result = await Promise.race([call, late.promise]);
+      this.unanswered = 0;
+      return result;
+    } catch (error) {
+      // A call that was given up fails when its connection is closed.
+      call.catch(() => {});
+      throw error instanceof SQL.PostgresError ? new StoreError(error) : error;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** Replaces the connections of a server that does not answer: they may stay open for minutes. */
+  private countUnanswered(): void {
+    this.unanswered += 1;
+    if (this.unanswered < MAX_UNANSWERED) return;
+    this.unanswered = 0;
+    const stuck = this.pool;
+    this.pool = openPool(this.options);
+    stuck.close({ timeout: 0 }).catch(() => {});
+  }
+}
+
+function openPool({ url, maxConnections, isPooled }: PostgresOptions): SQL {
+  return new SQL({
+    url,
+    max: maxConnections,
+    connectionTimeout: CONNECT_S,
+    prepare: !isPooled,
+    ...(isPooled ? {} : { connection: { application_name: "gateway", statement_timeout: STATEMENT_MS } }),
+  });
+}
+
+/** Returns the SQLSTATE code that the server gave as the reason of an error; null for any other error. */
+export function sqlStateOf(error: unknown): string | null {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return cause instanceof SQL.PostgresError && typeof cause.errno === "string" ? cause.errno : null;
+}
+
+/** Encodes a list as one value: PostgreSQL's text form of an array. */
+export function encodeList(values: readonly (string | number | boolean | null)[]): string {
+  return `{${values.map(encodeElement).join(",")}}`;
+}
+
+function encodeElement(value: string | number | boolean | null): string {
+  if (value === null) return "NULL";
+  return typeof value === "string" ? `"${value.replace(/["\\]/g, "\\$&")}"` : String(value);
+}

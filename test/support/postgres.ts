@@ -1,0 +1,208 @@
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL, type Subprocess } from "bun";
+
+const HOW_TO_INSTALL = "PostgreSQL 15 or newer is not installed (Debian: apt-get install postgresql)";
+const DEBIAN = "/usr/lib/postgresql";
+const START_MS = 30_000;
+const POLL_MS = 50;
+/** The server refuses to run as root; Debian's package creates this user. */
+const SERVER_USER = "postgres";
+
+/** A PostgreSQL server of the tests, on a free port of 127.0.0.1. */
+export interface TestPostgres {
+  /** Creates an empty database and returns its URL. */
+  createDatabase(): Promise<string>;
+  /** Stops every process of the server until `resume`, as a machine that hangs. */
+  pause(): void;
+  resume(): void;
+  /** Kills the server, as a machine that loses power. */
+  kill(): Promise<void>;
+  /** Starts the server again. */
+  start(): Promise<void>;
+  /** Ends the server and removes its data. */
+  remove(): Promise<void>;
+}
+
+/** Where PostgreSQL's programs are; null if they are not installed. */
+export const POSTGRES_BIN = findPrograms();
+
+if (POSTGRES_BIN === null) {
+  if (process.env["CI"] === "true") throw new Error(HOW_TO_INSTALL);
+  console.warn(`skipped: tests with PostgreSQL. ${HOW_TO_INSTALL}`);
+}
+
+/** Starts a server with an empty data directory. */
+export async function startTestPostgres(): Promise<TestPostgres> {
+  const server = new Server(mkdtempSync(join(tmpdir(), "gateway-postgres-")), await findFreePort());
+  await server.initialize();
+  await server.start();
+  return server;
+}
+
+class Server implements TestPostgres {
+  private process: Subprocess | null = null;
+  private databases = 0;
+
+  constructor(
+    private readonly dir: string,
+    private readonly port: number,
+  ) {}
+
+  async initialize(): Promise<void> {
+    if (isRoot()) {
+      const [uid, gid] = await Promise.all([readId("-u"), readId("-g")]);
+      chownSync(this.dir, uid, gid);
+    }
+    const arguments_ = ["-D", this.data, "-A", "trust", "-U", "gateway", "-E", "UTF8", "--no-sync"];
+    const made = Bun.spawn(asServerUser([programOf("initdb"), ...arguments_]), {
+      cwd: this.dir,
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    if ((await made.exited) !== 0)
+      throw new Error(`initdb failed: ${await new Response(made.stderr).text()}`);
+  }
+
+  async start(): Promise<void> {
+    const settings = {
+      port: this.port,
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: this.dir,
+      // The tests end processes, not the machine.
+      fsync: "off",
+      max_connections: 100,
+    };
+    const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    this.process = Bun.spawn(asServerUser([programOf("postgres"), "-D", this.data, ...options]), {
+      cwd: this.dir,
+      stdout: "ignore",
+      stderr: Bun.file(join(this.dir, "log")),
+    });
+    await this.ready();
+  }
+
+  async createDatabase(): Promise<string> {
+    this.databases += 1;
+    const name = `test_${this.databases}`;
+    await this.asAdmin((sql) => sql.unsafe(`CREATE DATABASE ${name}`));
+    return this.urlOf(name);
+  }
+
+  pause(): void {
+    this.signal("SIGSTOP");
+  }
+
+  resume(): void {
+    this.signal("SIGCONT");
+  }
+
+  async kill(): Promise<void> {
+    this.signal("SIGKILL");
+    await this.process?.exited;
+    this.process = null;
+    rmSync(join(this.data, "postmaster.pid"), { force: true });
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  private get data(): string {
+    return join(this.dir, "data");
+  }
+
+  private urlOf(database: string): string {
+    return `postgres://gateway@127.0.0.1:${this.port}/${database}`;
+  }
+
+  private async ready(): Promise<void> {
+    const until = Date.now() + START_MS;
+    for (;;) {
+      try {
+        await this.asAdmin((sql) => sql.unsafe("SELECT 1"));
+        return;
+      } catch (error) {
+        if (Date.now() > until)
+          throw new Error(`PostgreSQL did not start: ${readLog(this.dir)}`, { cause: error });
+        await Bun.sleep(POLL_MS);
+      }
+    }
+  }
+
+  private async asAdmin(work: (sql: SQL) => Promise<unknown>): Promise<void> {
+    const sql = new SQL({ url: this.urlOf("postgres"), max: 1 });
+    try {
+      await work(sql);
+    } finally {
+      await sql.close({ timeout: 0 });
+    }
+  }
+
+  /** Signals the server and its processes, of which each leads a group of its own. */
+  private signal(signal: NodeJS.Signals): void {
+    const leader = this.process?.pid;
+    if (leader === undefined) return;
+    for (const pid of [leader, ...listChildren(leader)]) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has ended in the meantime.
+      }
+    }
+  }
+}
+
+function findPrograms(): string | null {
+  const versions = existsSync(DEBIAN)
+    ? readdirSync(DEBIAN)
+        .map(Number)
+        .filter((version) => version >= 15)
+    : [];
+  const newest = versions.sort((a, b) => b - a)[0];
+  if (newest !== undefined) return join(DEBIAN, String(newest), "bin");
+  const found = Bun.which("initdb");
+  return found === null ? null : join(found, "..");
+}
+
+function programOf(name: string): string {
+  if (POSTGRES_BIN === null) throw new Error(HOW_TO_INSTALL);
+  return join(POSTGRES_BIN, name);
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** As root, runs a command as the server's user, without a shell in between that would swallow signals. */
+function asServerUser(command: readonly string[]): string[] {
+  if (!isRoot()) return [...command];
+  return ["setpriv", `--reuid=${SERVER_USER}`, `--regid=${SERVER_USER}`, "--clear-groups", ...command];
+}
+
+async function readId(flag: "-u" | "-g"): Promise<number> {
+  return Number(await new Response(Bun.spawn(["id", flag, SERVER_USER]).stdout).text());
+}
+
+function listChildren(parent: number): number[] {
+  const path = `/proc/${parent}/task/${parent}/children`;
+  return existsSync(path) ? readFileSync(path, "utf8").trim().split(" ").filter(Boolean).map(Number) : [];
+}
+
+function readLog(dir: string): string {
+  const path = join(dir, "log");
+  return existsSync(path) ? readFileSync(path, "utf8").slice(-2_000) : "it has printed nothing";
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
