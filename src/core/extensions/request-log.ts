@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import type { Extension } from "../generation/extension.ts";
+import type { AdmittedCall, Extension } from "../generation/extension.ts";
 import type { UsageRecord } from "../usage/records.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,16 +17,10 @@ export function createRequestLog({
     name: "request-log",
     attach: ({ call }) => ({
       onSettled(record, failure) {
-        const status = record.status ?? 0;
-        writeRequestLine(log, status, {
-          request_id: call.requestId,
-          route: call.route,
-          status,
-          duration_ms: clock.now() - call.receivedAt,
-          ...call.logFields,
-          ...(failure?.internal === undefined ? {} : { detail: failure.internal }),
-          ...describeRecord(record),
-        });
+        const fields = describeRecord(call, record, clock.now());
+        Object.assign(fields, call.logFields);
+        if (failure?.internal !== undefined) fields["detail"] = failure.internal;
+        writeRequestLine(log, record.status ?? 0, fields);
       },
     }),
   };
@@ -38,8 +32,13 @@ export function writeRequestLine(log: Pick<Log, "info" | "warn">, status: number
   else log.info("request", fields);
 }
 
-function describeRecord(record: UsageRecord): Fields {
+/** One literal without spreads: the line is built for every request. */
+function describeRecord(call: AdmittedCall, record: UsageRecord, now: number): Record<string, unknown> {
   return {
+    request_id: call.requestId,
+    route: call.route,
+    status: record.status ?? 0,
+    duration_ms: now - call.receivedAt,
     generation_id: record.id,
     requested_model: record.requestedModel,
     model: record.model,

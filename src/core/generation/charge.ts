@@ -96,6 +96,10 @@ export function completeUsage(
 
 /** Returns usage in the form of a record. */
 export function recordUsage({ usage, advisors }: Pick<Charge, "usage" | "advisors">) {
-  const { advisors: _unpriced, ...tokens } = usage;
+  const tokens = usage.advisors === undefined ? usage : withoutAdvisors(usage);
   return advisors.length === 0 ? tokens : { ...tokens, advisors };
+}
+
+function withoutAdvisors({ advisors: _unpriced, ...tokens }: TokenUsage): Omit<TokenUsage, "advisors"> {
+  return tokens;
 }

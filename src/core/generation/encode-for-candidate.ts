@@ -115,11 +115,12 @@ const ANY_ATTEMPT: Encoding = { withReasoning: true, turns: NO_TURNS, formats: n
 
 function listTargets(
   { deps, call: { principal, request }, candidate }: Omit<EncodeContext, "cancellation">,
-  { formats, turns, ...variant }: Encoding,
+  { formats, turns, withReasoning, maxTokens = null }: Encoding,
 ): readonly UpstreamTarget[] {
   const scope = scopeOf(principal);
   const parameters = {
-    ...variant,
+    withReasoning,
+    maxTokens,
     recallTurn: turns.recall,
     overrides: candidate.overrides ?? null,
     hashUser: (user: string) => deps.hashIdentity("user", scope, user),

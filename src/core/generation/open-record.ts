@@ -1,14 +1,16 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { NO_CHARGES } from "../../wire/conversation/charges.ts";
-import { estimateTokens, NO_TOKENS } from "../../wire/conversation/usage.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
+import { estimateTokens } from "../../wire/conversation/usage.ts";
 import { chargesBesideTokens, findPrices } from "../catalog/price-usage.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall } from "./call.ts";
 
-/** Returns the record of a generation before any attempt. */
+/**
+ * Returns the record of a generation before any attempt. It is one literal without spreads, because it has so many fields that the
+ * engine copies spread ones slowly and does the same for every copy of the record.
+ */
 export function openRecord(
   call: GenerationCall,
   generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease"> & {
@@ -17,10 +19,14 @@ export function openRecord(
 ): UsageRecord {
   const { principal, request } = call;
   const { id, requestedModel, plan, lease, requestedAt } = generation;
+  const isAnonymous = principal.kind === "anonymous";
   return {
     id,
     requestId: call.requestId,
-    ...describeCaller(principal),
+    accountId: isAnonymous ? null : principal.account.id,
+    keyId: isAnonymous ? null : principal.key.id,
+    userId: isAnonymous ? null : principal.key.userId,
+    addressHash: isAnonymous ? principal.addressHash : null,
     api: request.api,
     streamed: request.stream,
     requestedModel,
@@ -33,8 +39,18 @@ export function openRecord(
     status: null,
     finishReason: null,
     nativeFinishReason: null,
-    ...NO_TOKENS,
     promptTokens: estimateTokens(request.promptTextBytes),
+    completionTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    reasoningTokens: 0,
+    audioPromptTokens: 0,
+    audioCompletionTokens: 0,
+    imageCompletionTokens: 0,
+    images: 0,
+    searches: 0,
+    searchContext: null,
     estimated: true,
     costNanodollars: 0,
     upstreamCostNanodollars: 0,
@@ -46,15 +62,6 @@ export function openRecord(
     attempts: [],
     plan,
   };
-}
-
-function describeCaller(
-  principal: InferencePrincipal,
-): Pick<UsageRecord, "accountId" | "keyId" | "userId" | "addressHash"> {
-  if (principal.kind === "anonymous")
-    return { accountId: null, keyId: null, userId: null, addressHash: principal.addressHash };
-  const { account, key } = principal;
-  return { accountId: account.id, keyId: key.id, userId: key.userId, addressHash: null };
 }
 
 /** Returns a record with the candidate that is tried, and what of the request costs extra there: images and searches. */

@@ -24,9 +24,9 @@ export interface HoldRequest {
   /** What the generation is expected to cost. */
   readonly amount: number;
   /** The smallest useful hold; absent: `amount`. */
-  readonly least?: number;
+  readonly least?: number | undefined;
   /** The largest useful hold; absent: `amount`. */
-  readonly most?: number;
+  readonly most?: number | undefined;
   readonly limits: readonly SpendLimit[];
   /** When the hold lapses if it is not settled. Milliseconds since the epoch. */
   readonly expiresAt: number;

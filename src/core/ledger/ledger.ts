@@ -40,12 +40,15 @@ export class Ledger {
   /** Holds money for a caller's request, or returns the bound that prevents it. */
   hold(
     principal: Extract<InferencePrincipal, { kind: "key" }>,
-    { requestedAt, ...hold }: Hold,
+    { id, amount, least, most, requestedAt }: Hold,
   ): Promise<HoldVerdict> {
     const { holdBook, clock, holdMs } = this.parts;
     const { account } = principal;
     return holdBook.hold({
-      ...hold,
+      id,
+      amount,
+      least,
+      most,
       accountId: account.id,
       overdraft: account.overdraft,
       limits: limitsOf(principal, requestedAt),

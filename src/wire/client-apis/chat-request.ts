@@ -26,11 +26,11 @@ export function parseChatRequest(
 ): ClientRequest {
   const chat = scanChatRequest(bytes);
   return createClientRequest({
+    ...readHints(chat.text, chat.root, headers),
     api: "chat.completions",
     format: "openai-chat",
     scanned: chat,
     listNeeds: listChatNeeds,
-    ...readHints(chat.text, chat.root, headers),
     listPrefix: () => listChatPrefix(chat),
     listCharges: listChatCharges,
     rename,

@@ -30,12 +30,12 @@ export function parseResponsesRequest(
 ): ClientRequest {
   const scanned = scanResponsesRequest(bytes);
   return createClientRequest({
+    ...readHints(scanned.text, scanned.root, headers),
     api: "responses",
     format: "openai-responses",
     scanned,
     listNeeds: listResponsesNeeds,
     commonTools: COMMON_TOOLS,
-    ...readHints(scanned.text, scanned.root, headers),
     listPrefix: () => listResponsesPrefix(scanned),
     listCharges: listResponsesCharges,
     rename,

@@ -8,7 +8,7 @@ export function listMessagesCharges(text: string, root: JsonNode): RequestCharge
     addMedia(media, text, memberOf(message, "content"));
   }
   const { images, fileBytes, hasReferences } = media;
-  return { images, fileBytes, hasReferences, ...findVendorTools(text, root) };
+  return { ...findVendorTools(text, root), images, fileBytes, hasReferences };
 }
 
 /** Includes media in tool results. A document of plain text counts as text. */

@@ -54,13 +54,13 @@ function readScanned(
   const outline = messages.flatMap((message, at) => outlineMessage(text, message, at));
   checkResultIds(outline);
   return {
+    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     bytes,
     text,
     root,
     values,
     nodes,
     model: stringOf(text, memberOf(root, "model")) as string,
-    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: numberOf(text, memberOf(root, "max_tokens")),
     thinkingBudget: numberOf(text, memberOf(memberOf(root, "thinking"), "budget_tokens")) ?? 0,

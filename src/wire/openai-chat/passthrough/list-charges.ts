@@ -13,5 +13,5 @@ export function listChatCharges(text: string, root: JsonNode): RequestCharges {
     }
   }
   const { images, fileBytes, hasReferences } = media;
-  return { images, fileBytes, hasReferences, ...findVendorTools(text, root) };
+  return { ...findVendorTools(text, root), images, fileBytes, hasReferences };
 }

@@ -64,13 +64,13 @@ function readChatRequest(
   const outline = messages.map((message, at) => readOutline(text, message, at));
   checkResultIds(outline);
   return {
+    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     bytes,
     text,
     root,
     values,
     nodes,
     model: stringOf(text, memberOf(root, "model")) as string,
-    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: maxTokensOf(text, root),
     answers: numberOf(text, memberOf(root, "n")) ?? 1,

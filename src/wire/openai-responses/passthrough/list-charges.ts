@@ -12,7 +12,7 @@ export function listResponsesCharges(text: string, root: JsonNode): RequestCharg
     addMedia(media, text, memberOf(item, "output"));
   }
   const { images, fileBytes, hasReferences } = media;
-  return { images, fileBytes, hasReferences, ...findVendorTools(text, root) };
+  return { ...findVendorTools(text, root), images, fileBytes, hasReferences };
 }
 
 function addMedia(media: MediaTally, text: string, list: JsonNode | undefined): void {

@@ -57,13 +57,13 @@ function readRequest(
   const outline = outlineInput(text, input);
   checkResultIds(outline);
   return {
+    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     bytes,
     text,
     root,
     values,
     nodes,
     model: stringOf(text, memberOf(root, "model")) as string,
-    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: numberOf(text, memberOf(root, "max_output_tokens")),
     outline,
