@@ -3,11 +3,14 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
+import { systemClock } from "../../src/base/clock.ts";
+import { migrateDatabase } from "../../src/storage/postgres/migrate.ts";
 
 const HOW_TO_INSTALL = "PostgreSQL 15 or newer is not installed (Debian: apt-get install postgresql)";
 const DEBIAN = "/usr/lib/postgresql";
 const START_MS = 30_000;
 const POLL_MS = 50;
+const TEMPLATE = "gateway_template";
 /** The server refuses to run as root; Debian's package creates this user. */
 const SERVER_USER = "postgres";
 
@@ -15,6 +18,8 @@ const SERVER_USER = "postgres";
 export interface TestPostgres {
   /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
+  /** Creates a database with all tables of the gateway, as a copy of one that was migrated once, and returns its URL. */
+  createMigratedDatabase(): Promise<string>;
   /** Stops every process of the server until `resume`, as a machine that hangs. */
   pause(): void;
   resume(): void;
@@ -45,6 +50,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
 class Server implements TestPostgres {
   private process: Subprocess | null = null;
   private databases = 0;
+  private template: Promise<void> | null = null;
 
   constructor(
     private readonly dir: string,
@@ -84,11 +90,14 @@ class Server implements TestPostgres {
     await this.ready();
   }
 
-  async createDatabase(): Promise<string> {
-    this.databases += 1;
-    const name = `test_${this.databases}`;
-    await this.asAdmin((sql) => sql.unsafe(`CREATE DATABASE ${name}`));
-    return this.urlOf(name);
+  createDatabase(): Promise<string> {
+    return this.createFrom("template0");
+  }
+
+  async createMigratedDatabase(): Promise<string> {
+    this.template ??= this.createTemplate();
+    await this.template;
+    return this.createFrom(TEMPLATE);
   }
 
   pause(): void {
@@ -117,6 +126,20 @@ class Server implements TestPostgres {
 
   private urlOf(database: string): string {
     return `postgres://gateway@127.0.0.1:${this.port}/${database}`;
+  }
+
+  private async createTemplate(): Promise<void> {
+    await this.asAdmin((sql) => sql.unsafe(`CREATE DATABASE ${TEMPLATE}`));
+    await migrateDatabase({ url: this.urlOf(TEMPLATE), isPooled: false, clock: systemClock });
+  }
+
+  private async createFrom(template: string): Promise<string> {
+    this.databases += 1;
+    const name = `test_${this.databases}`;
+    await this.asAdmin((sql) =>
+      sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`),
+    );
+    return this.urlOf(name);
   }
 
   private async ready(): Promise<void> {

@@ -33,14 +33,15 @@ export interface PostgresOptions {
   /** Behind PgBouncer in transaction mode: no prepared statements, no parameters at the start of a connection. */
   readonly isPooled: boolean;
   readonly clock: Clock;
+  /** The server cancels a statement after this time, unless connections are pooled. Milliseconds; default 5,000. */
+  readonly statementMs?: number;
 }
 
-/** The server cancels a statement after this time. Milliseconds. */
 const STATEMENT_MS = 5_000;
-/** A call is given up after this time: a paused server neither answers nor closes its connections. Milliseconds. */
-const CALL_MS = 6_000;
-/** The same for a transaction of several statements. Milliseconds. */
-const TRANSACTION_MS = 15_000;
+/** A call is given up so long after its statement's time: a paused server neither answers nor closes its connections. Milliseconds. */
+const ANSWER_MS = 1_000;
+/** A transaction of several statements has so many times the time of one. */
+const TRANSACTION_STATEMENTS = 3;
 const CONNECT_S = 3;
 /** Calls in progress, most of which wait for a connection. Beyond it calls fail at once. */
 const MAX_CALLS = 1_000;
@@ -60,8 +61,13 @@ class BunPostgres implements Postgres {
   private pool: SQL;
   private calls = 0;
   private unanswered = 0;
+  private readonly callMs: number;
+  private readonly transactionMs: number;
 
   constructor(private readonly options: PostgresOptions) {
+    const statementMs = options.statementMs ?? STATEMENT_MS;
+    this.callMs = statementMs + ANSWER_MS;
+    this.transactionMs = statementMs * TRANSACTION_STATEMENTS;
     this.pool = openPool(options);
   }
 
@@ -74,7 +80,7 @@ class BunPostgres implements Postgres {
       this.pool.begin((connection) =>
         work({ run: (text, values = []) => this.query(connection, text, values) }),
       );
-    return this.counted(() => this.answered(begin(), TRANSACTION_MS));
+    return this.counted(() => this.answered(begin(), this.transactionMs));
   }
 
   async close(): Promise<void> {
@@ -97,7 +103,7 @@ class BunPostgres implements Postgres {
     values: readonly SqlValue[],
   ): Promise<readonly Row[]> {
     const query = connection.unsafe<Row[]>(text, [...values]);
-    return this.answered(query, CALL_MS, () => query.cancel());
+    return this.answered(query, this.callMs, () => query.cancel());
   }
 
   /** Resolves or rejects with `call`; rejects after `ms` with a `StoreError`, and calls `giveUp`. */
@@ -132,13 +138,13 @@ class BunPostgres implements Postgres {
   }
 }
 
-function openPool({ url, maxConnections, isPooled }: PostgresOptions): SQL {
+function openPool({ url, maxConnections, isPooled, statementMs = STATEMENT_MS }: PostgresOptions): SQL {
   return new SQL({
     url,
     max: maxConnections,
     connectionTimeout: CONNECT_S,
     prepare: !isPooled,
-    ...(isPooled ? {} : { connection: { application_name: "gateway", statement_timeout: STATEMENT_MS } }),
+    ...(isPooled ? {} : { connection: { application_name: "gateway", statement_timeout: statementMs } }),
   });
 }
 

@@ -46,7 +46,7 @@ describe.skipIf(POSTGRES_BIN === null)("the PostgreSQL client", () => {
       d: null,
       f: ['a"\\b', "c,{}", null],
     });
-    expect([...(row?.["e"] as Uint8Array)]).toEqual([0, 255]);
+    expect([...((row?.["e"] ?? []) as Uint8Array)]).toEqual([0, 255]);
   });
 
   test("a failed statement rejects with a StoreError that has the server's code", async () => {

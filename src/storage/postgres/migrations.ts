@@ -1,0 +1,5 @@
+import { accounts } from "./migrations/0001-accounts.ts";
+import type { Migration } from "./migrations/migration.ts";
+
+/** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
+export const MIGRATIONS: readonly Migration[] = [accounts];
