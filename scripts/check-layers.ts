@@ -30,7 +30,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
   wire: [["json", "sse"], ["conversation"], ["json-schema"], ["canonical"], ["*"], ["client-apis"]],
   core: [
-    ["audit", "settings", "idempotency"],
+    ["audit", "settings", "idempotency", "gateways"],
     ["catalog"],
     ["accounts"],
     ["limits"],

@@ -1,0 +1,20 @@
+import { StoreError } from "../../base/store-error.ts";
+
+/** Which gateway writes to a shared store, and at which of its starts. */
+export interface GatewayIdentity {
+  /** Belongs to the data directory, and stays the same from start to start. */
+  readonly id: string;
+  /** Rises with each start and each takeover. The store rejects what a gateway writes under an older one. */
+  readonly epoch: number;
+}
+
+/**
+ * The store rejects what a gateway writes, because another process has registered under its id or has taken its journal over. The
+ * process must end: it may hold money that is not its own any more. A start after that is a new registration.
+ */
+export class GatewayReplacedError extends StoreError {
+  constructor({ id, epoch }: GatewayIdentity) {
+    super(new Error(`another process has taken over gateway ${id} since its start (epoch ${epoch})`));
+    this.name = "GatewayReplacedError";
+  }
+}
