@@ -11,14 +11,14 @@ const close = (closedAt: number) => (account: ReturnType<typeof accountOf>) => (
 export function testAccountStore(createStore: CreateStore<AccountStore>): void {
   describe("an account store", () => {
     test("has the operator's account, without a bound on its overdraft, from the beginning", async () => {
-      expect(await createStore().findAccount(DEFAULT_ACCOUNT_ID)).toMatchObject({
+      expect(await (await createStore()).findAccount(DEFAULT_ACCOUNT_ID)).toMatchObject({
         kind: "user",
         overdraft: null,
       });
     });
 
     test("returns an account with every field as it was inserted", async () => {
-      const store = createStore();
+      const store = await createStore();
       const account = accountOf("org_a", {
         monthlyLimit: 5,
         policy: { ...accountOf("org_a").policy, allowedModels: ["author/*"], zeroRetention: true },
@@ -31,7 +31,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
     });
 
     test("lists the accounts of one kind, newest first, page by page", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (const id of ["org_1", "org_2", "org_3"]) await store.insertAccount(accountOf(id));
       await store.insertAccount(accountOf("user_z"));
       const first = await store.listAccounts("organization", null, 2);
@@ -41,7 +41,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
     });
 
     test("changes an account and returns it, and reports an id that does not exist as unknown", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertAccount(accountOf("user_a"));
       const changed = await store.changeAccount("user_a", (account) => ({
         ...account,
@@ -60,7 +60,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
     });
 
     test("lists the members of an organization by user id, page by page, and the organizations of a user", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (const id of ["org_1", "org_2"]) await store.insertAccount(accountOf(id), owner(id, "user_a"));
       for (const id of ["user_c", "user_b"]) await store.putMember(memberOf("org_1", id, { dailyLimit: 9 }));
       const first = await store.listMembers("org_1", null, 2);
@@ -71,7 +71,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
     });
 
     test("does not remove, demote or close the only owner of an organization", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertAccount(accountOf("user_a"));
       await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
       expect(await store.removeMember("org_a", "user_a")).toBe("last_owner");
@@ -82,7 +82,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
     });
 
     test("removes, demotes or closes an owner when another owner with an open account remains", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (const id of ["user_a", "user_b", "user_c"]) await store.insertAccount(accountOf(id));
       await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
       expect(await store.putMember(owner("org_a", "user_b"))).toBe("done");
@@ -93,7 +93,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
     });
 
     test("lets the only owner close their account once the organization itself is closed", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertAccount(accountOf("user_a"));
       await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
       await store.changeAccount("org_a", close(4));
@@ -101,13 +101,13 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
     });
 
     test("reports the removal of a user who is not a member as unknown", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
       expect(await store.removeMember("org_a", "user_b")).toBe("unknown");
     });
 
     test("raises the revision with every change, also for other connections, and not without one", async () => {
-      const [here, there] = [createStore(), createStore()];
+      const [here, there] = [await createStore(), await createStore()];
       let before = await there.accountRevision();
       const expectRise = async () => {
         const now = await there.accountRevision();

@@ -11,7 +11,7 @@ const targetsOf = (entries: readonly { readonly target: string | null }[]) =>
 export function testAuditStore(createStore: CreateStore<AuditStore>): void {
   describe("an audit store", () => {
     test("returns an entry with every field as it was appended, chained to the one before it", async () => {
-      const store = createStore();
+      const store = await createStore();
       const first = await store.appendAudit(auditDraftOf("user_1"));
       const second = await store.appendAudit(auditDraftOf("user_2", { keyId: null, requestId: null }));
       expect(first).toMatchObject({ ...auditDraftOf("user_1"), place: 1 });
@@ -20,13 +20,13 @@ export function testAuditStore(createStore: CreateStore<AuditStore>): void {
     });
 
     test("holds one chain when two connections append by turns", async () => {
-      const stores = [createStore(), createStore()] as const;
+      const stores = [await createStore(), await createStore()] as const;
       for (let i = 0; i < 10; i++) await stores[i % 2 === 0 ? 0 : 1].appendAudit(auditDraftOf(`user_${i}`));
       expect(await verifyAudit(stores[0])).toMatchObject({ entries: 10, flaw: null });
     });
 
     test("lists entries newest first, of all accounts or of one, page by page", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (let i = 1; i <= 3; i++) await store.appendAudit(auditDraftOf(`user_${i}`));
       await store.appendAudit(auditDraftOf("org_a", { accountId: "org_a" }));
       const all = await store.listAudit(null, Number.MAX_SAFE_INTEGER, 2);
@@ -36,7 +36,7 @@ export function testAuditStore(createStore: CreateStore<AuditStore>): void {
     });
 
     test("records a committed change and not an aborted one", async () => {
-      const store = createStore();
+      const store = await createStore();
       const committed = await store.beginChange(auditDraftOf("user_1"));
       const aborted = await store.beginChange(auditDraftOf("user_2"));
       await store.commitChange(committed, [auditDraftOf("user_1"), auditDraftOf("key_1")]);
@@ -46,8 +46,8 @@ export function testAuditStore(createStore: CreateStore<AuditStore>): void {
     });
 
     test("records a change that was neither committed nor aborted with an unknown outcome", async () => {
-      await createStore().beginChange(auditDraftOf("user_1"));
-      const store = createStore();
+      await (await createStore()).beginChange(auditDraftOf("user_1"));
+      const store = await createStore();
       expect(await store.settleChanges()).toBe(1);
       expect(await store.settleChanges()).toBe(0);
       const [entry] = await store.readAudit(0, 10);

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type CatalogStore, NO_REFRESH, type RefreshState } from "../../../src/core/catalog/catalog-store.ts";
 import type { ModelRecord } from "../../../src/core/catalog/records.ts";
-
-/** Connects to the store of the running test, which is empty when the test begins. */
-export type CreateCatalogStore = () => CatalogStore;
+import type { CreateStore } from "./create-store.ts";
 
 const MODEL: ModelRecord = {
   id: "openai/gpt-a",
@@ -47,16 +45,16 @@ const STATE: RefreshState = {
 };
 
 /** The contract of a `CatalogStore`. */
-export function testCatalogStore(createStore: CreateCatalogStore): void {
+export function testCatalogStore(createStore: CreateStore<CatalogStore>): void {
   describe("a catalog store", () => {
     test("has no catalog and no refresh state until one is written", async () => {
-      const store = createStore();
+      const store = await createStore();
       expect(await store.readCatalog()).toBeNull();
       expect(await store.readRefreshState()).toEqual(NO_REFRESH);
     });
 
     test("returns the catalog that was written last, over whichever connection", async () => {
-      const [here, there] = [createStore(), createStore()];
+      const [here, there] = [await createStore(), await createStore()];
       await here.writeCatalog({ source: "first", models: [MODEL] });
       await there.writeCatalog({ source: "second", models: [{ ...MODEL, name: "GPT B" }] });
       const { value } = (await here.readCatalog()) ?? {};
@@ -65,7 +63,7 @@ export function testCatalogStore(createStore: CreateCatalogStore): void {
     });
 
     test("changes its version with every write of the catalog, and not with the refresh state", async () => {
-      const store = createStore();
+      const store = await createStore();
       const versions = [await store.readVersion()];
       for (const source of ["first", "second"]) {
         await store.writeCatalog({ source, models: [MODEL] });
@@ -73,12 +71,12 @@ export function testCatalogStore(createStore: CreateCatalogStore): void {
       }
       expect(new Set(versions).size).toBe(3);
       await store.writeRefreshState(STATE);
-      expect(await createStore().readVersion()).toBe(versions[2] as string);
+      expect(await (await createStore()).readVersion()).toBe(versions[2] as string);
     });
 
     test("returns the refresh state that was written last, held changes included", async () => {
-      await createStore().writeRefreshState(STATE);
-      expect(await createStore().readRefreshState()).toEqual(STATE);
+      await (await createStore()).writeRefreshState(STATE);
+      expect(await (await createStore()).readRefreshState()).toEqual(STATE);
     });
   });
 }

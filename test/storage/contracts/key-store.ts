@@ -7,7 +7,7 @@ import { keyOf } from "./samples.ts";
 export function testKeyStore(createStore: CreateStore<KeyStore>): void {
   describe("a key store", () => {
     test("returns a key with every field as it was inserted, by id and by hash", async () => {
-      const store = createStore();
+      const store = await createStore();
       const key = keyOf("key_1", {
         models: ["author/*"],
         rateLimit: { requestsPerMinute: 1, tokensPerMinute: null, concurrent: 2, setBy: "operator" },
@@ -21,7 +21,7 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
     });
 
     test("rejects a second key with the same hash", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertKey(keyOf("key_1"));
       const twin = store.insertKey(keyOf("key_2", { hash: keyOf("key_1").hash }));
       expect(
@@ -34,7 +34,7 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
     });
 
     test("lists keys newest first, of all accounts or of one, page by page", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (const id of ["key_1", "key_2", "key_4"]) await store.insertKey(keyOf(id));
       await store.insertKey(keyOf("key_3", { accountId: "org_a" }));
       const ids = async (query?: Parameters<KeyStore["listKeys"]>[0]) =>
@@ -45,7 +45,7 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
     });
 
     test("changes the editable fields of a key and keeps the others", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertKey(keyOf("key_1"));
       const fields = { name: "new", spendLimit: 7, models: ["a/b"], expiresAt: 8_000 };
       const changed = await store.changeKey("key_1", (key) => ({ ...key, ...fields, accountId: "other" }));
@@ -55,7 +55,7 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
     });
 
     test("keeps the first time at which a key was revoked", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertKey(keyOf("key_1"));
       expect((await store.revokeKey("key_1", 5_000))?.revokedAt).toBe(5_000);
       expect((await store.revokeKey("key_1", 6_000))?.revokedAt).toBe(5_000);
@@ -63,7 +63,7 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
     });
 
     test("changes its revision with every insertion, change and revocation, also for other connections", async () => {
-      const [here, there] = [createStore(), createStore()];
+      const [here, there] = [await createStore(), await createStore()];
       const revisions = [await there.keyRevision()];
       await here.insertKey(keyOf("key_1"));
       revisions.push(await there.keyRevision());

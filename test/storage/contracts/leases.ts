@@ -3,7 +3,7 @@ import type { Leases } from "../../../src/base/lease.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 
 /** Connects a process to the leases of the running test, of which none is in force when the test begins. */
-export type ConnectLeases = (clock: TestClock) => Leases;
+export type ConnectLeases = (clock: TestClock) => Leases | Promise<Leases>;
 
 const requestOf = (owner: string, name = "refresh") => ({ name, owner, durationMs: 1_000 });
 
@@ -11,13 +11,13 @@ const requestOf = (owner: string, name = "refresh") => ({ name, owner, durationM
 export function testLeases(connect: ConnectLeases): void {
   describe("the leases", () => {
     /** Two processes that share the leases. */
-    function connectTwo() {
+    async function connectTwo() {
       const clock = createTestClock();
-      return { clock, here: connect(clock), there: connect(clock) };
+      return { clock, here: await connect(clock), there: await connect(clock) };
     }
 
     test("go to one process at a time, and to the next after a release", async () => {
-      const { clock, here, there } = connectTwo();
+      const { clock, here, there } = await connectTwo();
       const lease = await here.acquire(requestOf("gateway_a"));
       expect(lease).toMatchObject({ name: "refresh", owner: "gateway_a", endsAt: clock.now() + 1_000 });
       expect(await there.acquire(requestOf("gateway_b"))).toBeNull();
@@ -28,14 +28,14 @@ export function testLeases(connect: ConnectLeases): void {
     });
 
     test("go to one request at a time, also among requests of one owner", async () => {
-      const { here } = connectTwo();
+      const { here } = await connectTwo();
       const lease = await here.acquire(requestOf("gateway_a"));
       expect(await here.acquire(requestOf("gateway_a"))).toBeNull();
       await lease?.release();
     });
 
     test("of different names do not exclude each other", async () => {
-      const { here, there } = connectTwo();
+      const { here, there } = await connectTwo();
       const leases = [
         await here.acquire(requestOf("gateway_a", "refresh")),
         await there.acquire(requestOf("gateway_b", "rotation")),
@@ -45,7 +45,7 @@ export function testLeases(connect: ConnectLeases): void {
     });
 
     test("end at their time without a renewal, and cannot be renewed then", async () => {
-      const { clock, here, there } = connectTwo();
+      const { clock, here, there } = await connectTwo();
       const first = await here.acquire(requestOf("gateway_a"));
       clock.advance(999);
       expect(await there.acquire(requestOf("gateway_b"))).toBeNull();
@@ -60,7 +60,7 @@ export function testLeases(connect: ConnectLeases): void {
     });
 
     test("last longer when they are renewed", async () => {
-      const { clock, here, there } = connectTwo();
+      const { clock, here, there } = await connectTwo();
       const lease = await here.acquire(requestOf("gateway_a"));
       clock.advance(900);
       expect(await lease?.renew(1_000)).toBe(true);
@@ -71,7 +71,7 @@ export function testLeases(connect: ConnectLeases): void {
     });
 
     test("cannot be renewed after their release", async () => {
-      const { here } = connectTwo();
+      const { here } = await connectTwo();
       const lease = await here.acquire(requestOf("gateway_a"));
       await lease?.release();
       expect(await lease?.renew(1_000)).toBe(false);

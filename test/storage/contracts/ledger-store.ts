@@ -30,7 +30,7 @@ export function testLedgerStore(createStores: CreateStore<MoneyStores>): void {
 
 function testTransfers(createStores: CreateStore<MoneyStores>): void {
   test("adds a transfer once, whichever connection adds it, and moves both balances", async () => {
-    const [here, there] = [createStores(), createStores()];
+    const [here, there] = [await createStores(), await createStores()];
     expect(await here.ledger.addTransfer(grantOf("grant_1", 100))).toBe(true);
     expect(await there.ledger.addTransfer(grantOf("grant_1", 100))).toBe(false);
     expect(await balanceIn(there)).toBe(100);
@@ -41,7 +41,7 @@ function testTransfers(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("lists an account's transfers newest first, page by page, of all kinds or of one", async () => {
-    const stores = createStores();
+    const stores = await createStores();
     for (let i = 1; i <= 5; i++) await stores.ledger.addTransfer(grantOf(`grant_${i}`, i));
     await stores.usage.saveUsage([usageOf("gen_1")]);
     const list = (...page: [before: number, limit: number, kind?: "grant" | "usage"]) =>
@@ -54,7 +54,7 @@ function testTransfers(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("sums an account's transfers by kind", async () => {
-    const { ledger, usage } = createStores();
+    const { ledger, usage } = await createStores();
     await ledger.addTransfer(grantOf("grant_1", 100));
     await ledger.addTransfer(grantOf("purchase_1", 50, { kind: "purchase" }));
     const correction = { kind: "correction", from: "user_a", to: PLATFORM_ACCOUNT } as const;
@@ -73,7 +73,7 @@ function testTransfers(createStores: CreateStore<MoneyStores>): void {
 
 function testUsage(createStores: CreateStore<MoneyStores>): void {
   test("charges a generation once, when it has ended, however often its record is saved", async () => {
-    const stores = createStores();
+    const stores = await createStores();
     const { ledger, usage } = stores;
     await ledger.addTransfer(grantOf("grant_1", 100));
     await usage.saveUsage([openUsageOf("gen_1")]);
@@ -87,7 +87,7 @@ function testUsage(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("writes no transfer for anonymous use and for a generation that cost nothing", async () => {
-    const { ledger, usage } = createStores();
+    const { ledger, usage } = await createStores();
     await usage.saveUsage([
       usageOf("gen_1", { accountId: null, keyId: null, userId: null, costNanodollars: 0 }),
       usageOf("gen_2", { costNanodollars: 0 }),
@@ -96,7 +96,7 @@ function testUsage(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("sums spending by the day on which requests came, whenever their answers ended", async () => {
-    const { ledger, usage } = createStores();
+    const { ledger, usage } = await createStores();
     const createdAt = 7 * DAY_MS - 1;
     await usage.saveUsage([
       usageOf("gen_1", { createdAt, finishedAt: 7 * DAY_MS + 1 }),
@@ -125,7 +125,7 @@ function testRefunds(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("refunds the rest of a generation's cost when no amount is given", async () => {
-    const stores = createStores();
+    const stores = await createStores();
     await stores.usage.saveUsage([usageOf("gen_1")]);
     const transfer = { id: "refund:gen_1", kind: "refund", from: PLATFORM_ACCOUNT, to: "user_a", amount: 30 };
     const verdict = await stores.ledger.addRefund(refundOf(null));
@@ -137,7 +137,7 @@ function testRefunds(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("never refunds more than a generation cost, in all refunds together", async () => {
-    const stores = createStores();
+    const stores = await createStores();
     await stores.usage.saveUsage([usageOf("gen_1")]);
     expect(await stores.ledger.addRefund(refundOf(31))).toEqual({ kind: "too_much", left: 30 });
     expect((await stores.ledger.addRefund(refundOf(20))).kind).toBe("refunded");
@@ -148,14 +148,14 @@ function testRefunds(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("counts only the refunds of the same generation against its cost", async () => {
-    const { ledger, usage } = createStores();
+    const { ledger, usage } = await createStores();
     await usage.saveUsage([usageOf("gen_1"), usageOf("gen_10")]);
     await ledger.addRefund({ ...refundOf(null), id: refundIdOf("gen_10", null), generationId: "gen_10" });
     expect(await ledger.addRefund(refundOf(30))).toMatchObject({ kind: "refunded" });
   });
 
   test("makes a refund once, whichever connection asks for it", async () => {
-    const [here, there] = [createStores(), createStores()];
+    const [here, there] = [await createStores(), await createStores()];
     await here.usage.saveUsage([usageOf("gen_1")]);
     await here.ledger.addRefund(refundOf(20));
     const again = await there.ledger.addRefund(refundOf(20));
@@ -164,7 +164,7 @@ function testRefunds(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("refunds only what was charged for a generation", async () => {
-    const { ledger, usage } = createStores();
+    const { ledger, usage } = await createStores();
     await usage.saveUsage([usageOf("gen_1", { costNanodollars: 0 })]);
     await ledger.addTransfer(grantOf("grant_1", 100));
     expect(await ledger.addRefund(refundOf(null))).toEqual({ kind: "unknown" });
@@ -176,7 +176,7 @@ function testRefunds(createStores: CreateStore<MoneyStores>): void {
 
 function testGrants(createStores: CreateStore<MoneyStores>): void {
   test("spends the grant that expires first before others, and money without an expiry last", async () => {
-    const { ledger, usage } = createStores();
+    const { ledger, usage } = await createStores();
     await ledger.addTransfer(grantOf("grant_kept", 100));
     await ledger.addTransfer(grantOf("grant_late", 20, { expiresAt: 20_000 }));
     await ledger.addTransfer(grantOf("grant_soon", 20, { expiresAt: 10_000 }));
@@ -188,7 +188,7 @@ function testGrants(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("takes back what is left of an expired grant, once", async () => {
-    const stores = createStores();
+    const stores = await createStores();
     const { ledger, usage } = stores;
     await ledger.addTransfer(grantOf("grant_1", 100, { expiresAt: 10_000 }));
     await usage.saveUsage([usageOf("gen_1")]);
@@ -203,7 +203,7 @@ function testGrants(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("ends a grant that was used up without a transfer", async () => {
-    const { ledger, usage } = createStores();
+    const { ledger, usage } = await createStores();
     await ledger.addTransfer(grantOf("grant_1", 30, { expiresAt: 10_000 }));
     await usage.saveUsage([usageOf("gen_1")]);
     expect(await ledger.expireGrant("grant_1", 10_001)).toBe(0);
@@ -214,7 +214,7 @@ function testGrants(createStores: CreateStore<MoneyStores>): void {
 
 function testChecks(createStores: CreateStore<MoneyStores>): void {
   test("reports no difference and no unmatched generation after transfers of every kind", async () => {
-    const { ledger, usage } = createStores();
+    const { ledger, usage } = await createStores();
     await ledger.addTransfer(grantOf("grant_1", 100, { expiresAt: 10_000 }));
     await usage.saveUsage([usageOf("gen_1"), openUsageOf("gen_2"), usageOf("gen_3", { costNanodollars: 0 })]);
     const refund = { id: refundIdOf("gen_1", null), generationId: "gen_1", amount: 5 };
@@ -225,7 +225,7 @@ function testChecks(createStores: CreateStore<MoneyStores>): void {
   });
 
   test("reports a usage transfer without a record as unmatched", async () => {
-    const { ledger } = createStores();
+    const { ledger } = await createStores();
     const stray = { kind: "usage", from: "user_a", to: PLATFORM_ACCOUNT } as const;
     await ledger.addTransfer(grantOf("gen_stray", 5, stray));
     const unmatched = [{ generationId: "gen_stray", recorded: 0, transferred: 5 }];

@@ -19,7 +19,7 @@ const ENTRY: PromptLogEntry = {
 export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): void {
   describe("a prompt log store", () => {
     test("finds an entry as it was added until the moment it expires", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.addEntry(ENTRY);
       const found = await store.findEntry("gen_1", 1_999);
       expect(found).toEqual({ ...ENTRY, ciphertext: expect.anything() });
@@ -29,14 +29,14 @@ export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): vo
     });
 
     test("keeps the first of two entries for one generation", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.addEntry(ENTRY);
       await store.addEntry({ ...ENTRY, accountId: "user_2" });
       expect((await store.findEntry("gen_1", 0))?.accountId).toBe("user_1");
     });
 
     test("deletes only expired entries, and at most as many as the limit", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (const [id, expiresAt] of [
         ["a", 100],
         ["b", 200],
@@ -50,7 +50,7 @@ export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): vo
     });
 
     test("reseals a data key only if it is still the one that was read", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.addEntry(ENTRY);
       const next = { masterKeyId: "master_2", ciphertext: "other" };
       expect(await store.listMasterKeysInUse()).toEqual(["master_1"]);

@@ -9,7 +9,7 @@ const idsOf = (keys: readonly { readonly id: string }[]) => keys.map(({ id }) =>
 export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>): void {
   describe("a provider key store", () => {
     test("returns a key with every field as it was inserted", async () => {
-      const store = createStore();
+      const store = await createStore();
       const key = providerKeyOf("pkey_1", {
         models: ["author/*"],
         members: ["user_a"],
@@ -22,7 +22,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     });
 
     test("lists the keys of an account by provider, then by order", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertProviderKey(providerKeyOf("pkey_1", { order: 2 }));
       await store.insertProviderKey(providerKeyOf("pkey_2", { order: 1 }));
       await store.insertProviderKey(providerKeyOf("pkey_3", { provider: "anthropic" }));
@@ -31,7 +31,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     });
 
     test("updates a key, and its secret only when a new one is given", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertProviderKey(providerKeyOf("pkey_1"));
       const renamed = providerKeyOf("pkey_1", { name: "new", updatedAt: 2_000 });
       expect(await store.updateProviderKey(renamed, null)).toBe(true);
@@ -43,7 +43,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     });
 
     test("removes a key once", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertProviderKey(providerKeyOf("pkey_1"));
       expect(await store.removeProviderKey("pkey_1")).toBe(true);
       expect(await store.removeProviderKey("pkey_1")).toBe(false);
@@ -51,7 +51,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     });
 
     test("raises the revision with an insertion, update and removal, also for other connections", async () => {
-      const [here, there] = [createStore(), createStore()];
+      const [here, there] = [await createStore(), await createStore()];
       const revisions = [await there.providerKeyRevision()];
       await here.insertProviderKey(providerKeyOf("pkey_1"));
       revisions.push(await there.providerKeyRevision());
@@ -63,7 +63,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     });
 
     test("keeps the revision when a key is used or sealed again", async () => {
-      const store = createStore();
+      const store = await createStore();
       const key = providerKeyOf("pkey_1");
       await store.insertProviderKey(key);
       const before = await store.providerKeyRevision();
@@ -73,7 +73,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     });
 
     test("keeps the latest use and the latest error of each key", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.insertProviderKey(providerKeyOf("pkey_1"));
       const error = { message: "quota", at: 5_000 };
       await store.recordKeyUses([
@@ -85,7 +85,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     });
 
     test("lists the keys that other master keys have sealed, by id, page by page", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (const id of ["pkey_3", "pkey_1", "pkey_2"]) await store.insertProviderKey(providerKeyOf(id));
       const sealed = { masterKeyId: "master_2", ciphertext: "ciphertext" };
       await store.insertProviderKey(providerKeyOf("pkey_4", { sealed }));
@@ -96,7 +96,7 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
     });
 
     test("does not replace a sealed secret that was replaced meanwhile", async () => {
-      const store = createStore();
+      const store = await createStore();
       const key = providerKeyOf("pkey_1");
       await store.insertProviderKey(key);
       const [second, third] = [

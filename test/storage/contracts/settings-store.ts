@@ -6,7 +6,7 @@ import type { CreateStore } from "./create-store.ts";
 export function testSettingsStore(createStore: CreateStore<SettingsStore>): void {
   describe("a settings store", () => {
     test("adds a setting only if it does not exist, whichever connection adds it", async () => {
-      const [here, there] = [createStore(), createStore()];
+      const [here, there] = [await createStore(), await createStore()];
       expect(await here.findSetting("name")).toBeNull();
       expect(await here.addSetting("name", "first")).toBe(true);
       expect(await there.addSetting("name", "second")).toBe(false);
@@ -14,7 +14,7 @@ export function testSettingsStore(createStore: CreateStore<SettingsStore>): void
     });
 
     test("replaces a setting", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.putSetting("name", "first");
       await store.putSetting("name", "second");
       expect(await store.findSetting("name")).toBe("second");

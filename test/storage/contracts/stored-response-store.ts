@@ -9,7 +9,7 @@ const keyOf = (name: string, scope = "key_a") => ({ scope, name });
 export function testStoredResponseStore(createStore: CreateStore<StoredResponseStore>): void {
   describe("a stored response store", () => {
     test("gives an idempotency key to the first claim only, whichever connection makes it", async () => {
-      const [here, there] = [createStore(), createStore()];
+      const [here, there] = [await createStore(), await createStore()];
       expect(await here.claimKey(keyOf("a"), claim)).toEqual({ kind: "first" });
       const repeated = { kind: "repeated", fingerprint: "fingerprint", answer: null } as const;
       expect(await there.claimKey(keyOf("a"), { ...claim, fingerprint: "other" })).toEqual(repeated);
@@ -18,7 +18,7 @@ export function testStoredResponseStore(createStore: CreateStore<StoredResponseS
     test.each(['{"id":1}', null])(
       "returns the stored response to later claims, with the body %p",
       async (body) => {
-        const store = createStore();
+        const store = await createStore();
         await store.claimKey(keyOf("a"), claim);
         await store.storeResponse(keyOf("a"), { status: 201, body });
         const repeated = await store.claimKey(keyOf("a"), claim);
@@ -27,14 +27,14 @@ export function testStoredResponseStore(createStore: CreateStore<StoredResponseS
     );
 
     test("lets a released idempotency key be claimed again", async () => {
-      const store = createStore();
+      const store = await createStore();
       await store.claimKey(keyOf("a"), claim);
       await store.releaseKey(keyOf("a"));
       expect((await store.claimKey(keyOf("a"), claim)).kind).toBe("first");
     });
 
     test("bounds the idempotency keys of each scope separately", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (const name of ["a", "b", "c"]) await store.claimKey(keyOf(name), claim);
       expect((await store.claimKey(keyOf("d"), claim)).kind).toBe("full");
       expect((await store.claimKey(keyOf("a"), claim)).kind).toBe("repeated");
@@ -42,7 +42,7 @@ export function testStoredResponseStore(createStore: CreateStore<StoredResponseS
     });
 
     test("forgets idempotency keys that have expired", async () => {
-      const store = createStore();
+      const store = await createStore();
       for (const name of ["a", "b", "c"]) await store.claimKey(keyOf(name), claim);
       const later = { ...claim, at: 2_000, expiredAt: 1_001 };
       expect((await store.claimKey(keyOf("a"), later)).kind).toBe("first");

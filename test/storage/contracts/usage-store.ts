@@ -27,7 +27,7 @@ export function testUsageStore(createStore: CreateStore<UsageStore & UsageReport
 
 function testRecords(createStore: CreateStore<UsageStore>): void {
   test("replaces an open record by a later version, and never one that has ended", async () => {
-    const store = createStore();
+    const store = await createStore();
     await store.saveUsage([openUsageOf("gen_1")]);
     await store.saveUsage([openUsageOf("gen_1", { provider: "second" })]);
     expect((await store.findUsage("gen_1"))?.provider).toBe("second");
@@ -38,14 +38,14 @@ function testRecords(createStore: CreateStore<UsageStore>): void {
   });
 
   test("finds the records that are open", async () => {
-    const store = createStore();
+    const store = await createStore();
     await store.saveUsage([openUsageOf("gen_1"), openUsageOf("gen_2"), usageOf("gen_3")]);
     await store.saveUsage([usageOf("gen_2")]);
     expect((await store.findOpenUsage()).map(({ id }) => id)).toEqual(["gen_1"]);
   });
 
   test("finds abandoned records: without a lease, left by the gateway itself, or with a lease that has ended", async () => {
-    const store = createStore();
+    const store = await createStore();
     const leased = (id: string, gatewayId: string, endsAt: number) =>
       openUsageOf(id, { lease: { gatewayId, endsAt } });
     await store.saveUsage([
@@ -61,7 +61,7 @@ function testRecords(createStore: CreateStore<UsageStore>): void {
   });
 
   test("saves none of a group of records when it rejects one for its content", async () => {
-    const store = createStore();
+    const store = await createStore();
     const unacceptable = usageOf("gen_2", { outcome: "unheard of" as UsageRecord["outcome"] });
     const saving = store.saveUsage([usageOf("gen_1"), unacceptable]);
     expect(await saving.catch((error) => error)).toBeInstanceOf(RejectedRecordError);
@@ -69,7 +69,7 @@ function testRecords(createStore: CreateStore<UsageStore>): void {
   });
 
   test("finds the anonymous requests and the requests to free models since a time, oldest first", async () => {
-    const store = createStore();
+    const store = await createStore();
     const anonymous = { accountId: null, keyId: null, userId: null, addressHash: "address" };
     await store.saveUsage([
       openUsageOf("gen_1", { ...anonymous, createdAt: 3_000 }),
@@ -93,7 +93,7 @@ function testRecords(createStore: CreateStore<UsageStore>): void {
 
 function testQuarantine(createStore: CreateStore<UsageStore>): void {
   test("keeps a quarantined record in place of its open version, with the reason and the cost", async () => {
-    const store = createStore();
+    const store = await createStore();
     await store.saveUsage([openUsageOf("gen_1")]);
     await store.quarantineUsage(usageOf("gen_1", { costNanodollars: 7 }), "too large", 5_000);
     expect(await store.findUsage("gen_1")).toBeNull();
@@ -104,7 +104,7 @@ function testQuarantine(createStore: CreateStore<UsageStore>): void {
   });
 
   test("lists quarantined records oldest first, and a cost that is no amount as 0", async () => {
-    const store = createStore();
+    const store = await createStore();
     await store.quarantineUsage(usageOf("gen_1", { costNanodollars: Number.NaN }), "no amount", 6_000);
     await store.quarantineUsage(usageOf("gen_2"), "too large", 5_000);
     await store.quarantineUsage(usageOf("gen_3"), "too large", 7_000);
@@ -118,7 +118,7 @@ function testQuarantine(createStore: CreateStore<UsageStore>): void {
 
 function testReports(createStore: CreateStore<UsageStore & UsageReports>): void {
   test("counts each generation once in the sums of the day of its request, however often it is saved", async () => {
-    const store = createStore();
+    const store = await createStore();
     const day = { createdAt: DAY_MS, finishedAt: DAY_MS + 1_000 };
     await store.saveUsage([openUsageOf("gen_1", day)]);
     expect(await store.sumUsage(EVERY_DAY)).toEqual([]);
@@ -136,7 +136,7 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
   });
 
   test("sums only the usage of the account, user or key that is asked for", async () => {
-    const store = createStore();
+    const store = await createStore();
     await store.saveUsage([
       usageOf("gen_1"),
       usageOf("gen_2", { accountId: "org_a", costNanodollars: 5 }),
@@ -157,7 +157,7 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
   });
 
   test("counts the usage of a consulted model under that model, and its request once", async () => {
-    const store = createStore();
+    const store = await createStore();
     const advisor = {
       model: "advisor",
       modelId: "author/advisor",
@@ -178,7 +178,7 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
   });
 
   test("saves and sums a record of an earlier version that lacks a counter", async () => {
-    const store = createStore();
+    const store = await createStore();
     const { provider: _, cachedTokens: __, model: ___, ...fields } = usageOf("gen_1").record;
     const record = fields as UsageRecord;
     await store.saveUsage([{ record, json: JSON.stringify(record) }]);
