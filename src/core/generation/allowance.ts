@@ -12,6 +12,8 @@ export interface Allowance {
   readonly held: number | null;
   /** What bounds the hold. */
   readonly by: TakenHold["by"];
+  /** The leases of money that the cost is charged to; absent: none. */
+  readonly leasedFrom?: readonly string[] | undefined;
   /** Returns the most tokens to request of a candidate for each answer; null: as many as the client wants. */
   boundFor(candidate: Candidate): number | null;
   /** Returns the tokens of answers that the hold covers at a candidate; infinite if it covers the longest answers. */
@@ -62,6 +64,10 @@ export class HeldAllowance implements Allowance {
 
   get by(): TakenHold["by"] {
     return this.hold.by;
+  }
+
+  get leasedFrom(): readonly string[] | undefined {
+    return this.hold.leasedFrom;
   }
 
   boundFor(candidate: Candidate): number | null {

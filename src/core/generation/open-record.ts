@@ -83,7 +83,11 @@ export function withCandidate(
   };
 }
 
-/** Returns a record with its hold, the maximum of its cost if the process dies. */
-export function withHeld(record: UsageRecord, { held }: Pick<Allowance, "held">): UsageRecord {
-  return held === null ? record : { ...record, heldNanodollars: held };
+/** Returns a record with its hold, the maximum of its cost if the process dies, and the leases that the hold is from. */
+export function withHeld(
+  record: UsageRecord,
+  { held, leasedFrom }: Pick<Allowance, "held" | "leasedFrom">,
+): UsageRecord {
+  if (held === null) return record;
+  return { ...record, heldNanodollars: held, ...(leasedFrom === undefined ? {} : { leasedFrom }) };
 }

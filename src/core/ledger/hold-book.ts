@@ -43,6 +43,8 @@ export type HoldVerdict =
       /** What could have been held at that moment; infinite without a bound. */
       readonly available: number;
       readonly by: HoldBound;
+      /** The leases of this gateway that the cost is charged to (`UsageRecord.leasedFrom`); absent: none. */
+      readonly leasedFrom?: readonly string[];
     }
   | {
       readonly kind: "refused";
@@ -79,8 +81,10 @@ export interface HoldBook {
   grow(id: string, amount: number): number;
   /** Ends a hold and charges `cost`, which may be 0. No-op without a hold. */
   settle(id: string, cost: number): void;
-  /** Adds to a balance what no store will add. No-op if the account is not cached. */
-  credit(accountId: string, amount: number): void;
+  /**
+   * Adds to a balance what no store will add, and to the leases that the amount was spent from. No-op if the account is not cached.
+   */
+  credit(accountId: string, amount: number, leasedFrom?: readonly string[]): void;
   balanceOf(accountId: string): Promise<AccountBalance>;
   /** Returns a balance in nanodollars; null if it is not cached: `balanceOf` caches it. */
   cachedBalanceOf(accountId: string): number | null;

@@ -71,9 +71,10 @@ export class Ledger {
     accountId,
     costNanodollars,
     outcome,
-  }: Pick<UsageRecord, "accountId" | "costNanodollars" | "outcome">) {
+    leasedFrom,
+  }: Pick<UsageRecord, "accountId" | "costNanodollars" | "outcome" | "leasedFrom">) {
     if (accountId !== null && outcome !== "open" && Number.isSafeInteger(costNanodollars))
-      this.parts.holdBook.credit(accountId, costNanodollars);
+      this.parts.holdBook.credit(accountId, costNanodollars, leasedFrom);
   }
 
   /** Writes a transfer; returns false if there is one with that id. */

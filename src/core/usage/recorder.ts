@@ -23,6 +23,8 @@ export interface RecorderParts {
   readonly onStoreError: (error: unknown) => void;
   /** Called with each record that the store rejects. */
   readonly onQuarantined?: (quarantined: Quarantined) => void;
+  /** Called with the ids of each group once the store has it. */
+  readonly onSaved?: (ids: Iterable<string>) => void;
 }
 
 /**
@@ -149,7 +151,7 @@ export class Recorder {
   }
 
   private async saveGroup(): Promise<void> {
-    const { journal, store, clock, onQuarantined } = this.parts;
+    const { journal, store, clock, onQuarantined, onSaved } = this.parts;
     this.print();
     const group = this.waiting;
     try {
@@ -158,6 +160,7 @@ export class Recorder {
       this.leaving = group;
       const quarantined = await saveRecords(store, [...group.values()], clock.now());
       this.isStoreHealthy = true;
+      onSaved?.(group.keys());
       for (const one of quarantined) onQuarantined?.(one);
       journal.release(mark);
     } catch (error) {

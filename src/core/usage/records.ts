@@ -90,6 +90,11 @@ export interface UsageRecord extends TokenUsage {
   readonly advisors?: readonly AdvisorRecord[];
   /** The hold when this version of the record was written, in nanodollars; absent: none. */
   readonly heldNanodollars?: number;
+  /**
+   * The leases of money of its gateway that cover the cost: saving the record lowers them by it. `balance`, and names of spending
+   * limits with their periods (`core/ledger/money-leases`). Absent: none, as always with a single gateway.
+   */
+  readonly leasedFrom?: readonly string[];
   /** The prices at which it is charged, US dollars per token; null before the first attempt. */
   readonly prices: Prices | null;
   /** Milliseconds since the epoch. */
