@@ -1,10 +1,11 @@
 import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { type BillEntry, MAX_TOKENS } from "./billing-vendor.ts";
-import { type Check, check, describe, type Run, sameAsBilled } from "./check-books.ts";
-import type { Asked } from "./clients.ts";
-import { LONGEST_ANSWER, OPENING } from "./hostile-answers.ts";
-import { DRY_ACCOUNT, type Payer } from "./payers.ts";
-import { HOSTILE, priceOf } from "./prices.ts";
+import type { Asked, Payer } from "../books/asked.ts";
+import { type BillEntry, MAX_TOKENS } from "../books/billing-vendor.ts";
+import { describe, type Run, sameAsBilled } from "../books/books.ts";
+import { type Check, check } from "../books/check.ts";
+import { LONGEST_ANSWER, OPENING } from "../books/hostile-answers.ts";
+import { HOSTILE, priceOf } from "../books/prices.ts";
+import { DRY_ACCOUNT } from "./payers.ts";
 
 /** Tokens counted in the prompt, and in the answer. */
 const PROMPT_PARTS = ["cachedTokens", "cacheWriteTokens", "audioPromptTokens"] as const;

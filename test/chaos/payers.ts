@@ -4,16 +4,7 @@ import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
-
-/** A key to send requests with, its account, and its limits. Nanodollars. */
-export interface Payer {
-  readonly name: string;
-  readonly secret: string;
-  readonly keyId: string;
-  readonly accountId: string;
-  /** What may be spent through it in total (or in this day, or month); `null`: unlimited. */
-  readonly limit: number | null;
-}
+import type { Payer } from "../books/asked.ts";
 
 /** The payers of a run, and the store of their gateway, opened by a second process. */
 export interface Payers {

@@ -1,26 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
-
-export interface TransferRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly from_account: string;
-  readonly to_account: string;
-  readonly amount: number;
-}
-
-/** The contents of a gateway's database, read without the gateway. */
-export interface Books {
-  readonly integrity: string;
-  readonly rows: number;
-  readonly records: ReadonlyMap<string, UsageRecord>;
-  /** By id. */
-  readonly transfers: ReadonlyMap<string, TransferRow>;
-  readonly transferRows: number;
-  readonly balances: ReadonlyMap<string, number>;
-}
+import type { Books, TransferRow } from "../books/books.ts";
 
 /** Reads everything. */
 export function readBooks(dataDir: string): Books {

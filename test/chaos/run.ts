@@ -8,15 +8,16 @@
  * --keep            keeps the data directory for inspection
  */
 import { parseArgs } from "node:util";
+import { startBillingVendor } from "../books/billing-vendor.ts";
+import { type Check, checkOnce, printChecks } from "../books/check.ts";
+import { checkBooks } from "../books/check-books.ts";
+import { LONGEST_ANSWER, WINDOW } from "../books/hostile-answers.ts";
+import { describePrices, HOSTILE, PROVIDERS, type ProviderSlug } from "../books/prices.ts";
 import { AS_SHIPPED, fetchGeneration, type GatewayProcess, makeSite } from "../support/gateway-process.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
-import { startBillingVendor } from "./billing-vendor.ts";
-import { type Check, checkBooks } from "./check-books.ts";
 import { checkHostile } from "./check-hostile.ts";
 import { type Clients, createClients } from "./clients.ts";
-import { LONGEST_ANSWER, WINDOW } from "./hostile-answers.ts";
 import { makePayers, type Payers } from "./payers.ts";
-import { describePrices, HOSTILE, PROVIDERS, type ProviderSlug } from "./prices.ts";
 import { readBooks } from "./read-books.ts";
 
 const KILLS = 210;
@@ -50,9 +51,6 @@ const GRANT_MAX = options.hostile ? 3_000_001 : 9_000_001;
 /** Sometimes the load ends by itself, and the gateway is asked for its holds. */
 const REST_ONE_IN = 25;
 
-/** Printed cases of a violated property. */
-const SHOWN = 10;
-
 const ADMIN_KEY = "chaos-management-key-0123456789";
 
 const MODELS: Readonly<Record<ProviderSlug, readonly string[]>> = {
@@ -65,7 +63,6 @@ const vendor = startBillingVendor();
 const site = makeSite(describeSite(), AS_SHIPPED);
 const payers = await makePayers(site.dataDir, options.hostile);
 const clients = createClients(payers, chance, options.hostile);
-const roundStarts: number[] = [];
 const resting: Check[] = [];
 const checks: Check[] = [];
 function describeSite(): string {
@@ -85,17 +82,16 @@ async function killRepeatedly(): Promise<number> {
   let done = 0;
   while (done < kills && Date.now() < until) {
     if (chance.oneIn(START_ONE_IN)) {
-      roundStarts.push(Date.now());
       await site.startAndKill(chance.below(START_MAX_MS));
       done += 1;
       continue;
     }
-    const gateway = await startRound();
+    const gateway = await site.start("");
     const loadMs = chance.oneIn(LONG_ONE_IN)
       ? between(LONG_MIN_MS, LONG_MAX_MS)
       : between(LOAD_MIN_MS, LOAD_MAX_MS);
     const rests = chance.oneIn(REST_ONE_IN);
-    const load = clients.load(gateway.url, roundStarts.length - 1);
+    const load = clients.load(gateway.url);
     if (chance.oneIn(GRANT_ONE_IN)) await payers.grant(payers.poor.accountId, 1 + chance.below(GRANT_MAX));
     await Bun.sleep(loadMs);
     load.stop();
@@ -112,15 +108,9 @@ async function killRepeatedly(): Promise<number> {
   return done;
 }
 
-/** Starts the gateway once more; the start time identifies its records. */
-function startRound(): Promise<GatewayProcess> {
-  roundStarts.push(Date.now());
-  return site.start("");
-}
-
 /** The last start: settles what the last kill left, answers for every generation, and stops cleanly. */
 async function drain(): Promise<Check[]> {
-  const gateway = await startRound();
+  const gateway = await site.start("");
   const shown = await checkShown(gateway, clients);
   resting.push(await checkRest(gateway, payers));
   const sound = await checkSound(gateway);
@@ -130,7 +120,6 @@ async function drain(): Promise<Check[]> {
     bill: vendor.bill,
     payers: payers.all,
     books: readBooks(site.dataDir),
-    roundStarts,
   };
   return [
     shown,
@@ -227,26 +216,8 @@ function mergeRest(rests: readonly Check[]): Check[] {
   return [{ property: first.property, cases: rests.length, broken: rests.flatMap(({ broken }) => broken) }];
 }
 
-function checkOnce(text: string, broken: readonly string[]): Check {
-  return { property: text, cases: 1, broken };
-}
-
 function between(min: number, max: number): number {
   return min + chance.below(max - min);
-}
-
-function print(all: readonly Check[]): void {
-  const failed = all.filter(({ broken, cases }) => broken.length > 0 || cases === 0);
-  for (const { property: text, cases, broken } of all) {
-    console.log(`${broken.length === 0 && cases > 0 ? "ok  " : "FAIL"} ${text} (${cases})`);
-    for (const line of broken.slice(0, SHOWN)) console.log(`       ${line}`);
-    if (broken.length > SHOWN) console.log(`       and ${broken.length - SHOWN} more`);
-    if (cases === 0) console.log("       nothing was tried");
-  }
-  const script = options.hostile ? "test:chaos-hostile" : "test:chaos";
-  if (failed.length > 0) console.log(`Repeat with: npm run ${script} -- --seed=${seed} --kills=${kills}`);
-  console.log(`${all.length - failed.length} passed, ${failed.length} failed`);
-  process.exitCode = failed.length > 0 ? 1 : 0;
 }
 
 try {
@@ -261,4 +232,5 @@ try {
   if (options.keep) console.log(`kept: ${site.dataDir}`);
   else site.remove();
 }
-print(checks);
+const script = options.hostile ? "test:chaos-hostile" : "test:chaos";
+printChecks(checks, `npm run ${script} -- --seed=${seed} --kills=${kills}`);

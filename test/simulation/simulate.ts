@@ -6,7 +6,7 @@ import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/c
 import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
 import { decodeJournalEntry } from "../../src/core/usage/journal-entry.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { describePrices, PROVIDERS } from "../chaos/prices.ts";
+import { describePrices, PROVIDERS } from "../books/prices.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";

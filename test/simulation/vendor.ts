@@ -4,7 +4,7 @@ import {
   TransportError,
   type UpstreamRequest,
 } from "../../src/core/deployments/transport.ts";
-import { type ProviderSlug, priceOf } from "../chaos/prices.ts";
+import { type ProviderSlug, priceOf } from "../books/prices.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { chunkOf, documentOf, textOf } from "../support/vendor.ts";
 

@@ -19,6 +19,8 @@ export function isHostile(plan: PlanName): plan is HostilePlan {
 export interface BillEntry {
   readonly serial: number;
   readonly provider: ProviderSlug;
+  /** When it arrived, milliseconds since the epoch. */
+  readonly arrivedAt: number;
   usage: { readonly promptTokens: number; readonly completionTokens: number };
   /** Whether it was answered completely, or is about to be, and its usage is billed. */
   isBilled: boolean;
@@ -56,7 +58,13 @@ export function startBillingVendor(): BillingVendor {
     const provider = [...PROVIDERS, HOSTILE].find((slug) =>
       call.head.startsWith(`POST /${slug}/`),
     ) as ProviderSlug;
-    const entry: BillEntry = { serial, provider, usage: usageOf(serial), isBilled: false };
+    const entry: BillEntry = {
+      serial,
+      provider,
+      arrivedAt: Date.now(),
+      usage: usageOf(serial),
+      isBilled: false,
+    };
     entries.push(entry);
     const bill = (usage: BillEntry["usage"]): void => void Object.assign(entry, { usage, isBilled: true });
     if (isHostile(plan)) await playHostile(plan, call, serial, bill);
