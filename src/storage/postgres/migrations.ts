@@ -1,5 +1,6 @@
 import { accounts } from "./migrations/0001-accounts.ts";
+import { gateways } from "./migrations/0003-gateways.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
-export const MIGRATIONS: readonly Migration[] = [accounts];
+export const MIGRATIONS: readonly Migration[] = [accounts, gateways];

@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../../src/base/clock.ts";
+import { GatewayReplacedError } from "../../../src/core/gateways/gateway-identity.ts";
+import { GATEWAY_LEASE_MS, RENEWAL_MS } from "../../../src/core/gateways/gateway-registry.ts";
+import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
+import { requireEpoch } from "../../../src/storage/postgres/require-epoch.ts";
+import { type DatabaseClock, stopDatabaseClock } from "../../support/database-clock.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+
+const START = 1_700_000_000_000;
+
+describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", () => {
+  let server: TestPostgres;
+  let clock: DatabaseClock;
+  let database: Postgres;
+  let registry: PostgresGatewayRegistry;
+
+  beforeAll(async () => {
+    server = await startTestPostgres();
+  });
+  afterAll(() => server.remove());
+  beforeEach(async () => {
+    const url = await server.createMigratedDatabase();
+    clock = await stopDatabaseClock(url, START);
+    database = connectPostgres({ url, maxConnections: 4, isPooled: false, clock: systemClock });
+    registry = new PostgresGatewayRegistry(database);
+  });
+  afterEach(async () => {
+    await database.close();
+    await clock.close();
+  });
+
+  const register = (id: string) =>
+    registry.register({ id, host: "host", version: "1.0.0", dataDir: `/data/${id}` });
+  const isCurrent = (identity: Awaited<ReturnType<typeof register>>) =>
+    requireEpoch(database, identity).then(
+      () => true,
+      (error) => {
+        expect(error).toBeInstanceOf(GatewayReplacedError);
+        return false;
+      },
+    );
+
+  test("a gateway that has registered is listed as live with what it told about itself", async () => {
+    const { epoch } = await register("gateway_a");
+    expect(await registry.list()).toEqual([
+      {
+        id: "gateway_a",
+        epoch,
+        host: "host",
+        version: "1.0.0",
+        dataDir: "/data/gateway_a",
+        isLive: true,
+        startedAt: START,
+        seenAt: START,
+        endsAt: START + GATEWAY_LEASE_MS,
+        leased: 0,
+      },
+    ]);
+  });
+
+  test("each start of a gateway raises its epoch, also after its end, and the epoch before is rejected", async () => {
+    const first = await register("gateway_a");
+    expect(await isCurrent(first)).toBe(true);
+    const second = await register("gateway_a");
+    expect(second.epoch).toBeGreaterThan(first.epoch);
+    expect([await isCurrent(first), await isCurrent(second)]).toEqual([false, true]);
+    await registry.end(second);
+    expect(await registry.list()).toEqual([]);
+    const third = await register("gateway_a");
+    expect(third.epoch).toBeGreaterThan(second.epoch);
+    expect([await isCurrent(second), await isCurrent(third)]).toEqual([false, true]);
+  });
+
+  test("a gateway is live for thirty seconds after its last renewal, and learns its rank among the live ones", async () => {
+    const a = await register("gateway_a");
+    const b = await register("gateway_b");
+    expect(await registry.renew(a)).toEqual({ count: 2, rank: 0 });
+    expect(await registry.renew(b)).toEqual({ count: 2, rank: 1 });
+    await clock.set(START + GATEWAY_LEASE_MS - 1);
+    expect(await registry.renew(b)).toEqual({ count: 2, rank: 1 });
+    await clock.set(START + GATEWAY_LEASE_MS);
+    expect(await registry.renew(b)).toEqual({ count: 1, rank: 0 });
+    expect((await registry.list()).map(({ id, isLive }) => [id, isLive])).toEqual([
+      ["gateway_a", false],
+      ["gateway_b", true],
+    ]);
+    // The gateway comes back after it was cut from the database, and no process has taken it over.
+    expect(await registry.renew(a)).toEqual({ count: 2, rank: 0 });
+    expect(RENEWAL_MS * 3).toBeLessThan(GATEWAY_LEASE_MS);
+  });
+
+  test("a live gateway cannot be taken over, and one whose time is over only once at its epoch", async () => {
+    const gone = await register("gateway_a");
+    expect(await registry.takeOver(gone)).toBeNull();
+    await clock.set(START + GATEWAY_LEASE_MS);
+    const [one, two] = await Promise.all([registry.takeOver(gone), registry.takeOver(gone)]);
+    const taken = one ?? two;
+    expect([one, two].filter((identity) => identity !== null)).toHaveLength(1);
+    expect(taken?.epoch).toBeGreaterThan(gone.epoch);
+    expect(await isCurrent(gone)).toBe(false);
+    await expect(registry.renew(gone)).rejects.toBeInstanceOf(GatewayReplacedError);
+    // The row stays not live, so that another process can continue a takeover that has failed.
+    expect((await registry.list())[0]?.isLive).toBe(false);
+    await registry.end(gone);
+    expect(await registry.list()).toHaveLength(1);
+    if (taken !== null) await registry.end(taken);
+    expect(await registry.list()).toHaveLength(0);
+  });
+
+  test("a takeover waits for a transaction of the gateway that has checked its epoch", async () => {
+    const gone = await register("gateway_a");
+    await clock.set(START + GATEWAY_LEASE_MS);
+    const events: string[] = [];
+    const checked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const saving = database.transaction(async (sql) => {
+      await requireEpoch(sql, gone);
+      checked.resolve();
+      await goOn.promise;
+      events.push("saved");
+    });
+    await checked.promise;
+    const taking = registry.takeOver(gone).then(() => events.push("taken"));
+    await database.run("SELECT 1");
+    goOn.resolve();
+    await Promise.all([saving, taking]);
+    expect(events).toEqual(["saved", "taken"]);
+  });
+});
