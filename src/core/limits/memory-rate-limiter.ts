@@ -18,6 +18,8 @@ export interface RateLimiterOptions {
   readonly leaseMs: number;
   /** The maximum number of scopes per source. Beyond it, the scope that was idle longest is evicted. */
   readonly maxScopes?: number;
+  /** Returns what this process may admit of a scope's limits. Defaults to all of them. */
+  readonly shareOf?: (scope: LimitScope) => LimitScope;
 }
 
 const MAX_SCOPES = 100_000;
@@ -30,15 +32,17 @@ interface Admission {
   readonly tokens: readonly { readonly added: AddedAmount; readonly amount: number }[];
 }
 
-/** A rate limiter in memory. */
+/** A rate limiter in the memory of one process, which admits all that the limits allow, or its share of it. */
 export class MemoryRateLimiter implements RateLimiter {
   private readonly meters: Readonly<Record<LimitSource, BoundedMap<string, Meter>>>;
   /** By generation, the oldest first; they expire in this order. */
   private readonly admissions = new Map<string, Admission>();
   private readonly leaseMs: number;
+  private readonly shareOf: ((scope: LimitScope) => LimitScope) | null;
 
-  constructor({ leaseMs, maxScopes = MAX_SCOPES }: RateLimiterOptions) {
+  constructor({ leaseMs, maxScopes = MAX_SCOPES, shareOf }: RateLimiterOptions) {
     this.leaseMs = leaseMs;
+    this.shareOf = shareOf ?? null;
     // A meter with concurrent requests is kept: they have to be subtracted from it.
     const createMeters = () =>
       new BoundedMap<string, Meter>({ max: maxScopes, mayEvict: ({ running }) => running === 0 });
@@ -76,6 +80,7 @@ export class MemoryRateLimiter implements RateLimiter {
   async peek(scopes: readonly LimitScope[], now: number): Promise<RateLimitStatus> {
     const measured = scopes.map((scope) => ({
       scope,
+      share: this.takeShare(scope),
       meter: this.meters[scope.source].get(scope.id) ?? new Meter(),
     }));
     return statusOf(measured, now);
@@ -104,16 +109,20 @@ export class MemoryRateLimiter implements RateLimiter {
     if (tokensPerMinute !== null) meter.tokens ??= new SlidingSum(MINUTE_MS, SECOND_MS);
     if (scope.requestsPerHour !== undefined) meter.perHour ??= new SlidingSum(HOUR_MS, SECOND_MS);
     meters.set(scope.id, meter);
-    return { scope, meter };
+    return { scope, share: this.takeShare(scope), meter };
+  }
+
+  private takeShare(scope: LimitScope): LimitScope {
+    return this.shareOf === null ? scope : this.shareOf(scope);
   }
 
   private reserve(measured: readonly Measured[], request: LimitRequest, now: number): Admission {
     const requests: AddedAmount[] = [];
     const tokens: { added: AddedAmount; amount: number }[] = [];
-    for (const { scope, meter } of measured) {
+    for (const { share, meter } of measured) {
       meter.running += 1;
       requests.push(...meter.countRequest(now));
-      const { tokensPerMinute } = scope.limit;
+      const { tokensPerMinute } = share.limit;
       if (tokensPerMinute === null || meter.tokens === null) continue;
       const amount = tokensToReserve(request, tokensPerMinute - meter.tokens.at(now));
       tokens.push({ added: meter.tokens.add(amount, now), amount });

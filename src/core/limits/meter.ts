@@ -26,6 +26,8 @@ export class Meter {
 /** A scope with its meter. */
 export interface Measured {
   readonly scope: LimitScope;
+  /** What this process may admit of the scope's limits: all of them, or its share. */
+  readonly share: LimitScope;
   readonly meter: Meter;
 }
 
@@ -34,41 +36,58 @@ const CONCURRENT_RETRY_MS = 1_000;
 
 /** Finds the limit of a scope that a request exceeds. `request` is null for one that uses no tokens and ends at once. */
 export function findRejection(
-  { scope, meter }: Measured,
+  { scope, share, meter }: Measured,
   request: LimitRequest | null,
   now: number,
 ): LimitRejection | null {
-  const { requestsPerMinute, tokensPerMinute, concurrent } = scope.limit;
-  const reject = (kind: LimitRejection["kind"], limit: number, retryAfterMs: number): LimitRejection => ({
+  const { requestsPerMinute, tokensPerMinute, concurrent } = share.limit;
+  const reject = (
+    kind: LimitRejection["kind"],
+    retryAfterMs: number,
+    isTooLarge = false,
+  ): LimitRejection => ({
     source: scope.source,
     kind,
-    limit,
+    limit: limitOf(scope, kind),
     retryAfterMs,
-    isTooLarge: false,
+    isTooLarge,
   });
   if (request !== null && concurrent !== null && meter.running >= concurrent)
-    return reject("concurrent", concurrent, CONCURRENT_RETRY_MS);
-  const minute = findWait(meter.perMinute, requestsPerMinute, 1, now);
-  if (minute !== null) return reject("requests_per_minute", minute.limit, minute.waitMs);
-  const hour = findWait(meter.perHour, scope.requestsPerHour ?? null, 1, now);
-  if (hour !== null) return reject("requests_per_hour", hour.limit, hour.waitMs);
+    return reject("concurrent", CONCURRENT_RETRY_MS);
+  const minuteMs = findWait(meter.perMinute, requestsPerMinute, 1, now);
+  if (minuteMs !== null) return reject("requests_per_minute", minuteMs);
+  const hourMs = findWait(meter.perHour, share.requestsPerHour ?? null, 1, now);
+  if (hourMs !== null) return reject("requests_per_hour", hourMs);
   if (request === null || tokensPerMinute === null) return null;
   const least = leastTokens(request);
-  if (least > tokensPerMinute)
-    return { ...reject("tokens_per_minute", tokensPerMinute, MINUTE_MS), isTooLarge: true };
-  const tokens = findWait(meter.tokens, tokensPerMinute, least, now);
-  return tokens === null ? null : reject("tokens_per_minute", tokens.limit, tokens.waitMs);
+  if (least > limitOf(scope, "tokens_per_minute")) return reject("tokens_per_minute", MINUTE_MS, true);
+  const tokensMs = findWait(meter.tokens, tokensPerMinute, least, now);
+  return tokensMs === null ? null : reject("tokens_per_minute", tokensMs);
 }
 
-/** Returns how long an amount must wait for room below a limit; null if there is room, or no limit. */
+/** Returns the limit of a kind; 0 if the scope has none. */
+function limitOf({ limit, requestsPerHour }: LimitScope, kind: LimitRejection["kind"]): number {
+  switch (kind) {
+    case "concurrent":
+      return limit.concurrent ?? 0;
+    case "requests_per_minute":
+      return limit.requestsPerMinute ?? 0;
+    case "requests_per_hour":
+      return requestsPerHour ?? 0;
+    case "tokens_per_minute":
+      return limit.tokensPerMinute ?? 0;
+  }
+}
+
+/** Returns how long an amount must wait for room below a limit, in milliseconds; null if there is room, or no limit. */
 function findWait(
   window: SlidingSum | null,
   limit: number | null,
   amount: number,
   now: number,
-): { readonly limit: number; readonly waitMs: number } | null {
+): number | null {
   if (window === null || limit === null || window.at(now) + amount <= limit) return null;
-  return { limit, waitMs: window.waitUntil(limit - amount, now) };
+  return window.waitUntil(limit - amount, now);
 }
 
 /**
@@ -90,23 +109,29 @@ function leastTokens({ promptTokens, completionTokens }: LimitRequest): number {
 export function statusOf(measured: readonly Measured[], now: number): RateLimitStatus {
   const requests: (LimitVerdict | null)[] = [];
   const tokens: (LimitVerdict | null)[] = [];
-  for (const { scope, meter } of measured) {
-    requests.push(verdictOf(meter.perMinute, scope.limit.requestsPerMinute, now));
-    requests.push(verdictOf(meter.perHour, scope.requestsPerHour ?? null, now));
-    tokens.push(verdictOf(meter.tokens, scope.limit.tokensPerMinute, now));
+  for (const { scope, share, meter } of measured) {
+    const { requestsPerMinute, tokensPerMinute } = scope.limit;
+    const [perMinute, perHour] = [share.limit.requestsPerMinute, share.requestsPerHour ?? null];
+    requests.push(verdictOf(meter.perMinute, { limit: requestsPerMinute, share: perMinute }, now));
+    requests.push(verdictOf(meter.perHour, { limit: scope.requestsPerHour ?? null, share: perHour }, now));
+    tokens.push(verdictOf(meter.tokens, { limit: tokensPerMinute, share: share.limit.tokensPerMinute }, now));
   }
   return { requests: tightest(requests), tokens: tightest(tokens) };
 }
 
-function verdictOf(window: SlidingSum | null, limit: number | null, now: number): LimitVerdict | null {
-  if (limit === null) return null;
-  const remaining = Math.max(0, limit - (window?.at(now) ?? 0));
+function verdictOf(
+  window: SlidingSum | null,
+  { limit, share }: { readonly limit: number | null; readonly share: number | null },
+  now: number,
+): LimitVerdict | null {
+  if (limit === null || share === null) return null;
+  const remaining = Math.max(0, share - (window?.at(now) ?? 0));
   return {
     allowed: remaining > 0,
     limit,
     remaining,
     resetMs: window?.waitUntil(0, now) ?? 0,
-    retryAfterMs: window?.waitUntil(limit - 1, now) ?? 0,
+    retryAfterMs: window?.waitUntil(share - 1, now) ?? 0,
   };
 }
 

@@ -1,0 +1,63 @@
+import { crc32 } from "../../base/hash.ts";
+import type { LimitScope } from "./rate-limiter.ts";
+
+/** The live gateways on one database, as one of them sees them. */
+export interface LiveGateways {
+  /** How many there are, including this one. */
+  readonly count: number;
+  /** The index of this one in the order of their ids, from 0 on. */
+  readonly rank: number;
+}
+
+/**
+ * Returns the live gateways; null while others may not have counted this one yet: it has no share until then, so that the shares
+ * that are in use never add up to more than a limit.
+ */
+export type FindLiveGateways = () => LiveGateways | null;
+
+/** A share of fewer tokens than this would be too small for most prompts: fewer gateways get one instead. */
+const LEAST_TOKENS = 10_000;
+
+/**
+ * Returns a scope whose limits are this gateway's shares. The shares of all gateways add up to exactly the limit. What cannot be
+ * divided goes to gateways that differ from scope to scope, so that no gateway is without a share of everything.
+ */
+export function shareOf(scope: LimitScope, live: LiveGateways | null): LimitScope {
+  const shareOfLimit = createShare(scope, live);
+  const { requestsPerMinute, tokensPerMinute, concurrent } = scope.limit;
+  return {
+    source: scope.source,
+    id: scope.id,
+    limit: {
+      requestsPerMinute: shareOfLimit(requestsPerMinute, 1),
+      tokensPerMinute: shareOfLimit(tokensPerMinute, LEAST_TOKENS),
+      concurrent: shareOfLimit(concurrent, 1),
+    },
+    ...(scope.requestsPerHour === undefined
+      ? {}
+      : { requestsPerHour: shareOfLimit(scope.requestsPerHour, 1) }),
+  };
+}
+
+/** A function that returns a share of at least `least`, or 0. A limit of less than twice `least` belongs to one gateway. */
+type Share = <Limit extends number | null>(limit: Limit, least: number) => Limit;
+
+function createShare({ source, id }: LimitScope, live: LiveGateways | null): Share {
+  if (live === null) return (limit) => (limit === null ? limit : 0) as typeof limit;
+  const { count, rank } = live;
+  const position = (rank + crc32(`${source} ${id}`)) % count;
+  return (limit, least) =>
+    (limit === null ? null : divide(limit, { count, position, least })) as typeof limit;
+}
+
+interface Division {
+  readonly count: number;
+  readonly position: number;
+  readonly least: number;
+}
+
+function divide(limit: number, { count, position, least }: Division): number {
+  const parts = Math.min(count, Math.max(1, Math.floor(limit / least)));
+  if (position >= parts) return 0;
+  return Math.floor(limit / parts) + (position < limit % parts ? 1 : 0);
+}
