@@ -173,6 +173,14 @@ export const configSchema = z.strictObject({
           "Socket send buffer for each client, in bytes, on Linux. One connection carries about this much in each round trip. 0: chosen by the system, usually 4 MB.",
         ),
       drain_ms: milliseconds(30_000, "How long running requests may continue after SIGTERM."),
+      drain_notice_ms: z
+        .int()
+        .min(0)
+        .max(86_400_000)
+        .default(5_000)
+        .describe(
+          "Longest time after SIGTERM in which requests are still accepted, so that clients and load balancers can leave: each response closes its connection, and /readyz is 503. It ends when no request comes for half a second. Milliseconds.",
+        ),
     })
     .prefault({}),
   data_dir: z

@@ -1,8 +1,8 @@
-import { nextTurn } from "../base/next-turn.ts";
-import { type HttpServer, listen } from "../http/server/server.ts";
+import { listen } from "../http/server/server.ts";
 import { startBackgroundTasks } from "./background-tasks.ts";
 import type { Config } from "./config-schema.ts";
 import { explainDiskFailure } from "./data-dir.ts";
+import { drain } from "./drain.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { recoverState } from "./recover-state.ts";
 import { type Parts, type Platform, wireUp } from "./wire-up.ts";
@@ -16,7 +16,7 @@ export interface RunningGateway {
   readonly notices: readonly string[];
   /** A served model for the first try; null if none is served. */
   readonly exampleModel: string | null;
-  /** Rejects new requests, lets running ones end within the drain time, and writes all records. */
+  /** Lets clients notice, closes the listener, lets running requests end within the drain time, and writes all records. */
   stop(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function startGateway(config: Config, platform: Platform): Promise<
 
 async function startServing(parts: Parts, config: Config, platform: Platform): Promise<RunningGateway> {
   await recoverState(parts, platform);
-  const { host, port, extra_prefixes, send_buffer_bytes, drain_ms } = config.server;
+  const { host, port, extra_prefixes, send_buffer_bytes, drain_ms, drain_notice_ms } = config.server;
   const server = listen(parts.http, {
     host,
     port,
@@ -58,9 +58,8 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
     notices: parts.serving.notices,
     exampleModel: chooseExampleModel(parts),
     async stop() {
-      parts.state.isDraining = true;
+      await drain({ parts, server, drainMs: drain_ms, noticeMs: drain_notice_ms }, platform);
       tasks.cancel();
-      await drain({ parts, server, drainMs: drain_ms }, platform);
       await writeRest(parts, platform);
       close(parts);
     },
@@ -71,33 +70,6 @@ function chooseExampleModel(parts: Parts): string | null {
   const { models } = parts.serving.current().servedModels;
   const wellKnown = models.find(({ id }) => id === "sandbox/echo" || id === "openai/gpt-4o-mini");
   return (wellKnown ?? models[0])?.id ?? null;
-}
-
-/** How long the error events of generations that were cancelled have to leave. Milliseconds. */
-const LAST_EVENTS_MS = 1_000;
-/** The most turns of the event loop in which generations end after they were cancelled. */
-const LAST_TURNS = 100;
-
-interface Drain {
-  readonly parts: Parts;
-  readonly server: HttpServer;
-  /** How long running generations may go on. Milliseconds. */
-  readonly drainMs: number;
-}
-
-/** Closes the server and waits until all generations have ended. Those that run longer than the drain time are cancelled. */
-async function drain({ parts, server, drainMs }: Drain, { clock, log }: Platform): Promise<void> {
-  const { active } = parts.http.generation;
-  if (active.size > 0) log.info("waiting for open answers", { open: active.size, drain_ms: drainMs });
-  const cutRest = clock.after(drainMs, () => {
-    for (const cancellation of [...active]) cancellation.cancel("shutdown");
-    clock.after(LAST_EVENTS_MS, () => server.kill());
-  });
-  await server.stop();
-  cutRest.cancel();
-  // All connections are closed, so the clients of the generations that still run have left.
-  for (const cancellation of [...active]) cancellation.cancel("client_left");
-  for (let turn = 0; active.size > 0 && turn < LAST_TURNS; turn++) await nextTurn();
 }
 
 async function writeRest({ recorder, journal, http }: Parts, { log }: Platform): Promise<void> {

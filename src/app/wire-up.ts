@@ -92,8 +92,6 @@ export interface Parts extends Resources {
   readonly recordOutage: OutageLog;
   readonly http: HttpDeps;
   readonly upstreams: Upstreams;
-  /** Set while the gateway drains; `readyz` reports it. */
-  readonly state: { isDraining: boolean };
 }
 
 /** Builds all parts of a gateway. @throws ConfigError, or Error if the data directory is locked or cannot be used. */
@@ -113,7 +111,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   });
   const extensions = [createRequestLog({ clock, log }), promptLog, ...(platform.extensions ?? [])];
   const generation = buildGeneration(base, { ...money, ...secrets, extensions });
-  const state = { isDraining: false };
+  const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
   const http: HttpDeps = {
     ...buildManagement(base, { ...money, ...secrets }),
     ...buildServer(config, clock),
@@ -122,8 +120,9 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
     generation,
     promptLog,
     addressSalt: await findSecret("address_salt", resources.stores.settings, random),
+    shutdown,
     notReady: () => {
-      if (state.isDraining) return "The gateway is shutting down.";
+      if (shutdown.isDraining) return "The gateway is shutting down.";
       return money.recorder.isHealthy() ? null : "The store is unavailable; records wait in the journal.";
     },
   };
@@ -133,7 +132,6 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
     recordOutage: money.recordOutage,
     http,
     upstreams,
-    state,
   };
 }
 

@@ -10,7 +10,7 @@ let site: Site;
 
 /** Creates a site whose gateways have this drain time. */
 function prepare(drainMs: number): void {
-  place = makeVendorSite(`server: {drain_ms: ${drainMs}}`);
+  place = makeVendorSite(`server: {drain_ms: ${drainMs}, drain_notice_ms: 100}`);
   ({ vendor, site } = place);
 }
 afterEach(() => place.clear());

@@ -44,6 +44,8 @@ export interface TestGatewayOptions
   readonly dataDir?: string;
   /** Replaces `limits.repeats`. Defaults to 0 for tests that control the clock. */
   readonly repeats?: number;
+  /** Replaces `server.drain_notice_ms`. Defaults to 0, because nothing is gained by waiting for the clients of a test. */
+  readonly drainNoticeMs?: number;
   /** A key of an earlier start on the same data directory. */
   readonly key?: string;
 }
@@ -62,7 +64,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   // A test that controls the clock would have to advance it over the pause before each retry.
   const repeats = options.repeats ?? (options.clock === undefined ? config.limits.repeats : 0);
   const gateway = await startGateway(
-    { ...config, limits: { ...config.limits, repeats } },
+    {
+      ...config,
+      limits: { ...config.limits, repeats },
+      server: { ...config.server, drain_notice_ms: options.drainNoticeMs ?? 0 },
+    },
     {
       clock: options.clock ?? systemClock,
       random: options.random ?? createSystemRandom(),

@@ -61,6 +61,16 @@ export interface HttpDeps {
   readonly modelPrefixAliases: Readonly<Record<string, string>>;
   /** Returns why the gateway is not ready; null if it is. */
   readonly notReady: () => string | null;
+  /** The state of the shutdown. */
+  readonly shutdown: Shutdown;
+}
+
+/** Tells the server that the gateway is shutting down, and counts the requests that come nevertheless. */
+export interface Shutdown {
+  /** Every response has the header `Connection: close`. */
+  isDraining: boolean;
+  /** The responses since then. */
+  answered: number;
 }
 
 /** The state of a request in the HTTP layer. */

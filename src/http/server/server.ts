@@ -29,7 +29,9 @@ export interface ListenOptions {
 /** A listening server. */
 export interface HttpServer {
   readonly port: number;
-  /** Stops accepting connections. Resolves when the requests in progress have ended. */
+  /** Returns how many requests are in progress. */
+  inProgress(): number;
+  /** Stops accepting connections, and closes those without a request. Resolves when the requests in progress have ended. */
   stop(): Promise<void>;
   /** Closes all connections. */
   kill(): void;
@@ -48,6 +50,7 @@ export function listen(deps: HttpDeps, options: ListenOptions): HttpServer {
   if (!isBounded) deps.log.debug("the system's send buffers are not bounded here");
   return {
     port: server.port ?? port,
+    inProgress: () => server.pendingRequests,
     stop: () => server.stop(false),
     kill: () => void server.stop(true),
   };
@@ -140,8 +143,15 @@ export async function serve(route: Route, request: Request, server: Connection):
     context.bodyShare?.release();
     writeRequestLog(context, response.status);
   }
+  if (deps.shutdown.isDraining) announceShutdown(response, deps.shutdown);
   // For HEAD the runtime omits the body and keeps its length.
   return response;
+}
+
+/** Makes the runtime close the connection after the response, so that its client sends the next request elsewhere. */
+function announceShutdown(response: Response, shutdown: HttpDeps["shutdown"]): void {
+  shutdown.answered += 1;
+  response.headers.set("connection", "close");
 }
 
 /** The characters that no host has. A comma means that the runtime has joined two headers. */
