@@ -21,8 +21,18 @@ export interface Postgres extends SqlRunner {
    * with, or with a `StoreError` if the database fails. A failed commit may have been committed: `work` must be safe to repeat.
    */
   transaction<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result>;
+  /**
+   * Calls `onNotification` with the payload of each notification on a channel, over a connection of its own. Notifications are lost
+   * while that connection is. Rejects if it cannot be opened.
+   */
+  listen(channel: string, onNotification: (payload: string) => void): Promise<Subscription>;
   /** Closes all connections. Statements in progress fail. */
   close(): Promise<void>;
+}
+
+/** The notifications of one channel. */
+export interface Subscription {
+  end(): Promise<void>;
 }
 
 /** How to connect. */
@@ -61,6 +71,7 @@ class BunPostgres implements Postgres {
   private pool: SQL;
   private calls = 0;
   private unanswered = 0;
+  private readonly listeners = new Set<SQL>();
   private readonly callMs: number;
   private readonly transactionMs: number;
 
@@ -83,8 +94,29 @@ class BunPostgres implements Postgres {
     return this.counted(() => this.answered(begin(), this.transactionMs));
   }
 
+  async listen(channel: string, onNotification: (payload: string) => void): Promise<Subscription> {
+    // A pool of its own, because the other one may be replaced.
+    const connection = openPool({ ...this.options, maxConnections: 1 });
+    this.listeners.add(connection);
+    const end = async (): Promise<void> => {
+      this.listeners.delete(connection);
+      await connection.close({ timeout: 0 });
+    };
+    try {
+      await this.answered(
+        connection.listen(channel, onNotification).then(() => {}),
+        this.callMs,
+      );
+      return { end };
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
   async close(): Promise<void> {
-    await this.pool.close({ timeout: 0 });
+    const pools = [this.pool, ...this.listeners];
+    await Promise.all(pools.map((pool) => pool.close({ timeout: 0 })));
   }
 
   private async counted<Result>(call: () => Promise<Result>): Promise<Result> {

@@ -31,5 +31,10 @@ export const gateways: Migration = {
     -- By the clock of the database.
     ends_at timestamptz NOT NULL
   );
+
+  -- Tells listening gateways that a revision has changed. They find every change without it.
+  CREATE FUNCTION announce_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_notify('gateway_changes', NEW.name); RETURN NULL; END $$;
+  CREATE TRIGGER revisions_announced AFTER UPDATE ON revisions FOR EACH ROW EXECUTE FUNCTION announce_change();
   `,
 };

@@ -1,0 +1,64 @@
+import type { ChangeSource } from "../../core/gateways/change-source.ts";
+import type { Postgres, Subscription } from "./client.ts";
+import { readInteger } from "./values.ts";
+
+/** A change takes effect everywhere within a second: the time until the next reading, and the time that the reading takes. */
+const PERIOD_MS = 500;
+/** The channel on which a trigger announces every change of a revision. */
+const CHANNEL = "gateway_changes";
+/** After so many readings another attempt to listen is made, if the last one has failed. */
+const READINGS_BEFORE_RETRY = 20;
+
+/** What is known of a revision before the first reading: lower than any revision. */
+const UNKNOWN = -1;
+
+/** The revisions of a database, read by one statement for all caches. */
+export class PostgresChanges implements ChangeSource {
+  readonly periodMs = PERIOD_MS;
+  private revisions: ReadonlyMap<string, number> = new Map();
+  private onHint: (() => void) | null = null;
+  private subscription: Promise<Subscription | null> | null = null;
+  private readings = 0;
+
+  /** `isListening`: whether the database's connections can receive notifications, which those of PgBouncer cannot. */
+  constructor(
+    private readonly database: Pick<Postgres, "run" | "listen">,
+    private readonly isListening: boolean,
+  ) {}
+
+  /** Returns the revision of a group of tables at the last reading; -1 before the first. */
+  revisionOf(name: string): number {
+    return this.revisions.get(name) ?? UNKNOWN;
+  }
+
+  async read(): Promise<void> {
+    const rows = await this.database.run<{ name: string; revision: string }>(
+      "SELECT name, revision FROM revisions",
+    );
+    this.revisions = new Map(rows.map(({ name, revision }) => [name, readInteger(revision)]));
+    this.readings += 1;
+    if (this.readings % READINGS_BEFORE_RETRY === 0) this.subscribe();
+  }
+
+  listen(onHint: () => void): void {
+    this.onHint = onHint;
+    this.subscribe();
+  }
+
+  /** Ends the subscription. */
+  async close(): Promise<void> {
+    this.onHint = null;
+    await (await this.subscription)?.end();
+  }
+
+  private subscribe(): void {
+    if (!this.isListening || this.onHint === null) return;
+    this.subscription ??= this.database
+      .listen(CHANNEL, () => this.onHint?.())
+      .catch(() => {
+        // The readings go on without it.
+        this.subscription = null;
+        return null;
+      });
+  }
+}

@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../../src/base/clock.ts";
+import { PostgresChanges } from "../../../src/storage/postgres/changes.ts";
+import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+
+describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", () => {
+  let server: TestPostgres;
+  let url: string;
+  const opened: { close(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    server = await startTestPostgres();
+  });
+  afterAll(() => server.remove());
+  beforeEach(async () => {
+    url = await server.createMigratedDatabase();
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0).reverse()) await one.close();
+  });
+
+  function connect(): Postgres {
+    const database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });
+    opened.push(database);
+    return database;
+  }
+  function watch(
+    isListening: boolean,
+    database = connect(),
+  ): { changes: PostgresChanges; hints: () => number } {
+    const changes = new PostgresChanges(database, isListening);
+    opened.push(changes);
+    let hints = 0;
+    changes.listen(() => {
+      hints += 1;
+    });
+    return { changes, hints: () => hints };
+  }
+  const raise = (database: Postgres, name: string) =>
+    database.run("UPDATE revisions SET revision = revision + 1 WHERE name = $1", [name]);
+
+  test("one reading finds the revisions of all groups of tables, and nothing is known before it", async () => {
+    const database = connect();
+    const { changes } = watch(false);
+    expect(changes.revisionOf("keys")).toBe(-1);
+    await changes.read();
+    expect([changes.revisionOf("keys"), changes.revisionOf("accounts")]).toEqual([0, 0]);
+    await raise(database, "keys");
+    expect(changes.revisionOf("keys")).toBe(0);
+    await changes.read();
+    expect([changes.revisionOf("keys"), changes.revisionOf("accounts")]).toEqual([1, 0]);
+  });
+
+  test("a committed change is announced to a listening process, and one that is rolled back is not", async () => {
+    const database = connect();
+    const { hints } = watch(true);
+    // The subscription begins some time after the call.
+    await eventually("the first hint", async () => {
+      await raise(database, "keys");
+      return hints() > 0;
+    });
+    const rollBack = database.transaction(async (sql) => {
+      await sql.run("UPDATE revisions SET revision = 1000 WHERE name = 'keys'");
+      throw new Error("changed its mind");
+    });
+    await expect(rollBack).rejects.toThrow("changed its mind");
+    const before = hints();
+    await raise(database, "accounts");
+    await eventually("the hint of the second change", () => hints() > before);
+  });
+
+  test("a process that cannot listen gets no hints and reads the same revisions", async () => {
+    const database = connect();
+    const { changes, hints } = watch(false);
+    await raise(database, "catalog");
+    await changes.read();
+    expect([changes.revisionOf("catalog"), hints()]).toEqual([1, 0]);
+  });
+
+  test("a process that could not listen tries again after some readings", async () => {
+    const database = connect();
+    let attempts = 0;
+    const failing: Pick<Postgres, "run" | "listen"> = {
+      run: (text, values) => database.run(text, values),
+      listen(channel, onNotification) {
+        attempts += 1;
+        if (attempts === 1) return Promise.reject(new Error("too many connections"));
+        return database.listen(channel, onNotification);
+      },
+    };
+    const changes = new PostgresChanges(failing, true);
+    opened.push(changes);
+    let hints = 0;
+    changes.listen(() => {
+      hints += 1;
+    });
+    for (let reading = 0; reading < 20; reading++) await changes.read();
+    await eventually("a hint of the second attempt", async () => {
+      await raise(database, "keys");
+      return hints > 0;
+    });
+    expect(attempts).toBe(2);
+  });
+
+  test("a restart of the server loses the notifications only until the connection is open again", async () => {
+    const { hints } = watch(true);
+    const first = connect();
+    await eventually("the first hint", async () => {
+      await raise(first, "keys");
+      return hints() > 0;
+    });
+    await server.kill();
+    await server.start();
+    const before = hints();
+    const second = connect();
+    await eventually("a hint after the restart", async () => {
+      await raise(second, "keys");
+      return hints() > before;
+    });
+  });
+});
