@@ -24,6 +24,8 @@ interface Schema {
 /** Values to show for keys that have no default, by their path; `*` is any slug. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   admin_key: "a-long-random-text",
+  "database.url": "postgres://gateway:password@localhost:5432/gateway",
+  "redis.url": "redis://localhost:6379",
   "catalog.source": "./models.json",
   "catalog.overrides": {
     "openai/gpt-4o": { endpoints: { openai: { prices: { prompt: "0.000002", completion: "0.000008" } } } },

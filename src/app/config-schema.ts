@@ -78,6 +78,15 @@ const hostedModel = z.strictObject({
     ),
 });
 
+/** The address of a server with its credentials. */
+const secretUrl = (protocols: readonly string[], server: string) =>
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol.slice(0, -1)),
+      `must be the URL of a ${server} server: ${protocols[0]}://…`,
+    );
+
 const secret = z.string().min(1, "must not be empty").describe("secret");
 
 /** The least characters of a management key. */
@@ -188,6 +197,36 @@ export const configSchema = z.strictObject({
     .min(1)
     .default("./data")
     .describe("Directory of keys, records and balances. GATEWAY_DATA_DIR."),
+  database: z
+    .strictObject({
+      url: secretUrl(["postgres", "postgresql"], "PostgreSQL")
+        .optional()
+        .describe(
+          "PostgreSQL 15 or newer, for several gateways: postgres://user:password@host:port/database. If absent, SQLite in data_dir, for one gateway. The journal stays in data_dir. DATABASE_URL.",
+        ),
+      max_connections: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(10)
+        .describe("Most connections to PostgreSQL of each gateway process."),
+      pooled: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Whether connections go through PgBouncer in transaction mode. Prepared statements are not used then.",
+        ),
+    })
+    .prefault({}),
+  redis: z
+    .strictObject({
+      url: secretUrl(["redis", "rediss"], "Redis")
+        .optional()
+        .describe(
+          "Redis 7 or Valkey, for rate limits of several gateways on PostgreSQL: redis://user:password@host:port. If absent, each gateway applies its share of each limit. REDIS_URL.",
+        ),
+    })
+    .prefault({}),
   log_level: z
     .enum(LOG_LEVELS)
     .default("info")

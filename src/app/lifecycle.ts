@@ -27,9 +27,9 @@ export interface RunningGateway {
 export async function startGateway(config: Config, platform: Platform): Promise<RunningGateway> {
   try {
     const parts = await wireUp(config, platform);
-    return await startServing(parts, config, platform).catch((error) => {
+    return await startServing(parts, config, platform).catch(async (error) => {
       parts.journal.close();
-      parts.release();
+      await parts.release();
       throw error;
     });
   } catch (error) {
@@ -61,7 +61,7 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
       await drain({ parts, server, drainMs: drain_ms, noticeMs: drain_notice_ms }, platform);
       tasks.cancel();
       await writeRest(parts, platform);
-      close(parts);
+      await close(parts);
     },
   };
 }
@@ -85,10 +85,10 @@ async function writeRest({ recorder, journal, http }: Parts, { log }: Platform):
   }
 }
 
-function close({ upstreams, http, journal, release }: Parts): void {
+async function close({ upstreams, http, journal, release }: Parts): Promise<void> {
   upstreams.close();
   http.generation.tokenCounter.close();
   http.generation.requestEncoder.close();
   journal.close();
-  release();
+  await release();
 }

@@ -17,6 +17,8 @@ const VARIABLES: Readonly<
   GATEWAY_HOST: { path: ["server", "host"] },
   GATEWAY_PORT: { path: ["server", "port"], isNumber: true },
   GATEWAY_DATA_DIR: { path: ["data_dir"] },
+  DATABASE_URL: { path: ["database", "url"] },
+  REDIS_URL: { path: ["redis", "url"] },
   GATEWAY_ADMIN_KEY: { path: ["admin_key"] },
   GATEWAY_WEBHOOK_SECRET: { path: ["billing", "webhook_secret"] },
   GATEWAY_LOG_LEVEL: { path: ["log_level"] },
@@ -73,7 +75,17 @@ export function checkConfig(source: string, file: string, environment: Environme
   if (!inFile.success || !effective.success)
     throw new ConfigError([...fileProblems, ...variableProblems].join("\n"));
   locations.set(effective.data, locate);
+  rejectLoneRedis(effective.data, variableAt);
   return effective.data;
+}
+
+/** Checked with the variables in place: either address may be in the file and the other in the environment. */
+function rejectLoneRedis(config: Config, variableAt: ReadonlyMap<string, string>): void {
+  if (config.redis.url === undefined || config.database.url !== undefined) return;
+  const place = variableAt.get("redis.url") ?? describeLocation(config, ["redis", "url"]);
+  throw new ConfigError(
+    `${place} needs database.url (DATABASE_URL): Redis holds what several gateways share, and several gateways need PostgreSQL. Set database.url, or remove redis.url for one gateway on SQLite.`,
+  );
 }
 
 /** Lists the problems of a parsed configuration: each path, and the text that follows it in the message. */

@@ -33,7 +33,7 @@ export async function openProviderKeys(
   config: Config,
   { environment, clock, random }: Pick<Platform, "environment" | "clock" | "random">,
 ): Promise<ProviderKeyServices> {
-  const stores = openStores(config, clock, random);
+  const stores = await openStores(config, { clock, random });
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   const sources = { config, environment, clock, ...upstreams };
   const masters = openMasterKeys(config, random);
@@ -48,7 +48,7 @@ export async function openProviderKeys(
     async close() {
       await cache.saveUses();
       upstreams.close();
-      stores.close();
+      await stores.close();
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { createIdSource } from "../base/ids.ts";
 import type { Leases } from "../base/lease.ts";
 import type { Random } from "../base/random.ts";
+import { StoreError } from "../base/store-error.ts";
 import type { AccountStore } from "../core/accounts/account-store.ts";
 import type { KeyStores } from "../core/accounts/manage-keys.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
@@ -17,10 +18,12 @@ import type { UsageReports, UsageStore } from "../core/usage/usage-store.ts";
 import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
+import { connectPostgres } from "../storage/postgres/client.ts";
+import { migrateDatabase, requireSchema } from "../storage/postgres/migrate.ts";
 import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
-import { openDatabase } from "../storage/sqlite/database.ts";
+import { migrateDataDir, openDatabase } from "../storage/sqlite/database.ts";
 import { FileLeases } from "../storage/sqlite/file-leases.ts";
 import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
@@ -49,16 +52,56 @@ export interface Stores extends KeyStores {
   isGatewayRunning(): Promise<boolean>;
   /** Names the stores in messages. */
   readonly location: string;
-  close(): void;
+  close(): Promise<void>;
+}
+
+/** What stores take from outside the process. */
+export interface StorePlatform {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** What `migrateStores` has done. */
+export interface StoreMigration {
+  /** The steps that were applied, in order. */
+  readonly applied: readonly string[];
+  /** Names the stores in messages. */
+  readonly location: string;
 }
 
 /**
- * Opens the configured stores, and creates them if they do not exist. Gateway and commands open them here and nowhere else. Other
- * processes may have them open.
+ * Creates or changes the tables of the configured database as this version of the gateway needs them. Several processes may call it at
+ * the same time. Every start calls it.
+ * @throws Error if a newer version of the gateway has migrated the database, or if it is unavailable.
  */
-export function openStores(config: StoreConfig, clock: Clock, random: Random): Stores {
+export async function migrateStores(
+  config: StoreConfig,
+  { clock }: Pick<StorePlatform, "clock">,
+): Promise<StoreMigration> {
+  const { url, pooled } = config.database;
+  if (url === undefined) {
+    const { before, after } = migrateDataDir(config.data_dir);
+    const applied = Array.from({ length: after - before }, (_, index) => `step ${before + index + 1}`);
+    return { applied, location: config.data_dir };
+  }
+  const migration = migrateDatabase({ url, isPooled: pooled, clock });
+  const { applied } = await migration.catch((error) => explainDatabaseFailure(error, url));
+  return { applied, location: nameDatabase(url) };
+}
+
+/**
+ * Opens the configured stores: of PostgreSQL if `database.url` is set, else of SQLite. Gateway and commands open them here and nowhere
+ * else. Other processes may have them open. SQLite's are created if they do not exist.
+ * @throws Error if the database does not have the tables of this version, or is unavailable.
+ */
+export async function openStores(config: StoreConfig, platform: StorePlatform): Promise<Stores> {
+  makePrivateFolder(config.data_dir);
+  const { url } = config.database;
+  return url === undefined ? openSqliteStores(config, platform) : openPostgresStores(config, url, platform);
+}
+
+function openSqliteStores(config: StoreConfig, { clock, random }: StorePlatform): Stores {
   const dataDir = config.data_dir;
-  makePrivateFolder(dataDir);
   const database = openDatabase(dataDir);
   return {
     keys: guardStore(new SqliteKeyStore(database)),
@@ -78,8 +121,60 @@ export function openStores(config: StoreConfig, clock: Clock, random: Random): S
     listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
     isGatewayRunning: async () => isDataDirLocked(dataDir),
     location: dataDir,
+    close: async () => database.close(),
+  };
+}
+
+async function openPostgresStores(
+  config: StoreConfig,
+  url: string,
+  { clock, random }: StorePlatform,
+): Promise<Stores> {
+  const { max_connections: maxConnections, pooled: isPooled } = config.database;
+  const database = connectPostgres({ url, maxConnections, isPooled, clock });
+  await requireSchema(database).catch(async (error) => {
+    await database.close();
+    return explainDatabaseFailure(error, url);
+  });
+  const dataDir = config.data_dir;
+  return {
+    keys: missingStore("Key"),
+    accounts: missingStore("Account"),
+    answers: missingStore("StoredResponse"),
+    audit: missingStore("Audit"),
+    catalog: openCatalogStore(config),
+    leases: guardStore(new FileLeases(dataDir, clock)),
+    ledger: missingStore("ledger"),
+    promptLog: missingStore("PromptLog"),
+    providerKeys: missingStore("ProviderKey"),
+    usage: missingStore("usage"),
+    settings: missingStore("settings"),
+    clock,
+    random,
+    ids: createIdSource(clock, random),
+    listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
+    isGatewayRunning: async () => isDataDirLocked(dataDir),
+    location: nameDatabase(url),
     close: () => database.close(),
   };
+}
+
+/** Stands for a store that has no implementation on PostgreSQL yet: every call rejects. */
+function missingStore<Store extends object>(name: string): Store {
+  const reject = () => Promise.reject(new StoreError(`${name} is not implemented on PostgreSQL`));
+  return new Proxy({} as Store, { get: () => reject });
+}
+
+/** Names a database in messages, without user and password. */
+function nameDatabase(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `postgres://${host}${pathname}`;
+}
+
+/** Throws an error that names the database; one about its tables as it is. */
+function explainDatabaseFailure(error: unknown, url: string): never {
+  if (!(error instanceof StoreError)) throw error;
+  throw new Error(`the database ${nameDatabase(url)} cannot be used: ${error.message}`, { cause: error });
 }
 
 /** The folder of the journal in a data directory. */

@@ -12,11 +12,22 @@ export function printConfig(config: Config): string {
       ...config.billing,
       ...(config.billing.webhook_secret === undefined ? {} : { webhook_secret: MASK }),
     },
+    database: { ...config.database, ...maskUrl(config.database) },
+    redis: maskUrl(config.redis),
     secrets: { keys: config.secrets.keys.map(() => MASK) },
     providers: Object.fromEntries(
       Object.entries(config.providers).map(([slug, provider]) => [slug, maskProvider(provider)]),
     ),
   });
+}
+
+/** Returns the address of a server, without its password. */
+function maskUrl({ url }: { readonly url?: string | undefined }): { readonly url?: string } {
+  if (url === undefined) return {};
+  const masked = new URL(url);
+  if (masked.password !== "") masked.password = MASK;
+  if (masked.searchParams.has("password")) masked.searchParams.set("password", MASK);
+  return { url: masked.href };
 }
 
 function maskProvider(provider: Config["providers"][string]): unknown {

@@ -41,7 +41,7 @@ import { prepareDataDir } from "./data-dir.ts";
 import { logQuarantined } from "./log-quarantined.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
-import { journalDirOf, openStores, type Stores } from "./open-stores.ts";
+import { journalDirOf, migrateStores, openStores, type Stores } from "./open-stores.ts";
 import { createOutageLog, type OutageLog } from "./outage-log.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
@@ -82,7 +82,7 @@ export interface Resources {
   /** The id of the gateway that has the data directory. No other running gateway has it, whichever stores they share. */
   readonly gatewayId: string;
   /** Closes the stores and unlocks the data directory. */
-  release(): void;
+  release(): Promise<void>;
 }
 
 /** The joined parts, as far as the lifecycle needs them. */
@@ -136,17 +136,18 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
 }
 
 async function openResources(config: Config, platform: Platform, upstreams: Upstreams): Promise<Resources> {
-  const { clock, random, log, environment } = platform;
+  const { clock, log, environment } = platform;
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
-  const stores = openStores(config, clock, random);
+  await migrateStores(config, platform);
+  const stores = await openStores(config, platform);
   return {
     stores,
     gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
     journal: openFileJournal(journalDirOf(config.data_dir)),
     serving: await openServing({ config, environment, clock, ...upstreams }, stores.catalog, log),
-    release() {
-      stores.close();
+    async release() {
+      await stores.close();
       lock.release();
     },
   };
@@ -318,7 +319,8 @@ function buildCatalogManager(
     leases: stores.leases,
     owner: gatewayId,
     onChanged: () => serving.refresh(),
-    runRefresh: (job) => refreshInThread({ config: { data_dir: config.data_dir }, job }, clock),
+    runRefresh: (job) =>
+      refreshInThread({ config: { data_dir: config.data_dir, database: config.database }, job }, clock),
   });
 }
 

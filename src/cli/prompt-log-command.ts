@@ -24,7 +24,7 @@ export function addPromptLogCommand(program: Command): void {
 async function show(id: string, { json }: JsonOption): Promise<void> {
   const config = loadConfig(process.env);
   const random = createSystemRandom();
-  const stores = openStores(config, systemClock, random);
+  const stores = await openStores(config, { clock: systemClock, random });
   try {
     const vault = createVault(openMasterKeys(config, random), random);
     const entry = await findPromptLogEntry({ store: stores.promptLog, vault, clock: systemClock }, id);
@@ -41,6 +41,6 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
     const data = presentPromptLogEntry(entry);
     console.log(json ? JSON.stringify({ data }) : formatFields(data));
   } finally {
-    stores.close();
+    await stores.close();
   }
 }

@@ -19,13 +19,13 @@ export function addSecretsCommands(program: Command): void {
 async function rotate(): Promise<void> {
   const config = loadConfig(process.env);
   const random = createSystemRandom();
-  const stores = openStores(config, systemClock, random);
+  const stores = await openStores(config, { clock: systemClock, random });
   try {
     const rotation = await rotateMasterKey(config, stores, random);
     console.log(formatRotation(rotation));
     if (rotation !== null && rotation.unreadable.length > 0) process.exitCode = 1;
   } finally {
-    stores.close();
+    await stores.close();
   }
 }
 

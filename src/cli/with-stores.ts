@@ -9,11 +9,11 @@ import type { KnownNames } from "../core/catalog/known-names.ts";
 /** Opens the configured stores, runs a command on them, and prints what it returns. A gateway may be running on the same stores. */
 export async function withStores(run: (stores: Stores, config: Config) => Promise<string>): Promise<void> {
   const config = loadConfig(process.env);
-  const stores = openStores(config, systemClock, createSystemRandom());
+  const stores = await openStores(config, { clock: systemClock, random: createSystemRandom() });
   try {
     console.log(await run(stores, config));
   } finally {
-    stores.close();
+    await stores.close();
   }
 }
 

@@ -312,6 +312,17 @@ providers:
     }
   });
 
+  test("shows the address of a database and of Redis without their passwords", () => {
+    const printed = printConfig(
+      checkConfig("database: { url: 'postgres://gateway:hush-1@db:5432/gateway?password=hush-2' }", "x", {
+        REDIS_URL: "redis://:hush-3@cache:6379",
+      }),
+    );
+    expect(printed).not.toContain("hush");
+    expect(printed).toContain("@db:5432/gateway");
+    expect(printed).toContain("@cache:6379");
+  });
+
   test("can be loaded again", () => {
     const config = checkConfig(
       "providers: { mine: { base_url: http://x/v1, models: [{ id: a/b }] } }",
@@ -319,5 +330,31 @@ providers:
       {},
     );
     expect(checkConfig(printConfig(config), "x", {})).toEqual(config);
+  });
+});
+
+describe("the addresses of databases", () => {
+  test("DATABASE_URL and REDIS_URL replace the addresses of the file", () => {
+    const environment = { DATABASE_URL: "postgresql://new/gateway", REDIS_URL: "rediss://new" };
+    const config = checkConfig("database: { url: postgres://old/gateway }", "gateway.yaml", environment);
+    expect([config.database.url, config.redis.url]).toEqual(Object.values(environment));
+  });
+
+  test("the address of another database is rejected by the name of its variable", () => {
+    const load = () => checkConfig("", "gateway.yaml", { DATABASE_URL: "mysql://root@db/app" });
+    expect(load).toThrow("DATABASE_URL must be the URL of a PostgreSQL server: postgres://…");
+  });
+
+  test.each([
+    ["the file", "redis: { url: redis://cache }", {}, "gateway.yaml:1: redis.url needs database.url"],
+    ["the environment", "", { REDIS_URL: "redis://cache" }, "REDIS_URL needs database.url (DATABASE_URL)"],
+  ])("Redis in %s without PostgreSQL is rejected with an explanation", (_, yaml, environment, message) => {
+    expect(() => checkConfig(yaml, "gateway.yaml", environment)).toThrow(message);
+  });
+
+  test("Redis in the file is accepted if the environment names the database", () => {
+    const environment = { DATABASE_URL: "postgres://db/gateway" };
+    const config = checkConfig("redis: { url: redis://cache }", "gateway.yaml", environment);
+    expect(config.redis.url).toBe("redis://cache");
   });
 });

@@ -1,10 +1,9 @@
-import { openStores, type Stores } from "../../src/app/open-stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import type { Stores } from "../../src/app/open-stores.ts";
 import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import type { Payer } from "../books/asked.ts";
+import { openTestStores } from "../support/test-stores.ts";
 
 /** The payers of a run, and the store of their gateway, opened by a second process. */
 export interface Payers {
@@ -13,7 +12,7 @@ export interface Payers {
   readonly poor: Payer;
   /** Adds money from outside, while the gateway runs or is being killed. */
   grant(accountId: string, amount: number): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** The account with a small balance. */
@@ -29,7 +28,7 @@ const MONTHLY_LIMIT = 700_000_001;
 
 /** Creates accounts and keys with every kind of limit; with `meetsHostility` the poor account cannot pay a long answer. */
 export async function makePayers(dataDir: string, meetsHostility: boolean): Promise<Payers> {
-  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
+  const stores = await openTestStores(dataDir);
   let grants = 0;
   const grant = async (accountId: string, amount: number): Promise<void> => {
     grants += 1;

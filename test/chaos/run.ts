@@ -227,7 +227,7 @@ try {
 } catch (error) {
   checks.push({ property: "the run comes to its end", cases: 1, broken: [String(error)] });
 } finally {
-  payers.close();
+  await payers.close();
   vendor.stop();
   if (options.keep) console.log(`kept: ${site.dataDir}`);
   else site.remove();

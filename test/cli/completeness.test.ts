@@ -3,7 +3,6 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/app/load-config.ts";
 import { openMasterKeys } from "../../src/app/open-master-keys.ts";
-import { openStores } from "../../src/app/open-stores.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
@@ -13,6 +12,7 @@ import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
+import { openTestStores } from "../support/test-stores.ts";
 
 /** The resources that commands can name. */
 interface Scene {
@@ -157,7 +157,7 @@ const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 
 /** Inserts records that no command creates: a charged generation, its logged bodies, and a BYOK key. */
 async function seed(accountId: string, keyId: string): Promise<void> {
-  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
+  const stores = await openTestStores(dataDir);
   const record = { ...PAID, accountId, keyId };
   await stores.usage.saveUsage([
     { record, json: JSON.stringify(record) },
@@ -187,7 +187,7 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     lastUsedAt: null,
     lastError: null,
   });
-  stores.close();
+  await stores.close();
 }
 
 const PAID: UsageRecord = {

@@ -5,11 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
-import { openStores } from "../../src/app/open-stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { createTestClock } from "../support/test-clock.ts";
+import { openTestStores } from "../support/test-stores.ts";
 
 let dataDir: string;
 
@@ -38,15 +37,15 @@ const LET_IN = 404;
 
 /** Returns the kinds of the valid keys. */
 async function listLive(): Promise<string[]> {
-  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
+  const stores = await openTestStores(dataDir);
   const keys = await stores.keys.listKeys();
-  stores.close();
+  await stores.close();
   return keys.flatMap(({ kind, revokedAt }) => (revokedAt === null ? kind : [])).sort();
 }
 
 /** Makes the database reject inference keys, as with a full disk, or accept them again. */
-function refuseInferenceKeys(refuses: boolean): void {
-  openStores({ data_dir: dataDir }, systemClock, createSystemRandom()).close();
+async function refuseInferenceKeys(refuses: boolean): Promise<void> {
+  await (await openTestStores(dataDir)).close();
   const database = new Database(join(dataDir, "gateway.db"));
   database.exec(
     refuses
@@ -59,10 +58,10 @@ function refuseInferenceKeys(refuses: boolean): void {
 
 describe("a first start that fails", () => {
   test("a first start that failed between its two keys is repeated: both keys are shown, and no other key is valid", async () => {
-    refuseInferenceKeys(true);
+    await refuseInferenceKeys(true);
     await expect(start()).rejects.toThrow("disk full");
     expect(await listLive()).toEqual(["management"]);
-    refuseInferenceKeys(false);
+    await refuseInferenceKeys(false);
     const second = await start();
     expect(second.firstStart?.managementKey).toStartWith("gw_");
     expect(await statusOf(second, second.firstStart?.inferenceKey)).toBe(LET_IN);
@@ -82,9 +81,9 @@ describe("a first start that fails", () => {
 
   test("a repeated first start revokes no key that the operator created meanwhile", async () => {
     await (await start()).stop();
-    const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
+    const stores = await openTestStores(dataDir);
     const { secret } = await createKey(stores, { kind: "inference", name: "mine", expiresAt: null });
-    stores.close();
+    await stores.close();
     const second = await start();
     expect(await statusOf(second, secret)).toBe(LET_IN);
     await second.stop();

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openStores } from "../../src/app/open-stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "../../src/http/server/route-table.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { openTestStores } from "../support/test-stores.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
 const messages = [{ role: "user", content: "Hello!" }];
@@ -87,7 +85,7 @@ afterAll(async () => {
 
 /** Creates a prepaid user with a balance of 0, and returns a key. */
 async function makeEmptyAccount(dataDir: string): Promise<string> {
-  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
+  const stores = await openTestStores(dataDir);
   await stores.accounts.insertAccount({
     id: "user_empty",
     kind: "user",
@@ -101,7 +99,7 @@ async function makeEmptyAccount(dataDir: string): Promise<string> {
   });
   const owner = { accountId: "user_empty", userId: "user_empty" };
   const made = await createKey(stores, { name: "empty", kind: "inference", expiresAt: null, ...owner });
-  stores.close();
+  await stores.close();
   return made.secret;
 }
 

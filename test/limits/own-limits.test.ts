@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { openStores } from "../../src/app/open-stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
 import { changeKey } from "../../src/core/accounts/manage-keys.ts";
 import type { KeyRecord } from "../../src/core/accounts/records.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type AccountTools, callAdmin, createAccountTools } from "../support/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { openTestStores } from "../support/test-stores.ts";
 import { documentOf, healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
 const AS_CONFIGURED = { requests_per_minute: null, tokens_per_minute: null, concurrent: null };
@@ -199,14 +197,14 @@ describe("a key's own limit", () => {
   test("applies within a second if another process set it", async () => {
     const { keyId, secret } = await makeUser();
     expect(await limitOf(secret)).toBe(5);
-    const stores = openStores({ data_dir: gateway.dataDir }, systemClock, createSystemRandom());
+    const stores = await openTestStores(gateway.dataDir);
     const key = (await stores.keys.findKey(keyId)) as KeyRecord;
     const known = () => {
       throw new Error("no model is named");
     };
     const change = { rateLimit: { setBy: "operator", limit: { requestsPerMinute: 900 } } } as const;
     await changeKey(stores, known, { key, change });
-    stores.close();
+    await stores.close();
     clock.advance(1_000);
     await eventually("the other limit", async () => (await limitOf(secret)) === 900);
   });

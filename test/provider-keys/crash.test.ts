@@ -2,24 +2,23 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStores, type Stores } from "../../src/app/open-stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import type { Stores } from "../../src/app/open-stores.ts";
 import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+import { openTestStores } from "../support/test-stores.ts";
 
 let dir: string;
 let stores: Stores;
 
-beforeEach(() => {
+beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "gateway-byok-crash-"));
-  stores = openStores({ data_dir: dir }, systemClock, createSystemRandom());
+  stores = await openTestStores(dir);
 });
-afterEach(() => {
-  stores.close();
+afterEach(async () => {
+  await stores.close();
   rmSync(dir, { recursive: true, force: true });
 });
 

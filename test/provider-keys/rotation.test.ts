@@ -4,24 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { openMasterKeys } from "../../src/app/open-master-keys.ts";
-import { openStores, type Stores } from "../../src/app/open-stores.ts";
+import type { Stores } from "../../src/app/open-stores.ts";
 import { rotateMasterKey } from "../../src/app/rotate-master-key.ts";
-import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { ProviderKeyRecord } from "../../src/core/provider-keys/records.ts";
 import { createMasterKey, createVault } from "../../src/core/provider-keys/vault.ts";
+import { openTestStores } from "../support/test-stores.ts";
 import { makeAccount, makeKey, restart, type Site, secretsAt, startSite } from "./site.ts";
 
 const random = createSystemRandom();
 let dir: string;
 let stores: Stores;
 
-beforeEach(() => {
+beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "gateway-rotation-"));
-  stores = openStores({ data_dir: dir }, systemClock, random);
+  stores = await openTestStores(dir);
 });
-afterEach(() => {
-  stores.close();
+afterEach(async () => {
+  await stores.close();
   rmSync(dir, { recursive: true, force: true });
 });
 

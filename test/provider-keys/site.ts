@@ -1,10 +1,9 @@
-import { openStores, type Stores } from "../../src/app/open-stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import type { Stores } from "../../src/app/open-stores.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, OPEN_POLICY, type Policy, type Role } from "../../src/core/accounts/records.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { openTestStores } from "../support/test-stores.ts";
 
 /** The secrets of the platform keys for two of the vendors. */
 export const PLATFORM = { near: "platform-near-0123456789", far: "platform-far-0123456789" } as const;
@@ -55,7 +54,7 @@ providers:
   openai: {base_url: "${openai.baseUrl}"}
 ${providers}`,
   });
-  const stores = openStores({ data_dir: gateway.dataDir }, systemClock, createSystemRandom());
+  const stores = await openTestStores(gateway.dataDir);
 
   const manage: Site["manage"] = async (path, { method = "GET", body, key = gateway.adminKey } = {}) => {
     const response = await fetch(`${gateway.url}/api/admin${path}`, {
@@ -97,7 +96,7 @@ ${providers}`,
       return ((await response.json()) as { data: Record<string, unknown> }).data;
     },
     async stop() {
-      stores.close();
+      await stores.close();
       await Promise.all([gateway.stop(), near.stop(), far.stop(), openai.stop()]);
     },
   };
@@ -107,7 +106,7 @@ ${providers}`,
 export async function restart(site: Site, options: Omit<SiteOptions, "dataDir" | "key">): Promise<Site> {
   const { gateway, stores, near, far, openai } = site;
   const { dataDir, key } = gateway;
-  stores.close();
+  await stores.close();
   await Promise.all([gateway.stop({ keepData: true }), near.stop(), far.stop(), openai.stop()]);
   return startSite({ ...options, dataDir, key });
 }

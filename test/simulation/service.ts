@@ -85,7 +85,7 @@ export function openPlainStores({
     listDamagedLines: () => [],
     isGatewayRunning: async () => false,
     location: "memory",
-    close() {},
+    async close() {},
   };
 }
 
@@ -127,7 +127,7 @@ export function startService(place: Place): { run: ProcessRun; started: Promise<
         journal,
         gatewayId: "gateway_simulated",
         serving: { current: () => serving, notices: [], async refresh() {} },
-        release() {},
+        async release() {},
       },
     });
     const { gatewayId } = parts.http.generation;

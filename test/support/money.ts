@@ -1,20 +1,19 @@
-import { openStores } from "../../src/app/open-stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import type { Stores } from "../../src/app/open-stores.ts";
 import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, type MemberRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import type { TestGateway } from "./gateway.ts";
+import { openTestStores } from "./test-stores.ts";
 
 /** Runs `work` with a gateway's stores while the gateway runs, as the command line does. */
 export async function withStoresOf<T>(
   gateway: Pick<TestGateway, "dataDir">,
-  work: (stores: ReturnType<typeof openStores>) => Promise<T>,
+  work: (stores: Stores) => Promise<T>,
 ): Promise<T> {
-  const stores = openStores({ data_dir: gateway.dataDir }, systemClock, createSystemRandom());
+  const stores = await openTestStores(gateway.dataDir);
   try {
     return await work(stores);
   } finally {
-    stores.close();
+    await stores.close();
   }
 }
 

@@ -1,11 +1,9 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStores } from "../../src/app/open-stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
+import { openTestStores } from "./test-stores.ts";
 
 /** An account to create, with an inference key. */
 export interface PreparedAccount {
@@ -23,7 +21,7 @@ export async function prepareData(
   accounts: readonly PreparedAccount[],
 ): Promise<{ readonly dataDir: string; readonly keys: readonly (readonly string[])[] }> {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
-  const stores = openStores({ data_dir: dataDir }, systemClock, createSystemRandom());
+  const stores = await openTestStores(dataDir);
   const keys: string[][] = [];
   for (const [index, { policy, keyModels, overdraft, moreKeys = 0 }] of accounts.entries()) {
     const id = `user_${index}`;
@@ -46,6 +44,6 @@ export async function prepareData(
     }
     keys.push(own);
   }
-  stores.close();
+  await stores.close();
   return { dataDir, keys };
 }

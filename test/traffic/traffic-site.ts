@@ -178,7 +178,7 @@ async function openGateway(
       journal: NO_JOURNAL,
       gatewayId: "gateway_a",
       serving: { current: () => serving, notices: [], async refresh() {} },
-      release() {},
+      async release() {},
     },
   });
   const { secret } = await createKey(stores, {

@@ -12,6 +12,9 @@ export interface MigrationReport {
   readonly known: number;
 }
 
+/** Thrown when the database lacks steps of this program. */
+export class OlderSchemaError extends Error {}
+
 /** Thrown when the database was migrated by a version of the gateway that this one cannot share it with. */
 export class NewerSchemaError extends Error {}
 
@@ -51,12 +54,29 @@ export async function migratePostgres(
   const found = await readSchema(database);
   const isCurrent = found.version >= steps.length;
   const applied = isCurrent ? [] : await database.transaction((sql) => applyMissing(sql, steps));
-  const { version, oldestVersion } = isCurrent ? found : await readSchema(database);
-  if (version > steps.length && oldestVersion > steps.length)
-    throw new NewerSchemaError(
-      `the database was migrated by a newer version of the gateway (schema ${version}, usable from schema ${oldestVersion} on); this version has schema ${steps.length}. Install the newer version.`,
+  const schema = isCurrent ? found : await readSchema(database);
+  rejectNewer(schema, steps.length);
+  return { applied, version: schema.version, known: steps.length };
+}
+
+function rejectNewer({ version, oldestVersion }: Schema, known: number): void {
+  if (oldestVersion <= known) return;
+  throw new NewerSchemaError(
+    `the database was migrated by a newer version of the gateway (schema ${version}, usable from schema ${oldestVersion} on); this version has schema ${known}. Install the newer version.`,
+  );
+}
+
+/**
+ * Rejects unless the database has the tables that this program needs.
+ * @throws OlderSchemaError, NewerSchemaError; StoreError.
+ */
+export async function requireSchema(sql: SqlRunner, known = MIGRATIONS.length): Promise<void> {
+  const schema = await readSchema(sql);
+  if (schema.version < known)
+    throw new OlderSchemaError(
+      `the database has schema ${schema.version} and this version of the gateway needs schema ${known}; run \`gateway migrate\``,
     );
-  return { applied, version, known: steps.length };
+  rejectNewer(schema, known);
 }
 
 /** The steps that a database has. */

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { makePrivateFile } from "../files/private-files.ts";
+import { makePrivateFile, makePrivateFolder } from "../files/private-files.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** How long to wait while another process writes. Milliseconds. */
@@ -11,6 +11,22 @@ const BUSY_MS = 5_000;
  * @throws Error if a newer version has written the file, or if it is not a database.
  */
 export function openDatabase(dataDir: string): Database {
+  return openAndMigrate(dataDir).database;
+}
+
+/**
+ * Migrates the tables of a data directory, which is created if it does not exist. Returns the versions of the tables before and after.
+ * @throws Error as `openDatabase`.
+ */
+export function migrateDataDir(dataDir: string): { readonly before: number; readonly after: number } {
+  makePrivateFolder(dataDir);
+  const { database, before } = openAndMigrate(dataDir);
+  database.close();
+  return { before, after: MIGRATIONS.length };
+}
+
+/** Opens a database. `before` is the version of its tables until this call. */
+function openAndMigrate(dataDir: string): { readonly database: Database; readonly before: number } {
   const file = join(dataDir, "gateway.db");
   // Created first, because SQLite would create it readable for all users. The WAL files get its mode.
   makePrivateFile(file);
@@ -21,23 +37,25 @@ export function openDatabase(dataDir: string): Database {
   database.exec("PRAGMA journal_mode = WAL");
   // A group of records is on disk before the journal releases it.
   database.exec("PRAGMA synchronous = FULL");
-  migrate(database);
-  return database;
+  return { database, before: migrate(database) };
 }
 
-function migrate(database: Database): void {
+/** Returns the version of the tables before. */
+function migrate(database: Database): number {
   const current = () =>
     (database.query("PRAGMA user_version").get() as { user_version: number }).user_version;
   if (current() > MIGRATIONS.length) {
     throw new Error("the database was written by a newer version of the gateway; install that version");
   }
   // Immediate: if two processes start together, one migrates and the other waits.
-  database
+  return database
     .transaction(() => {
-      for (let version = current(); version < MIGRATIONS.length; version++) {
+      const before = current();
+      for (let version = before; version < MIGRATIONS.length; version++) {
         database.exec(MIGRATIONS[version] as string);
         database.exec(`PRAGMA user_version = ${version + 1}`);
       }
+      return before;
     })
     .immediate();
 }

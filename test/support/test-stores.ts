@@ -1,0 +1,10 @@
+import { configSchema } from "../../src/app/config-schema.ts";
+import { openStores, type Stores } from "../../src/app/open-stores.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+
+/** Opens the stores of a data directory as a further process would, with the system's clock. */
+export function openTestStores(dataDir: string): Promise<Stores> {
+  const config = configSchema.parse({ data_dir: dataDir });
+  return openStores(config, { clock: systemClock, random: createSystemRandom() });
+}
