@@ -1,10 +1,10 @@
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
 import { systemClock } from "../../src/base/clock.ts";
 import { migrateDatabase } from "../../src/storage/postgres/migrate.ts";
+import { findFreePort } from "./free-port.ts";
 
 const HOW_TO_INSTALL = "PostgreSQL 15 or newer is not installed (Debian: apt-get install postgresql)";
 const DEBIAN = "/usr/lib/postgresql";
@@ -218,14 +218,4 @@ function listChildren(parent: number): number[] {
 function readLog(dir: string): string {
   const path = join(dir, "log");
   return existsSync(path) ? readFileSync(path, "utf8").slice(-2_000) : "it has printed nothing";
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
