@@ -14,18 +14,20 @@ export interface GatewayDescription {
   readonly version: string;
   /** The absolute path of its data directory, which contains its journal. */
   readonly dataDir: string;
+  /** The ids of the master keys that it has. The first encrypts. */
+  readonly masterKeys: readonly string[];
 }
 
-/** Where a gateway stands among the live ones: what it may take of a limit that is not shared otherwise. */
-export interface GatewayShare {
-  /** The number of live gateways, at least 1. */
+/** The live gateways, as one of them sees them: what it may take of a limit that is not shared otherwise. */
+export interface LiveGateways {
+  /** How many there are, including this one. */
   readonly count: number;
-  /** Its index among the live gateways, ordered by id: at least 0 and below `count`. */
+  /** The index of this one in the order of their ids, from 0 on. */
   readonly rank: number;
 }
 
 /** A gateway that runs alone. */
-export const SOLE_SHARE: GatewayShare = { count: 1, rank: 0 };
+export const SOLE_GATEWAY: LiveGateways = { count: 1, rank: 0 };
 
 /** A gateway as the registry lists it. Times are milliseconds since the epoch, by the clock of the store. */
 export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
@@ -35,14 +37,16 @@ export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
   /** When it renewed its row for the last time. */
   readonly seenAt: number;
   readonly endsAt: number;
-  /** What it has leased of balances and not saved as spent. Nanodollars. */
+  /** What it has leased of balances and has not saved as spent. Nanodollars. */
   readonly leased: number;
 }
 
-/** What a gateway had leased of one balance or spending limit, and what is free again. Nanodollars. */
+/** What a gateway had leased of one balance or spending limit, and what is free again. */
 export interface ReleasedLease {
-  /** The account's id, or the name of the limit's meter. */
-  readonly of: string;
+  readonly accountId: string;
+  /** The name of the spending limit; null for the balance. */
+  readonly limit: string | null;
+  /** Nanodollars. */
   readonly amount: number;
 }
 
@@ -50,8 +54,11 @@ export interface ReleasedLease {
 export interface GatewayRegistry {
   /** Registers a gateway at its start, also over an earlier start of the same id, whose epoch ends with that. */
   register(gateway: GatewayDescription): Promise<GatewayIdentity>;
-  /** Makes a gateway count as live for `GATEWAY_LEASE_MS` from now. Rejects with a `GatewayReplacedError` if the epoch is not current. */
-  renew(identity: GatewayIdentity): Promise<GatewayShare>;
+  /**
+   * Makes a gateway count as live for `GATEWAY_LEASE_MS` from now. Returns null until every other live gateway has renewed since it
+   * started: they may not have counted it. Rejects with a `GatewayReplacedError` if the epoch is not current.
+   */
+  renew(identity: GatewayIdentity): Promise<LiveGateways | null>;
   /** Removes a gateway that has stopped and saved everything. One that still has leases stays, as not live. No-op if the epoch is not current. */
   end(identity: GatewayIdentity): Promise<void>;
   /** Returns all gateways that have not ended, by id. */
@@ -62,8 +69,8 @@ export interface GatewayRegistry {
    */
   takeOver(gone: GatewayIdentity): Promise<GatewayIdentity | null>;
   /**
-   * Gives the leases of a gateway back to the balances and limits, and returns them. Only after everything that it spent is saved.
-   * Rejects with a `GatewayReplacedError` if the epoch is not current.
+   * Gives leases of a gateway back to the balances and limits, and returns them: those of some accounts, and null when there are no more.
+   * Only after everything that it spent is saved. Rejects with a `GatewayReplacedError` if the epoch is not current.
    */
-  releaseLeases(identity: GatewayIdentity): Promise<readonly ReleasedLease[]>;
+  releaseLeases(identity: GatewayIdentity): Promise<readonly ReleasedLease[] | null>;
 }

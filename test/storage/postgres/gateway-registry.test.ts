@@ -32,7 +32,13 @@ describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", 
   });
 
   const register = (id: string) =>
-    registry.register({ id, host: "host", version: "1.0.0", dataDir: `/data/${id}` });
+    registry.register({
+      id,
+      host: "host",
+      version: "1.0.0",
+      dataDir: `/data/${id}`,
+      masterKeys: ["key_1", "key_2"],
+    });
   const isCurrent = (identity: Awaited<ReturnType<typeof register>>) =>
     requireEpoch(database, identity).then(
       () => true,
@@ -51,6 +57,7 @@ describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", 
         host: "host",
         version: "1.0.0",
         dataDir: "/data/gateway_a",
+        masterKeys: ["key_1", "key_2"],
         isLive: true,
         startedAt: START,
         seenAt: START,
@@ -76,11 +83,13 @@ describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", 
   test("a gateway is live for thirty seconds after its last renewal, and learns its rank among the live ones", async () => {
     const a = await register("gateway_a");
     const b = await register("gateway_b");
+    await clock.set(START + 1);
+    await registry.renew(a);
+    expect(await registry.renew(b)).toEqual({ count: 2, rank: 1 });
     expect(await registry.renew(a)).toEqual({ count: 2, rank: 0 });
-    expect(await registry.renew(b)).toEqual({ count: 2, rank: 1 });
-    await clock.set(START + GATEWAY_LEASE_MS - 1);
-    expect(await registry.renew(b)).toEqual({ count: 2, rank: 1 });
     await clock.set(START + GATEWAY_LEASE_MS);
+    expect(await registry.renew(b)).toEqual({ count: 2, rank: 1 });
+    await clock.set(START + GATEWAY_LEASE_MS + 1);
     expect(await registry.renew(b)).toEqual({ count: 1, rank: 0 });
     expect((await registry.list()).map(({ id, isLive }) => [id, isLive])).toEqual([
       ["gateway_a", false],
@@ -89,6 +98,53 @@ describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", 
     // The gateway comes back after it was cut from the database, and no process has taken it over.
     expect(await registry.renew(a)).toEqual({ count: 2, rank: 0 });
     expect(RENEWAL_MS * 3).toBeLessThan(GATEWAY_LEASE_MS);
+  });
+
+  test("a gateway learns its rank only when every other live gateway has counted it", async () => {
+    const a = await register("gateway_a");
+    await register("gateway_c");
+    await clock.set(START + RENEWAL_MS);
+    const b = await register("gateway_b");
+    expect(await registry.renew(b)).toBeNull();
+    await clock.set(START + RENEWAL_MS + 1);
+    await registry.renew(a);
+    expect(await registry.renew(b)).toBeNull();
+    // The third does not renew any more, and does not count after its time.
+    await clock.set(START + GATEWAY_LEASE_MS);
+    expect(await registry.renew(b)).toEqual({ count: 2, rank: 1 });
+  });
+
+  test("the leases of a gateway go back to their balances and limits in pages, and its row stays until then", async () => {
+    const identity = await register("gateway_a");
+    await register("gateway_b");
+    await database.run(
+      `INSERT INTO balances (account_id, amount, leased) SELECT 'acct_' || lpad(n::text, 4, '0'), 1000, 30 FROM generate_series(1, 700) AS n`,
+    );
+    await database.run(
+      `INSERT INTO balance_leases (account_id, gateway_id, amount)
+       SELECT account_id, 'gateway_a', 10 FROM balances UNION ALL SELECT account_id, 'gateway_b', 20 FROM balances`,
+    );
+    await database.run("INSERT INTO spending (meter, since, spent, leased) VALUES ('key:key_1', 5, 0, 7)");
+    await database.run(
+      `INSERT INTO spending_leases (meter, since, gateway_id, account_id, amount) VALUES ('key:key_1', 5, 'gateway_a', 'acct_0001', 7)`,
+    );
+    expect((await registry.list()).map(({ leased }) => leased)).toEqual([7_000, 14_000]);
+    await registry.end(identity);
+    expect((await registry.list()).map(({ isLive }) => isLive)).toEqual([false, true]);
+
+    const first = await registry.releaseLeases(identity);
+    expect(first).toHaveLength(501);
+    expect(first).toContainEqual({ accountId: "acct_0001", limit: null, amount: 10 });
+    expect(first).toContainEqual({ accountId: "acct_0001", limit: "key:key_1", amount: 7 });
+    expect(await registry.releaseLeases(identity)).toHaveLength(200);
+    expect(await registry.releaseLeases(identity)).toBeNull();
+    const left = await database.run(
+      "SELECT DISTINCT leased FROM balances UNION ALL SELECT leased FROM spending",
+    );
+    expect(left).toEqual([{ leased: "20" }, { leased: "0" }]);
+    await registry.end(identity);
+    expect((await registry.list()).map(({ id, leased }) => [id, leased])).toEqual([["gateway_b", 14_000]]);
+    await expect(registry.releaseLeases(identity)).rejects.toBeInstanceOf(GatewayReplacedError);
   });
 
   test("a live gateway cannot be taken over, and one whose time is over only once at its epoch", async () => {

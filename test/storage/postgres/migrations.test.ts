@@ -55,9 +55,9 @@ describe.skipIf(POSTGRES_BIN === null)("migrations of PostgreSQL", () => {
     expect(await namesOf()).toEqual(MIGRATIONS.map(({ name }) => name));
   });
 
-  test("the numbers in the names of the steps rise", () => {
-    const numbers = MIGRATIONS.map(({ name }) => Number(/^(\d{4})-/.exec(name)?.[1]));
-    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+  test("the name of each step begins with its version", () => {
+    for (const [index, { name }] of MIGRATIONS.entries())
+      expect(name).toStartWith(`${String(index + 1).padStart(4, "0")}-`);
   });
 
   test("no step is usable by code that its predecessor has excluded", () => {

@@ -18,7 +18,9 @@ export const gateways: Migration = {
     ends_at timestamptz NOT NULL,
     host text NOT NULL,
     version text NOT NULL,
-    data_dir text NOT NULL
+    data_dir text NOT NULL,
+    -- The ids of its master keys as a JSON list. The first encrypts.
+    master_keys text NOT NULL
   );
 
   CREATE SEQUENCE task_lease_numbers;
