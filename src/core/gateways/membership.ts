@@ -1,0 +1,60 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+import { type GatewayIdentity, GatewayReplacedError } from "./gateway-identity.ts";
+import { type GatewayRegistry, type LiveGateways, RENEWAL_MS } from "./gateway-registry.ts";
+
+/** What a membership is made of. */
+export interface MembershipParts {
+  readonly registry: Pick<GatewayRegistry, "renew">;
+  readonly identity: GatewayIdentity;
+  readonly clock: Pick<Clock, "every">;
+  /** Called once, when the store has rejected the epoch of this gateway: the process must end. */
+  readonly onReplaced: (error: GatewayReplacedError) => void;
+}
+
+/** The membership of a running gateway in the gateways that share its store: renews its row until it is stopped. */
+export class Membership {
+  readonly identity: GatewayIdentity;
+  private live: LiveGateways | null = null;
+  private isRenewing = false;
+  private isReplaced = false;
+  private readonly timer: Timer;
+
+  constructor(private readonly parts: MembershipParts) {
+    this.identity = parts.identity;
+    this.timer = parts.clock.every(RENEWAL_MS, () => void this.renew());
+  }
+
+  /**
+   * Returns the live gateways as of the last renewal that succeeded; null while others may not have counted this one. While the store
+   * is unavailable the gateways keep their shares.
+   */
+  liveGateways(): LiveGateways | null {
+    return this.live;
+  }
+
+  /** Renews once; no-op while a renewal runs. Never rejects: the next renewal repeats one that fails. */
+  async renew(): Promise<void> {
+    if (this.isRenewing) return;
+    this.isRenewing = true;
+    try {
+      this.live = await this.parts.registry.renew(this.identity);
+    } catch (error) {
+      this.noticeFailure(error);
+    } finally {
+      this.isRenewing = false;
+    }
+  }
+
+  /** Ends the membership if a failure of the store says that this gateway was replaced. */
+  noticeFailure(error: unknown): void {
+    if (!(error instanceof GatewayReplacedError) || this.isReplaced) return;
+    this.isReplaced = true;
+    this.stop();
+    this.parts.onReplaced(error);
+  }
+
+  /** Ends the renewals. */
+  stop(): void {
+    this.timer.cancel();
+  }
+}
