@@ -1,4 +1,4 @@
-import { LeaseTakenError, withLease } from "../base/lease.ts";
+import { type ConfirmLease, LeaseTakenError, withLease } from "../base/lease.ts";
 import type { Random } from "../base/random.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { type Rotation, rotateSecrets } from "../core/provider-keys/rotate-secrets.ts";
@@ -30,7 +30,7 @@ export async function rotateMasterKey(
 ): Promise<MasterRotation | null> {
   const { leases, clock, ids } = stores;
   const request = { name: "rotation", owner: ids.next("command"), durationMs: LEASE_MS };
-  const work = () => rotate(config, stores, random);
+  const work = (confirm: ConfirmLease) => rotate({ config, stores, random, confirm });
   return withLease({ leases, clock, request, work }).catch((error) => {
     if (!(error instanceof LeaseTakenError)) throw error;
     throw new Error(`another rotation is running on ${stores.location}; wait for its end`);
@@ -40,7 +40,14 @@ export async function rotateMasterKey(
 /** How long a rotation has the lease after its process has died, at most. Milliseconds. */
 const LEASE_MS = 60_000;
 
-async function rotate(config: Config, stores: SealingStores, random: Random): Promise<MasterRotation | null> {
+interface RotationParts {
+  readonly config: Config;
+  readonly stores: SealingStores;
+  readonly random: Random;
+  readonly confirm: ConfirmLease;
+}
+
+async function rotate({ config, stores, random, confirm }: RotationParts): Promise<MasterRotation | null> {
   const masters = openMasterKeys(config, random);
   await requireSameSealing(stores, masters);
   const inUse = await listMasterKeysInUse(stores);
@@ -50,10 +57,10 @@ async function rotate(config: Config, stores: SealingStores, random: Random): Pr
   // The current key is kept, because a running gateway may be encrypting with it.
   const isNew = masters.configuredId === null && !isBegun;
   const newest = isNew ? masters.generate(new Set([...inUse, before.id])) : before;
-  const vault = createVault(masters, random);
-  const rotation = await rotateSecrets(stores.providerKeys, vault, newest);
+  const keys = { vault: createVault(masters, random), newest, confirm };
+  const rotation = await rotateSecrets(stores.providerKeys, keys);
   // Entries that cannot be opened are not reported: they expire.
-  await rotateSecrets(stores.promptLog, vault, newest);
+  await rotateSecrets(stores.promptLog, keys);
   const idleFile = (await isFileIdle(config, stores, masters)) ? masters.file : null;
   return { ...rotation, masterKeyId: newest.id, isNew, idleFile };
 }

@@ -40,8 +40,12 @@ export interface LeasedWork<T> {
   /** Renews the lease while the work runs. */
   readonly clock: Pick<Clock, "every">;
   readonly request: LeaseRequest;
-  readonly work: () => Promise<T>;
+  /** Calls `confirm` before it writes what another owner of the lease could write too. */
+  readonly work: (confirm: ConfirmLease) => Promise<T>;
 }
+
+/** Renews the lease. Rejects with a `LeaseLostError` if it has ended, as of a process that was paused: the work must stop. */
+export type ConfirmLease = () => Promise<void>;
 
 /** How often a lease is renewed in the time that it lasts: one renewal may fail. */
 const RENEWALS = 3;
@@ -49,8 +53,11 @@ const RENEWALS = 3;
 /** Thrown when another lease of the same name is in force. */
 export class LeaseTakenError extends Error {}
 
+/** Thrown when a lease has ended before its work has. */
+export class LeaseLostError extends Error {}
+
 /**
- * Does work under a lease, which is renewed until the work has ended. Returns what the work returns.
+ * Does work under a lease, which is renewed until the work has ended. Returns what the work returns, and rejects with what it throws.
  * @throws LeaseTakenError, without doing the work, while another lease of that name is in force.
  */
 export async function withLease<T>({ leases, clock, request, work }: LeasedWork<T>): Promise<T> {
@@ -60,8 +67,12 @@ export async function withLease<T>({ leases, clock, request, work }: LeasedWork<
     // A renewal that fails is tried again; the lease ends at its time if none succeeds.
     lease.renew(request.durationMs).catch(() => {});
   });
+  const confirm = async (): Promise<void> => {
+    if (!(await lease.renew(request.durationMs)))
+      throw new LeaseLostError(`the lease of "${request.name}" has ended before its work`);
+  };
   try {
-    return await work();
+    return await work(confirm);
   } finally {
     renewal.cancel();
     await lease.release();

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LeaseTakenError, withLease } from "../../src/base/lease.ts";
+import { LeaseLostError, LeaseTakenError, withLease } from "../../src/base/lease.ts";
 import { lockDataDir } from "../../src/storage/sqlite/data-lock.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -56,6 +56,25 @@ describe("work under a lease", () => {
     await expect(withLease({ leases, clock, request, work })).rejects.toThrow(LeaseTakenError);
     expect(isDone).toBe(false);
     await lease?.release();
+  });
+
+  test("stops when it finds that its lease has ended, as in a process that was paused", async () => {
+    const clock = createTestClock();
+    const leases = new FileLeases(dir, clock);
+    const done: string[] = [];
+    const work = async (confirm: () => Promise<void>) => {
+      await confirm();
+      done.push("before");
+      // Renewals of a paused process do not run, and its lease ends.
+      clock.leap(request.durationMs);
+      const next = await leases.acquire({ ...request, owner: "gateway_b" });
+      expect(next).not.toBeNull();
+      await confirm().finally(() => next?.release());
+      done.push("after");
+    };
+    const paused = { every: () => ({ cancel() {} }) };
+    await expect(withLease({ leases, clock: paused, request, work })).rejects.toThrow(LeaseLostError);
+    expect(done).toEqual(["before"]);
   });
 
   test("gives the lease back when it fails", async () => {

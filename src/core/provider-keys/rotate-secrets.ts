@@ -19,6 +19,15 @@ export interface SealedStore<Secret extends StoredSecret> {
 /** Secrets per page. */
 const PAGE = 100;
 
+/** What a rotation works with. */
+export interface RotationKeys {
+  readonly vault: Vault;
+  /** Encrypts all secrets in the end. */
+  readonly newest: MasterKey;
+  /** Called before each page of secrets is changed. What it throws ends the rotation. */
+  readonly confirm: () => Promise<void>;
+}
+
 /** The result of a rotation. */
 export interface Rotation<Secret extends StoredSecret> {
   readonly resealed: number;
@@ -32,14 +41,14 @@ export interface Rotation<Secret extends StoredSecret> {
  */
 export async function rotateSecrets<Secret extends StoredSecret>(
   store: SealedStore<Secret>,
-  vault: Vault,
-  newest: MasterKey,
+  { vault, newest, confirm }: RotationKeys,
 ): Promise<Rotation<Secret>> {
   const unreadable: Secret[] = [];
   let resealed = 0;
   let afterId: string | null = null;
   for (;;) {
     const page: readonly Secret[] = await store.listSealedByOthers(newest.id, afterId, PAGE);
+    if (page.length > 0) await confirm();
     for (const key of page) {
       const secret = vault.open(key.sealed, key);
       if (secret === null) unreadable.push(key);
