@@ -21,6 +21,8 @@ export interface BillEntry {
   readonly provider: ProviderSlug;
   /** When it arrived, milliseconds since the epoch. */
   readonly arrivedAt: number;
+  /** When it was answered or given up; `null` before. */
+  endedAt: number | null;
   usage: { readonly promptTokens: number; readonly completionTokens: number };
   /** Whether it was answered completely, or is about to be, and its usage is billed. */
   isBilled: boolean;
@@ -62,13 +64,16 @@ export function startBillingVendor(): BillingVendor {
       serial,
       provider,
       arrivedAt: Date.now(),
+      endedAt: null,
       usage: usageOf(serial),
       isBilled: false,
     };
     entries.push(entry);
     const bill = (usage: BillEntry["usage"]): void => void Object.assign(entry, { usage, isBilled: true });
-    if (isHostile(plan)) await playHostile(plan, call, serial, bill);
-    else await PLAY[plan](call, entry);
+    const play = isHostile(plan) ? playHostile(plan, call, serial, bill) : PLAY[plan](call, entry);
+    await play.finally(() => {
+      entry.endedAt = Date.now();
+    });
   });
   return {
     baseUrl: (provider) => vendor.baseUrl.replace(/\/v1$/, `/${provider}/v1`),

@@ -13,6 +13,14 @@ export function fillDiskOf(file: string): () => void {
   return () => replace(descriptor, file);
 }
 
+/** Starts a command so that `setDiskFullOf` can fill the disk of its process: without it the system ends a process that exceeds its limit. */
+export const WITH_FULL_DISK: readonly string[] = ["env", "--ignore-signal=XFSZ"];
+
+/** Lets no file of another process grow, by its limit of a file's size, or lifts that limit. */
+export function setDiskFullOf(pid: number, isFull: boolean): void {
+  Bun.spawnSync(["prlimit", `--pid=${pid}`, `--fsize=${isFull ? "0" : "unlimited"}:unlimited`]);
+}
+
 function replace(descriptor: number, file: string): void {
   closeSync(descriptor);
   if (openSync(file, "a") !== descriptor) throw new Error(`another file has taken the place of ${file}`);

@@ -9,8 +9,14 @@ export interface GatewayProcess {
   readonly key: string;
   /** The output so far, of standard output and standard error. */
   readonly printed: () => string;
+  readonly pid: number;
+  /** Resolves with the exit code when the process has ended, for whatever reason. */
+  readonly exited: Promise<number>;
   /** Kills it immediately, as in a crash. */
   kill(): Promise<void>;
+  /** Stops it until `resume`, as a machine that hangs. */
+  suspend(): void;
+  resume(): void;
   /** Sends SIGTERM, and resolves with the exit code. */
   terminate(): Promise<number>;
 }
@@ -37,13 +43,16 @@ export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src
 /** The command that operators run. */
 export const AS_SHIPPED: readonly string[] = [join(ROOT, "bin/gateway")];
 
-/** Creates an installation from the text of a configuration file. `command` starts its gateways. */
-export function makeSite(yaml: string, command = FROM_SOURCE): Site {
+/** A command without its subcommand. */
+type Command = readonly string[] | (() => readonly string[]);
+
+/** Creates an installation from the text of a configuration file. `command` starts its gateways; it may change between starts. */
+export function makeSite(yaml: string, command: Command = FROM_SOURCE): Site {
   const dir = mkdtempSync(join(tmpdir(), "gateway-site-"));
   const dataDir = join(dir, "data");
   const configFile = join(dir, "gateway.yaml");
   writeFileSync(configFile, yaml);
-  const spawn = () => new Spawned(command, dir, configFile, dataDir);
+  const spawn = () => new Spawned(isFixed(command) ? command : command(), dir, configFile, dataDir);
   return {
     dataDir,
     async start(key) {
@@ -69,6 +78,10 @@ export function makeSite(yaml: string, command = FROM_SOURCE): Site {
     },
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
+}
+
+function isFixed(command: Command): command is readonly string[] {
+  return typeof command !== "function";
 }
 
 class Spawned {
@@ -116,7 +129,11 @@ class Spawned {
       url: this.url as string,
       key: key ?? /inference key\s+(gw_\S+)/.exec(this.printed)?.[1] ?? "",
       printed: () => this.printed,
+      pid: child.pid,
+      exited: this.exited,
       kill: () => this.kill(),
+      suspend: () => child.kill("SIGSTOP"),
+      resume: () => child.kill("SIGCONT"),
       terminate: () => {
         child.kill("SIGTERM");
         return this.exited;

@@ -16,6 +16,8 @@ const SERVER_USER = "postgres";
 
 /** A PostgreSQL server of the tests, on a free port of 127.0.0.1. */
 export interface TestPostgres {
+  /** The process whose children serve the connections. */
+  readonly pid: number;
   /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
   /** Creates a database with all tables of the gateway, as a copy of one that was migrated once, and returns its URL. */
@@ -39,9 +41,13 @@ if (POSTGRES_BIN === null) {
   console.warn(`skipped: tests with PostgreSQL. ${HOW_TO_INSTALL}`);
 }
 
+/** Settings of a server, in addition to those of the tests. */
+export type PostgresSettings = Readonly<Record<string, string | number>>;
+
 /** Starts a server with an empty data directory. */
-export async function startTestPostgres(): Promise<TestPostgres> {
-  const server = new Server(mkdtempSync(join(tmpdir(), "gateway-postgres-")), await findFreePort());
+export async function startTestPostgres(settings: PostgresSettings = {}): Promise<TestPostgres> {
+  const dir = mkdtempSync(join(tmpdir(), "gateway-postgres-"));
+  const server = new Server(dir, await findFreePort(), settings);
   await server.initialize();
   await server.start();
   return server;
@@ -55,7 +61,13 @@ class Server implements TestPostgres {
   constructor(
     private readonly dir: string,
     private readonly port: number,
+    private readonly settings: PostgresSettings,
   ) {}
+
+  get pid(): number {
+    if (this.process === null) throw new Error("PostgreSQL does not run");
+    return this.process.pid;
+  }
 
   async initialize(): Promise<void> {
     if (isRoot()) {
@@ -80,6 +92,7 @@ class Server implements TestPostgres {
       // The tests end processes, not the machine.
       fsync: "off",
       max_connections: 100,
+      ...this.settings,
     };
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     this.process = Bun.spawn(asServerUser([programOf("postgres"), "-D", this.data, ...options]), {
