@@ -38,6 +38,24 @@ export function createIdSource(clock: Clock, random: Random): IdSource {
   };
 }
 
+/** The last millisecond of the year 9999: later times are no times of ids. */
+const LAST_MS = 253_402_300_799_999;
+const ID_TIME = new RegExp(`^[a-z]+_([${BASE32}]{${TIME_DIGITS}})`);
+
+/** Returns the time in an id, in milliseconds since the epoch; null for an id that no `IdSource` generates. */
+export function readIdTime(id: string): number | null {
+  const digits = ID_TIME.exec(id)?.[1];
+  if (digits === undefined) return null;
+  let ms = 0;
+  for (const digit of digits) ms = ms * BASE32.length + BASE32.indexOf(digit);
+  return ms <= LAST_MS ? ms : null;
+}
+
+/** Returns the lowest text that an id of a time, or of a later one, can have. */
+export function lowestIdAt(prefix: string, ms: number): string {
+  return `${prefix}_${encodeTime(ms)}`;
+}
+
 function encodeTime(ms: number): string {
   let rest = Math.floor(ms);
   let digits = "";

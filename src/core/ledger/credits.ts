@@ -120,6 +120,11 @@ export async function refundGeneration(credits: Credits, request: RefundRequest)
   switch (verdict.kind) {
     case "unknown":
       return fail("not_found", "There is no generation with that id that has cost anything.");
+    case "dropped":
+      return fail(
+        "not_found",
+        "The generations of that day were deleted (storage.retention_days), so that this one can no longer be refunded by its id. Correct the balance of the account instead.",
+      );
     case "too_much":
       return fail(
         "invalid_request",

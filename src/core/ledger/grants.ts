@@ -13,7 +13,7 @@ export type Movement =
       readonly expiresAt: number | null;
     }
   | { readonly kind: "out"; readonly amount: number }
-  /** What was left of a grant when it expired. */
+  /** What was taken back of a grant that had expired: its rest, or the part that no gateway had leased. */
   | { readonly kind: "expiry"; readonly grantId: string; readonly amount: number };
 
 /** What is left of a grant that expires. */
@@ -73,11 +73,12 @@ class SpendingOrder {
 
   expire(grantId: string, amount: number): void {
     const at = this.limited.findIndex(({ id }) => id === grantId);
-    const left = this.limited[at]?.left ?? 0;
-    if (at >= 0) this.limited.splice(at, 1);
-    // The ledger writes them equal. If they differ, the amount that was taken back counts.
-    if (amount > left) this.take(amount - left);
-    else this.lasting += left - amount;
+    const grant = this.limited[at];
+    const taken = Math.min(amount, grant?.left ?? 0);
+    if (grant !== undefined) grant.left -= taken;
+    if (grant?.left === 0) this.limited.splice(at, 1);
+    // The ledger never takes back more than is left. If it did, the amount that was taken back counts.
+    this.take(amount - taken);
   }
 
   grants(): GrantLeft[] {
@@ -87,20 +88,26 @@ class SpendingOrder {
 
 const EXPIRY = "expiry:";
 
-/** Returns the id of the transfer that takes back what is left of a grant. A grant has one at most. */
-function expiryIdOf(grantId: string): string {
-  return EXPIRY + grantId;
+/** An expiry's id. A second part has the number 1 before the grant's id, which begins with a letter. */
+const EXPIRY_ID = /^expiry:(?:\d+:)?(.*)$/s;
+
+/** A grant of which something is taken back. */
+export interface ExpiringGrant {
+  readonly id: string;
+  readonly accountId: string;
+  /** How many parts of it were taken back before; absent: none. */
+  readonly parts?: number;
 }
 
-/** Returns the transfer that takes back the rest of an expired grant; null if nothing is left of it. */
+/** Returns the transfer that takes back the rest of an expired grant, or a part of it; null if the amount is 0. */
 export function expiryOf(
-  { id, accountId }: { readonly id: string; readonly accountId: string },
+  { id, accountId, parts = 0 }: ExpiringGrant,
   left: number,
   now: number,
 ): Transfer | null {
   if (left <= 0) return null;
   return {
-    id: expiryIdOf(id),
+    id: `${EXPIRY}${parts === 0 ? "" : `${parts}:`}${id}`,
     kind: "expiry",
     from: accountId,
     to: PLATFORM_ACCOUNT,
@@ -115,6 +122,6 @@ export function expiryOf(
 export function movementOf(transfer: Transfer, accountId: string): Movement {
   const { id, kind, to, amount, expiresAt } = transfer;
   if (to === accountId) return { kind: "in", id, amount, expiresAt };
-  if (kind === "expiry") return { kind: "expiry", grantId: id.slice(EXPIRY.length), amount };
+  if (kind === "expiry") return { kind: "expiry", grantId: EXPIRY_ID.exec(id)?.[1] ?? id, amount };
   return { kind: "out", amount };
 }

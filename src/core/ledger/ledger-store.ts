@@ -62,6 +62,8 @@ export type RefundVerdict =
   | { readonly kind: "refunded" | "exists"; readonly transfer: StoredTransfer }
   /** No generation with that id was charged. */
   | { readonly kind: "unknown" }
+  /** The records of its day were deleted by the retention policy, so that its cost is not known any more. */
+  | { readonly kind: "dropped" }
   /** `left`: the most that can be refunded, in nanodollars. */
   | { readonly kind: "too_much"; readonly left: number };
 
@@ -109,11 +111,17 @@ export interface LedgerStore {
   findGrantsLeft(accountId: string): Promise<readonly GrantLeft[]>;
   /** Returns the grants that have expired and were not ended yet, the earliest first. */
   listEndedGrants(now: number, limit: number): Promise<readonly EndedGrant[]>;
-  /** Ends a grant and takes back its rest (`expiryOf`), once and in one transaction. Returns the rest in nanodollars. */
+  /**
+   * Ends a grant and takes back its rest (`expiryOf`), once and in one transaction. Returns what it has taken, in nanodollars. While
+   * gateways have leased a part of the rest, it takes only the other part, and the grant does not end.
+   */
   expireGrant(grantId: string, now: number): Promise<number>;
   /** Returns the cost of generations that have ended, in nanodollars. */
   sumSpending(query: SpendQuery): Promise<number>;
-  /** Returns the accounts whose balance is not the sum of their transfers. There should be none. */
+  /**
+   * Returns the accounts whose balance is not the sum of their transfers, those included that the retention policy has deleted. There
+   * should be none.
+   */
   findDifferences(): Promise<readonly { readonly accountId: string; readonly difference: number }[]>;
   /** Returns at most `limit` generations whose record and transfer differ. There should be none. */
   findUnmatchedUsage(limit: number): Promise<readonly UnmatchedUsage[]>;

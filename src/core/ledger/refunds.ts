@@ -9,6 +9,8 @@ export interface RefundFacts {
   readonly existing: StoredTransfer | null;
   /** The sum of all refunds of the generation, in nanodollars. */
   readonly refunded: number;
+  /** The records of the generation's day were deleted by the retention policy. */
+  readonly isDropped: boolean;
 }
 
 /** Whether a refund is made: the transfer to write, or why there is none. */
@@ -17,15 +19,17 @@ export type RefundDecision =
   | { readonly kind: "exists"; readonly transfer: StoredTransfer }
   /** Nothing was charged under that id. */
   | { readonly kind: "unknown" }
+  /** What was charged under that id is not known any more. */
+  | { readonly kind: "dropped" }
   /** `left`: the most that can be refunded, in nanodollars. */
   | { readonly kind: "too_much"; readonly left: number };
 
 /** Decides on a refund: to the account that paid, and never more in sum than the generation cost. */
 export function decideRefund(
   { id, amount, note, createdAt }: RefundEntry,
-  { charge, existing, refunded }: RefundFacts,
+  { charge, existing, refunded, isDropped }: RefundFacts,
 ): RefundDecision {
-  if (charge?.kind !== "usage") return { kind: "unknown" };
+  if (charge?.kind !== "usage") return { kind: isDropped ? "dropped" : "unknown" };
   if (existing !== null) return { kind: "exists", transfer: existing };
   const left = charge.amount - refunded;
   const refund = amount ?? left;

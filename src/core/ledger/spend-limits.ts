@@ -1,6 +1,8 @@
 import { dayOf, monthOf } from "../../base/time.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { UsageRecord } from "../usage/records.ts";
 import type { SpendLimit } from "./hold-book.ts";
+import type { MeterPeriod } from "./money-leases.ts";
 
 /**
  * Returns the spending limits that a caller's request counts for: of the key in total, of the member per day, of the organization
@@ -12,7 +14,7 @@ export function limitsOf(
 ): SpendLimit[] {
   const limits: SpendLimit[] = [
     {
-      meter: `key:${key.id}`,
+      meter: meterOfKey(key.id),
       of: "key",
       limit: key.spendLimit,
       since: 0,
@@ -22,7 +24,7 @@ export function limitsOf(
   if (member !== null) {
     const day = dayOf(requestedAt);
     limits.push({
-      meter: `member:${account.id}/${member.userId}`,
+      meter: meterOfMember(account.id, member.userId),
       of: "member",
       limit: member.dailyLimit,
       since: day,
@@ -32,7 +34,7 @@ export function limitsOf(
   if (account.kind === "organization") {
     const days = monthOf(requestedAt);
     limits.push({
-      meter: `organization:${account.id}`,
+      meter: meterOfOrganization(account.id),
       of: "organization",
       limit: account.monthlyLimit,
       since: days.from,
@@ -40,4 +42,35 @@ export function limitsOf(
     });
   }
   return limits;
+}
+
+/**
+ * Returns what the cost of a generation counts for: the meters and periods of `limitsOf` for its request, and possibly others that no
+ * limit has, because a record does not tell the kind of its account.
+ */
+export function metersOf({
+  accountId,
+  keyId,
+  userId,
+  createdAt,
+}: Pick<UsageRecord, "accountId" | "keyId" | "userId" | "createdAt">): MeterPeriod[] {
+  const meters: MeterPeriod[] = [];
+  if (keyId !== null) meters.push({ meter: meterOfKey(keyId), since: 0 });
+  // The keys of a user's own account belong to that user.
+  if (accountId === null || accountId === userId) return meters;
+  if (userId !== null) meters.push({ meter: meterOfMember(accountId, userId), since: dayOf(createdAt) });
+  meters.push({ meter: meterOfOrganization(accountId), since: monthOf(createdAt).from });
+  return meters;
+}
+
+function meterOfKey(keyId: string): string {
+  return `key:${keyId}`;
+}
+
+function meterOfMember(organizationId: string, userId: string): string {
+  return `member:${organizationId}/${userId}`;
+}
+
+function meterOfOrganization(organizationId: string): string {
+  return `organization:${organizationId}`;
 }

@@ -143,6 +143,7 @@ export class SqliteLedgerStore implements LedgerStore {
       charge: this.readById(refund.generationId),
       existing: this.readById(refund.id),
       refunded: this.sumRefunds(refund.generationId),
+      isDropped: false,
     });
     if (decision.kind !== "refund") return decision;
     this.transfers.add([decision.transfer]);
