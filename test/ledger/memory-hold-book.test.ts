@@ -29,7 +29,7 @@ describe("the hold book in memory, over SQLite", () => {
 describe("the model of a database that runs transactions side by side", () => {
   testCreditChanges(() => {
     const ledger = new ConcurrentLedger();
-    return { ledger, begin: (transfer) => ledger.begin(transfer) };
+    return { ledger, begin: async (transfer) => ledger.begin(transfer) };
   });
 });
 

@@ -10,6 +10,7 @@ import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
+import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testCreditChanges } from "./contracts/credit-changes.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testLedgerStore } from "./contracts/ledger-store.ts";
@@ -28,13 +29,15 @@ describe("SQLite", () => {
   testPromptLogStore(() => new SqlitePromptLogStore(connect()));
   testSettingsStore(() => createSqliteSettingsStore(connect()));
   testUsageStore(() => new SqliteUsageStore(connect()));
-  testLedgerStore(() => {
+  const connectStores = () => {
     const database = connect();
     return { ledger: new SqliteLedgerStore(database), usage: new SqliteUsageStore(database) };
-  });
+  };
+  testLedgerStore(connectStores);
+  testConcurrentWriters(connectStores);
   testCreditChanges(() => {
     const ledger = new SqliteLedgerStore(connect());
-    return { ledger, begin: (transfer) => async () => void (await ledger.addTransfer(transfer)) };
+    return { ledger, begin: async (transfer) => async () => void (await ledger.addTransfer(transfer)) };
   });
   testAuditStore(() => new SqliteAuditStore(connect()));
   testStoredResponseStore(() => createSqliteStoredResponseStore(connect()));

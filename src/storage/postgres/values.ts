@@ -23,3 +23,8 @@ export function readNullableJson<Value>(text: string | null): Value | null {
 export function encodeNullableJson(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
+
+/** Returns a text as PostgreSQL can store it: without the character with code 0. */
+export function cleanText(text: string): string {
+  return text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text;
+}

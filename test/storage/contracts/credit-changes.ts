@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CreditChanges, LedgerStore } from "../../../src/core/ledger/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer } from "../../../src/core/ledger/records.ts";
+import type { CreateStore } from "./create-store.ts";
 import { grantOf } from "./samples.ts";
 
 /** A ledger without transfers, to which tests write as other processes do. */
@@ -10,14 +11,16 @@ export interface CreditFeed {
    * Begins a transaction that writes a transfer, and returns its commit. A database that runs one writing transaction at a time may
    * do all of it in the commit.
    */
-  begin(transfer: Transfer): () => Promise<void>;
+  begin(transfer: Transfer): Promise<() => Promise<void>>;
 }
 
 /** The contract of a `LedgerStore` about credits that other processes write. */
-export function testCreditChanges(createFeed: () => CreditFeed): void {
+export function testCreditChanges(createFeed: CreateStore<CreditFeed>): void {
   describe("the changes of credits", () => {
-    const add = (feed: CreditFeed, id: string, amount: number, fields: Partial<Transfer> = {}) =>
-      feed.begin(grantOf(id, amount, fields))();
+    const add = async (feed: CreditFeed, id: string, amount: number, fields: Partial<Transfer> = {}) => {
+      const commit = await feed.begin(grantOf(id, amount, fields));
+      await commit();
+    };
     const amountsOf = ({ sums }: CreditChanges) =>
       Object.fromEntries(sums.map(({ accountId, credited, version }) => [accountId, [credited, version]]));
     /** Follows the changes as a hold book does: the newest version of each account counts. */
@@ -38,7 +41,7 @@ export function testCreditChanges(createFeed: () => CreditFeed): void {
     }
 
     test("begin without an account, and later have each account with its sum and its number of transfers", async () => {
-      const feed = createFeed();
+      const feed = await createFeed();
       await add(feed, "grant_1", 100);
       const start = await feed.ledger.listCreditChanges(null, 10);
       expect(start.sums).toEqual([]);
@@ -51,7 +54,7 @@ export function testCreditChanges(createFeed: () => CreditFeed): void {
     });
 
     test("match the balance and the version that are read for one account", async () => {
-      const feed = createFeed();
+      const feed = await createFeed();
       const unknown = { accountId: "user_a", balance: 0, credited: 0, version: 0 };
       expect(await feed.ledger.findBalance("user_a")).toEqual(unknown);
       const { cursor } = await feed.ledger.listCreditChanges(null, 10);
@@ -62,7 +65,7 @@ export function testCreditChanges(createFeed: () => CreditFeed): void {
     });
 
     test("have no cost of a generation", async () => {
-      const feed = createFeed();
+      const feed = await createFeed();
       await add(feed, "grant_1", 100);
       const { cursor } = await feed.ledger.listCreditChanges(null, 10);
       await add(feed, "gen_1", 30, { kind: "usage", from: "user_a", to: PLATFORM_ACCOUNT });
@@ -73,7 +76,7 @@ export function testCreditChanges(createFeed: () => CreditFeed): void {
     });
 
     test("are read in pages until there are no more", async () => {
-      const feed = createFeed();
+      const feed = await createFeed();
       const follower = await follow(feed);
       for (let i = 1; i <= 5; i++) await add(feed, `grant_${i}`, i, { to: `user_${i}` });
       await follower.read();
@@ -87,12 +90,12 @@ export function testCreditChanges(createFeed: () => CreditFeed): void {
     });
 
     test("include a transfer that commits after a later one, of another account or the same", async () => {
-      const feed = createFeed();
+      const feed = await createFeed();
       const follower = await follow(feed);
       const commits = [
-        feed.begin(grantOf("grant_1", 1)),
-        feed.begin(grantOf("grant_2", 20, { to: "user_b" })),
-        feed.begin(grantOf("grant_3", 300)),
+        await feed.begin(grantOf("grant_1", 1)),
+        await feed.begin(grantOf("grant_2", 20, { to: "user_b" })),
+        await feed.begin(grantOf("grant_3", 300)),
       ] as const;
       await commits[2]();
       await follower.read();
@@ -106,8 +109,8 @@ export function testCreditChanges(createFeed: () => CreditFeed): void {
     });
 
     test("include a transfer that had begun before the first call and commits after it", async () => {
-      const feed = createFeed();
-      const commit = feed.begin(grantOf("grant_1", 1));
+      const feed = await createFeed();
+      const commit = await feed.begin(grantOf("grant_1", 1));
       await add(feed, "grant_2", 20);
       const follower = await follow(feed);
       await commit();

@@ -1,0 +1,29 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from "bun:test";
+import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { createTestClock } from "../../support/test-clock.ts";
+
+/**
+ * Gives each test of the calling `describe` a database with all tables of the gateway. Returns a function that opens connections to it,
+ * which are closed after the test.
+ */
+export function usePostgres(): () => Postgres {
+  let server: TestPostgres;
+  let url: string;
+  const opened: Postgres[] = [];
+  beforeAll(async () => {
+    server = await startTestPostgres();
+  });
+  afterAll(() => server.remove());
+  beforeEach(async () => {
+    url = await server.createMigratedDatabase();
+  });
+  afterEach(async () => {
+    for (const connection of opened.splice(0)) await connection.close();
+  });
+  return () => {
+    const connection = connectPostgres({ url, maxConnections: 4, isPooled: false, clock: createTestClock() });
+    opened.push(connection);
+    return connection;
+  };
+}

@@ -1,0 +1,48 @@
+import { describe } from "bun:test";
+import type { Transfer } from "../../../src/core/ledger/records.ts";
+import type { Postgres } from "../../../src/storage/postgres/client.ts";
+import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";
+import { writeTransfer } from "../../../src/storage/postgres/transfers.ts";
+import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
+import { POSTGRES_BIN } from "../../support/postgres.ts";
+import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
+import { testCreditChanges } from "../contracts/credit-changes.ts";
+import { testLedgerStore } from "../contracts/ledger-store.ts";
+import { testUsageStore } from "../contracts/usage-store.ts";
+import { usePostgres } from "./databases.ts";
+
+describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
+  const connect = usePostgres();
+  testUsageStore(() => new PostgresUsageStore({ database: connect() }));
+  const connectStores = () => {
+    const database = connect();
+    const ledger = new PostgresLedgerStore({ database, maintenance: database });
+    return { ledger, usage: new PostgresUsageStore({ database }) };
+  };
+  testLedgerStore(connectStores);
+  testConcurrentWriters(connectStores);
+  testCreditChanges(() => {
+    const database = connect();
+    const ledger = new PostgresLedgerStore({ database, maintenance: database });
+    return { ledger: ledger, begin: (transfer) => beginTransfer(database, transfer) };
+  });
+});
+
+/** Begins a transaction that has its number, and so its place among the others, before it writes the transfer. */
+async function beginTransfer(database: Postgres, transfer: Transfer): Promise<() => Promise<void>> {
+  const begun = Promise.withResolvers<void>();
+  const mayWrite = Promise.withResolvers<void>();
+  const committed = database.transaction(async (sql) => {
+    await sql.run("SELECT pg_current_xact_id()::text");
+    begun.resolve();
+    await mayWrite.promise;
+    if (transfer.kind !== "usage") await writeTransfer(sql, transfer);
+  });
+  await begun.promise;
+  return async () => {
+    mayWrite.resolve();
+    await committed;
+    if (transfer.kind === "usage")
+      await new PostgresLedgerStore({ database, maintenance: database }).addTransfer(transfer);
+  };
+}
