@@ -286,6 +286,14 @@ export const configSchema = z.strictObject({
         .describe(
           "Memory for all answers that wait for their clients to read them, in bytes. Above it, the connection of the client that has read nothing for the longest time is closed.",
         ),
+      journal_bytes: z
+        .int()
+        .min(33_554_432)
+        .max(1_099_511_627_776)
+        .default(268_435_456)
+        .describe(
+          "Size of the journal, in bytes: the records that wait on disk while the database is unavailable, about 5 kB for each request. Above it, requests are answered with 503.",
+        ),
       anonymous_requests_per_hour: z
         .int()
         .min(0)

@@ -177,6 +177,7 @@ function buildMoney({ config, platform: { clock, log }, stores, journal }: Base)
     journal,
     store: stores.usage,
     clock,
+    maxJournalBytes: config.limits.journal_bytes,
     onStoreError: recordOutage.failed,
     onQuarantined(quarantined) {
       logQuarantined(quarantined, log);

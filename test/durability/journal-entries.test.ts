@@ -20,7 +20,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 function recoverFrom(journalDir: string): readonly string[] {
   const journal = openFileJournal(journalDir);
-  const entries = journal.recover();
+  const entries = [...journal.recover()].map(({ entry }) => entry);
   journal.close();
   return entries;
 }
@@ -47,7 +47,14 @@ test("a record is in the journal with its kind and version, encoded once for jou
       return { id: "gen_1" };
     },
   };
-  new Recorder({ journal, store, clock, onStoreError: () => {} }).write(record as unknown as UsageRecord);
+  const recorder = new Recorder({
+    journal,
+    store,
+    clock,
+    maxJournalBytes: 1_000_000,
+    onStoreError: () => {},
+  });
+  recorder.write(record as unknown as UsageRecord);
   clock.advance(100);
   await turnEventLoop();
   journal.close();

@@ -3,17 +3,10 @@ import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { openUsageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 
 const connect = useSqlite();
-const NO_JOURNAL = {
-  append() {},
-  flush() {},
-  mark: () => 0,
-  release() {},
-  recover: () => [],
-  skipped() {},
-  close() {},
-};
+const NO_JOURNAL = createMemoryJournal();
 
 test("a recovery interrupts the gateway's own generations and expired ones, and leaves those of running gateways open", async () => {
   const store = new SqliteUsageStore(connect());

@@ -8,11 +8,9 @@ import { wireUp } from "../../src/app/wire-up.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import type { Journal } from "../../src/core/usage/journal.ts";
-import { Recorder } from "../../src/core/usage/recorder.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { listen } from "../../src/http/server/server.ts";
 import { fetchRecord, startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
+import { usageOf } from "../storage/contracts/samples.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway } from "../support/gateway.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -142,60 +140,40 @@ test("records that wait for the store survive a shutdown, and the next start sav
   await second.stop();
 });
 
-/** The most records that may wait for the store. */
-const FULL = 50_000;
-
-test("a gateway with too many records waiting for the store rejects requests with 503 and Retry-After", async () => {
+test("a gateway whose journal is full rejects requests with 503 and Retry-After, until the store has the records", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
-  const config = checkConfig("", "gateway.yaml", { GATEWAY_DATA_DIR: dataDir, GATEWAY_PORT: "0" });
+  const yaml = `limits: {journal_bytes: ${JOURNAL_BYTES}}`;
+  const config = checkConfig(yaml, "gateway.yaml", { GATEWAY_DATA_DIR: dataDir, GATEWAY_PORT: "0" });
   const clock = createTestClock();
   const random = createSystemRandom();
   const parts = await wireUp(config, { clock, random, log: SILENT, environment: {} });
   const { secret } = await createKey(parts.stores, { kind: "inference", name: "test", expiresAt: null });
-  const recorder = new Recorder({ journal: FORGETFUL, store: AWAY, clock, onStoreError: () => {} });
-  const generation = { ...parts.http.generation, recorder };
-  const server = listen(
-    { ...parts.http, generation },
-    {
-      host: "127.0.0.1",
-      port: 0,
-      extraPrefixes: [],
-      sendBufferBytes: 0,
-    },
-  );
+  const server = listen(parts.http, { host: "127.0.0.1", port: 0, extraPrefixes: [], sendBufferBytes: 0 });
   const gateway = { base: `http://127.0.0.1:${server.port}/api/gateway`, key: secret };
   const ask = () => postChat(gateway as Parameters<typeof postChat>[0], { model: "sandbox/echo", messages });
+  const elsewhere = new Database(join(dataDir, "gateway.db"));
+  elsewhere.exec("ALTER TABLE generations RENAME TO generations_away");
   expect((await ask()).status).toBe(200);
-  for (let i = 0; i < FULL; i++) recorder.write({ id: `gen_${i}` } as UsageRecord);
+  for (let i = 0; i < FULL; i++)
+    parts.recorder.write(usageOf(`gen_${i}`, { upstreamModel: "x".repeat(JOURNAL_BYTES / FULL) }).record);
+  parts.recorder.flush();
   const refused = await ask();
   expect(refused.status).toBe(503);
   expect(refused.headers.get("retry-after")).toBe("5");
   expect(((await refused.json()) as { error_type: string }).error_type).toBe("unavailable");
+  elsewhere.exec("ALTER TABLE generations_away RENAME TO generations");
+  elsewhere.close();
+  await parts.recorder.drain();
+  expect((await ask()).status).toBe(200);
   await server.stop();
   parts.journal.close();
   parts.release();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
+/** The smallest journal that may be configured. */
+const JOURNAL_BYTES = 33_554_432;
+/** Records that fill it. */
+const FULL = 1_024;
+
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
-
-const FORGETFUL: Journal = {
-  append() {},
-  flush() {},
-  mark: () => 0,
-  release() {},
-  recover: () => [],
-  skipped() {},
-  close() {},
-};
-
-const AWAY = {
-  saveUsage: () => Promise.reject(new Error("the store is away")),
-  findUsage: async () => null,
-  findOpenUsage: async () => [],
-  findAbandonedUsage: async () => [],
-  quarantineUsage: async () => {},
-  listQuarantined: async () => [],
-  findAnonymousSince: async () => [],
-  findFreeSince: async () => [],
-};

@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/base/clock.ts";
-import type { Journal } from "../../src/core/usage/journal.ts";
+import type { Journal, JournalLine } from "../../src/core/usage/journal.ts";
 import { wrapMethods } from "../../src/storage/wrap-methods.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
@@ -91,12 +91,14 @@ export function faultyJournal(
   faults: Faults,
   chance: SeededRandom,
 ): FaultyJournal {
-  const left = [...file.aside, ...file.segments.flat()];
+  const left = listLines(file);
   const unwritten: string[] = [];
   const rejected = new Set<string>();
-  /** The mark of the first segment that is still in the files. */
+  /** The number of the first segment that is still in the files. */
   let first = 0;
   file.segments.push([]);
+  const end = () =>
+    positionOf(first + file.segments.length - 1, (file.segments.at(-1)?.length ?? 0) + unwritten.length);
 
   const flush = (): void => {
     while (unwritten.length > 0) {
@@ -112,18 +114,23 @@ export function faultyJournal(
     unwritten,
     rejected,
     append(entry) {
+      const at = end();
       unwritten.push(entry);
+      return at;
     },
+    read: (at) =>
+      findLine(left, at) ?? findLine(listLines(file, first), at) ?? unwritten.at(at - end()) ?? null,
+    size: () => 0,
     flush,
     mark() {
       flush();
       if (!run.isOver) file.segments.push([]);
-      return first + file.segments.length - 1;
+      return end();
     },
-    release(mark) {
+    release(before) {
       if (run.countOperation()) return;
       if (faults.journal > 0 && chance.oneIn(faults.journal)) throw new Error("the file cannot be removed");
-      const gone = Math.min(mark - first, file.segments.length - 1);
+      const gone = Math.min(Math.floor(before / SEGMENT) - first, file.segments.length - 1);
       file.segments.splice(0, gone);
       first += gone;
     },
@@ -133,4 +140,24 @@ export function faultyJournal(
     },
     close: flush,
   };
+}
+
+/** More entries than a segment has. */
+const SEGMENT = 1_000_000;
+
+function positionOf(segment: number, index: number): number {
+  return segment * SEGMENT + index;
+}
+
+/** Lists the entries of a journal with their positions. The skipped ones come first. `first` is the number of the first segment. */
+function listLines({ aside, segments }: JournalFile, first = 0): JournalLine[] {
+  const skipped = aside.map((entry, index) => ({ at: index - aside.length, entry }));
+  const lines = segments.flatMap((entries, segment) =>
+    entries.map((entry, index) => ({ at: positionOf(first + segment, index), entry })),
+  );
+  return [...skipped, ...lines];
+}
+
+function findLine(lines: readonly JournalLine[], position: number): string | undefined {
+  return lines.find(({ at }) => at === position)?.entry;
 }

@@ -286,7 +286,7 @@ class Simulation {
     const { unwritten, rejected } = this.service.journal;
     for (const entry of unwritten.filter((one) => rejected.has(one))) {
       const read = decodeJournalEntry(entry);
-      if (read.kind === "usage") this.excused.add(read.entry.record.id);
+      if (read.kind === "usage") this.excused.add(read.record.id);
     }
     for (const call of this.vendors.calls) call.act(BREAKS_OFF);
     for (const client of this.clients) client.isOver = true;

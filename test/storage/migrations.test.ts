@@ -8,6 +8,7 @@ import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { openUsageOf } from "./contracts/samples.ts";
 
 /** Version 0.1 had the tables of these migrations. */
@@ -59,15 +60,7 @@ test("a generation that version 0.1 left open is interrupted by the first recove
   before.close();
   const database = openDatabase(dir);
   const store = new SqliteUsageStore(database);
-  const journal = {
-    append() {},
-    flush() {},
-    mark: () => 0,
-    release() {},
-    recover: () => [],
-    skipped() {},
-    close() {},
-  };
+  const journal = createMemoryJournal();
   const recovery = await recoverUsage({ journal, store, gatewayId: "gateway_a", now: 5_000 });
   expect(recovery.interrupted).toBe(1);
   expect((await store.findUsage("gen_1"))?.outcome).toBe("interrupted");

@@ -11,10 +11,10 @@ import { createCatalog } from "../../src/core/catalog/catalog.ts";
 import { createServedModels } from "../../src/core/deployments/served-models.ts";
 import type { GenerationDeps, GenerationResult, Serving } from "../../src/core/generation/call.ts";
 import { generate } from "../../src/core/generation/generate.ts";
-import type { Journal } from "../../src/core/usage/journal.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import { createDatabase, openPlainStores } from "../simulation/service.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { createEventClock, type EventClock } from "./event-clock.ts";
 import { createFleet, type Fleet, type VendorTraits } from "./fleet.ts";
@@ -213,15 +213,7 @@ function withCachePrices(serving: Serving): Serving {
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
-const NO_JOURNAL: Journal = {
-  append() {},
-  flush() {},
-  mark: () => 0,
-  release() {},
-  recover: () => [],
-  skipped() {},
-  close() {},
-};
+const NO_JOURNAL = createMemoryJournal();
 
 /** Returns whether the whole answer arrived. */
 async function sendRequest(

@@ -1,9 +1,10 @@
 import { asFields } from "../../wire/json/fields.ts";
-import type { RecordEntry, UsageRecord } from "./records.ts";
+import type { Journal, JournalPosition } from "./journal.ts";
+import type { UsageRecord } from "./records.ts";
 
 /** A decoded journal entry, or the name of a kind that this version does not know. */
 export type JournalEntry =
-  | { readonly kind: "usage"; readonly entry: RecordEntry }
+  | { readonly kind: "usage"; readonly record: UsageRecord }
   | { readonly kind: "unknown"; readonly name: string };
 
 const VERSION = 1;
@@ -23,10 +24,14 @@ export function decodeJournalEntry(text: string): JournalEntry {
   if (v !== VERSION || kind !== "usage" || typeof record?.["id"] !== "string") {
     return { kind: "unknown", name: `${nameOf(kind)} v${nameOf(v)}` };
   }
-  return {
-    kind: "usage",
-    entry: { record: record as unknown as UsageRecord, json: JSON.stringify(record) },
-  };
+  return { kind: "usage", record: record as unknown as UsageRecord };
+}
+
+/** Returns the record at a position of a journal; null if it is damaged. @throws Error if the journal cannot be read. */
+export function readUsage(journal: Pick<Journal, "read">, at: JournalPosition): UsageRecord | null {
+  const text = journal.read(at);
+  const decoded = text === null ? null : decodeJournalEntry(text);
+  return decoded?.kind === "usage" ? decoded.record : null;
 }
 
 function parse(text: string): unknown {

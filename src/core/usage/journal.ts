@@ -1,15 +1,31 @@
+/** A position in a journal. Later entries have greater positions. */
+export type JournalPosition = number;
+
+/** An entry and its position. */
+export interface JournalLine {
+  readonly at: JournalPosition;
+  readonly entry: string;
+}
+
 /** An append-only file of entries that the store does not have yet. Flushed entries survive the process, also after `kill -9`. */
 export interface Journal {
-  /** Adds an entry, one line of text without line breaks. It is in the file with the next `flush`. */
-  append(entry: string): void;
+  /** Adds an entry, one line of text without line breaks, and returns its position. It is in the file with the next `flush`. */
+  append(entry: string): JournalPosition;
   /** Writes what was appended to the file. Cheap if there is nothing to write. */
   flush(): void;
-  /** Returns a mark behind everything that was appended so far, for `release`. */
-  mark(): number;
-  /** Drops everything before the mark, because the store has it. */
-  release(mark: number): void;
-  /** Returns the entries that an earlier process left: first the skipped ones, then the others, oldest first. Leaves out an incomplete last line, and moves damaged lines to another file. */
-  recover(): readonly string[];
+  /**
+   * Returns the entry at a position that `append` or `recover` gave and that was not released. Returns null if it is damaged, and moves it
+   * to another file. @throws Error if the journal cannot be read.
+   */
+  read(at: JournalPosition): string | null;
+  /** Returns how many bytes the entries that were not released need, including those of earlier processes. */
+  size(): number;
+  /** Flushes, and returns the position behind everything that was appended so far. */
+  mark(): JournalPosition;
+  /** Drops everything before a position, because the store has it. */
+  release(before: JournalPosition): void;
+  /** Reads the entries that an earlier process left: first the skipped ones, then the others, oldest first. Leaves out an incomplete last line, and moves damaged lines to another file. */
+  recover(): Iterable<JournalLine>;
   /** Replaces the skipped entries: those that `release` keeps and `recover` returns again. */
   skipped(entries: readonly string[]): void;
   /** Flushes and closes. */

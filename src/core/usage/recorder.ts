@@ -1,9 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
-import { onNextTurn } from "../../base/next-turn.ts";
+import { nextTurn, onNextTurn } from "../../base/next-turn.ts";
 import { StoreError } from "../../base/store-error.ts";
+import { Backlog, type WaitingRecord } from "./backlog.ts";
 import type { Journal } from "./journal.ts";
 import { encodeUsageEntry } from "./journal-entry.ts";
-import type { RecordEntry, UsageRecord } from "./records.ts";
+import type { UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
 import type { UsageStore } from "./usage-store.ts";
 
@@ -11,14 +12,18 @@ import type { UsageStore } from "./usage-store.ts";
 const GATHER_MS = 100;
 /** How long to wait after the store has failed. Milliseconds. */
 const RETRY_MS = 1_000;
-/** Records that may wait while the store is unavailable. Beyond it no more requests are admitted. */
-const MAX_WAITING = 50_000;
+/** Records in one group. A longer backlog is saved group by group, so that other events are processed in between. */
+const GROUP = 250;
+/** How long one group may take. Longer than the deadlines of every store, which give up sooner. Milliseconds. */
+const SAVE_MS = 20_000;
 
 /** What a recorder is made of. */
 export interface RecorderParts {
   readonly journal: Journal;
   readonly store: UsageStore;
   readonly clock: Clock;
+  /** The size of the journal above which no request is admitted. Bytes. */
+  readonly maxJournalBytes: number;
   /** Called with each failure of the store, and with the first of a series of failures of the journal. */
   readonly onStoreError: (error: unknown) => void;
   /** Called with each record that the store rejects. */
@@ -35,9 +40,7 @@ export class Recorder {
   /** Not in the journal yet. */
   private fresh = new Map<string, UsageRecord>();
   /** In the journal, not in the store. */
-  private waiting = new Map<string, RecordEntry>();
-  /** The group that is being saved, still to be found by id. */
-  private leaving: ReadonlyMap<string, RecordEntry> = new Map();
+  private readonly backlog: Backlog;
   /** The journal's next write. */
   private flushing: Promise<boolean> | null = null;
   private saving: Promise<void> | null = null;
@@ -46,7 +49,9 @@ export class Recorder {
   /** The journal could not write, as on a full disk. */
   private isStuck = false;
 
-  constructor(private readonly parts: RecorderParts) {}
+  constructor(private readonly parts: RecorderParts) {
+    this.backlog = new Backlog(parts.journal);
+  }
 
   /**
    * Writes a record, replacing its earlier version. It is durable by the end of this turn of the event loop; call `flushDurably` or
@@ -55,7 +60,7 @@ export class Recorder {
   write(record: UsageRecord): void {
     this.fresh.set(record.id, record);
     void this.flushDurably();
-    this.schedule(GATHER_MS);
+    this.schedule(this.isStoreHealthy ? GATHER_MS : RETRY_MS);
   }
 
   /**
@@ -86,20 +91,30 @@ export class Recorder {
     return !this.isStuck;
   }
 
-  /** Returns the newest version of a record, wherever it is. */
+  /** Returns the newest version of a record, wherever it is. Rejects with a `StoreError` if store or journal fail. */
   async find(id: string): Promise<UsageRecord | null> {
-    const unsaved = this.fresh.get(id) ?? (this.waiting.get(id) ?? this.leaving.get(id))?.record;
+    const unsaved = this.fresh.get(id) ?? this.findWaiting(id);
     return unsaved ?? (await this.parts.store.findUsage(id));
   }
 
-  /** Returns whether too many records wait, or the journal cannot write: no new request may be admitted. */
+  /** Returns whether the journal is as large as it may be, or cannot be written: no new request may be admitted. */
   isFull(): boolean {
-    return this.waiting.size + this.fresh.size >= MAX_WAITING || (this.isStuck && !this.flush());
+    return this.parts.journal.size() >= this.parts.maxJournalBytes || (this.isStuck && !this.flush());
+  }
+
+  /** Returns whether the journal can be written. */
+  canWrite(): boolean {
+    return !this.isStuck;
   }
 
   /** Returns whether the last writes to journal and store have succeeded. */
   isHealthy(): boolean {
     return this.isStoreHealthy && !this.isStuck;
+  }
+
+  /** Returns how many records the journal has and the store has not. */
+  countWaiting(): number {
+    return this.backlog.size + this.fresh.size;
   }
 
   /**
@@ -109,12 +124,21 @@ export class Recorder {
   async drain(): Promise<void> {
     try {
       this.print();
-      this.parts.journal.flush();
-      // The group that is being saved was gathered before; the next one has the rest.
-      if (this.saving !== null) await this.saving;
-      await this.save();
+      const end = this.parts.journal.mark();
+      for (let start = this.backlog.start(); start !== null && start < end; start = this.backlog.start()) {
+        await this.save();
+        await nextTurn();
+      }
     } catch (error) {
       throw error instanceof StoreError ? error : new StoreError(error);
+    }
+  }
+
+  private findWaiting(id: string): UsageRecord | null {
+    try {
+      return this.backlog.find(id)?.record ?? null;
+    } catch (error) {
+      throw new StoreError(error);
     }
   }
 
@@ -123,10 +147,10 @@ export class Recorder {
     if (this.fresh.size === 0) return;
     const records = this.fresh;
     this.fresh = new Map();
-    for (const [id, record] of records) {
+    for (const record of records.values()) {
       const json = JSON.stringify(record);
-      this.parts.journal.append(encodeUsageEntry(json));
-      this.waiting.set(id, { record, json });
+      const at = this.parts.journal.append(encodeUsageEntry(json));
+      this.backlog.add({ record, json }, at);
     }
   }
 
@@ -141,35 +165,51 @@ export class Recorder {
 
   /** Saves one group; calls share the group that is being saved. */
   private save(): Promise<void> {
-    if (this.waiting.size + this.fresh.size > 0) {
+    if (this.countWaiting() > 0) {
       this.saving ??= this.saveGroup().finally(() => {
         this.saving = null;
-        if (this.waiting.size > 0) this.schedule(this.isStoreHealthy ? GATHER_MS : RETRY_MS);
+        if (this.backlog.size > 0) this.scheduleNext();
       });
     }
     return this.saving ?? Promise.resolve();
   }
 
+  private scheduleNext(): void {
+    if (this.isStoreHealthy && this.backlog.size >= GROUP)
+      onNextTurn(() => void this.save().catch(this.parts.onStoreError));
+    else this.schedule(this.isStoreHealthy ? GATHER_MS : RETRY_MS);
+  }
+
   private async saveGroup(): Promise<void> {
-    const { journal, store, clock, onQuarantined, onSaved } = this.parts;
+    const { journal, onQuarantined, onSaved } = this.parts;
     this.print();
-    const group = this.waiting;
     try {
       const mark = journal.mark();
-      this.waiting = new Map();
-      this.leaving = group;
-      const quarantined = await saveRecords(store, [...group.values()], clock.now());
+      const group = this.backlog.first(GROUP);
+      const quarantined = await this.saveInTime(group);
       this.isStoreHealthy = true;
-      onSaved?.(group.keys());
+      onSaved?.(group.map(({ id }) => id));
       for (const one of quarantined) onQuarantined?.(one);
-      journal.release(mark);
+      this.backlog.remove(group);
+      journal.release(this.backlog.start() ?? mark);
     } catch (error) {
       this.isStoreHealthy = false;
-      // Versions that were written in the meantime are newer.
-      this.waiting = new Map([...group, ...this.waiting]);
       throw error;
+    }
+  }
+
+  /** Saves a group. A store that does not answer counts as unavailable; it may save the group later, which changes nothing. */
+  private async saveInTime(group: readonly WaitingRecord[]): Promise<readonly Quarantined[]> {
+    const { store, clock } = this.parts;
+    const entries = group.map((waiting) => this.backlog.read(waiting)).filter((entry) => entry !== null);
+    const late = Promise.withResolvers<never>();
+    const timer = clock.after(SAVE_MS, () =>
+      late.reject(new StoreError(`it has not saved a group within ${SAVE_MS} ms`)),
+    );
+    try {
+      return await Promise.race([saveRecords(store, entries, clock.now()), late.promise]);
     } finally {
-      this.leaving = new Map();
+      timer.cancel();
     }
   }
 }

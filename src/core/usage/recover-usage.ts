@@ -1,7 +1,7 @@
 import { isFreeId } from "../catalog/is-free-id.ts";
 import { priceWhole } from "../catalog/price-usage.ts";
-import type { Journal } from "./journal.ts";
-import { decodeJournalEntry } from "./journal-entry.ts";
+import type { Journal, JournalPosition } from "./journal.ts";
+import { decodeJournalEntry, readUsage } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
 import type { UsageStore } from "./usage-store.ts";
@@ -61,36 +61,56 @@ export interface RecoveryParts {
   readonly now: number;
 }
 
+/** Records that are saved at once. */
+const GROUP = 500;
+
 /**
  * Recovers what a gateway left when it died: saves the records of its journal in the store, and ends the open records that no
- * gateway runs any more. Records of gateways that run are not touched.
+ * gateway runs any more. Records of gateways that run are not touched. Memory holds the positions of the journal's records and one
+ * group of them, whatever the size of the journal.
  */
-export async function recoverUsage({ journal, store, gatewayId, now }: RecoveryParts): Promise<Recovery> {
+export async function recoverUsage(parts: RecoveryParts): Promise<Recovery> {
+  const { journal, store, gatewayId, now } = parts;
   const { latest, unknown } = readJournal(journal);
-  const quarantined = await saveRecords(store, [...latest.values()], now);
+  const quarantined = await saveJournal(parts, [...latest.values()].sort(byPosition));
   const abandoned = await store.findAbandonedUsage(gatewayId, now);
   const ended = abandoned.map((record) => toEntry(interrupt(record, now)));
-  const left = await saveRecords(store, ended, now);
+  for (const group of groupsOf(ended)) quarantined.push(...(await saveRecords(store, group, now)));
   journal.skipped([...unknown.keys()]);
   journal.release(journal.mark());
-  return {
-    brought: latest.size,
-    interrupted: abandoned.length,
-    unknown: [...unknown.values()],
-    quarantined: [...quarantined, ...left],
-  };
+  return { brought: latest.size, interrupted: abandoned.length, unknown: [...unknown.values()], quarantined };
 }
 
-/** Reads the latest version of each record, and the kinds of the entries that this version cannot read, by entry. */
+/** Reads the position of the latest version of each record, and the kinds of the entries that this version cannot read, by entry. */
 function readJournal(journal: Journal) {
-  const latest = new Map<string, RecordEntry>();
+  const latest = new Map<string, JournalPosition>();
   const unknown = new Map<string, string>();
-  for (const text of journal.recover()) {
-    const read = decodeJournalEntry(text);
-    if (read.kind === "usage") latest.set(read.entry.record.id, read.entry);
-    else unknown.set(text, read.name);
+  for (const { at, entry } of journal.recover()) {
+    const read = decodeJournalEntry(entry);
+    if (read.kind === "usage") latest.set(read.record.id, at);
+    else unknown.set(entry, read.name);
   }
   return { latest, unknown };
+}
+
+async function saveJournal(
+  { journal, store, now }: RecoveryParts,
+  positions: readonly JournalPosition[],
+): Promise<Quarantined[]> {
+  const quarantined: Quarantined[] = [];
+  for (const group of groupsOf(positions)) {
+    const records = group.map((at) => readUsage(journal, at)).filter((record) => record !== null);
+    quarantined.push(...(await saveRecords(store, records.map(toEntry), now)));
+  }
+  return quarantined;
+}
+
+function* groupsOf<Item>(items: readonly Item[]): Iterable<readonly Item[]> {
+  for (let from = 0; from < items.length; from += GROUP) yield items.slice(from, from + GROUP);
+}
+
+function byPosition(a: JournalPosition, b: JournalPosition): number {
+  return a - b;
 }
 
 function toEntry(record: UsageRecord): RecordEntry {

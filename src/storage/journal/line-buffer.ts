@@ -1,0 +1,58 @@
+import { checksum } from "./checksum.ts";
+
+/** The length of the checksum and a space. */
+export const HEAD_BYTES = 9;
+/** The most bytes of one UTF-16 code unit in UTF-8. */
+const MAX_CODE_UNIT_BYTES = 3;
+const USUAL_BYTES = 64 * 1024;
+const LINE_FEED = 10;
+
+/** Encodes lines into one buffer, which is reused once a file has taken them. */
+export class LineBuffer {
+  private buffer = Buffer.allocUnsafe(USUAL_BYTES);
+  /** Bytes that a full disk rejected stay: the next write continues after the last written one. */
+  private from = 0;
+  private to = 0;
+
+  get length(): number {
+    return this.to - this.from;
+  }
+
+  bytes(): Buffer {
+    return this.buffer.subarray(this.from, this.to);
+  }
+
+  /** Adds a line: the checksum of an entry, a space and the entry. */
+  add(entry: string): void {
+    this.makeRoom(HEAD_BYTES + entry.length * MAX_CODE_UNIT_BYTES + 1);
+    const start = this.to + HEAD_BYTES;
+    const end = start + this.buffer.write(entry, start);
+    this.buffer.write(`${checksum(this.buffer.subarray(start, end))} `, this.to, "latin1");
+    this.buffer[end] = LINE_FEED;
+    this.to = end + 1;
+  }
+
+  /** Drops the first `count` bytes, which have been written. */
+  drop(count: number): void {
+    this.from += count;
+    if (this.from < this.to) return;
+    this.from = 0;
+    this.to = 0;
+    if (this.buffer.length > USUAL_BYTES) this.buffer = Buffer.allocUnsafe(USUAL_BYTES);
+  }
+
+  private makeRoom(count: number): void {
+    if (this.to + count <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafe(2 * (this.length + count));
+    this.to = this.buffer.copy(larger, 0, this.from, this.to);
+    this.from = 0;
+    this.buffer = larger;
+  }
+}
+
+/** Returns the entry of a line without its line feed; null if the checksum does not match. */
+export function decodeLine(line: Buffer): string | null {
+  const entry = line.subarray(HEAD_BYTES);
+  const isSound = line.toString("latin1", 0, HEAD_BYTES) === `${checksum(entry)} `;
+  return isSound ? entry.toString("utf8") : null;
+}
