@@ -61,6 +61,11 @@ export class BoundedMap<Key, Value> {
     return this.entries.delete(key);
   }
 
+  /** Returns the values, the oldest first. They can be iterated while entries are added and removed. */
+  *values(): IterableIterator<Value> {
+    for (const { value } of this.entries.values()) yield value;
+  }
+
   clear(): void {
     this.entries.clear();
     this.totalCost = 0;

@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { DAY_MS } from "../../base/time.ts";
+import { chooseAmount } from "./choose-amount.ts";
 import type {
   AccountBalance,
   HoldBound,
@@ -240,17 +241,4 @@ export class Balances {
     }
     return { available, by };
   }
-}
-
-/** A hold takes at most an eighth of what is left beyond what the generation is expected to cost. */
-const SHARE = 8;
-
-/**
- * Chooses how much to hold of what is left, which is at least the least. The expected amount is held if it is there. More, up to
- * the most, is held only of an ample balance, so that a few requests do not block others for answers that they may never give.
- * Of a balance that does not cover the expected amount, half is held.
- */
-function chooseAmount({ amount, least = amount, most = amount }: HoldRequest, available: number): number {
-  const wanted = Math.min(most, Math.max(amount, Math.floor(available / SHARE)));
-  return wanted <= available ? wanted : Math.max(least, Math.floor(available / 2));
 }

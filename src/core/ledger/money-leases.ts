@@ -1,3 +1,5 @@
+import { chooseAmount } from "./choose-amount.ts";
+
 /** The name of the lease of an account's balance, next to the leases of its spending limits. */
 export const BALANCE_LEASE = "balance";
 
@@ -28,7 +30,9 @@ export interface LeaseRequest {
   /** Without it the gateway cannot use the others: it is lent by all leases of an order, or nothing is. */
   readonly least: number;
   /** What the gateway needs if there is enough. */
-  readonly wanted: number;
+  readonly amount: number;
+  /** What it can use of an ample balance (`chooseAmount`). */
+  readonly most: number;
   /** What it will probably need soon: lent up to a share of what is left besides. */
   readonly ahead: number;
 }
@@ -106,16 +110,15 @@ export interface MoneyLeases {
 const AHEAD_SHARE = 16;
 
 /**
- * Returns how much of what is left is lent to a gateway; null if it is less than the least. What is wanted is lent if it is there,
- * and a part ahead. Of less than what is wanted, half is lent, so that other gateways find something too. Nanodollars.
+ * Returns how much of what is left is lent to a gateway: as much as a hold would take of it, and a part ahead. Null if less than the
+ * least is left. Nanodollars.
  */
-export function decideLoan(
-  { least, wanted, ahead }: Pick<LeaseRequest, "least" | "wanted" | "ahead">,
-  left: number,
-): number | null {
-  if (left < least && least > 0) return null;
-  if (wanted <= left) return wanted + Math.min(ahead, Math.floor((left - wanted) / AHEAD_SHARE));
-  return Math.max(least, Math.floor(Math.max(0, left) / 2));
+function decideLoan(request: LeaseRequest, left: number): number | null {
+  if (left < request.least && request.least > 0) return null;
+  const taken = chooseAmount(request, Math.max(0, left));
+  // Half of the last nanodollar is all of it, so that a balance can be spent to its end.
+  if (taken < request.amount) return Math.max(taken, Math.ceil(Math.max(0, left) / 2));
+  return taken + Math.max(0, Math.min(request.ahead, Math.floor((left - taken) / AHEAD_SHARE)));
 }
 
 /** The state of a lease before an order. Nanodollars. */
@@ -135,11 +138,10 @@ export function decideBorrow(order: BorrowOrder, states: readonly LeaseState[]):
   return { isLent, leases };
 }
 
-/** Returns whether others could give back what an order lacks, so that its account is marked as wanted. */
-export function isWorthWaiting({ leases }: Pick<BorrowOrder, "leases">, answer: BorrowAnswer): boolean {
-  if (answer.isLent) return false;
-  return leases.every(({ least }, at) => {
-    const { left = 0, others = 0 } = answer.leases[at] ?? {};
+/** Returns whether the least of each lease would be there if other gateways gave back what they have. */
+export function couldOthersCover(requests: readonly LeaseRequest[], answers: readonly LeaseState[]): boolean {
+  return requests.every(({ least }, at) => {
+    const { left = 0, others = 0 } = answers[at] ?? {};
     return left + others >= least;
   });
 }

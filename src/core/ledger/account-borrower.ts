@@ -1,0 +1,175 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+import { StoreError } from "../../base/store-error.ts";
+import type { AccountLeases, LeasedHold } from "./account-leases.ts";
+import type { HoldRequest } from "./hold-book.ts";
+import {
+  BALANCE_LEASE,
+  type BorrowAnswer,
+  type BorrowOrder,
+  type MoneyLeases,
+  type ReturnOrder,
+} from "./money-leases.ts";
+import { type TakenHold, WaitingHolds } from "./waiting-holds.ts";
+
+/** The pause of an account whose holds wait for other gateways, or that was refused repeatedly. Milliseconds. */
+const PAUSE_MS = 50;
+/** Consecutive refusals after which an account pauses. */
+const MAX_REFUSALS = 5;
+/** How long an unavailable store is not asked again. Milliseconds. */
+const AWAY_MS = 1_000;
+
+/** An order on its way, or one whose answer was lost: only the store knows whether it was carried out. */
+type Order =
+  | { readonly kind: "borrow"; readonly order: BorrowOrder }
+  | { readonly kind: "return"; readonly order: ReturnOrder };
+
+/** What a borrower works with. */
+export interface BorrowerParts {
+  readonly store: Pick<MoneyLeases, "borrow" | "giveBack">;
+  readonly clock: Clock;
+  /** Returns the number of the next order. */
+  readonly nextTicket: () => number;
+  /** Called with a balance that the store has told, less what was spent and is not saved. Nanodollars. */
+  readonly onBalance: (accountId: string, balance: number) => void;
+}
+
+/**
+ * Takes holds from the leases of one account, and borrows and gives back for it, one order at a time. An order whose answer was lost is
+ * sent again before any other.
+ */
+export class AccountBorrower {
+  private readonly waiting: WaitingHolds;
+  private isSending = false;
+  private unanswered: Order | null = null;
+  /** A hold that will probably grow, and by how much. */
+  private growing: { readonly hold: LeasedHold; readonly by: number } | null = null;
+  private refusals = 0;
+  private pause: Timer | null = null;
+  private awayUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    readonly leases: AccountLeases,
+    private readonly parts: BorrowerParts,
+  ) {
+    this.waiting = new WaitingHolds(leases, parts.clock);
+  }
+
+  /** Returns whether nothing is left of the account here. */
+  get isIdle(): boolean {
+    return this.leases.isEmpty && this.waiting.isEmpty && !this.isSending && this.unanswered === null;
+  }
+
+  /** Takes a hold, or borrows for it. Rejects with a `StoreError` if only the store knows whether it is covered. */
+  take(request: HoldRequest): TakenHold | Promise<TakenHold> {
+    const now = this.parts.clock.now();
+    const isAway = now < this.awayUntil;
+    const taken = this.leases.hold(request, now, isAway ? "unavailable" : "earlier");
+    if (taken !== null) return taken;
+    if (isAway)
+      return Promise.reject(new StoreError("it was unavailable, and the lease does not cover the hold"));
+    const later = this.waiting.add(request);
+    this.pump();
+    return later;
+  }
+
+  /** Borrows in the background for a hold that will probably grow by an amount. */
+  borrowAhead(hold: LeasedHold, by: number): void {
+    const now = this.parts.clock.now();
+    if (by <= 0 || now < this.awayUntil || !this.leases.mayBorrow(hold.request, now)) return;
+    this.growing = { hold, by };
+    this.pump();
+  }
+
+  /** Gives back what is free: all of it, or what was not needed for a minute. */
+  giveBack(isAll: boolean): void {
+    if (this.isSending) return;
+    if (this.unanswered !== null) {
+      void this.send(this.unanswered);
+      return;
+    }
+    const { leases, parts } = this;
+    const taken = leases.takeFree(parts.clock.now(), isAll);
+    if (taken.length === 0) return;
+    const order = { ticket: parts.nextTicket(), accountId: leases.accountId, leases: taken };
+    void this.send({ kind: "return", order });
+  }
+
+  /** Sends the next order unless one is on its way. */
+  private pump(): void {
+    if (this.isSending || this.pause !== null) return;
+    if (this.unanswered !== null) {
+      void this.send(this.unanswered);
+      return;
+    }
+    const order = this.nextOrder();
+    if (order !== null) void this.send({ kind: "borrow", order });
+  }
+
+  private nextOrder(): BorrowOrder | null {
+    const { leases, waiting, growing, parts } = this;
+    const ticket = parts.nextTicket();
+    const next = waiting.nextNeeds(ticket) ?? (growing === null ? null : needsOf(growing));
+    this.growing = null;
+    if (next === null) return null;
+    return {
+      ticket,
+      accountId: leases.accountId,
+      leases: leases.orderFor(next.request, next.needs, parts.clock.now()),
+    };
+  }
+
+  private async send(sent: Order): Promise<void> {
+    const isSentAgain = sent === this.unanswered;
+    this.isSending = true;
+    this.unanswered = sent;
+    const { answer, error } = await this.deliver(sent);
+    this.isSending = false;
+    if (error !== undefined) {
+      this.awayUntil = this.parts.clock.now() + AWAY_MS;
+      this.waiting.giveUpAll(error);
+      return;
+    }
+    this.unanswered = null;
+    this.awayUntil = Number.NEGATIVE_INFINITY;
+    if (sent.kind === "borrow" && answer !== undefined) this.useAnswer(sent.order, answer, isSentAgain);
+    this.pump();
+  }
+
+  private async deliver({ kind, order }: Order): Promise<{ answer?: BorrowAnswer; error?: unknown }> {
+    const { store } = this.parts;
+    try {
+      if (kind === "borrow") return { answer: await store.borrow(order) };
+      await store.giveBack(order);
+      return {};
+    } catch (error) {
+      return { error: error ?? new Error("an order failed without a reason") };
+    }
+  }
+
+  private useAnswer(order: BorrowOrder, answer: BorrowAnswer, isSentAgain: boolean): void {
+    const { leases, waiting, parts } = this;
+    const now = parts.clock.now();
+    for (const [at, { name, bound }] of order.leases.entries()) {
+      const lease = answer.leases[at];
+      if (lease === undefined) continue;
+      // The answer to an order that was sent again may be old.
+      leases.add(name, lease.lent, { answer: isSentAgain ? null : lease, now });
+      if (name === BALANCE_LEASE && !isSentAgain)
+        parts.onBalance(leases.accountId, lease.left + lease.others + leases.leftOf(name) - bound);
+    }
+    waiting.serve(isSentAgain ? null : order.ticket, answer);
+    this.refusals = answer.isLent ? 0 : this.refusals + 1;
+    if (waiting.hasParked || this.refusals > MAX_REFUSALS)
+      this.pause ??= parts.clock.after(PAUSE_MS, () => this.resume());
+  }
+
+  private resume(): void {
+    this.pause = null;
+    this.waiting.resume();
+    this.pump();
+  }
+}
+
+function needsOf({ hold, by }: { readonly hold: LeasedHold; readonly by: number }) {
+  return { request: hold.request, needs: { least: 0, amount: by, most: by, ahead: 0 } };
+}

@@ -1,0 +1,200 @@
+import { MINUTE_MS } from "../../base/time.ts";
+import { chooseAmount } from "./choose-amount.ts";
+import type { HoldRequest } from "./hold-book.ts";
+import { type Available, type Bound, boundsOf, FRESH_MS, type Knowledge, suffices } from "./lease-bounds.ts";
+import type { LeaseAnswer, LeaseRequest } from "./money-leases.ts";
+
+/** A lease of this gateway. Amounts are nanodollars. */
+interface Lease {
+  /** Borrowed, and neither spent nor given back. Saving a cost lowers the lease in the store and not this: it was spent before. */
+  left: number;
+  held: number;
+  /** What all gateways could borrow when the store last answered; null before. */
+  leftInStore: number | null;
+  answeredAt: number;
+  /** The least that was free since `idleSince`: it was not needed. */
+  leastFree: number;
+  idleSince: number;
+}
+
+/** A hold in progress. */
+export interface LeasedHold {
+  readonly request: HoldRequest;
+  /** The leases that it counts for. */
+  readonly bounds: readonly Bound[];
+  amount: number;
+  isLapsed: boolean;
+}
+
+/**
+ * What this gateway has leased of one account's balance and spending limits, and holds of it. All methods are synchronous, so that a
+ * hold counts for all leases or for none.
+ */
+export class AccountLeases {
+  private readonly leases = new Map<string, Lease>();
+  /** Holds in progress, lapsed ones included. */
+  holds = 0;
+  /** What was spent in this minute and in the one before. */
+  private readonly spent = { minute: 0, now: 0, before: 0 };
+
+  constructor(readonly accountId: string) {}
+
+  /** Returns whether nothing is held and nothing can be given back. */
+  get isEmpty(): boolean {
+    return this.holds <= 0 && this.leases.values().every(({ left }) => left === 0);
+  }
+
+  /** Returns what could be held for a request. Infinite without a bound. */
+  findAvailable(request: HoldRequest): Available {
+    let found: Available = {
+      free: Number.POSITIVE_INFINITY,
+      available: Number.POSITIVE_INFINITY,
+      by: "account",
+      answeredAt: Number.POSITIVE_INFINITY,
+    };
+    for (const { name, by } of boundsOf(request)) {
+      const lease = this.leases.get(name);
+      const free = lease === undefined ? 0 : lease.left - lease.held;
+      const available = free + (lease?.leftInStore ?? 0);
+      found = {
+        free: Math.min(found.free, free),
+        available: Math.min(found.available, available),
+        by: available < found.available ? by : found.by,
+        answeredAt: Math.min(found.answeredAt, lease?.answeredAt ?? 0),
+      };
+    }
+    return found;
+  }
+
+  /** Returns whether the store may have more to lend for a request, as far as is known. */
+  mayBorrow(request: HoldRequest, now: number): boolean {
+    const { free, available, answeredAt } = this.findAvailable(request);
+    return Number.isFinite(free) && (available > free || now - answeredAt >= FRESH_MS);
+  }
+
+  /** Takes a hold of what is free; null if a request should borrow first. */
+  hold(request: HoldRequest, now: number, knowledge: Knowledge): { hold: LeasedHold; of: Available } | null {
+    const of = this.findAvailable(request);
+    if (!suffices(request, of, { now, knowledge })) return null;
+    const available = Math.max(of.free, knowledge === "unavailable" ? 0 : of.available);
+    const hold: LeasedHold = { request, bounds: boundsOf(request), amount: 0, isLapsed: false };
+    this.holds += 1;
+    this.change(hold, Math.max(0, Math.min(chooseAmount(request, available), of.free)));
+    return { hold, of: { ...of, available } };
+  }
+
+  /** Raises a hold to `amount`, or as far as its leases allow. Returns how much is missing. */
+  grow(hold: LeasedHold, amount: number): number {
+    const missing = Math.max(0, amount - hold.amount);
+    const free = Math.max(0, this.freeOf(hold));
+    this.change(hold, Math.min(missing, free));
+    return Math.max(0, missing - free);
+  }
+
+  /** Ends a hold and spends `cost`. */
+  end(hold: LeasedHold, cost: number, now: number): void {
+    this.change(hold, -hold.amount);
+    this.holds -= 1;
+    if (cost === 0) return;
+    this.passTo(now);
+    this.spent.now += cost;
+    for (const { name } of hold.bounds) this.lease(name, now).left -= cost;
+  }
+
+  /** Releases what a hold has; it is ended later. */
+  lapse(hold: LeasedHold): void {
+    hold.isLapsed = true;
+    this.change(hold, -hold.amount);
+  }
+
+  /** Returns what is free for a hold besides what it has. */
+  freeOf({ bounds }: LeasedHold): number {
+    let free = Number.POSITIVE_INFINITY;
+    for (const { name } of bounds) free = Math.min(free, this.freeIn(name));
+    return free;
+  }
+
+  /** Returns what to borrow for requests with the same bounds, which together need these amounts besides what is free. */
+  orderFor(request: HoldRequest, needs: Omit<LeaseRequest, "name" | "bound">, now: number): LeaseRequest[] {
+    this.passTo(now);
+    const rate = Math.max(this.spent.now, this.spent.before);
+    return boundsOf(request).map(({ name, bound }) => {
+      const free = Math.max(0, this.freeIn(name));
+      const missing = (amount: number) => Math.max(0, amount - free);
+      const { least, amount, most, ahead } = needs;
+      return {
+        name,
+        bound,
+        least: missing(least),
+        amount: missing(amount),
+        most: missing(most),
+        ahead: missing(most + ahead + rate) - missing(most),
+      };
+    });
+  }
+
+  /** Adds what an order has lent. `answer` is null for a lease that the gateway had before. */
+  add(name: string, lent: number, { answer, now }: { answer: LeaseAnswer | null; now: number }): void {
+    const lease = this.lease(name, now);
+    lease.left += lent;
+    if (answer === null) return;
+    lease.leftInStore = answer.left;
+    lease.answeredAt = now;
+  }
+
+  /** Returns what was borrowed and is not spent of a lease. */
+  leftOf(name: string): number {
+    return this.leases.get(name)?.left ?? 0;
+  }
+
+  /** Forgets what the store had left, because it may have more now. */
+  forgetStore(): void {
+    for (const lease of this.leases.values()) lease.answeredAt = 0;
+  }
+
+  /** Takes what is free, or what was not needed for a minute, out of the leases, to be given back. */
+  takeFree(now: number, isAll: boolean): { name: string; amount: number }[] {
+    const taken: { name: string; amount: number }[] = [];
+    for (const [name, lease] of this.leases) {
+      const free = lease.left - lease.held;
+      const isOver = now - lease.idleSince >= MINUTE_MS;
+      const amount = isAll ? free : isOver ? Math.min(lease.leastFree, free) : 0;
+      if (isOver || isAll) Object.assign(lease, { idleSince: now, leastFree: free - Math.max(0, amount) });
+      if (amount > 0) {
+        lease.left -= amount;
+        taken.push({ name, amount });
+      } else if (isOver && lease.left === 0 && lease.held === 0) this.leases.delete(name);
+    }
+    return taken;
+  }
+
+  private freeIn(name: string): number {
+    const lease = this.leases.get(name);
+    return lease === undefined ? 0 : lease.left - lease.held;
+  }
+
+  private lease(name: string, now: number): Lease {
+    const found = this.leases.get(name);
+    if (found !== undefined) return found;
+    const lease = { left: 0, held: 0, leftInStore: null, answeredAt: 0, leastFree: 0, idleSince: now };
+    this.leases.set(name, lease);
+    return lease;
+  }
+
+  private change(hold: LeasedHold, difference: number): void {
+    hold.amount += difference;
+    for (const { name } of hold.bounds) {
+      const lease = this.leases.get(name);
+      if (lease === undefined) continue;
+      lease.held += difference;
+      lease.leastFree = Math.min(lease.leastFree, lease.left - lease.held);
+    }
+  }
+
+  private passTo(now: number): void {
+    const minute = Math.floor(now / MINUTE_MS);
+    if (minute <= this.spent.minute) return;
+    const before = minute === this.spent.minute + 1 ? this.spent.now : 0;
+    Object.assign(this.spent, { minute, now: 0, before });
+  }
+}

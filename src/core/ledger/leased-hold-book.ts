@@ -1,0 +1,196 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
+import { AccountBorrower } from "./account-borrower.ts";
+import { AccountLeases, type LeasedHold } from "./account-leases.ts";
+import type { AccountBalance, HoldBook, HoldRequest, HoldVerdict, ListedHold } from "./hold-book.ts";
+import type { LedgerStore } from "./ledger-store.ts";
+import type { MoneyLeases } from "./money-leases.ts";
+import { SeenBalances } from "./seen-balances.ts";
+import type { TakenHold } from "./waiting-holds.ts";
+
+/** How long a lapsed hold is kept, so that a generation that still runs is charged when it ends. Milliseconds. */
+const LAPSED_MS = DAY_MS;
+/** Accounts that are kept in memory. Those with a hold or a lease are kept beyond it. */
+const MAX_CACHED = 100_000;
+/** Accounts whose leases one refresh looks at. */
+const MAX_SWEPT = 5_000;
+
+/** What a hold book over leases is made of. */
+export interface LeasedHoldBookParts {
+  readonly leases: MoneyLeases;
+  readonly store: Pick<LedgerStore, "findBalance" | "listCreditChanges">;
+  readonly clock: Clock;
+  /** Accounts that are kept in memory without a hold or a lease. Default: 100,000. */
+  readonly maxCached?: number;
+}
+
+/**
+ * The hold book of one of several gateways (docs/adr/0012-several-gateways.md). It spends what it has leased of balances and spending
+ * limits in memory, and borrows when a hold needs more. `start` reads the leases of an earlier process before the first hold.
+ */
+export class LeasedHoldBook implements HoldBook {
+  private readonly accounts: BoundedMap<string, AccountBorrower>;
+  private readonly running = new Map<string, LeasedHold>();
+  private readonly balances: SeenBalances;
+  /** The account that was added last, which is not in use yet. */
+  private newest: AccountBorrower | null = null;
+  private tickets = 0;
+  /** Where the next refresh continues to look for leases that are not needed. */
+  private sweep: Iterator<AccountBorrower> = [].values();
+
+  constructor(private readonly parts: LeasedHoldBookParts) {
+    const { store, clock, maxCached = MAX_CACHED } = parts;
+    this.accounts = new BoundedMap({
+      max: maxCached,
+      mayEvict: (account) => account.isIdle && account !== this.newest,
+    });
+    this.balances = new SeenBalances({
+      store,
+      now: () => clock.now(),
+      maxCached,
+      onCredited: (accountId) => this.accounts.get(accountId)?.leases.forgetStore(),
+    });
+  }
+
+  /** Reads what this gateway has leased. The records of its journal are saved, and it has not taken a hold yet. */
+  async start(): Promise<void> {
+    const { leases, ticket } = await this.parts.leases.listLeases();
+    const now = this.parts.clock.now();
+    this.tickets = Math.max(this.tickets, ticket);
+    for (const { accountId, name, amount } of leases)
+      this.accountOf(accountId).leases.add(name, amount, { answer: null, now });
+  }
+
+  async hold(request: HoldRequest): Promise<HoldVerdict> {
+    const account = this.accountOf(request.accountId);
+    const taken = account.take(request);
+    return this.begin(account, taken instanceof Promise ? await taken : taken);
+  }
+
+  grow(id: string, amount: number): number {
+    const hold = this.running.get(id);
+    if (hold === undefined) return 0;
+    const account = this.accountOf(hold.request.accountId);
+    const missing = account.leases.grow(hold, amount);
+    this.borrowAhead(account, hold, missing);
+    return hold.amount;
+  }
+
+  settle(id: string, cost: number): void {
+    const hold = this.running.get(id);
+    if (hold === undefined) return;
+    // The store quarantines a record whose cost is no exact amount, and charges nothing.
+    this.end(hold, Number.isSafeInteger(cost) ? cost : 0);
+  }
+
+  credit(accountId: string, amount: number, leasedFrom: readonly string[] = []): void {
+    this.balances.add(accountId, amount);
+    const now = this.parts.clock.now();
+    for (const name of leasedFrom) this.accountOf(accountId).leases.add(name, amount, { answer: null, now });
+  }
+
+  async balanceOf(accountId: string): Promise<AccountBalance> {
+    return { balance: await this.balances.find(accountId), held: this.sumHeld(accountId) };
+  }
+
+  cachedBalanceOf(accountId: string): number | null {
+    return this.balances.cached(accountId);
+  }
+
+  holds(): readonly ListedHold[] {
+    return [...this.running.values()]
+      .filter(({ amount, isLapsed }) => amount > 0 || !isLapsed)
+      .map(({ request, amount }) => ({ id: request.id, accountId: request.accountId, amount }));
+  }
+
+  /** Also gives back what is not needed here. */
+  async refresh(now: number): Promise<void> {
+    this.lapse(now);
+    this.giveBackUnused();
+    await Promise.all([this.balances.refresh(), this.giveBackWanted()]);
+  }
+
+  /** Gives back what is free of accounts that other gateways want. */
+  async giveBackWanted(): Promise<void> {
+    for (const accountId of await this.parts.leases.listWanted())
+      this.accounts.get(accountId)?.giveBack(true);
+  }
+
+  /** Forgets the costs of generations that the store has. */
+  saved(ids: Iterable<string>): void {
+    this.balances.saved(ids);
+  }
+
+  private begin(account: AccountBorrower, taken: TakenHold): HoldVerdict {
+    if ("refused" in taken) return taken.refused;
+    const { hold, of } = taken;
+    this.running.set(hold.request.id, hold);
+    this.borrowAhead(account, hold, 0);
+    const leasedFrom = hold.bounds.map(({ name }) => name);
+    return {
+      kind: "held",
+      amount: hold.amount,
+      available: of.available,
+      by: of.by,
+      ...(leasedFrom.length === 0 ? {} : { leasedFrom }),
+    };
+  }
+
+  /** Borrows what a hold lacks, or will lack when it is doubled. */
+  private borrowAhead(account: AccountBorrower, hold: LeasedHold, missing: number): void {
+    const { amount, most = amount } = hold.request;
+    const next = Math.max(0, Math.min(hold.amount, most - hold.amount) - account.leases.freeOf(hold));
+    account.borrowAhead(hold, Math.max(missing, next));
+  }
+
+  private end(hold: LeasedHold, cost: number): void {
+    const { id, accountId } = hold.request;
+    this.running.delete(id);
+    this.accountOf(accountId).leases.end(hold, cost, this.parts.clock.now());
+    this.balances.spend(id, accountId, cost);
+  }
+
+  /** Releases holds that were not settled in time. */
+  private lapse(now: number): void {
+    for (const hold of this.running.values()) {
+      const { accountId, expiresAt } = hold.request;
+      if (expiresAt > now) continue;
+      if (!hold.isLapsed) this.accountOf(accountId).leases.lapse(hold);
+      if (expiresAt + LAPSED_MS <= now) this.end(hold, 0);
+    }
+  }
+
+  private giveBackUnused(): void {
+    for (let looked = 0; looked < MAX_SWEPT; looked++) {
+      const { value, done } = this.sweep.next();
+      if (done === true) {
+        this.sweep = this.accounts.values();
+        return;
+      }
+      value.giveBack(this.accounts.size > (this.parts.maxCached ?? MAX_CACHED));
+    }
+  }
+
+  private sumHeld(accountId: string): number {
+    let sum = 0;
+    for (const { request, amount } of this.running.values())
+      if (request.accountId === accountId) sum += amount;
+    return sum;
+  }
+
+  private accountOf(accountId: string): AccountBorrower {
+    const found = this.accounts.get(accountId);
+    if (found !== undefined) return found;
+    const { leases: store, clock } = this.parts;
+    const account = new AccountBorrower(new AccountLeases(accountId), {
+      store,
+      clock,
+      nextTicket: () => ++this.tickets,
+      onBalance: (id, balance) => this.balances.set(id, balance),
+    });
+    this.newest = account;
+    this.accounts.set(accountId, account);
+    return account;
+  }
+}

@@ -1,0 +1,26 @@
+import { describe } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { LeasedHoldBook } from "../../src/core/ledger/leased-hold-book.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { useSqlite } from "../storage/sqlite-connections.ts";
+import { testHoldBook } from "./contracts/hold-book.ts";
+import { MemoryLeaseBank } from "./memory-money-leases.ts";
+
+describe("the hold book over leases in memory", () => {
+  const connect = useSqlite();
+  testHoldBook(() => {
+    const database = connect();
+    const ledger = new SqliteLedgerStore(database);
+    const bank = new MemoryLeaseBank({
+      balanceOf: async (accountId) => (await ledger.findBalance(accountId)).balance,
+      spentOf: (meter) => ledger.sumSpending({ keyId: meter.replace("key:", "") }),
+    });
+    const holdBook = new LeasedHoldBook({
+      leases: bank.register("gateway_a"),
+      store: ledger,
+      clock: systemClock,
+    });
+    return { holdBook, ledger, usage: new SqliteUsageStore(database) };
+  });
+});
