@@ -19,7 +19,9 @@ import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { connectPostgres } from "../storage/postgres/client.ts";
+import { PostgresLedgerStore } from "../storage/postgres/ledger-store.ts";
 import { migrateDatabase, requireSchema } from "../storage/postgres/migrate.ts";
+import { PostgresUsageStore } from "../storage/postgres/usage-store.ts";
 import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
@@ -125,6 +127,9 @@ function openSqliteStores(config: StoreConfig, { clock, random }: StorePlatform)
   };
 }
 
+/** The longest time for one statement of a check or a deletion. Milliseconds. */
+const MAINTENANCE_MS = 600_000;
+
 async function openPostgresStores(
   config: StoreConfig,
   url: string,
@@ -132,6 +137,13 @@ async function openPostgresStores(
 ): Promise<Stores> {
   const { max_connections: maxConnections, pooled: isPooled } = config.database;
   const database = connectPostgres({ url, maxConnections, isPooled, clock });
+  const maintenance = connectPostgres({
+    url,
+    maxConnections: 1,
+    isPooled,
+    clock,
+    statementMs: MAINTENANCE_MS,
+  });
   await requireSchema(database).catch(async (error) => {
     await database.close();
     return explainDatabaseFailure(error, url);
@@ -144,10 +156,10 @@ async function openPostgresStores(
     audit: missingStore("Audit"),
     catalog: openCatalogStore(config),
     leases: guardStore(new FileLeases(dataDir, clock)),
-    ledger: missingStore("ledger"),
+    ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
     promptLog: missingStore("PromptLog"),
     providerKeys: missingStore("ProviderKey"),
-    usage: missingStore("usage"),
+    usage: guardStore(new PostgresUsageStore({ database })),
     settings: missingStore("settings"),
     clock,
     random,
@@ -155,7 +167,10 @@ async function openPostgresStores(
     listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
     isGatewayRunning: async () => isDataDirLocked(dataDir),
     location: nameDatabase(url),
-    close: () => database.close(),
+    close: async () => {
+      await maintenance.close();
+      await database.close();
+    },
   };
 }
 
