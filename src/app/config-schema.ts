@@ -150,6 +150,8 @@ const provider = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
+const MAX_PROCESSES = 64;
+
 export const configSchema = z.strictObject({
   server: z
     .strictObject({
@@ -180,6 +182,14 @@ export const configSchema = z.strictObject({
         .default(131_072)
         .describe(
           "Socket send buffer for each client, in bytes, on Linux. One connection carries about this much in each round trip. 0: chosen by the system, usually 4 MB.",
+        ),
+      processes: z
+        .union([z.int().min(1).max(MAX_PROCESSES), z.literal("auto")], {
+          error: `must be a number from 1 to ${MAX_PROCESSES}, or auto`,
+        })
+        .default(1)
+        .describe(
+          "Processes that share the port, each with its own folder in data_dir. More than one need database.url. auto: one for each processor core, or one without database.url. GATEWAY_PROCESSES.",
         ),
       drain_ms: milliseconds(30_000, "How long running requests may continue after SIGTERM."),
       drain_notice_ms: z

@@ -39,12 +39,14 @@ export async function startGateway(config: Config, platform: Platform): Promise<
 
 async function startServing(parts: Parts, config: Config, platform: Platform): Promise<RunningGateway> {
   await recoverState(parts, platform);
-  const { host, port, extra_prefixes, send_buffer_bytes, drain_ms, drain_notice_ms } = config.server;
+  const { host, port, extra_prefixes, send_buffer_bytes, drain_ms, drain_notice_ms, processes } =
+    config.server;
   const server = listen(parts.http, {
     host,
     port,
     extraPrefixes: extra_prefixes,
     sendBufferBytes: send_buffer_bytes,
+    sharesPort: processes !== 1,
   });
   // Only after the address is bound: the keys of a start that fails would never be shown.
   const firstStart = await prepareFirstStart(parts.stores, config, platform.log).catch((error) => {

@@ -16,6 +16,7 @@ const VARIABLES: Readonly<
 > = {
   GATEWAY_HOST: { path: ["server", "host"] },
   GATEWAY_PORT: { path: ["server", "port"], isNumber: true },
+  GATEWAY_PROCESSES: { path: ["server", "processes"], isNumber: true },
   GATEWAY_DATA_DIR: { path: ["data_dir"] },
   DATABASE_URL: { path: ["database", "url"] },
   REDIS_URL: { path: ["redis", "url"] },
@@ -75,17 +76,28 @@ export function checkConfig(source: string, file: string, environment: Environme
   if (!inFile.success || !effective.success)
     throw new ConfigError([...fileProblems, ...variableProblems].join("\n"));
   locations.set(effective.data, locate);
-  rejectLoneRedis(effective.data, variableAt);
+  requireDatabase(effective.data, variableAt);
   return effective.data;
 }
 
-/** Checked with the variables in place: either address may be in the file and the other in the environment. */
-function rejectLoneRedis(config: Config, variableAt: ReadonlyMap<string, string>): void {
-  if (config.redis.url === undefined || config.database.url !== undefined) return;
-  const place = variableAt.get("redis.url") ?? describeLocation(config, ["redis", "url"]);
-  throw new ConfigError(
-    `${place} needs database.url (DATABASE_URL): Redis holds what several gateways share, and several gateways need PostgreSQL. Set database.url, or remove redis.url for one gateway on SQLite.`,
-  );
+/** Checked with the variables in place: each value may be in the file or in the environment. */
+function requireDatabase(config: Config, variableAt: ReadonlyMap<string, string>): void {
+  if (config.database.url !== undefined) return;
+  const reject = (path: readonly [string, string], reason: string): never => {
+    const place = variableAt.get(path.join(".")) ?? describeLocation(config, path);
+    throw new ConfigError(`${place} needs database.url (DATABASE_URL): ${reason}`);
+  };
+  if (config.redis.url !== undefined)
+    reject(
+      ["redis", "url"],
+      "Redis holds what several gateways share, and several gateways need PostgreSQL. Set database.url, or remove redis.url for one gateway on SQLite.",
+    );
+  const { processes } = config.server;
+  if (processes !== "auto" && processes > 1)
+    reject(
+      ["server", "processes"],
+      "only one process can write to SQLite, so several need PostgreSQL. Set database.url, or server.processes: 1.",
+    );
 }
 
 /** Lists the problems of a parsed configuration: each path, and the text that follows it in the message. */

@@ -60,6 +60,19 @@ export function createLog(
   };
 }
 
+/** Returns a log that adds `fields` to each event. */
+export function withFields(log: BufferedLog, fields: Fields): BufferedLog {
+  const add = (level: Exclude<LogLevel, "silent">) => (event: string, more?: Fields) =>
+    log[level](event, { ...fields, ...more });
+  return {
+    debug: add("debug"),
+    info: add("info"),
+    warn: add("warn"),
+    error: add("error"),
+    flush: () => log.flush(),
+  };
+}
+
 function printEvent({ level, time, message, fields }: BufferedEvent): string {
   const printed = JSON.stringify(fields ?? {});
   const rest = printed === "{}" ? "}" : `,${printed.slice(1)}`;

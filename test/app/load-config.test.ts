@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError, checkConfig, loadConfig } from "../../src/app/load-config.ts";
 import { printConfig } from "../../src/app/print-config.ts";
+import { countProcesses } from "../../src/app/processes/count-processes.ts";
 
 let folder: string;
 
@@ -356,5 +357,37 @@ describe("the addresses of databases", () => {
     const environment = { DATABASE_URL: "postgres://db/gateway" };
     const config = checkConfig("redis: { url: redis://cache }", "gateway.yaml", environment);
     expect(config.redis.url).toBe("redis://cache");
+  });
+});
+
+describe("server.processes", () => {
+  const database = "database: { url: postgres://db/gateway }";
+
+  test.each([
+    [
+      "the file",
+      "server: { processes: 2 }",
+      {},
+      "gateway.yaml:1: server.processes needs database.url (DATABASE_URL)",
+    ],
+    [
+      "the environment",
+      "",
+      { GATEWAY_PROCESSES: "4" },
+      "GATEWAY_PROCESSES needs database.url (DATABASE_URL)",
+    ],
+  ])("in %s is rejected without PostgreSQL, with an explanation", (_, yaml, environment, message) => {
+    expect(() => checkConfig(yaml, "gateway.yaml", environment)).toThrow(message);
+  });
+
+  test.each(["0", "65", "many"])("of %s is rejected", (processes) => {
+    const load = () => checkConfig(database, "gateway.yaml", { GATEWAY_PROCESSES: processes });
+    expect(load).toThrow(/^GATEWAY_PROCESSES .*(>=1|<=64|must be a number from 1 to 64, or auto)$/);
+  });
+
+  test("`auto` is the number of cores with PostgreSQL, and 1 with SQLite", () => {
+    const environment = { GATEWAY_PROCESSES: "auto" };
+    const count = (yaml: string) => countProcesses(checkConfig(yaml, "gateway.yaml", environment));
+    expect([count(database), count("")]).toEqual([availableParallelism(), 1]);
   });
 });

@@ -24,6 +24,8 @@ export interface ListenOptions {
   readonly extraPrefixes: readonly string[];
   /** The send buffer of a connection in bytes; 0 for the default of the system. */
   readonly sendBufferBytes: number;
+  /** Whether other processes listen on the same address, among which the system distributes connections. */
+  readonly sharesPort: boolean;
 }
 
 /** A listening server. */
@@ -56,7 +58,7 @@ export function listen(deps: HttpDeps, options: ListenOptions): HttpServer {
   };
 }
 
-function serveAll(deps: HttpDeps, { host, port, extraPrefixes }: ListenOptions): GatewayServer {
+function serveAll(deps: HttpDeps, { host, port, extraPrefixes, sharesPort }: ListenOptions): GatewayServer {
   return Bun.serve({
     hostname: host,
     port,
@@ -64,8 +66,8 @@ function serveAll(deps: HttpDeps, { host, port, extraPrefixes }: ListenOptions):
     // readRequestBody bounds bodies, with an error response that the runtime's limit would not send.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    // Outside of development the runtime would share the port with another process that listens on it.
-    reusePort: false,
+    // Named, because outside of development the runtime would share the port with any process of the same user.
+    reusePort: sharesPort,
     routes: buildRoutes(deps, extraPrefixes),
     fetch: (request, server) => serve({ deps, route: "unknown", methods: NO_METHODS }, request, server),
   });

@@ -1,0 +1,14 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Config } from "../config-schema.ts";
+
+/** Returns how many gateway processes to run. Only processes that share a database can be several. */
+export function countProcesses({ server: { processes }, database }: Config): number {
+  if (processes !== "auto") return processes;
+  return database.url === undefined ? 1 : availableParallelism();
+}
+
+/** Returns the configuration of process `index` of several: its data directory is a folder of the configured one. */
+export function configOfProcess(config: Config, index: number): Config {
+  return { ...config, data_dir: join(config.data_dir, `process-${index}`) };
+}

@@ -1,0 +1,169 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { ProcessStarted } from "./messages.ts";
+
+/** A gateway process of the supervisor. */
+export interface GatewayChild {
+  /** Resolves when it listens; with null if it ends before. */
+  readonly started: Promise<ProcessStarted | null>;
+  /** Resolves with a description of its exit, such as `exit code 1`. */
+  readonly exited: Promise<string>;
+  /** Tells it that the keys of its report were shown. Resolves when it has recorded that, or has ended. */
+  confirmShown(): Promise<void>;
+  kill(signal: "SIGTERM" | "SIGKILL"): void;
+}
+
+/** What a supervisor needs. */
+export interface SupervisorDeps {
+  /** How many processes to run. */
+  readonly count: number;
+  /** Starts process 1 … `count`. */
+  readonly startChild: (index: number) => GatewayChild;
+  /** How long a process may take to stop before it is killed. Milliseconds. */
+  readonly stopMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The wait before the first restart of a process, which doubles with each restart that fails. Milliseconds. */
+const FIRST_RESTART_MS = 500;
+const LONGEST_RESTART_MS = 30_000;
+/** A process that has run for so long has not failed to start. Milliseconds. */
+const STABLE_MS = 60_000;
+
+/** Process `index` and its restarts. */
+interface Slot {
+  readonly index: number;
+  child: GatewayChild | null;
+  /** Consecutive starts after which the process ended soon. */
+  failures: number;
+  restart: Timer | null;
+  /** Set while a rolling restart ends the process. */
+  isReplaced: boolean;
+}
+
+/** Runs several gateway processes on one port: starts them, restarts what ends, and stops them together. */
+export class Supervisor {
+  private readonly slots: readonly Slot[];
+  private isStopping = false;
+  private isRestarting = false;
+
+  constructor(private readonly deps: SupervisorDeps) {
+    this.slots = Array.from({ length: deps.count }, (_, at) => ({
+      index: at + 1,
+      child: null,
+      failures: 0,
+      restart: null,
+      isReplaced: false,
+    }));
+  }
+
+  /**
+   * Starts the processes. The first starts alone, because it may create keys: `show` shows them before the others start.
+   * @throws Error if a process ends before it listens. The others are stopped then.
+   */
+  async start(show: (first: ProcessStarted) => Promise<void>): Promise<void> {
+    const [first, ...others] = this.slots as [Slot, ...Slot[]];
+    try {
+      await show(await this.launchFirst(first));
+      await first.child?.confirmShown();
+      await Promise.all(others.map((slot) => this.launchFirst(slot)));
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    for (const slot of this.slots) this.watch(slot);
+  }
+
+  /** Stops all processes, and kills those that take too long. Resolves with how many were killed. */
+  async stop(): Promise<number> {
+    this.isStopping = true;
+    const { clock, log, stopMs } = this.deps;
+    const running = new Set(this.slots.flatMap(({ child }) => child ?? []));
+    const exits = [...running].map((child) => child.exited.then(() => running.delete(child)));
+    for (const slot of this.slots) slot.restart?.cancel();
+    // A second signal would end a process at once: one that is being replaced has had its signal.
+    for (const { child, isReplaced } of this.slots) if (!isReplaced) child?.kill("SIGTERM");
+    let killed = 0;
+    const deadline = clock.after(stopMs, () => {
+      killed = running.size;
+      log.error("processes that have not stopped in time are killed", { processes: killed });
+      this.kill();
+    });
+    await Promise.all(exits);
+    deadline.cancel();
+    return killed;
+  }
+
+  /** Kills all processes. */
+  kill(): void {
+    this.isStopping = true;
+    for (const { child } of this.slots) child?.kill("SIGKILL");
+  }
+
+  /** Restarts the processes one after the other; each stops and listens again before the next one stops. */
+  async restartAll(): Promise<void> {
+    if (this.isRestarting || this.isStopping) return;
+    this.isRestarting = true;
+    for (const slot of this.slots) if (!(await this.replace(slot))) break;
+    this.isRestarting = false;
+  }
+
+  /** Returns whether the new process listens. If it does not, the rolling restart ends, and the process is restarted like any other. */
+  private async replace(slot: Slot): Promise<boolean> {
+    const { child, index } = slot;
+    if (this.isStopping) return false;
+    if (child === null) return true;
+    slot.isReplaced = true;
+    const { clock, log, stopMs } = this.deps;
+    log.info("restarting a process", { process: index });
+    child.kill("SIGTERM");
+    const deadline = clock.after(stopMs, () => child.kill("SIGKILL"));
+    await child.exited;
+    deadline.cancel();
+    slot.isReplaced = false;
+    if (this.isStopping) return false;
+    const next = this.launch(slot);
+    this.watch(slot);
+    return (await next.started) !== null;
+  }
+
+  private async launchFirst(slot: Slot): Promise<ProcessStarted> {
+    const child = this.launch(slot);
+    const started = await child.started;
+    if (started !== null) return started;
+    const how = await child.exited;
+    slot.child = null;
+    throw new Error(`process ${slot.index} of ${this.deps.count} has not started: ${how}`);
+  }
+
+  private launch(slot: Slot): GatewayChild {
+    slot.restart = null;
+    slot.child = this.deps.startChild(slot.index);
+    return slot.child;
+  }
+
+  /** Restarts the process of a slot when it ends. */
+  private watch(slot: Slot): void {
+    const { child } = slot;
+    if (child === null) return;
+    const { clock, log } = this.deps;
+    const since = clock.now();
+    void child.exited.then((how) => {
+      slot.child = null;
+      if (this.isStopping || slot.isReplaced) return;
+      if (clock.now() - since >= STABLE_MS) slot.failures = 0;
+      const restartMs = Math.min(LONGEST_RESTART_MS, FIRST_RESTART_MS * 2 ** slot.failures);
+      slot.failures += 1;
+      log.error("a process has ended; it is started again", {
+        process: slot.index,
+        reason: how,
+        restart_ms: restartMs,
+      });
+      slot.restart = clock.after(restartMs, () => {
+        this.launch(slot);
+        this.watch(slot);
+      });
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import type { Config } from "../app/config-schema.ts";
+import { startGateway } from "../app/lifecycle.ts";
+import { configOfProcess } from "../app/processes/count-processes.ts";
+import { reportStart, type ToProcess } from "../app/processes/messages.ts";
+import { systemClock } from "../base/clock.ts";
+import { createSystemRandom } from "../base/random.ts";
+import { createLog, withFields } from "../telemetry/log.ts";
+import { exitSoon, waitForStop } from "./stop-signals.ts";
+
+/** Runs process `index` of several. It reports to the supervisor, and stops if that has ended. */
+export async function startChildProcess(config: Config, index: number): Promise<void> {
+  const log = withFields(createLog(config.log_level, systemClock), { process: index });
+  const gateway = await startGateway(configOfProcess(config, index), {
+    clock: systemClock,
+    random: createSystemRandom(),
+    log,
+    environment: process.env,
+  });
+  const stop = Promise.race([waitForStop(), waitForSupervisorEnd()]);
+  process.on("message", async (_: ToProcess) => {
+    try {
+      await gateway.firstStart?.confirmShown();
+    } catch (reason) {
+      log.error("could not record that the new keys were shown; the next start creates others", {
+        detail: String(reason),
+      });
+    }
+    process.send?.({ kind: "keysConfirmed" });
+  });
+  process.send?.(reportStart(gateway));
+  log.info("listening", { url: gateway.url });
+  log.flush();
+  await stop;
+  log.info("stopping");
+  await gateway.stop();
+  log.info("stopped");
+  log.flush();
+  process.disconnect?.();
+  exitSoon();
+}
+
+function waitForSupervisorEnd(): Promise<void> {
+  return new Promise((resolve) => process.on("disconnect", () => resolve()));
+}

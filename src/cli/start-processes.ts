@@ -1,0 +1,58 @@
+import type { Config } from "../app/config-schema.ts";
+import { choosePort } from "../app/processes/choose-port.ts";
+import { spawnChild } from "../app/processes/spawn-child.ts";
+import { Supervisor } from "../app/processes/supervisor.ts";
+import { systemClock } from "../base/clock.ts";
+import { createLog, createStdoutWriter } from "../telemetry/log.ts";
+import { printGreeting } from "./greeting.ts";
+import { exitSoon, waitForStop } from "./stop-signals.ts";
+
+/** How long a process may take to write its last records after the drain time. Milliseconds. */
+const LAST_RECORDS_MS = 10_000;
+const FOREVER_MS = 2 ** 31 - 1;
+
+/** Runs `count` gateway processes on one port until SIGTERM or SIGINT. SIGHUP restarts them one after the other. */
+export async function startProcesses(config: Config, count: number): Promise<void> {
+  const writeLines = createStdoutWriter();
+  const log = createLog(config.log_level, systemClock, writeLines);
+  const { host, drain_ms } = config.server;
+  const port = choosePort(host, config.server.port);
+  const supervisor = new Supervisor({
+    count,
+    startChild: (index) => {
+      const environment = { ...process.env, GATEWAY_PORT: String(port) };
+      return spawnChild({
+        command: [...commandOf(process), "start", "--process", String(index)],
+        environment,
+        writeLines,
+      });
+    },
+    stopMs: drain_ms + LAST_RECORDS_MS,
+    clock: systemClock,
+    log,
+  });
+  // Timers do not keep the process alive, and for moments no child may run.
+  const alive = setInterval(() => {}, FOREVER_MS);
+  const stop = waitForStop(() => supervisor.kill());
+  const note = `${count} processes share the port.`;
+  const starting = supervisor.start(async (first) => {
+    const shown = await printGreeting({ ...first, notices: [...first.notices, note] });
+    if (!shown && first.keys !== null) throw new Error("the new keys could not be shown");
+  });
+  starting.catch(() => {});
+  try {
+    await Promise.race([starting.then(() => log.info("listening", { processes: count, port })), stop]);
+    log.flush();
+    process.on("SIGHUP", () => void supervisor.restartAll());
+    await stop;
+    const killed = await supervisor.stop();
+    exitSoon(killed === 0 ? 0 : 1);
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+/** Returns the command that started this process, without its arguments. */
+function commandOf({ execPath, execArgv, argv }: NodeJS.Process): string[] {
+  return [execPath, ...execArgv, ...argv.slice(1, 2)];
+}
