@@ -15,12 +15,22 @@ import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
 import type { UsageReports, UsageStore } from "../core/usage/usage-store.ts";
+import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
+import { PostgresAccountStore } from "../storage/postgres/account-store.ts";
+import { PostgresAuditStore } from "../storage/postgres/audit-store.ts";
+import { PostgresCatalogStore } from "../storage/postgres/catalog-store.ts";
 import { connectPostgres } from "../storage/postgres/client.ts";
+import { PostgresKeyStore } from "../storage/postgres/key-store.ts";
+import { PostgresLeases } from "../storage/postgres/leases.ts";
 import { PostgresLedgerStore } from "../storage/postgres/ledger-store.ts";
 import { migrateDatabase, requireSchema } from "../storage/postgres/migrate.ts";
+import { PostgresPromptLogStore } from "../storage/postgres/prompt-log-store.ts";
+import { PostgresProviderKeyStore } from "../storage/postgres/provider-key-store.ts";
+import { PostgresSettingsStore } from "../storage/postgres/settings-store.ts";
+import { PostgresStoredResponseStore } from "../storage/postgres/stored-response-store.ts";
 import { PostgresUsageStore } from "../storage/postgres/usage-store.ts";
 import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../storage/sqlite/audit-store.ts";
@@ -34,7 +44,7 @@ import { SqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts"
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
 import { SqliteUsageStore } from "../storage/sqlite/usage-store.ts";
-import { openCatalogStore, type StoreConfig } from "./open-catalog-store.ts";
+import type { StoreConfig } from "./open-catalog-store.ts";
 
 /** The stores behind the ports. */
 export interface Stores extends KeyStores {
@@ -102,15 +112,14 @@ export async function openStores(config: StoreConfig, platform: StorePlatform): 
   return url === undefined ? openSqliteStores(config, platform) : openPostgresStores(config, url, platform);
 }
 
-function openSqliteStores(config: StoreConfig, { clock, random }: StorePlatform): Stores {
-  const dataDir = config.data_dir;
+function openSqliteStores({ data_dir: dataDir }: StoreConfig, { clock, random }: StorePlatform): Stores {
   const database = openDatabase(dataDir);
   return {
     keys: guardStore(new SqliteKeyStore(database)),
     accounts: guardStore(new SqliteAccountStore(database)),
     answers: guardStore(createSqliteStoredResponseStore(database)),
     audit: guardStore(new SqliteAuditStore(database)),
-    catalog: openCatalogStore(config),
+    catalog: createFileCatalogStore(dataDir),
     leases: guardStore(new FileLeases(dataDir, clock)),
     ledger: guardStore(new SqliteLedgerStore(database)),
     promptLog: guardStore(new SqlitePromptLogStore(database)),
@@ -150,17 +159,17 @@ async function openPostgresStores(
   });
   const dataDir = config.data_dir;
   return {
-    keys: missingStore("Key"),
-    accounts: missingStore("Account"),
-    answers: missingStore("StoredResponse"),
-    audit: missingStore("Audit"),
-    catalog: openCatalogStore(config),
-    leases: guardStore(new FileLeases(dataDir, clock)),
+    keys: guardStore(new PostgresKeyStore(database)),
+    accounts: guardStore(new PostgresAccountStore(database)),
+    answers: guardStore(new PostgresStoredResponseStore(database)),
+    audit: guardStore(new PostgresAuditStore(database)),
+    catalog: new PostgresCatalogStore(database),
+    leases: guardStore(new PostgresLeases(database)),
     ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
-    promptLog: missingStore("PromptLog"),
-    providerKeys: missingStore("ProviderKey"),
+    promptLog: guardStore(new PostgresPromptLogStore(database)),
+    providerKeys: guardStore(new PostgresProviderKeyStore(database)),
     usage: guardStore(new PostgresUsageStore({ database })),
-    settings: missingStore("settings"),
+    settings: guardStore(new PostgresSettingsStore(database)),
     clock,
     random,
     ids: createIdSource(clock, random),
@@ -172,12 +181,6 @@ async function openPostgresStores(
       await database.close();
     },
   };
-}
-
-/** Stands for a store that has no implementation on PostgreSQL yet: every call rejects. */
-function missingStore<Store extends object>(name: string): Store {
-  const reject = () => Promise.reject(new StoreError(`${name} is not implemented on PostgreSQL`));
-  return new Proxy({} as Store, { get: () => reject });
 }
 
 /** Names a database in messages, without user and password. */

@@ -15,7 +15,7 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
   logRecovery(await recoverUsage({ journal, store: stores.usage, gatewayId, now }), log);
   logDamagedLines(stores.listDamagedLines(), log);
   logUnreadableKeys(await findUnreadableKeys(stores.providerKeys, http.providerKeyStores.vault), log);
-  const changes = await stores.audit.settleChanges();
+  const changes = await stores.audit.settleChanges(gatewayId);
   if (changes > 0) log.warn("changes were under way when the gateway stopped", { changes });
   await restoreHourlyLimits(parts, now);
 }

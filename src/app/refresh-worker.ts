@@ -1,5 +1,6 @@
 /** The worker that runs one refresh: merging thousands of models would block the event loop for half a second. */
-import { openCatalogStore, type StoreConfig } from "./open-catalog-store.ts";
+import { systemClock } from "../base/clock.ts";
+import { type StoreConfig, withCatalogStore } from "./open-catalog-store.ts";
 import { type RefreshJob, refreshCatalog } from "./refresh-catalog.ts";
 
 /** The message that starts the refresh. */
@@ -11,5 +12,5 @@ export interface RefreshMessage {
 declare const self: Worker;
 
 self.onmessage = async ({ data: { config, job } }: MessageEvent<RefreshMessage>) => {
-  self.postMessage(await refreshCatalog(openCatalogStore(config), job));
+  self.postMessage(await withCatalogStore(config, systemClock, (store) => refreshCatalog(store, job)));
 };

@@ -43,8 +43,8 @@ export async function makeChange<T>(
   request: ChangingRequest,
   make: () => Promise<T> | T,
 ): Promise<{ readonly result: T; readonly entryId: number }> {
-  const { audit } = request.deps;
-  const entryId = await audit.beginChange(draftEntry(action, request, {}));
+  const { audit, generation } = request.deps;
+  const entryId = await audit.beginChange(draftEntry(action, request, {}), generation.gatewayId);
   try {
     return { result: await make(), entryId };
   } catch (error) {

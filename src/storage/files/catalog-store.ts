@@ -1,41 +1,13 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
-import { type CatalogStore, NO_REFRESH, type RefreshState } from "../../core/catalog/catalog-store.ts";
+import type { CatalogStore } from "../../core/catalog/catalog-store.ts";
 import { formatImportedCatalog } from "../../core/catalog/format-catalog.ts";
-import { parseImportedCatalog, priceTermsSchema } from "../../core/catalog/validate-catalog.ts";
+import { parseRefreshState } from "../../core/catalog/parse-refresh-state.ts";
+import { parseImportedCatalog } from "../../core/catalog/validate-catalog.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
 export const CATALOG_FILE = "catalog.json";
 const REFRESH_FILE = "catalog-refresh.json";
-
-const heldChangeSchema = z.object({
-  id: z.string(),
-  model: z.string(),
-  provider: z.string(),
-  name: z.string(),
-  before: priceTermsSchema,
-  after: priceTermsSchema,
-  jumps: z.array(
-    z.object({
-      kind: z.string(),
-      before: z.string().nullable(),
-      after: z.string().nullable(),
-      minPromptTokens: z.int().optional(),
-      from: z.string().optional(),
-    }),
-  ),
-  seenAt: z.number(),
-});
-
-const refreshStateSchema = z.object({
-  attemptedAt: z.number().nullable(),
-  refreshedAt: z.number().nullable(),
-  problem: z.string().nullable(),
-  difference: z.array(z.string()),
-  waiting: z.array(heldChangeSchema),
-  rejected: z.array(heldChangeSchema),
-});
 
 /** Creates a `CatalogStore` over two JSON files of a data directory. */
 export function createFileCatalogStore(dataDirectory: string): CatalogStore {
@@ -53,20 +25,13 @@ export function createFileCatalogStore(dataDirectory: string): CatalogStore {
     },
     writeCatalog: async ({ source, models }) =>
       writeFileAtomically(catalogFile, formatImportedCatalog(source, models)),
-    readRefreshState: async () => parseRefreshState(readIfExists(refreshFile)),
+    async readRefreshState() {
+      const text = readIfExists(refreshFile);
+      return parseRefreshState(typeof text === "string" ? text : null);
+    },
     writeRefreshState: async (state) =>
       writeFileAtomically(refreshFile, `${JSON.stringify(state, null, 2)}\n`),
   };
-}
-
-function parseRefreshState(text: string | Error | null): RefreshState {
-  if (typeof text !== "string") return NO_REFRESH;
-  try {
-    const parsed = refreshStateSchema.safeParse(JSON.parse(text));
-    return parsed.success ? (parsed.data as RefreshState) : NO_REFRESH;
-  } catch {
-    return NO_REFRESH;
-  }
 }
 
 function readIfExists(file: string): string | Error | null {

@@ -17,7 +17,7 @@ interface AuditRow {
   hash: string;
 }
 
-/** The audit log in SQLite. Triggers prevent that entries are changed or deleted. */
+/** The audit log in SQLite. Triggers prevent that entries are changed or deleted. All changes are of one gateway. */
 export class SqliteAuditStore implements AuditStore {
   constructor(private readonly database: Database) {}
 

@@ -92,6 +92,19 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       expect(await store.removeMember("org_a", "user_c")).toBe("last_owner");
     });
 
+    test.each<[string, (store: AccountStore, userId: string) => Promise<unknown>]>([
+      ["removed", (store, userId) => store.removeMember("org_a", userId)],
+      ["demoted", (store, userId) => store.putMember(memberOf("org_a", userId))],
+      ["closed", async (store, userId) => (await store.changeAccount(userId, close(5))).verdict],
+    ])("keeps one of two owners who are %s by two connections at the same time", async (_, remove) => {
+      const [here, there] = [await createStore(), await createStore()];
+      for (const id of ["user_a", "user_b"]) await here.insertAccount(accountOf(id));
+      await here.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
+      await here.putMember(owner("org_a", "user_b"));
+      const verdicts = await Promise.all([remove(here, "user_a"), remove(there, "user_b")]);
+      expect(verdicts.sort()).toEqual(["done", "last_owner"]);
+    });
+
     test("lets the only owner close their account once the organization itself is closed", async () => {
       const store = await createStore();
       await store.insertAccount(accountOf("user_a"));

@@ -25,6 +25,25 @@ export function testAuditStore(createStore: CreateStore<AuditStore>): void {
       expect(await verifyAudit(stores[0])).toMatchObject({ entries: 10, flaw: null });
     });
 
+    test("holds one chain without a gap when three connections append and commit at the same time", async () => {
+      const stores = [await createStore(), await createStore(), await createStore()];
+      const begun = await Promise.all(
+        stores.map((store, index) => store.beginChange(auditDraftOf(`begun_${index}`), `gateway_${index}`)),
+      );
+      await Promise.all(
+        stores.flatMap((store, index) => [
+          ...Array.from({ length: 10 }, (_, i) => store.appendAudit(auditDraftOf(`user_${index}_${i}`))),
+          store.commitChange(begun[index] as number, [
+            auditDraftOf(`key_${index}`),
+            auditDraftOf(`org_${index}`),
+          ]),
+        ]),
+      );
+      const log = stores[0] as AuditStore;
+      expect(await verifyAudit(log)).toMatchObject({ entries: 36, flaw: null });
+      expect(new Set(targetsOf(await log.readAudit(0, 100))).size).toBe(36);
+    });
+
     test("lists entries newest first, of all accounts or of one, page by page", async () => {
       const store = await createStore();
       for (let i = 1; i <= 3; i++) await store.appendAudit(auditDraftOf(`user_${i}`));
@@ -37,19 +56,19 @@ export function testAuditStore(createStore: CreateStore<AuditStore>): void {
 
     test("records a committed change and not an aborted one", async () => {
       const store = await createStore();
-      const committed = await store.beginChange(auditDraftOf("user_1"));
-      const aborted = await store.beginChange(auditDraftOf("user_2"));
+      const committed = await store.beginChange(auditDraftOf("user_1"), "gateway_a");
+      const aborted = await store.beginChange(auditDraftOf("user_2"), "gateway_a");
       await store.commitChange(committed, [auditDraftOf("user_1"), auditDraftOf("key_1")]);
       await store.abortChange(aborted);
-      expect(await store.settleChanges()).toBe(0);
+      expect(await store.settleChanges("gateway_a")).toBe(0);
       expect(targetsOf(await store.readAudit(0, 10))).toEqual(["user_1", "key_1"]);
     });
 
     test("records a change that was neither committed nor aborted with an unknown outcome", async () => {
-      await (await createStore()).beginChange(auditDraftOf("user_1"));
+      await (await createStore()).beginChange(auditDraftOf("user_1"), "gateway_a");
       const store = await createStore();
-      expect(await store.settleChanges()).toBe(1);
-      expect(await store.settleChanges()).toBe(0);
+      expect(await store.settleChanges("gateway_a")).toBe(1);
+      expect(await store.settleChanges("gateway_a")).toBe(0);
       const [entry] = await store.readAudit(0, 10);
       expect(entry?.changes).toEqual({ ...auditDraftOf("user_1").changes, "(outcome)": "unknown" });
     });

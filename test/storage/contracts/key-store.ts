@@ -44,6 +44,18 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(await ids({ accountId: "user_a", limit: 2, afterId: "key_2" })).toEqual(["key_1"]);
     });
 
+    test("returns limits up to the largest exact integer, and times of this century, without a change", async () => {
+      const store = await createStore();
+      const key = keyOf("key_1", {
+        spendLimit: Number.MAX_SAFE_INTEGER,
+        promptLog: 2_592_000,
+        createdAt: 1_795_000_000_123,
+        expiresAt: 4_102_444_800_000,
+      });
+      await store.insertKey(key);
+      expect(await store.findKey("key_1")).toEqual(key);
+    });
+
     test("changes the editable fields of a key and keeps the others", async () => {
       const store = await createStore();
       await store.insertKey(keyOf("key_1"));
@@ -52,6 +64,19 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(changed).toEqual(keyOf("key_1", fields));
       expect(await store.findKey("key_1")).toEqual(keyOf("key_1", fields));
       expect(await store.changeKey("key_2", (key) => key)).toBeNull();
+    });
+
+    test("loses none of the changes that two connections make to one key at the same time", async () => {
+      const [here, there] = [await createStore(), await createStore()];
+      await here.insertKey(keyOf("key_1", { spendLimit: 0, expiresAt: 0 }));
+      await Promise.all(
+        Array.from({ length: 10 }, () => [
+          here.changeKey("key_1", (key) => ({ ...key, spendLimit: (key.spendLimit ?? 0) + 1 })),
+          there.changeKey("key_1", (key) => ({ ...key, expiresAt: (key.expiresAt ?? 0) + 1 })),
+        ]).flat(),
+      );
+      expect(await here.findKey("key_1")).toMatchObject({ spendLimit: 10, expiresAt: 10 });
+      expect(await here.keyRevision()).toBe(await there.keyRevision());
     });
 
     test("keeps the first time at which a key was revoked", async () => {

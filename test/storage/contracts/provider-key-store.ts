@@ -84,6 +84,23 @@ export function testProviderKeyStore(createStore: CreateStore<ProviderKeyStore>)
       expect(await store.findProviderKey("pkey_1")).toMatchObject({ lastUsedAt: 5_000, lastError: error });
     });
 
+    test("keeps the latest use of each key when two connections record uses of the same keys at the same time", async () => {
+      const [here, there] = [await createStore(), await createStore()];
+      const ids = ["pkey_1", "pkey_2", "pkey_3"];
+      for (const id of ids) await here.insertProviderKey(providerKeyOf(id));
+      const usesAt = (usedAt: number, order: readonly string[]) =>
+        order.map((id) => ({ id, usedAt, error: { message: `failed at ${usedAt}`, at: usedAt } }));
+      const backwards = [...ids].reverse();
+      await Promise.all(
+        Array.from({ length: 10 }, (_, i) => [
+          here.recordKeyUses(usesAt(5_000 + 2 * i, ids)),
+          there.recordKeyUses(usesAt(5_001 + 2 * i, backwards)),
+        ]).flat(),
+      );
+      for (const id of ids)
+        expect(await here.findProviderKey(id)).toMatchObject({ lastUsedAt: 5_019, lastError: { at: 5_019 } });
+    });
+
     test("lists the keys that other master keys have sealed, by id, page by page", async () => {
       const store = await createStore();
       for (const id of ["pkey_3", "pkey_1", "pkey_2"]) await store.insertProviderKey(providerKeyOf(id));

@@ -13,6 +13,13 @@ export function testSettingsStore(createStore: CreateStore<SettingsStore>): void
       expect(await there.findSetting("name")).toBe("first");
     });
 
+    test("lets one of two connections add a setting that both add at the same time", async () => {
+      const [here, there] = [await createStore(), await createStore()];
+      const added = await Promise.all([here.addSetting("name", "here"), there.addSetting("name", "there")]);
+      expect(added.filter((isAdded) => isAdded)).toHaveLength(1);
+      expect(await here.findSetting("name")).toBe(added[0] ? "here" : "there");
+    });
+
     test("replaces a setting", async () => {
       const store = await createStore();
       await store.putSetting("name", "first");

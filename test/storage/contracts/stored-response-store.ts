@@ -15,6 +15,15 @@ export function testStoredResponseStore(createStore: CreateStore<StoredResponseS
       expect(await there.claimKey(keyOf("a"), { ...claim, fingerprint: "other" })).toEqual(repeated);
     });
 
+    test("gives an idempotency key to one of the claims that two connections make at the same time", async () => {
+      const stores = [await createStore(), await createStore()];
+      const claims = await Promise.all(
+        stores.flatMap((store) => Array.from({ length: 5 }, () => store.claimKey(keyOf("a"), claim))),
+      );
+      expect(claims.filter(({ kind }) => kind === "first")).toHaveLength(1);
+      expect(claims.filter(({ kind }) => kind === "repeated")).toHaveLength(9);
+    });
+
     test.each(['{"id":1}', null])(
       "returns the stored response to later claims, with the body %p",
       async (body) => {

@@ -1,0 +1,207 @@
+import type { AccountStore, OwnerVerdict } from "../../core/accounts/account-store.ts";
+import { isLastOwner } from "../../core/accounts/owners.ts";
+import type { RateLimit } from "../../core/accounts/rate-limit.ts";
+import {
+  type AccountRecord,
+  type MemberRecord,
+  OPEN_POLICY,
+  type Policy,
+} from "../../core/accounts/records.ts";
+import type { Postgres, SqlRunner } from "./client.ts";
+import { Revision } from "./revision.ts";
+import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
+
+interface AccountRow {
+  id: string;
+  kind: AccountRecord["kind"];
+  name: string;
+  overdraft: string | null;
+  monthly_limit: string | null;
+  policy: string;
+  rate_limit: string | null;
+  created_at: string;
+  closed_at: string | null;
+}
+
+interface MemberRow {
+  organization_id: string;
+  user_id: string;
+  role: MemberRecord["role"];
+  daily_limit: string | null;
+  created_at: string;
+}
+
+type AccountChange = Awaited<ReturnType<AccountStore["changeAccount"]>>;
+
+/** Accounts and members in PostgreSQL. Every change raises the revision in the same transaction. */
+export class PostgresAccountStore implements AccountStore {
+  private readonly revision: Revision;
+
+  constructor(private readonly database: Postgres) {
+    this.revision = new Revision(database, "accounts");
+  }
+
+  async insertAccount(account: AccountRecord, owner?: MemberRecord) {
+    const { id, kind, createdAt } = account;
+    await this.revision.change(async (sql) => {
+      await sql.run(INSERT_ACCOUNT, [id, kind, createdAt, ...encodeSettings(account)]);
+      if (owner !== undefined) await writeMember(sql, owner);
+    });
+  }
+
+  async changeAccount(id: string, change: (account: AccountRecord) => AccountRecord): Promise<AccountChange> {
+    return this.revision.change(
+      async (sql) => {
+        const before = await findAccount(sql, id);
+        if (before === null) return { verdict: "unknown", account: null };
+        const after = change(before);
+        const closes = before.closedAt === null && after.closedAt !== null;
+        if (closes && (await ownsAlone(sql, id))) return { verdict: "last_owner", account: before };
+        await sql.run(UPDATE_ACCOUNT, [id, ...encodeSettings(after)]);
+        return { verdict: "done", account: after };
+      },
+      ({ verdict }) => verdict === "done",
+    );
+  }
+
+  findAccount(id: string) {
+    return findAccount(this.database, id);
+  }
+
+  async listAccounts(kind: AccountRecord["kind"], afterId: string | null, limit: number) {
+    const rows = await this.database.run<AccountRow>(
+      `SELECT * FROM accounts WHERE kind = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+      [kind, afterId, limit],
+    );
+    return rows.map(readAccount);
+  }
+
+  async putMember(record: MemberRecord): Promise<Exclude<OwnerVerdict, "unknown">> {
+    const { organizationId, userId, role } = record;
+    return this.revision.change(async (sql) => {
+      if (role !== "owner" && isLastOwner(await listOwners(sql, organizationId), userId)) return "last_owner";
+      await writeMember(sql, record);
+      return "done";
+    }, isDone);
+  }
+
+  async removeMember(organizationId: string, userId: string): Promise<OwnerVerdict> {
+    return this.revision.change(async (sql) => {
+      if (isLastOwner(await listOwners(sql, organizationId), userId)) return "last_owner";
+      const removed = await sql.run(
+        "DELETE FROM members WHERE organization_id = $1 AND user_id = $2 RETURNING user_id",
+        [organizationId, userId],
+      );
+      return removed.length === 0 ? "unknown" : "done";
+    }, isDone);
+  }
+
+  async findMember(organizationId: string, userId: string) {
+    const [row] = await this.database.run<MemberRow>(
+      "SELECT * FROM members WHERE organization_id = $1 AND user_id = $2",
+      [organizationId, userId],
+    );
+    return row === undefined ? null : readMember(row);
+  }
+
+  async listMembers(organizationId: string, afterUserId: string | null, limit: number) {
+    const rows = await this.database.run<MemberRow>(
+      "SELECT * FROM members WHERE organization_id = $1 AND user_id > $2 ORDER BY user_id LIMIT $3",
+      [organizationId, afterUserId ?? "", limit],
+    );
+    return rows.map(readMember);
+  }
+
+  async listMemberships(userId: string) {
+    const rows = await this.database.run<MemberRow>(
+      "SELECT * FROM members WHERE user_id = $1 ORDER BY created_at, organization_id",
+      [userId],
+    );
+    return rows.map(readMember);
+  }
+
+  accountRevision() {
+    return this.revision.read();
+  }
+}
+
+const INSERT_ACCOUNT = `INSERT INTO accounts
+    (id, kind, created_at, name, overdraft, monthly_limit, policy, rate_limit, closed_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+
+const UPDATE_ACCOUNT = `UPDATE accounts SET name = $2, overdraft = $3, monthly_limit = $4, policy = $5,
+    rate_limit = $6, closed_at = $7 WHERE id = $1`;
+
+/** The columns that `changeAccount` may change, in the order of the statements. */
+function encodeSettings({ name, overdraft, monthlyLimit, policy, rateLimit, closedAt }: AccountRecord) {
+  return [
+    name,
+    overdraft,
+    monthlyLimit,
+    JSON.stringify(policy),
+    encodeNullableJson(rateLimit),
+    closedAt,
+  ] as const;
+}
+
+function isDone(verdict: OwnerVerdict): boolean {
+  return verdict === "done";
+}
+
+async function findAccount(sql: SqlRunner, id: string): Promise<AccountRecord | null> {
+  const [row] = await sql.run<AccountRow>("SELECT * FROM accounts WHERE id = $1", [id]);
+  return row === undefined ? null : readAccount(row);
+}
+
+async function writeMember(sql: SqlRunner, member: MemberRecord): Promise<void> {
+  const { organizationId, userId, role, dailyLimit, createdAt } = member;
+  await sql.run(
+    `INSERT INTO members (organization_id, user_id, role, daily_limit, created_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role, daily_limit = excluded.daily_limit`,
+    [organizationId, userId, role, dailyLimit, createdAt],
+  );
+}
+
+async function listOwners(sql: SqlRunner, organizationId: string) {
+  return sql.run<{ userId: string; isOpen: boolean }>(
+    `SELECT user_id AS "userId", accounts.id IS NOT NULL AND closed_at IS NULL AS "isOpen"
+     FROM members LEFT JOIN accounts ON accounts.id = user_id
+     WHERE organization_id = $1 AND role = 'owner'`,
+    [organizationId],
+  );
+}
+
+/** Returns whether a user is the last owner of an organization that is not closed. */
+async function ownsAlone(sql: SqlRunner, userId: string): Promise<boolean> {
+  const owned = await sql.run<{ id: string }>(
+    `SELECT organization_id AS id FROM members JOIN accounts ON accounts.id = organization_id
+     WHERE user_id = $1 AND role = 'owner' AND closed_at IS NULL`,
+    [userId],
+  );
+  for (const { id } of owned) if (isLastOwner(await listOwners(sql, id), userId)) return true;
+  return false;
+}
+
+function readAccount(row: AccountRow): AccountRecord {
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    overdraft: readNullableInteger(row.overdraft),
+    monthlyLimit: readNullableInteger(row.monthly_limit),
+    policy: { ...OPEN_POLICY, ...(JSON.parse(row.policy) as Partial<Policy>) },
+    rateLimit: readNullableJson<RateLimit>(row.rate_limit),
+    createdAt: readInteger(row.created_at),
+    closedAt: readNullableInteger(row.closed_at),
+  };
+}
+
+function readMember(row: MemberRow): MemberRecord {
+  return {
+    organizationId: row.organization_id,
+    userId: row.user_id,
+    role: row.role,
+    dailyLimit: readNullableInteger(row.daily_limit),
+    createdAt: readInteger(row.created_at),
+  };
+}

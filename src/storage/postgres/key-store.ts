@@ -1,0 +1,119 @@
+import type { KeyQuery, KeyStore } from "../../core/accounts/key-store.ts";
+import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
+import type { KeyRecord } from "../../core/accounts/records.ts";
+import type { Postgres, SqlRunner } from "./client.ts";
+import { Revision } from "./revision.ts";
+import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
+
+interface KeyRow {
+  id: string;
+  kind: KeyRecord["kind"];
+  account_id: string;
+  user_id: string | null;
+  name: string;
+  hash: string;
+  hint: string;
+  spend_limit: string | null;
+  models: string | null;
+  rate_limit: string | null;
+  prompt_log_seconds: string | null;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+/** API keys in PostgreSQL. Every change raises the revision in the same transaction. */
+export class PostgresKeyStore implements KeyStore {
+  private readonly revision: Revision;
+
+  constructor(private readonly database: Postgres) {
+    this.revision = new Revision(database, "keys");
+  }
+
+  async insertKey(key: KeyRecord) {
+    const { id, kind, accountId, userId, hash, hint, createdAt, revokedAt } = key;
+    const fixed = [id, kind, accountId, userId, hash, hint, createdAt, revokedAt];
+    await this.revision.change((sql) => sql.run(INSERT_KEY, [...fixed, ...encodeSettings(key)]));
+  }
+
+  findKey(id: string) {
+    return findOne(this.database, "SELECT * FROM api_keys WHERE id = $1", [id]);
+  }
+
+  findKeyByHash(hash: string) {
+    return findOne(this.database, "SELECT * FROM api_keys WHERE hash = $1", [hash]);
+  }
+
+  async listKeys({ accountId, afterId, limit }: KeyQuery = {}) {
+    // Ids rise with time.
+    const rows = await this.database.run<KeyRow>(
+      `SELECT * FROM api_keys WHERE ($1::text IS NULL OR account_id = $1) AND ($2::text IS NULL OR id < $2)
+       ORDER BY id DESC LIMIT $3::bigint`,
+      [accountId ?? null, afterId ?? null, limit ?? null],
+    );
+    return rows.map(readKey);
+  }
+
+  async changeKey(id: string, change: (key: KeyRecord) => KeyRecord) {
+    const replace = async (sql: SqlRunner) => {
+      const key = await findOne(sql, "SELECT * FROM api_keys WHERE id = $1", [id]);
+      return key === null ? null : findOne(sql, UPDATE_KEY, [id, ...encodeSettings(change(key))]);
+    };
+    return this.revision.change(replace, (key) => key !== null);
+  }
+
+  async revokeKey(id: string, revokedAt: number) {
+    return this.revision.change((sql) =>
+      findOne(
+        sql,
+        "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2::bigint) WHERE id = $1 RETURNING *",
+        [id, revokedAt],
+      ),
+    );
+  }
+
+  keyRevision() {
+    return this.revision.read();
+  }
+}
+
+const INSERT_KEY = `INSERT INTO api_keys
+    (id, kind, account_id, user_id, hash, hint, created_at, revoked_at,
+     name, spend_limit, models, rate_limit, prompt_log_seconds, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
+
+const UPDATE_KEY = `UPDATE api_keys SET name = $2, spend_limit = $3, models = $4, rate_limit = $5,
+    prompt_log_seconds = $6, expires_at = $7 WHERE id = $1 RETURNING *`;
+
+/** The columns that `changeKey` may change, in the order of the statements. */
+function encodeSettings({ name, spendLimit, models, rateLimit, promptLog, expiresAt }: KeyRecord) {
+  return [name, spendLimit, encodeNullableJson(models), encodeNullableJson(rateLimit), promptLog, expiresAt];
+}
+
+async function findOne(
+  sql: SqlRunner,
+  text: string,
+  values: Parameters<SqlRunner["run"]>[1],
+): Promise<KeyRecord | null> {
+  const [row] = await sql.run<KeyRow>(text, values);
+  return row === undefined ? null : readKey(row);
+}
+
+function readKey(row: KeyRow): KeyRecord {
+  return {
+    id: row.id,
+    kind: row.kind,
+    accountId: row.account_id,
+    userId: row.user_id,
+    name: row.name,
+    hash: row.hash,
+    hint: row.hint,
+    spendLimit: readNullableInteger(row.spend_limit),
+    models: readNullableJson<string[]>(row.models),
+    rateLimit: readNullableJson<KeyRateLimit>(row.rate_limit),
+    promptLog: readNullableInteger(row.prompt_log_seconds),
+    createdAt: readInteger(row.created_at),
+    expiresAt: readNullableInteger(row.expires_at),
+    revokedAt: readNullableInteger(row.revoked_at),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Postgres, SqlRunner } from "./client.ts";
+import { readInteger } from "./values.ts";
+
+/**
+ * A number that rises with every change of a group of tables, so that other processes notice the change. Its row is also the lock
+ * of the group: what a change reads, no other process changes until it ends, as with the write lock of SQLite.
+ */
+export class Revision {
+  /** `name` is a revision that a migration has created. */
+  constructor(
+    private readonly database: Postgres,
+    private readonly name: "accounts" | "keys" | "provider_keys" | "catalog",
+  ) {}
+
+  async read(): Promise<number> {
+    const [row] = await this.database.run<{ revision: string }>(
+      "SELECT revision FROM revisions WHERE name = $1",
+      [this.name],
+    );
+    return readInteger(row?.revision ?? "");
+  }
+
+  /**
+   * Runs `work` in one transaction, which no other change of the group overlaps, and raises the revision if `hasChanged` of its
+   * result, by default always. Returns what `work` returns.
+   */
+  change<Result>(
+    work: (sql: SqlRunner) => Promise<Result>,
+    hasChanged?: (result: Result) => boolean,
+  ): Promise<Result> {
+    return this.database.transaction(async (sql) => {
+      if (hasChanged === undefined) {
+        await this.raise(sql);
+        return work(sql);
+      }
+      await sql.run("SELECT FROM revisions WHERE name = $1 FOR UPDATE", [this.name]);
+      const result = await work(sql);
+      if (hasChanged(result)) await this.raise(sql);
+      return result;
+    });
+  }
+
+  private async raise(sql: SqlRunner): Promise<void> {
+    await sql.run("UPDATE revisions SET revision = revision + 1 WHERE name = $1", [this.name]);
+  }
+}
