@@ -14,7 +14,7 @@ import type { LedgerStore } from "../core/ledger/ledger-store.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
-import type { UsageReports, UsageStore } from "../core/usage/usage-store.ts";
+import type { GenerationList, UsageReports, UsageStore } from "../core/usage/usage-store.ts";
 import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
@@ -57,7 +57,7 @@ export interface Stores extends KeyStores {
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
-  readonly usage: UsageStore & UsageReports;
+  readonly usage: UsageStore & UsageReports & GenerationList;
   /** Lists the damaged lines of the journal, which are kept in files of their own. */
   listDamagedLines(): readonly DamagedLines[];
   /** Returns whether a gateway runs on these stores. */

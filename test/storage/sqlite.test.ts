@@ -12,6 +12,7 @@ import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testCreditChanges } from "./contracts/credit-changes.ts";
+import { testGenerationList } from "./contracts/generation-list.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testLedgerStore } from "./contracts/ledger-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
@@ -29,6 +30,7 @@ describe("SQLite", () => {
   testPromptLogStore(() => new SqlitePromptLogStore(connect()));
   testSettingsStore(() => createSqliteSettingsStore(connect()));
   testUsageStore(() => new SqliteUsageStore(connect()));
+  testGenerationList(() => new SqliteUsageStore(connect()));
   const connectStores = () => {
     const database = connect();
     return { ledger: new SqliteLedgerStore(database), usage: new SqliteUsageStore(database) };

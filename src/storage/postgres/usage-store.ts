@@ -3,8 +3,14 @@ import { dayOf } from "../../base/time.ts";
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { UsageQuery } from "../../core/usage/report.ts";
-import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import type {
+  GenerationList,
+  GenerationQuery,
+  UsageReports,
+  UsageStore,
+} from "../../core/usage/usage-store.ts";
 import { type Postgres, sqlStateOf } from "./client.ts";
+import { listGenerations } from "./generation-list.ts";
 import { dayOfId, Partitions, UNDATED } from "./partitions.ts";
 import { addQuarantined, listQuarantined } from "./quarantine.ts";
 import { requireEpoch } from "./require-epoch.ts";
@@ -24,7 +30,7 @@ export interface LedgerDatabase {
 }
 
 /** The generation records in PostgreSQL. */
-export class PostgresUsageStore implements UsageStore, UsageReports {
+export class PostgresUsageStore implements UsageStore, UsageReports, GenerationList {
   private readonly database: Postgres;
   private readonly identity: () => GatewayIdentity | null;
   private readonly partitions: Partitions;
@@ -73,6 +79,10 @@ export class PostgresUsageStore implements UsageStore, UsageReports {
 
   sumUsage(query: UsageQuery) {
     return reportUsage(this.database, query);
+  }
+
+  listGenerations(query: GenerationQuery) {
+    return listGenerations(this.database, query);
   }
 
   async findOpenUsage() {

@@ -276,4 +276,8 @@ export const MIGRATIONS: readonly string[] = [
       UNION ALL SELECT -amount FROM transfers WHERE from_account = balances.account_id AND kind <> 'usage'
     ));
   `,
+  // Lists of an account's generations.
+  `
+  CREATE INDEX generations_account ON generations (account_id, id);
+  `,
 ];

@@ -4,7 +4,13 @@ import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
 import { sumByDay } from "../../core/usage/day-sums.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { UsageQuery } from "../../core/usage/report.ts";
-import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import type {
+  GenerationList,
+  GenerationQuery,
+  UsageReports,
+  UsageStore,
+} from "../../core/usage/usage-store.ts";
+import { listGenerations } from "./generation-list.ts";
 import { Quarantine } from "./quarantine.ts";
 import { TransferWriter } from "./transfers.ts";
 import { UsageDays } from "./usage-days.ts";
@@ -14,7 +20,7 @@ interface RecordRow {
 }
 
 /** The generation records in SQLite. Fields that queries use have columns; the whole record is JSON. */
-export class SqliteUsageStore implements UsageStore, UsageReports {
+export class SqliteUsageStore implements UsageStore, UsageReports, GenerationList {
   private readonly transfers: TransferWriter;
   private readonly days: UsageDays;
   private readonly quarantine: Quarantine;
@@ -54,6 +60,10 @@ export class SqliteUsageStore implements UsageStore, UsageReports {
 
   async sumUsage(query: UsageQuery) {
     return this.days.report(query);
+  }
+
+  async listGenerations(query: GenerationQuery) {
+    return listGenerations(this.database, query);
   }
 
   async findOpenUsage() {

@@ -7,6 +7,7 @@ import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts
 import { POSTGRES_BIN } from "../../support/postgres.ts";
 import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
 import { testCreditChanges } from "../contracts/credit-changes.ts";
+import { testGenerationList } from "../contracts/generation-list.ts";
 import { testLedgerStore } from "../contracts/ledger-store.ts";
 import { testUsageStore } from "../contracts/usage-store.ts";
 import { usePostgres } from "./databases.ts";
@@ -14,6 +15,7 @@ import { usePostgres } from "./databases.ts";
 describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
   const connect = usePostgres();
   testUsageStore(() => new PostgresUsageStore({ database: connect() }));
+  testGenerationList(() => new PostgresUsageStore({ database: connect() }));
   const connectStores = () => {
     const database = connect();
     const ledger = new PostgresLedgerStore({ database, maintenance: database });
