@@ -66,6 +66,11 @@ export class BoundedMap<Key, Value> {
     for (const { value } of this.entries.values()) yield value;
   }
 
+  /** Lists the entries, the oldest first. */
+  *[Symbol.iterator](): IterableIterator<[Key, Value]> {
+    for (const [key, { value }] of this.entries) yield [key, value];
+  }
+
   clear(): void {
     this.entries.clear();
     this.totalCost = 0;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type LiveGateways, shareOf } from "../../src/core/limits/limit-share.ts";
+import type { LiveGateways } from "../../src/core/gateways/gateway-registry.ts";
+import { shareOf } from "../../src/core/limits/limit-share.ts";
 import { MemoryRateLimiter } from "../../src/core/limits/memory-rate-limiter.ts";
 import { type LimitScope, NO_LIMIT } from "../../src/core/limits/rate-limiter.ts";
 import { LEASE_MS } from "./contracts/rate-limiter.ts";

@@ -1,13 +1,6 @@
 import { crc32 } from "../../base/hash.ts";
+import type { LiveGateways } from "../gateways/gateway-registry.ts";
 import type { LimitScope } from "./rate-limiter.ts";
-
-/** The live gateways on one database, as one of them sees them. */
-export interface LiveGateways {
-  /** How many there are, including this one. */
-  readonly count: number;
-  /** The index of this one in the order of their ids, from 0 on. */
-  readonly rank: number;
-}
 
 /**
  * Returns the live gateways; null while others may not have counted this one yet: it has no share until then, so that the shares

@@ -101,7 +101,7 @@ export function tokensToReserve(request: LimitRequest, left: number): number {
 }
 
 /** The prompt, and one token of the answer. */
-function leastTokens({ promptTokens, completionTokens }: LimitRequest): number {
+export function leastTokens({ promptTokens, completionTokens }: LimitRequest): number {
   return promptTokens + Math.min(1, completionTokens);
 }
 

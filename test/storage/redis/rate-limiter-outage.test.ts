@@ -1,0 +1,196 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createSystemRandom } from "../../../src/base/random.ts";
+import { type LimitScope, NO_LIMIT } from "../../../src/core/limits/rate-limiter.ts";
+import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
+import { RedisRateLimiter } from "../../../src/storage/redis/rate-limiter.ts";
+import { eventually } from "../../support/eventually.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
+import { createTestClock, type TestClock } from "../../support/test-clock.ts";
+
+const LEASE_MS = 1_000_000;
+const COMMAND_MS = 50;
+
+/** A gateway's connection and limiter. */
+interface Gateway {
+  readonly redis: Redis;
+  readonly limiter: RedisRateLimiter;
+}
+
+describe.skipIf(REDIS_SERVER === null)("two gateways that count in one Redis", () => {
+  let server: TestRedis;
+  let clock: TestClock;
+  let a: Gateway;
+  let b: Gateway;
+  let made = 0;
+
+  beforeAll(async () => {
+    server = await startTestRedis();
+  });
+  afterAll(() => server.remove());
+  beforeEach(async () => {
+    await server.command("FLUSHALL");
+    clock = createTestClock();
+    [a, b] = await Promise.all([openGateway(0), openGateway(1)]);
+  });
+  afterEach(() => {
+    for (const { redis, limiter } of [a, b]) {
+      limiter.close();
+      redis.close();
+    }
+  });
+
+  async function openGateway(rank: number): Promise<Gateway> {
+    const redis = connectRedis({ url: server.url, clock });
+    await redis.start();
+    const findLiveGateways = () => ({ count: 2, rank });
+    const random = createSystemRandom();
+    const limiter = new RedisRateLimiter({ redis, clock, random, leaseMs: LEASE_MS, findLiveGateways });
+    await limiter.start();
+    return { redis, limiter };
+  }
+
+  const scopeOf = (limit: Partial<LimitScope["limit"]>): LimitScope => ({
+    source: "key",
+    id: "key_a",
+    limit: { ...NO_LIMIT, ...limit },
+  });
+
+  /** Asks a gateway to admit a generation. Returns its id, or null if it is rejected. */
+  async function admit({ limiter }: Gateway, scope: LimitScope, tokens = 1): Promise<string | null> {
+    const id = `gen_${made++}`;
+    const request = { id, scopes: [scope], promptTokens: tokens, completionTokens: 0 };
+    return (await limiter.admit(request, clock.now())).kind === "admitted" ? id : null;
+  }
+
+  /** Asks a gateway again and again. Returns how many generations it admits before it rejects one. */
+  async function fill(gateway: Gateway, scope: LimitScope, most = 100): Promise<number> {
+    for (let count = 0; count < most; count++) if ((await admit(gateway, scope)) === null) return count;
+    return most;
+  }
+
+  /** Lets probes be sent until both gateways count in Redis, and leaves time for the answers. */
+  function inRedis(): Promise<unknown> {
+    let polls = 0;
+    return eventually("both count in Redis", () => {
+      if (polls++ % 20 === 0) clock.advance(1_000);
+      return [a, b].every(({ limiter }) => limiter.countsInRedis);
+    });
+  }
+
+  /** Lets commands that wait for a server that does not answer reach their deadlines. */
+  async function untilAway(): Promise<void> {
+    for (let call = 0; call < 5; call++) {
+      const calls = [a, b].map(({ limiter }) => limiter.peek([scopeOf({ concurrent: 1 })], clock.now()));
+      clock.advance(COMMAND_MS);
+      await Promise.all(calls);
+    }
+  }
+
+  test("admit together exactly the requests per minute and the concurrent requests of a key", async () => {
+    const scope = scopeOf({ requestsPerMinute: 10, concurrent: 7 });
+    expect(await fill(a, scope, 4)).toBe(4);
+    const running = await admit(b, scope);
+    expect(await fill(b, scope)).toBe(2);
+    expect(await fill(a, scope)).toBe(0);
+    b.limiter.settle(running as string, 1);
+    expect(await admit(b, scope)).not.toBeNull();
+    expect(await fill(a, { ...scope, limit: { ...scope.limit, concurrent: null } })).toBe(2);
+  });
+
+  test("admit exactly the limit in all while Redis is killed, and after it is back without its data", async () => {
+    const scope = scopeOf({ requestsPerMinute: 10 });
+    expect(await fill(a, scope, 4)).toBe(4);
+    expect(await fill(b, scope, 2)).toBe(2);
+    await server.kill();
+    await untilAway();
+    expect([a, b].map(({ limiter }) => limiter.countsInRedis)).toEqual([false, false]);
+    expect(await fill(a, scope)).toBe(1);
+    expect(await fill(b, scope, 2)).toBe(2);
+    await server.start();
+    await inRedis();
+    expect(await fill(a, scope)).toBe(1);
+    expect(await fill(b, scope)).toBe(0);
+  });
+
+  test("a request is decided by the share after 50 ms if Redis does not answer, and not counted twice when it goes on", async () => {
+    const scope = scopeOf({ requestsPerMinute: 10, concurrent: 8 });
+    expect(await fill(a, scope, 2)).toBe(2);
+    expect(await fill(b, scope, 2)).toBe(2);
+    server.pause();
+    try {
+      await untilAway();
+      expect(await fill(a, scope)).toBe(2);
+    } finally {
+      server.resume();
+    }
+    await inRedis();
+    expect(await fill(b, scope)).toBe(2);
+    expect(await fill(b, { ...scope, limit: { ...scope.limit, concurrent: null } })).toBe(2);
+  });
+
+  test("concurrent requests are counted again in a Redis that has lost them", async () => {
+    const scope = scopeOf({ concurrent: 5 });
+    const first = await admit(a, scope);
+    expect(await fill(b, scope, 2)).toBe(2);
+    await server.kill();
+    await untilAway();
+    await server.start();
+    await inRedis();
+    expect(await fill(a, scope)).toBe(2);
+    a.limiter.settle(first as string, 1);
+    await a.limiter.peek([scope], clock.now());
+    expect(await fill(b, scope)).toBe(1);
+  });
+
+  test("tokens that were used while Redis was away count in it afterwards", async () => {
+    const scope = scopeOf({ tokensPerMinute: 100_000 });
+    await untilPaused(async () => {
+      const id = await admit(a, scope, 30_000);
+      a.limiter.settle(id as string, 40_000);
+    });
+    const { tokens } = await b.limiter.peek([scope], clock.now());
+    expect(tokens?.remaining).toBe(60_000);
+  });
+
+  /** Works while Redis is away, and returns when both gateways count in it again. */
+  async function untilPaused(work: () => Promise<void>): Promise<void> {
+    server.pause();
+    try {
+      await untilAway();
+      await work();
+    } finally {
+      server.resume();
+    }
+    await inRedis();
+  }
+
+  test("a running request of a gateway that has died lapses, one of a gateway that lives does not", async () => {
+    const [scope, renewedMs] = [scopeOf({ concurrent: 2 }), 60_000];
+    const random = createSystemRandom();
+    const limiterOf = async (own: TestClock, redis: Redis) => {
+      const limiter = new RedisRateLimiter({
+        redis,
+        clock: own,
+        random,
+        leaseMs: LEASE_MS,
+        findLiveGateways: () => null,
+        test: { prefix: "lapse:", renewedMs },
+      });
+      await limiter.start();
+      return limiter;
+    };
+    const dead = await limiterOf(createTestClock(), a.redis);
+    const live = await limiterOf(clock, b.redis);
+    const ask = async (limiter: RedisRateLimiter, id: string) =>
+      (await limiter.admit({ id, scopes: [scope], promptTokens: 1, completionTokens: 0 }, clock.now())).kind;
+    expect(await ask(dead, "gen_dead")).toBe("admitted");
+    expect(await ask(live, "gen_live")).toBe("admitted");
+    for (let passed = 0; passed < renewedMs; passed += 20_000) {
+      expect(await ask(live, "gen_more")).toBe("rejected");
+      clock.advance(20_000);
+      clock.advance(5);
+    }
+    expect(await ask(live, "gen_next")).toBe("admitted");
+    expect(await ask(live, "gen_beyond")).toBe("rejected");
+  });
+});
