@@ -32,6 +32,9 @@ const MOST_TRANSLATED = 2;
 /** The maximum cost of a lane without translation: the same, within the noise of one run. */
 const MOST_ALIKE = 1.2;
 const MOST_GROWTH = 1.2;
+/** The processor time of the gateway on PostgreSQL, as a multiple of that on SQLite, without the database's own. */
+const MOST_ON_POSTGRES = 1.25;
+const MOST_ADDED_ON_POSTGRES_MS = 1;
 const MOST_PLANNING_US = 15;
 
 /** Compares the findings with the goals. */
@@ -42,6 +45,13 @@ export function checkGoals(findings: Findings): Verdict[] {
     ...lanes,
     checkPlanning(findings),
     checkGrowth(findings),
+    checkQuotient(
+      `CPU, small request, with PostgreSQL: at most ${MOST_ON_POSTGRES}x of that with SQLite`,
+      findings.median("small.cpu", "postgres"),
+      findings.median("small.cpu", "gateway"),
+      MOST_ON_POSTGRES,
+    ),
+    checkAddedTime(findings),
   ];
 }
 
@@ -81,6 +91,13 @@ function checkPlanning(findings: Findings): Verdict {
   const us = findings.median("planning.cpu", "gateway");
   if (us === null) return { aim, isMet: null, found: "not measured" };
   return { aim, isMet: us <= MOST_PLANNING_US, found: `${us.toFixed(1)} µs` };
+}
+
+function checkAddedTime(findings: Findings): Verdict {
+  const aim = `Time added to a small request with PostgreSQL, p50: below ${MOST_ADDED_ON_POSTGRES_MS} ms`;
+  const ms = findings.median("latency.answer.added.p50", "postgres");
+  if (ms === null) return { aim, isMet: null, found: "not measured" };
+  return { aim, isMet: ms < MOST_ADDED_ON_POSTGRES_MS, found: `${ms.toFixed(2)} ms` };
 }
 
 function checkGrowth(findings: Findings): Verdict {

@@ -39,6 +39,8 @@ export interface Trial {
 export interface Outcome extends LoadResult {
   /** Processor time of the target over the whole run; 0 for `direct`. */
   readonly cpuUs: number;
+  /** Processor time of its database server; 0 without one. */
+  readonly databaseCpuUs: number;
   /** The maximum of paced streams that the upstream was sending at the same time. */
   readonly peakStreams: number;
 }
@@ -68,13 +70,15 @@ export class Harness {
   async run(target: Target, trial: Trial): Promise<Outcome> {
     const marker = `mark${(++this.#trials).toString().padStart(6, "0")}`;
     await this.#set({ ...trial, stream: trial.events > 0, latencyMs: 0, marker });
-    const before = readCpuOf(target);
+    const before = readCpuOf(target.pid);
+    const databaseBefore = readCpuOf(target.databasePid);
     const result = await this.#load(orderOf(target, trial, marker));
     if (target.pid !== null) await Bun.sleep(SETTLE_MS);
-    const cpuUs = cpuBetween(before, readCpuOf(target));
+    const cpuUs = cpuBetween(before, readCpuOf(target.pid));
+    const databaseCpuUs = cpuBetween(databaseBefore, readCpuOf(target.databasePid));
     const count = await this.#count();
     refuseWrong(result, count, target.door);
-    return { ...result, cpuUs, peakStreams: count.peakStreams };
+    return { ...result, cpuUs, databaseCpuUs, peakStreams: count.peakStreams };
   }
 
   async stop(): Promise<void> {
@@ -117,8 +121,8 @@ function refuseWrong(result: LoadResult, count: UpstreamCount, { api, vendor }: 
 
 const NO_CPU: CpuReading = { byThread: new Map(), coarseNs: 0 };
 
-function readCpuOf(target: Target): CpuReading {
-  return target.pid === null ? NO_CPU : readCpu(target.pid);
+function readCpuOf(pid: number | null): CpuReading {
+  return pid === null ? NO_CPU : readCpu(pid);
 }
 
 /** A helper process that is asked one question at a time. */

@@ -52,7 +52,7 @@ export function readResidentMb(pid: number): number {
 }
 
 /** Returns `pid` and all its descendants. */
-function readTree(pid: number): string[] {
+export function readTree(pid: number): string[] {
   const children = new Map<string, string[]>();
   for (const entry of list("/proc")) {
     if (!/^\d+$/.test(entry)) continue;

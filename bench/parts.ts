@@ -30,8 +30,10 @@ export async function measureSmall(bench: Bench): Promise<void> {
   const trial = closedTrial(plan.closedMs, {});
   await warmUp(bench, "small", trial);
   for (let round = 1; round <= plan.rounds; round++) {
-    await each(bench, "small", trial, round, (outcome, { name }) => {
+    await each(bench, "small", trial, round, (outcome, { name, databasePid }) => {
       addCpu(bench, "small.cpu", name, round, outcome);
+      if (databasePid !== null)
+        bench.findings.add("small.database", name, round, outcome.databaseCpuUs / outcome.requests);
       bench.findings.add(`small.rps.${CONNECTIONS}`, name, round, rate(outcome));
     });
     for (const connections of plan.otherConnections) {

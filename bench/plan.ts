@@ -21,6 +21,8 @@ export interface Plan {
   readonly targets: readonly TargetName[];
   /** The checkout whose gateway is measured too, as the target `before`; `null` without one. */
   readonly before: string | null;
+  /** A PostgreSQL server is started for the target `postgres`. */
+  readonly hasPostgres: boolean;
   readonly rounds: number;
   readonly warmUp: WarmUp;
   readonly closedMs: number;
@@ -62,13 +64,15 @@ export interface Soak {
 
 /** Printed by `--help`. */
 export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}] [--targets=${TARGET_NAMES.join(",")}]
-                 [--memory-requests=100000] [--before=../other-checkout]
+                 [--memory-requests=100000] [--before=../other-checkout] [--store=postgres]
 
   --quick            about a minute: short slices, one number of connections, no long run
   --only             only these parts
   --targets          only these targets
   --before           another checkout of this repository, with its packages installed: its gateway becomes the
                      column "before", to measure what a change costs within one run
+  --store            postgres: the gateway once more, on a PostgreSQL that the bench starts, as the column
+                     "postgres"
   --memory-requests  how many requests the long run sends to each target (0 leaves it out). Unless it is
                      given, the long run takes the relay and the gateway only, 100,000 requests each.`;
 
@@ -87,18 +91,23 @@ export function readPlan(args: readonly string[]): Plan | null {
       targets: { type: "string" },
       "memory-requests": { type: "string" },
       before: { type: "string" },
+      store: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return null;
   const before = values.before === undefined ? null : resolve(values.before);
-  const known = TARGET_NAMES.filter((name) => name !== "before" || before !== null);
+  const hasPostgres = readStore(values.store);
+  const known = TARGET_NAMES.filter(
+    (name) => (name !== "before" || before !== null) && (name !== "postgres" || hasPostgres),
+  );
   const targets = pickNames("--targets", values.targets, known);
   return {
     isQuick: values.quick,
     parts: pickNames("--only", values.only, PART_NAMES),
     targets,
     before,
+    hasPostgres,
     ...(values.quick ? QUICK : FULL),
     soak: planSoak(values["memory-requests"], values.quick, targets),
   };
@@ -122,10 +131,15 @@ const QUICK = {
   slowStreams: { count: 250, opensPerSecond: 250, events: 14, intervalMs: 250, restMs: 1_000 },
 } as const;
 
+function readStore(given: string | undefined): boolean {
+  if (given !== undefined && given !== "postgres") throw new Error(`--store: "${given}" is not postgres`);
+  return given === "postgres";
+}
+
 function planSoak(given: string | undefined, isQuick: boolean, targets: readonly TargetName[]): Soak | null {
   const measurable = targets.filter((name) => name !== "direct");
   if (given === undefined) {
-    const own = measurable.filter((name) => name !== "portkey");
+    const own = measurable.filter((name) => name !== "portkey" && name !== "postgres");
     return isQuick ? null : { requests: DEFAULT_SOAK_REQUESTS, targets: own, limitMs: SOAK_LIMIT_MS };
   }
   const requests = Number(given);

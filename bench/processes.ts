@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
 import type { Subprocess } from "bun";
+import { readTree } from "./measure.ts";
 
 const READY_MS = 20_000;
 const POLL_MS = 50;
@@ -11,6 +12,7 @@ const GRACE_MS = 3_000;
 export type Core = "target" | "harness";
 
 const running = new Set<Subprocess>();
+const cleanups = new Set<() => Promise<void>>();
 const cores = readCores();
 
 /** Returns the command that pins `command` to its core; `command` itself where that is not possible. */
@@ -23,6 +25,20 @@ export function pinned(core: Core, command: readonly string[]): string[] {
 export function describePinning(): string {
   if (cores === null) return "not pinned";
   return `targets on core ${cores[0]}, load and upstream on core ${cores[1]}`;
+}
+
+/** Pins a running process and those that it has started, and with them those that it will start. */
+export function pinRunning(core: Core, pid: number): void {
+  if (cores === null) return;
+  const number = String(core === "target" ? cores[0] : cores[1]);
+  for (const member of readTree(pid)) Bun.spawnSync(["taskset", "-a", "-p", "-c", number, member]);
+}
+
+/** Registers what ends a server that is not one process. The returned function does it. */
+export function adoptServer(remove: () => Promise<void>): () => Promise<void> {
+  const cleanup = () => (cleanups.delete(cleanup) ? remove() : Promise.resolve());
+  cleanups.add(cleanup);
+  return cleanup;
 }
 
 /** Registers a process, so that it is ended with the bench. */
@@ -44,6 +60,7 @@ export async function end(process: Subprocess): Promise<void> {
 /** Ends every process that the bench has started. */
 export async function endAll(): Promise<void> {
   await Promise.all([...running].map(end));
+  await Promise.all([...cleanups].map((cleanup) => cleanup()));
 }
 
 /** Ends every process without waiting, as the last resort. */

@@ -21,6 +21,7 @@ const SECTIONS: readonly Section[] = [
     title: "CPU time of the target (16 connections; less is better)",
     rows: [
       { figure: "small.cpu", label: "small request, µs", decimals: 0 },
+      { figure: "small.database", label: "its database's, µs", decimals: 0 },
       { figure: "large.cpu", label: "200 kB body, µs", decimals: 0 },
       { figure: "stream.cpu", label: "100-event stream, µs", decimals: 0 },
       { figure: "stream.base", label: "1-event stream, µs", decimals: 0 },
@@ -77,13 +78,25 @@ const SECTIONS: readonly Section[] = [
 
 const LABEL_WIDTH = 28;
 const COLUMN_WIDTH = 11;
-const RATIOS: readonly TargetName[] = ["portkey", "relay", "before"];
+/** Two columns that are divided. */
+interface Ratio {
+  readonly head: string;
+  readonly of: TargetName;
+  readonly by: TargetName;
+}
+
+const RATIOS: readonly Ratio[] = [
+  { head: "gw/portkey", of: "gateway", by: "portkey" },
+  { head: "gw/relay", of: "gateway", by: "relay" },
+  { head: "gw/before", of: "gateway", by: "before" },
+  { head: "pg/gw", of: "postgres", by: "gateway" },
+];
 
 /** Returns the whole report as text. */
 export function renderReport(findings: Findings, plan: Plan): string {
   const { targets } = plan;
-  const ratios = targets.includes("gateway") ? RATIOS.filter((name) => targets.includes(name)) : [];
-  const heads = [...targets, ...ratios.map((name) => `gw/${name}`)];
+  const ratios = RATIOS.filter(({ of, by }) => targets.includes(of) && targets.includes(by));
+  const heads = [...targets, ...ratios.map(({ head }) => head)];
   const lines = ["", line("", heads)];
   for (const { title, rows } of SECTIONS) {
     const filled = rows.filter((row) => targets.some((name) => findings.median(row.figure, name) !== null));
@@ -94,10 +107,11 @@ export function renderReport(findings: Findings, plan: Plan): string {
   return [...lines, ...renderFailures(findings), ...renderVerdicts(checkGoals(findings)), ""].join("\n");
 }
 
-function renderRow(findings: Findings, plan: Plan, ratios: readonly TargetName[], row: Row): string {
+function renderRow(findings: Findings, plan: Plan, ratios: readonly Ratio[], row: Row): string {
   const values = plan.targets.map((name) => findings.median(row.figure, name));
-  const ours = findings.median(row.figure, "gateway");
-  const quotients = ratios.map((name) => renderQuotient(ours, findings.median(row.figure, name)));
+  const quotients = ratios.map(({ of, by }) =>
+    renderQuotient(findings.median(row.figure, of), findings.median(row.figure, by)),
+  );
   const label = row.label.replace("%streams", plan.slowStreams.count.toLocaleString("en-US"));
   return line(`  ${label}`, [...values.map((value) => renderValue(value, row.decimals)), ...quotients]);
 }

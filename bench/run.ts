@@ -43,7 +43,8 @@ async function main(): Promise<void> {
   if (plan.isQuick) console.log(QUICK_NOTE);
   const file = await keep({ startedAt, seconds: secondsSince(startedAt), machine, plan, findings });
   console.log(`All rounds: ${file} (${secondsSince(startedAt)} s)`);
-  if (findings.failures.some(({ target }) => target === "gateway")) process.exitCode = 1;
+  if (findings.failures.some(({ target }) => target === "gateway" || target === "postgres"))
+    process.exitCode = 1;
 }
 
 async function measure(plan: Plan): Promise<Findings> {

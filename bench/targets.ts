@@ -2,13 +2,14 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
+import { startDatabase } from "./database.ts";
 import { LANES, type LaneName } from "./lanes.ts";
 import type { ClientApi, Door } from "./messages.ts";
 import { preparePortkey } from "./peers.ts";
 import { adopt, end, findFreePort, pinned, waitUntilReady } from "./processes.ts";
 
 /** Every target, in the order of the report's columns. */
-export const TARGET_NAMES = ["direct", "relay", "before", "gateway", "portkey"] as const;
+export const TARGET_NAMES = ["direct", "relay", "before", "gateway", "postgres", "portkey"] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 /** A running target. */
@@ -19,6 +20,8 @@ export interface Target {
   readonly lanes: ReadonlyMap<LaneName, Door>;
   /** The process to measure; `null` for `direct`. */
   readonly pid: number | null;
+  /** The database server that it uses; `null` without one. */
+  readonly databasePid: number | null;
   stop(): Promise<void>;
 }
 
@@ -46,7 +49,8 @@ const STARTERS: Record<TargetName, (site: Site) => Promise<Target>> = {
   direct: startDirect,
   relay: startRelay,
   before: startBefore,
-  gateway: (site) => startGateway("gateway", root, site),
+  gateway: (site) => startGateway({ name: "gateway", checkout: root }, site),
+  postgres: startOnPostgres,
   portkey: startPortkey,
 };
 
@@ -61,7 +65,7 @@ export async function startTarget(name: TargetName, site: Site): Promise<Target 
 
 async function startDirect({ upstreamPort }: Site): Promise<Target> {
   const door = { ...CHAT, port: upstreamPort, headers: BEARER };
-  return { name: "direct", door, lanes: NO_LANES, pid: null, stop: async () => {} };
+  return { name: "direct", door, lanes: NO_LANES, pid: null, databasePid: null, stop: async () => {} };
 }
 
 async function startRelay({ upstreamPort }: Site): Promise<Target> {
@@ -75,17 +79,35 @@ async function startRelay({ upstreamPort }: Site): Promise<Target> {
   const child = start("relay", [process.execPath, join(import.meta.dir, "relay.ts")], env, root);
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   const door = { ...CHAT, port, headers: BEARER };
-  return { name: "relay", door, lanes: NO_LANES, pid: child.pid, stop: () => end(child) };
+  const { pid } = child;
+  return { name: "relay", door, lanes: NO_LANES, pid, databasePid: null, stop: () => end(child) };
 }
 
 async function startBefore(site: Site): Promise<Target> {
   if (site.before === null) throw new Error("needs --before=<folder of another checkout, with npm ci done>");
-  return startGateway("before", site.before, site);
+  return startGateway({ name: "before", checkout: site.before }, site);
+}
+
+async function startOnPostgres(site: Site): Promise<Target> {
+  const database = await startDatabase();
+  const target = await startGateway({ name: "postgres", checkout: root, databaseUrl: database.url }, site);
+  const stop = async () => {
+    await target.stop();
+    await database.stop();
+  };
+  return { ...target, databasePid: database.pid, stop };
+}
+
+/** A gateway to start. */
+interface Installation {
+  readonly name: "gateway" | "before" | "postgres";
+  readonly checkout: string;
+  /** Absent: SQLite in its data folder. */
+  readonly databaseUrl?: string;
 }
 
 async function startGateway(
-  name: "gateway" | "before",
-  checkout: string,
+  { name, checkout, databaseUrl }: Installation,
   { upstreamPort }: Site,
 ): Promise<Target> {
   const main = join(checkout, "src", "main.ts");
@@ -99,6 +121,7 @@ async function startGateway(
     GATEWAY_DATA_DIR: dataDir,
     GATEWAY_ADMIN_KEY: adminKey,
     GATEWAY_LOG_LEVEL: "info",
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     OPENAI_API_KEY: "bench",
     OPENAI_BASE_URL: upstreamUrl(upstreamPort),
     ANTHROPIC_API_KEY: "bench",
@@ -119,7 +142,7 @@ async function startGateway(
     await end(child);
     removeDataDir(dataDir);
   };
-  return { name, door, lanes, pid: child.pid, stop };
+  return { name, door, lanes, pid: child.pid, databasePid: null, stop };
 }
 
 async function startPortkey({ upstreamPort }: Site): Promise<Target> {
@@ -130,7 +153,8 @@ async function startPortkey({ upstreamPort }: Site): Promise<Target> {
   await waitUntilReady(`http://127.0.0.1:${port}/`, child);
   const route = { "x-portkey-provider": "openai", "x-portkey-custom-host": upstreamUrl(upstreamPort) };
   const door = { ...CHAT, port, headers: { ...BEARER, ...route } };
-  return { name: "portkey", door, lanes: NO_LANES, pid: child.pid, stop: () => end(child) };
+  const { pid } = child;
+  return { name: "portkey", door, lanes: NO_LANES, pid, databasePid: null, stop: () => end(child) };
 }
 
 async function createKey(port: number, adminKey: string): Promise<string> {
