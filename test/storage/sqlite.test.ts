@@ -5,6 +5,7 @@ import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
+import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
@@ -17,6 +18,7 @@ import { testKeyStore } from "./contracts/key-store.ts";
 import { testLedgerStore } from "./contracts/ledger-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
+import { testRetention } from "./contracts/retention.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
 import { testUsageStore } from "./contracts/usage-store.ts";
@@ -37,6 +39,11 @@ describe("SQLite", () => {
   };
   testLedgerStore(connectStores);
   testConcurrentWriters(connectStores);
+  testRetention(() => {
+    const database = connect();
+    const ledger = new SqliteLedgerStore(database);
+    return { ledger, usage: new SqliteUsageStore(database), retention: new SqliteRetention(database) };
+  });
   testCreditChanges(() => {
     const ledger = new SqliteLedgerStore(connect());
     return { ledger, begin: async (transfer) => async () => void (await ledger.addTransfer(transfer)) };

@@ -96,8 +96,10 @@ class Movements {
        ) ORDER BY place`,
     );
     this.used = database.query<{ amount: number }, [string, number, number]>(
-      `SELECT coalesce(sum(amount), 0) AS amount FROM transfers
-       WHERE from_account = ? AND kind = 'usage' AND place > ? AND place < ?`,
+      `SELECT coalesce(sum(amount), 0) AS amount FROM (
+         SELECT amount FROM transfers WHERE from_account = ?1 AND kind = 'usage' AND place > ?2 AND place < ?3
+         UNION ALL SELECT amount FROM dropped_charges WHERE account_id = ?1 AND after_place = ?2
+       )`,
     );
   }
 

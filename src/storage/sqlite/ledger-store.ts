@@ -13,6 +13,7 @@ import type {
 import { PLATFORM_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "../../core/ledger/records.ts";
 import { decideRefund } from "../../core/ledger/refunds.ts";
 import { Grants } from "./grants.ts";
+import { DroppedGenerations } from "./retention.ts";
 import { readTransfer, type TransferRow, TransferWriter } from "./transfers.ts";
 
 type CreditRow = Pick<TransferRow, "place" | "from_account" | "to_account">;
@@ -21,6 +22,7 @@ type CreditRow = Pick<TransferRow, "place" | "from_account" | "to_account">;
 export class SqliteLedgerStore implements LedgerStore {
   private readonly transfers: TransferWriter;
   private readonly grants: Grants;
+  private readonly dropped: DroppedGenerations;
   private readonly byId;
   private readonly balance;
   private readonly credits;
@@ -30,6 +32,7 @@ export class SqliteLedgerStore implements LedgerStore {
   constructor(private readonly database: Database) {
     this.transfers = new TransferWriter(database);
     this.grants = new Grants(database, this.transfers);
+    this.dropped = new DroppedGenerations(database);
     this.byId = database.query<TransferRow, [string]>("SELECT * FROM transfers WHERE id = ?");
     this.balance = database.query<{ amount: number }, [string]>(
       "SELECT amount FROM balances WHERE account_id = ?",
@@ -143,7 +146,7 @@ export class SqliteLedgerStore implements LedgerStore {
       charge: this.readById(refund.generationId),
       existing: this.readById(refund.id),
       refunded: this.sumRefunds(refund.generationId),
-      isDropped: false,
+      isDropped: this.dropped.includes(refund.generationId),
     });
     if (decision.kind !== "refund") return decision;
     this.transfers.add([decision.transfer]);
@@ -199,6 +202,7 @@ const UNMATCHED_USAGE = `SELECT id AS generationId, sum(recorded) AS recorded, s
 const DIFFERENCES = `SELECT account_id AS accountId, sum(amount) AS difference FROM (
     SELECT to_account AS account_id, amount FROM transfers
     UNION ALL SELECT from_account, -amount FROM transfers
+    UNION ALL SELECT account_id, -amount FROM dropped_charges
     UNION ALL SELECT account_id, -amount FROM balances
   ) WHERE account_id <> ? GROUP BY account_id HAVING sum(amount) <> 0`;
 

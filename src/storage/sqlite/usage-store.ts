@@ -12,6 +12,7 @@ import type {
 } from "../../core/usage/usage-store.ts";
 import { listGenerations } from "./generation-list.ts";
 import { Quarantine } from "./quarantine.ts";
+import { DroppedGenerations } from "./retention.ts";
 import { TransferWriter } from "./transfers.ts";
 import { UsageDays } from "./usage-days.ts";
 
@@ -24,6 +25,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
   private readonly transfers: TransferWriter;
   private readonly days: UsageDays;
   private readonly quarantine: Quarantine;
+  private readonly dropped: DroppedGenerations;
   private readonly save;
   private readonly saveAll;
 
@@ -31,6 +33,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
     this.transfers = new TransferWriter(database);
     this.days = new UsageDays(database);
     this.quarantine = new Quarantine(database);
+    this.dropped = new DroppedGenerations(database);
     this.save = database.query(SAVE);
     this.saveAll = database.transaction((entries: readonly RecordEntry[]) => this.saveEntries(entries));
   }
@@ -97,6 +100,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
 
   /** Saves records. Writes the transfers of those that end now, and adds them to the sums of their days. */
   private saveEntries(entries: readonly RecordEntry[]): void {
+    this.dropped.check(entries);
     const costs: Transfer[] = [];
     const ended: UsageRecord[] = [];
     for (const entry of entries) {

@@ -2,6 +2,7 @@ import { describe } from "bun:test";
 import type { Transfer } from "../../../src/core/ledger/records.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";
+import { PostgresRetention } from "../../../src/storage/postgres/retention.ts";
 import { writeTransfer } from "../../../src/storage/postgres/transfers.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
 import { POSTGRES_BIN } from "../../support/postgres.ts";
@@ -9,6 +10,7 @@ import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
 import { testCreditChanges } from "../contracts/credit-changes.ts";
 import { testGenerationList } from "../contracts/generation-list.ts";
 import { testLedgerStore } from "../contracts/ledger-store.ts";
+import { testRetention } from "../contracts/retention.ts";
 import { testUsageStore } from "../contracts/usage-store.ts";
 import { usePostgres } from "./databases.ts";
 
@@ -23,6 +25,15 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
   };
   testLedgerStore(connectStores);
   testConcurrentWriters(connectStores);
+  testRetention(() => {
+    const database = connect();
+    const ledger = new PostgresLedgerStore({ database, maintenance: database });
+    return {
+      ledger,
+      usage: new PostgresUsageStore({ database }),
+      retention: new PostgresRetention(database),
+    };
+  });
   testCreditChanges(() => {
     const database = connect();
     const ledger = new PostgresLedgerStore({ database, maintenance: database });

@@ -1,0 +1,61 @@
+import { parseDay } from "../../base/time.ts";
+import type { DropReport, UsageRetention } from "../../core/usage/retention.ts";
+import type { Postgres, SqlRunner } from "./client.ts";
+import { lockPartitions, PARTITIONED, partitionOf, UNDATED } from "./partitions.ts";
+
+/** The longest wait for statements that use a partition, or all of them. New statements wait behind the one that waits. Milliseconds. */
+const LOCK_MS = 500;
+
+/** Drops the partitions of old days. */
+export class PostgresRetention implements UsageRetention {
+  /** `maintenance`: connections whose statements may take minutes. */
+  constructor(private readonly maintenance: Postgres) {}
+
+  /** Drops the partitions of the earliest day that has no open generation. */
+  async dropUsage(day: number): Promise<DropReport> {
+    const days = (await this.listDays()).filter((one) => one < day && one !== UNDATED);
+    for (const [index, one] of days.entries())
+      if (await this.dropDay(one)) return { hasMore: index + 1 < days.length };
+    return { hasMore: false };
+  }
+
+  private async listDays(): Promise<readonly number[]> {
+    const rows = await this.maintenance.run<{ name: string }>(
+      "SELECT relid::regclass::text AS name FROM pg_partition_tree('generations') WHERE isleaf ORDER BY 1",
+    );
+    return rows.flatMap(({ name }) => parseDay(name.slice("generations_".length).replaceAll("_", "-")) ?? []);
+  }
+
+  /** Returns false if a generation of the day is open, or another process has dropped the day. */
+  private dropDay(day: number): Promise<boolean> {
+    return this.maintenance.transaction(async (sql) => {
+      const [generations, charges] = PARTITIONED.map((table) => partitionOf(table, day));
+      await sql.run(`SET LOCAL lock_timeout = ${LOCK_MS}`);
+      const [found] = await sql.run<{ exists: boolean }>("SELECT to_regclass($1) IS NOT NULL AS exists", [
+        charges ?? "",
+      ]);
+      if (found?.exists !== true) return false;
+      // Late records of the day wait from here on, and are rejected afterwards.
+      await sql.run(`LOCK TABLE ${generations}, ${charges} IN SHARE MODE`);
+      const open = await sql.run(`SELECT 1 AS one FROM ${generations} WHERE outcome = 'open' LIMIT 1`);
+      if (open.length > 0) return false;
+      await sql.run(
+        `INSERT INTO dropped_charges AS known (account_id, amount)
+         SELECT account_id, sum(amount) FROM ${charges} GROUP BY account_id ORDER BY account_id
+         ON CONFLICT (account_id) DO UPDATE SET amount = known.amount + excluded.amount`,
+      );
+      await dropPartitions(sql, day);
+      return true;
+    });
+  }
+}
+
+/** Drops the partitions of a day. Partitions of other days are created and used again after the transaction. */
+async function dropPartitions(sql: SqlRunner, day: number): Promise<void> {
+  await lockPartitions(sql);
+  await sql.run("INSERT INTO dropped_days (day) VALUES ($1)", [day]);
+  for (const table of PARTITIONED) {
+    await sql.run(`ALTER TABLE ${table} DETACH PARTITION ${partitionOf(table, day)}`);
+    await sql.run(`DROP TABLE ${partitionOf(table, day)}`);
+  }
+}

@@ -1,0 +1,93 @@
+import type { Database } from "bun:sqlite";
+import { lowestIdAt, readIdTime } from "../../base/ids.ts";
+import { RejectedRecordError } from "../../base/store-error.ts";
+import { DAY_MS } from "../../base/time.ts";
+import type { RecordEntry } from "../../core/usage/records.ts";
+import type { DropReport, UsageRetention } from "../../core/usage/retention.ts";
+
+/** Generations that one step deletes: few, because the process waits for the database. */
+const STEP = 250;
+
+/** Deletes old generations by the times in their ids. */
+export class SqliteRetention implements UsageRetention {
+  private readonly drop;
+
+  constructor(private readonly database: Database) {
+    this.drop = database.transaction((day: number) => this.dropStep(day));
+  }
+
+  async dropUsage(day: number): Promise<DropReport> {
+    return { hasMore: this.drop.immediate(day) };
+  }
+
+  private dropStep(day: number): boolean {
+    const end = lowestIdAt("gen", day * DAY_MS);
+    this.database
+      .query(
+        `INSERT INTO retention (only, before_id) VALUES (1, ?)
+         ON CONFLICT (only) DO UPDATE SET before_id = max(before_id, excluded.before_id)`,
+      )
+      .run(end);
+    const ids = this.database
+      .query<{ id: string }, [string, string, number]>(
+        "SELECT id FROM generations WHERE id >= ? AND id < ? AND outcome <> 'open' ORDER BY id LIMIT ?",
+      )
+      .all(lowestIdAt("gen", 0), end, STEP);
+    const [first, last] = [ids.at(0)?.id, ids.at(-1)?.id];
+    if (first === undefined || last === undefined) return false;
+    for (const statement of [KEEP_SUMS, DELETE_CHARGES, DELETE_GENERATIONS])
+      this.database.query(statement).run(first, last);
+    return ids.length === STEP;
+  }
+}
+
+const DROPPED = "SELECT id FROM generations WHERE id BETWEEN ?1 AND ?2 AND outcome <> 'open'";
+
+const KEEP_SUMS = `INSERT INTO dropped_charges (account_id, after_place, amount)
+  SELECT account_id, after_place, sum(amount) FROM (
+    SELECT from_account AS account_id, amount, max(
+        coalesce((SELECT max(c.place) FROM transfers c
+          WHERE c.to_account = t.from_account AND c.kind <> 'usage' AND c.place < t.place), 0),
+        coalesce((SELECT max(c.place) FROM transfers c
+          WHERE c.from_account = t.from_account AND c.kind <> 'usage' AND c.place < t.place), 0)
+      ) AS after_place
+    FROM transfers t WHERE kind = 'usage' AND id IN (${DROPPED})
+  ) WHERE true GROUP BY account_id, after_place
+  ON CONFLICT (account_id, after_place) DO UPDATE SET amount = amount + excluded.amount`;
+
+const DELETE_CHARGES = `DELETE FROM transfers WHERE kind = 'usage' AND id IN (${DROPPED})`;
+
+const DELETE_GENERATIONS = "DELETE FROM generations WHERE id BETWEEN ?1 AND ?2 AND outcome <> 'open'";
+
+/** Knows which generations may have been deleted. */
+export class DroppedGenerations {
+  private readonly end;
+  private readonly isStored;
+
+  constructor(database: Database) {
+    this.end = database.query<{ before_id: string }, []>("SELECT before_id FROM retention");
+    this.isStored = database.query<{ id: string }, [string]>("SELECT id FROM generations WHERE id = ?");
+  }
+
+  /** Returns whether the generations of a generation's time were deleted, apart from open ones. */
+  includes(id: string): boolean {
+    const end = this.end.get()?.before_id;
+    return end !== undefined && id < end && readIdTime(id) !== null;
+  }
+
+  /**
+   * Checks that none of the generations may have been deleted.
+   * @throws RejectedRecordError
+   */
+  check(entries: readonly RecordEntry[]): void {
+    const end = this.end.get()?.before_id;
+    if (end === undefined) return;
+    for (const { record } of entries)
+      if (record.id < end && readIdTime(record.id) !== null && this.isStored.get(record.id) === null)
+        throw new RejectedRecordError(
+          new Error(
+            `the generations of the time of ${record.id} were deleted by the retention policy, so that it is unknown whether this one was charged`,
+          ),
+        );
+  }
+}
