@@ -17,22 +17,50 @@ export interface FirstStart {
 /** The setting that is written when the keys of the first start were shown. */
 const SETTING = "first_start";
 
+/** How long other gateways wait with a first start that this one has begun. Milliseconds. */
+const LEASE_MS = 60_000;
+
+/** What a first start works with. */
+export interface FirstStartParts {
+  readonly stores: Stores;
+  readonly config: Config;
+  readonly log: Log;
+  readonly gatewayId: string;
+}
+
 /**
  * Creates the keys that a gateway needs: a management key if there is none, and an inference key at the first start. Returns
- * null if none is needed. Keys of an earlier first start that were never shown are revoked.
+ * null if none is needed, or if another gateway creates them now. Keys of an earlier first start that were never shown are revoked.
  */
-export async function prepareFirstStart(
-  stores: Stores,
-  config: Config,
-  log: Log,
-): Promise<FirstStart | null> {
-  const isFirst = (await stores.settings.findSetting(SETTING)) === null;
+export async function prepareFirstStart(parts: FirstStartParts): Promise<FirstStart | null> {
+  const { stores, gatewayId } = parts;
+  if (!stores.isShared) return createMissing(parts);
+  if (!(await needsKeys(parts))) return null;
+  const lease = await stores.leases.acquire({ name: SETTING, owner: gatewayId, durationMs: LEASE_MS });
+  if (lease === null) return null;
+  const start = await createMissing(parts).catch(async (error) => {
+    await lease.release();
+    throw error;
+  });
+  if (start === null) {
+    await lease.release();
+    return null;
+  }
+  // The lease is kept until then: a gateway that finds the keys before would revoke them as not shown.
+  const confirmShown = async (): Promise<void> => {
+    await start.confirmShown();
+    await lease.release();
+  };
+  return { ...start, confirmShown };
+}
+
+async function createMissing(parts: FirstStartParts): Promise<FirstStart | null> {
+  const { stores, log } = parts;
+  const isFirst = await isFirstStart(stores);
   if (isFirst) await revokeUnshown(stores, log);
-  const keys = await stores.keys.listKeys({ accountId: DEFAULT_ACCOUNT_ID });
-  const now = stores.clock.now();
-  const needsManagement =
-    config.admin_key === undefined && !keys.some((key) => key.kind === "management" && isLive(key, now));
+  const needsManagement = await needsManagementKey(parts);
   if (!isFirst && !needsManagement) return null;
+  const now = stores.clock.now();
   const create = async (kind: KeyRecord["kind"]) =>
     (await createKey(stores, { kind, name: firstName(kind), expiresAt: null })).secret;
   return {
@@ -42,6 +70,21 @@ export async function prepareFirstStart(
       await stores.settings.addSetting(SETTING, String(now));
     },
   };
+}
+
+async function needsKeys(parts: FirstStartParts): Promise<boolean> {
+  return (await isFirstStart(parts.stores)) || (await needsManagementKey(parts));
+}
+
+async function isFirstStart({ settings }: Stores): Promise<boolean> {
+  return (await settings.findSetting(SETTING)) === null;
+}
+
+async function needsManagementKey({ stores, config }: FirstStartParts): Promise<boolean> {
+  if (config.admin_key !== undefined) return false;
+  const keys = await stores.keys.listKeys({ accountId: DEFAULT_ACCOUNT_ID });
+  const now = stores.clock.now();
+  return !keys.some((key) => key.kind === "management" && isLive(key, now));
 }
 
 function firstName(kind: KeyRecord["kind"]): string {

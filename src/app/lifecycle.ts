@@ -1,3 +1,4 @@
+import type { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { listen } from "../http/server/server.ts";
 import { startBackgroundTasks } from "./background-tasks.ts";
 import type { Config } from "./config-schema.ts";
@@ -16,6 +17,8 @@ export interface RunningGateway {
   readonly notices: readonly string[];
   /** A served model for the first try; null if none is served. */
   readonly exampleModel: string | null;
+  /** Resolves if another process has taken this gateway's place, which then can save nothing any more. The process must end. */
+  readonly replaced: Promise<GatewayReplacedError>;
   /** Lets clients notice, closes the listener, lets running requests end within the drain time, and writes all records. */
   stop(): Promise<void>;
 }
@@ -28,6 +31,7 @@ export async function startGateway(config: Config, platform: Platform): Promise<
   try {
     const parts = await wireUp(config, platform);
     return await startServing(parts, config, platform).catch(async (error) => {
+      await parts.gateways.leave(false);
       parts.journal.close();
       await parts.release();
       throw error;
@@ -49,7 +53,7 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
     sharesPort: processes !== 1,
   });
   // Only after the address is bound: the keys of a start that fails would never be shown.
-  const firstStart = await prepareFirstStart(parts.stores, config, platform.log).catch((error) => {
+  const firstStart = await prepareFirstStart({ ...parts, config, log: platform.log }).catch((error) => {
     server.kill();
     throw error;
   });
@@ -59,10 +63,12 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
     firstStart,
     notices: parts.serving.notices,
     exampleModel: chooseExampleModel(parts),
+    replaced: parts.gateways.replaced,
     async stop() {
       await drain({ parts, server, drainMs: drain_ms, noticeMs: drain_notice_ms }, platform);
       tasks.cancel();
-      await writeRest(parts, platform);
+      const isSaved = await writeRest(parts, platform);
+      await parts.gateways.leave(isSaved);
       await close(parts);
     },
   };
@@ -74,16 +80,19 @@ function chooseExampleModel(parts: Parts): string | null {
   return (wellKnown ?? models[0])?.id ?? null;
 }
 
-async function writeRest({ recorder, journal, http }: Parts, { log }: Platform): Promise<void> {
+/** Saves what is not in the store yet. Returns whether the store has taken it. */
+async function writeRest({ recorder, journal, http }: Parts, { log }: Platform): Promise<boolean> {
   try {
     await recorder.drain();
     await http.generation.byokKeys.saveUses();
     await http.promptLog.drain();
     journal.release(Number.POSITIVE_INFINITY);
+    return true;
   } catch (error) {
     log.error("the store rejected the last records; the journal keeps them for the next start", {
       detail: String(error),
     });
+    return false;
   }
 }
 

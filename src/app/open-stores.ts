@@ -9,6 +9,10 @@ import type { KeyStores } from "../core/accounts/manage-keys.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import type { PromptLogStore } from "../core/extensions/prompt-log/prompt-log-store.ts";
+import { type ChangeSource, LOCAL_CHANGES } from "../core/gateways/change-source.ts";
+import type { GatewayIdentity } from "../core/gateways/gateway-identity.ts";
+import type { GatewayRegistry } from "../core/gateways/gateway-registry.ts";
+import { createSoleRegistry } from "../core/gateways/sole-gateway.ts";
 import type { StoredResponseStore } from "../core/idempotency/stored-response-store.ts";
 import type { LedgerStore } from "../core/ledger/ledger-store.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
@@ -22,7 +26,9 @@ import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { PostgresAccountStore } from "../storage/postgres/account-store.ts";
 import { PostgresAuditStore } from "../storage/postgres/audit-store.ts";
 import { PostgresCatalogStore } from "../storage/postgres/catalog-store.ts";
+import { PostgresChanges } from "../storage/postgres/changes.ts";
 import { connectPostgres } from "../storage/postgres/client.ts";
+import { PostgresGatewayRegistry } from "../storage/postgres/gateway-registry.ts";
 import { PostgresKeyStore } from "../storage/postgres/key-store.ts";
 import { PostgresLeases } from "../storage/postgres/leases.ts";
 import { PostgresLedgerStore } from "../storage/postgres/ledger-store.ts";
@@ -58,6 +64,14 @@ export interface Stores extends KeyStores {
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
   readonly usage: UsageStore & UsageReports & GenerationList;
+  readonly gateways: GatewayRegistry;
+  readonly changes: ChangeSource;
+  /** Whether several gateways may use the stores at the same time. */
+  readonly isShared: boolean;
+  /** Makes every save of records and every borrow of money name a gateway. Call it when the gateway has registered. */
+  actAs(identity: GatewayIdentity): void;
+  /** Returns the usage store for records of a gateway that this process has taken over. */
+  usageOf(identity: GatewayIdentity): UsageStore;
   /** Lists the damaged lines of the journal, which are kept in files of their own. */
   listDamagedLines(): readonly DamagedLines[];
   /** Returns whether a gateway runs on these stores. */
@@ -114,7 +128,9 @@ export async function openStores(config: StoreConfig, platform: StorePlatform): 
 
 function openSqliteStores({ data_dir: dataDir }: StoreConfig, { clock, random }: StorePlatform): Stores {
   const database = openDatabase(dataDir);
+  const usage = guardStore(new SqliteUsageStore(database));
   return {
+    ...soleGateway(usage),
     keys: guardStore(new SqliteKeyStore(database)),
     accounts: guardStore(new SqliteAccountStore(database)),
     answers: guardStore(createSqliteStoredResponseStore(database)),
@@ -124,7 +140,7 @@ function openSqliteStores({ data_dir: dataDir }: StoreConfig, { clock, random }:
     ledger: guardStore(new SqliteLedgerStore(database)),
     promptLog: guardStore(new SqlitePromptLogStore(database)),
     providerKeys: guardStore(new SqliteProviderKeyStore(database)),
-    usage: guardStore(new SqliteUsageStore(database)),
+    usage,
     settings: guardStore(createSqliteSettingsStore(database)),
     clock,
     random,
@@ -138,6 +154,19 @@ function openSqliteStores({ data_dir: dataDir }: StoreConfig, { clock, random }:
 
 /** The longest time for one statement of a check or a deletion. Milliseconds. */
 const MAINTENANCE_MS = 600_000;
+
+/** What is trivial in the stores of one gateway. */
+export function soleGateway(
+  usage: UsageStore,
+): Pick<Stores, "gateways" | "changes" | "isShared" | "actAs" | "usageOf"> {
+  return {
+    gateways: createSoleRegistry(),
+    changes: LOCAL_CHANGES,
+    isShared: false,
+    actAs() {},
+    usageOf: () => usage,
+  };
+}
 
 async function openPostgresStores(
   config: StoreConfig,
@@ -158,7 +187,17 @@ async function openPostgresStores(
     return explainDatabaseFailure(error, url);
   });
   const dataDir = config.data_dir;
+  const gateways = guardStore(new PostgresGatewayRegistry(database));
+  const changes = new PostgresChanges(database, !isPooled);
+  let identity: GatewayIdentity | null = null;
   return {
+    gateways,
+    changes,
+    isShared: true,
+    actAs(own) {
+      identity = own;
+    },
+    usageOf: (other) => guardStore(new PostgresUsageStore({ database, identity: () => other })),
     keys: guardStore(new PostgresKeyStore(database)),
     accounts: guardStore(new PostgresAccountStore(database)),
     answers: guardStore(new PostgresStoredResponseStore(database)),
@@ -168,15 +207,16 @@ async function openPostgresStores(
     ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
     promptLog: guardStore(new PostgresPromptLogStore(database)),
     providerKeys: guardStore(new PostgresProviderKeyStore(database)),
-    usage: guardStore(new PostgresUsageStore({ database })),
+    usage: guardStore(new PostgresUsageStore({ database, identity: () => identity })),
     settings: guardStore(new PostgresSettingsStore(database)),
     clock,
     random,
     ids: createIdSource(clock, random),
     listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
-    isGatewayRunning: async () => isDataDirLocked(dataDir),
+    isGatewayRunning: async () => (await gateways.list()).some(({ isLive }) => isLive),
     location: nameDatabase(url),
-    close: async () => {
+    async close() {
+      await changes.close();
       await maintenance.close();
       await database.close();
     },

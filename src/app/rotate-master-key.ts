@@ -4,9 +4,10 @@ import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { type Rotation, rotateSecrets } from "../core/provider-keys/rotate-secrets.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import type { Config } from "./config-schema.ts";
+import { ConfigError } from "./load-config.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import type { Stores } from "./open-stores.ts";
-import { isSealedOtherwise, requireSameSealing } from "./sealing-gateway.ts";
+import { isSealedOtherwise, requireSameSealing, type SealingSource } from "./sealing-gateway.ts";
 
 /** The outcome of a rotation. */
 export interface MasterRotation extends Rotation<ProviderKeyRecord> {
@@ -40,6 +41,9 @@ export async function rotateMasterKey(
 /** How long a rotation has the lease after its process has died, at most. Milliseconds. */
 const LEASE_MS = 60_000;
 
+const NO_CONFIGURED_KEY =
+  "set GATEWAY_SECRETS_KEY or secrets.keys: with database.url the master keys are rotated only to a configured one, because every gateway needs the new key before";
+
 interface RotationParts {
   readonly config: Config;
   readonly stores: SealingStores;
@@ -49,6 +53,7 @@ interface RotationParts {
 
 async function rotate({ config, stores, random, confirm }: RotationParts): Promise<MasterRotation | null> {
   const masters = openMasterKeys(config, random);
+  if (stores.isShared && masters.configuredId === null) throw new ConfigError(NO_CONFIGURED_KEY);
   await requireSameSealing(stores, masters);
   const inUse = await listMasterKeysInUse(stores);
   if (inUse.length === 0) return null;
@@ -76,10 +81,7 @@ async function isFileIdle(config: Config, stores: SealingStores, masters: Master
   return (await listMasterKeysInUse(stores)).every((id) => id === configuredId);
 }
 
-type SealingStores = Pick<
-  Stores,
-  "providerKeys" | "promptLog" | "settings" | "leases" | "isGatewayRunning" | "location" | "clock" | "ids"
->;
+type SealingStores = Pick<Stores, "providerKeys" | "promptLog" | "leases" | "clock" | "ids"> & SealingSource;
 
 async function listMasterKeysInUse({
   providerKeys,

@@ -38,14 +38,14 @@ import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { createCatalogManager } from "./catalog-manager.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
+import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
 import { logQuarantined } from "./log-quarantined.ts";
-import { openMasterKeys } from "./open-master-keys.ts";
+import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { journalDirOf, migrateStores, openStores, type Stores } from "./open-stores.ts";
 import { createOutageLog, type OutageLog } from "./outage-log.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
-import { recordSealingKey } from "./sealing-gateway.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
 
 /** How long after the longest duration of a generation its hold and its limits' leases end by themselves. Milliseconds. */
@@ -87,6 +87,7 @@ export interface Resources {
 
 /** The joined parts, as far as the lifecycle needs them. */
 export interface Parts extends Resources {
+  readonly gateways: JoinedGateways;
   readonly recorder: Recorder;
   /** The log of records that the store rejects. */
   readonly recordOutage: OutageLog;
@@ -98,10 +99,26 @@ export interface Parts extends Resources {
 export async function wireUp(config: Config, platform: Platform): Promise<Parts> {
   const upstreams = createUpstreams({ ...platform, config });
   const resources = platform.resources ?? (await openResources(config, platform, upstreams));
-  const base: Base = { config, platform, ...resources };
-  const money = buildMoney(base);
-  const secrets = await buildSecrets(base);
+  return buildParts({ config, platform, ...resources, upstreams }).catch(async (error) => {
+    resources.journal.close();
+    await resources.release();
+    throw error;
+  });
+}
+
+async function buildParts({
+  config,
+  platform,
+  upstreams,
+  ...resources
+}: Omit<Base, "gateways"> & Resources & Pick<Parts, "upstreams">): Promise<Parts> {
   const { clock, log, random } = platform;
+  const { stores, gatewayId } = resources;
+  const masters = openMasterKeys(config, random);
+  const gateways = await joinGateways({ stores, clock, id: gatewayId, dataDir: config.data_dir, masters });
+  const base: Base = { config, platform, gateways, ...resources };
+  const money = buildMoney(base);
+  const secrets = await buildSecrets(base, masters);
   const promptLog = new PromptLog({
     store: resources.stores.promptLog,
     vault: secrets.vault,
@@ -128,6 +145,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   };
   return {
     ...resources,
+    gateways,
     recorder: money.recorder,
     recordOutage: money.recordOutage,
     http,
@@ -157,6 +175,7 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
 interface Base extends Pick<Resources, "stores" | "journal" | "serving" | "gatewayId"> {
   readonly config: Config;
   readonly platform: Platform;
+  readonly gateways: JoinedGateways;
 }
 
 /** The parts that write records and move money. */
@@ -166,7 +185,7 @@ interface Money {
   readonly ledger: Ledger;
 }
 
-function buildMoney({ config, platform: { clock, log }, stores, journal }: Base): Money {
+function buildMoney({ config, platform: { clock, log }, stores, journal, gateways }: Base): Money {
   const recordOutage = createOutageLog({
     log,
     clock,
@@ -178,7 +197,10 @@ function buildMoney({ config, platform: { clock, log }, stores, journal }: Base)
     store: stores.usage,
     clock,
     maxJournalBytes: config.limits.journal_bytes,
-    onStoreError: recordOutage.failed,
+    onStoreError(error) {
+      recordOutage.failed(error);
+      gateways.noticeFailure(error);
+    },
     onQuarantined(quarantined) {
       logQuarantined(quarantined, log);
       ledger.takeBack(quarantined.record);
@@ -202,9 +224,10 @@ interface Secrets {
   readonly identitySecret: string;
 }
 
-async function buildSecrets({ config, platform: { log, random }, stores }: Base): Promise<Secrets> {
-  const masters = openMasterKeys(config, random);
-  await recordSealingKey(stores.settings, masters);
+async function buildSecrets(
+  { platform: { log, random }, stores }: Base,
+  masters: MasterKeys,
+): Promise<Secrets> {
   const vault = createVault(masters, random);
   const byokKeys = createProviderKeyCache(stores.providerKeys, vault, ({ id, accountId }) =>
     log.error("a BYOK key cannot be decrypted: its master key is not in secrets.keys", {
@@ -354,9 +377,10 @@ function buildServer(config: Config, clock: Clock): ServerDeps {
   };
 }
 
-/** Returns an id for a gateway at its first start. Version 0.1 kept the id of its gateway in the settings. */
-async function chooseGatewayId({ settings, ids }: Stores): Promise<string> {
-  return (await settings.findSetting("gateway_id")) ?? ids.next("gateway");
+/** Returns an id for a gateway at its first start. Version 0.1 kept the id of its only gateway in the settings. */
+async function chooseGatewayId({ settings, ids, isShared }: Stores): Promise<string> {
+  const former = isShared ? null : await settings.findSetting("gateway_id");
+  return former ?? ids.next("gateway");
 }
 
 /** Returns a secret that is generated once per data directory, so that hashes made with it survive a restart. */

@@ -4,7 +4,9 @@ import { configOfProcess } from "../app/processes/count-processes.ts";
 import { reportStart, type ToProcess } from "../app/processes/messages.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
+import { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { createLog, withFields } from "../telemetry/log.ts";
+import { exitReplaced } from "./exit-replaced.ts";
 import { exitSoon, waitForStop } from "./stop-signals.ts";
 
 /** Runs process `index` of several. It reports to the supervisor, and stops if that has ended. */
@@ -30,7 +32,8 @@ export async function startChildProcess(config: Config, index: number): Promise<
   process.send?.(reportStart(gateway));
   log.info("listening", { url: gateway.url });
   log.flush();
-  await stop;
+  const replaced = await Promise.race([stop, gateway.replaced]);
+  if (replaced instanceof GatewayReplacedError) return exitReplaced(replaced, log);
   log.info("stopping");
   await gateway.stop();
   log.info("stopped");

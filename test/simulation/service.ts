@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { buildServing } from "../../src/app/build-serving.ts";
 import type { Config } from "../../src/app/config-schema.ts";
-import type { Stores } from "../../src/app/open-stores.ts";
+import { type Stores, soleGateway } from "../../src/app/open-stores.ts";
 import { type Parts, wireUp } from "../../src/app/wire-up.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createIdSource } from "../../src/base/ids.ts";
@@ -66,7 +66,9 @@ export function openPlainStores({
   clock,
   random,
 }: Pick<Place, "database" | "clock" | "random">): Stores {
+  const usage = new SqliteUsageStore(database);
   return {
+    ...soleGateway(usage),
     keys: new SqliteKeyStore(database),
     accounts: new SqliteAccountStore(database),
     answers: createSqliteStoredResponseStore(database),
@@ -77,7 +79,7 @@ export function openPlainStores({
     providerKeys: new SqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),
     promptLog: new SqlitePromptLogStore(database),
-    usage: new SqliteUsageStore(database),
+    usage,
     settings: createSqliteSettingsStore(database),
     clock,
     random,

@@ -14,7 +14,11 @@ export interface GatewayIdentity {
  */
 export class GatewayReplacedError extends StoreError {
   constructor({ id, epoch }: GatewayIdentity) {
-    super(new Error(`another process has taken over gateway ${id} since its start (epoch ${epoch})`));
+    super(
+      new Error(
+        `another process has registered as gateway ${id} or has taken over its journal since its start (epoch ${epoch})`,
+      ),
+    );
     this.name = "GatewayReplacedError";
   }
 }

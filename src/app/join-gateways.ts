@@ -1,0 +1,100 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import type { Clock } from "../base/clock.ts";
+import type { GatewayIdentity, GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
+import { type LiveGateways, SOLE_GATEWAY } from "../core/gateways/gateway-registry.ts";
+import { Membership } from "../core/gateways/membership.ts";
+import { TaskLeader } from "../core/gateways/task-leader.ts";
+import type { MasterKeys } from "./open-master-keys.ts";
+import type { Stores } from "./open-stores.ts";
+import { recordSealingKey, requireCommonKeys, requireMasterKey } from "./sealing-gateway.ts";
+
+/** A gateway's place among those that share its stores. */
+export interface JoinedGateways {
+  readonly identity: GatewayIdentity;
+  /** Returns the live gateways; null while others may not have counted this one. */
+  liveGateways(): LiveGateways | null;
+  /** Returns whether this gateway does the tasks that one does for all. Rejects with a `StoreError` if the store is unavailable. */
+  isLeader(): Promise<boolean>;
+  /** Looks at a failure of a store: it may say that this gateway was replaced. */
+  noticeFailure(error: unknown): void;
+  /** Resolves if another process has taken this gateway's place: this one must end, and can save nothing any more. */
+  readonly replaced: Promise<GatewayReplacedError>;
+  /** Ends the membership of a gateway that stops. `isSaved`: the store has everything that it did. Never rejects. */
+  leave(isSaved: boolean): Promise<void>;
+}
+
+/** What a gateway joins with. */
+export interface JoiningGateway {
+  readonly stores: Stores;
+  readonly clock: Clock;
+  /** The id of its data directory, which it has locked. */
+  readonly id: string;
+  readonly dataDir: string;
+  readonly masters: MasterKeys;
+}
+
+/**
+ * Joins the gateways that share the stores: registers, and renews the registration from now on. On stores of one gateway it does nothing
+ * but record the master key.
+ * @throws ConfigError if the other gateways have other master keys.
+ */
+export async function joinGateways(joining: JoiningGateway): Promise<JoinedGateways> {
+  const { stores, masters, id } = joining;
+  await recordSealingKey(stores, masters);
+  if (!stores.isShared) return joinNone(await stores.gateways.register(describe(joining)));
+  await requireMasterKey(stores, masters);
+  const identity = await stores.gateways.register(describe(joining));
+  await requireCommonKeys(stores, id, masters).catch(async (error) => {
+    await stores.gateways.end(identity);
+    throw error;
+  });
+  stores.actAs(identity);
+  return joinOthers(joining, identity);
+}
+
+function describe({ id, dataDir, masters }: JoiningGateway) {
+  return {
+    id,
+    host: hostname(),
+    version: packageJson.version,
+    dataDir: resolve(dataDir),
+    masterKeys: masters.list().map((master) => master.id),
+  };
+}
+
+function joinNone(identity: GatewayIdentity): JoinedGateways {
+  return {
+    identity,
+    liveGateways: () => SOLE_GATEWAY,
+    isLeader: async () => true,
+    noticeFailure() {},
+    replaced: new Promise(() => {}),
+    async leave() {},
+  };
+}
+
+/** The tasks that one gateway does for all: sweeps of what has expired. */
+const SWEEPS = "sweeps";
+
+function joinOthers({ stores, clock }: JoiningGateway, identity: GatewayIdentity): JoinedGateways {
+  const { gateways, leases } = stores;
+  const replaced = Promise.withResolvers<GatewayReplacedError>();
+  const membership = new Membership({ registry: gateways, identity, clock, onReplaced: replaced.resolve });
+  const leader = new TaskLeader({ leases, clock, name: SWEEPS, owner: identity.id });
+  void membership.renew();
+  return {
+    identity,
+    liveGateways: () => membership.liveGateways(),
+    isLeader: () => leader.isLeader(),
+    noticeFailure: (error) => membership.noticeFailure(error),
+    replaced: replaced.promise,
+    async leave(isSaved) {
+      membership.stop();
+      // Both end by their time if the store is unavailable.
+      await leader.resign().catch(() => {});
+      if (isSaved) await gateways.end(identity).catch(() => {});
+    },
+  };
+}
