@@ -5,9 +5,6 @@ import { createOutageLog } from "./outage-log.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
 import type { Parts, Platform } from "./wire-up.ts";
 
-/** How often changes that other processes made to the data directory are read. Milliseconds. */
-const REFRESH_MS = 1_000;
-
 const PROMPT_LOG_SWEEP_MS = 60_000;
 
 /** Starts everything that runs at intervals beside the requests. */
@@ -27,18 +24,52 @@ export function startBackgroundTasks(parts: Parts, config: Config, platform: Pla
   };
 }
 
+/** Reads what other processes have changed, at intervals and after each hint. One reading runs at a time. */
 function refreshRegularly(parts: Parts, { clock, log }: Platform): Timer {
+  const { changes } = parts.stores;
   const outage = createOutageLog({
     log,
     clock,
     failureEvent: "the store is unavailable",
     recoveryEvent: "the store is available again",
   });
-  return clock.every(REFRESH_MS, () => {
-    void refreshServing(parts);
+  const refresh = runOneAtATime(async () => {
     if (parts.recorder.isHealthy()) parts.recordOutage.succeeded();
-    refreshFromStore(parts).then(outage.succeeded, outage.failed);
+    const reading = changes.read();
+    // What costs no reading is done also while the store is unavailable.
+    await reading.catch(() => {});
+    void refreshServing(parts);
+    await refreshFromStore(parts, reading).then(outage.succeeded, outage.failed);
   });
+  let isHinted = false;
+  changes.listen(() => {
+    if (isHinted) return;
+    isHinted = true;
+    clock.after(HINT_MS, () => {
+      isHinted = false;
+      refresh();
+    });
+  });
+  return clock.every(changes.periodMs, refresh);
+}
+
+/** How long hints are collected before changes are read. Milliseconds. */
+const HINT_MS = 10;
+
+/** Returns a function that runs `work`. Calls while it runs are answered by one more run after it. */
+function runOneAtATime(work: () => Promise<void>): () => void {
+  let isRunning = false;
+  let isWanted = false;
+  return async function run(): Promise<void> {
+    isWanted = true;
+    if (isRunning) return;
+    isRunning = true;
+    while (isWanted) {
+      isWanted = false;
+      await work();
+    }
+    isRunning = false;
+  };
 }
 
 /** Reloads a changed catalog, applies the price changes of a new day, and prepares the model lists of both. */
@@ -47,29 +78,35 @@ async function refreshServing({ serving, http }: Parts): Promise<void> {
   await prepareModelLists(http);
 }
 
-/** Reads what other processes have changed in the store. Rejects with the first failure, after all steps. */
-async function refreshFromStore({ http }: Parts): Promise<void> {
+/** Applies what `reading` has found of the changes of other processes. Rejects with the first failure, after all steps. */
+async function refreshFromStore({ http, gateways }: Parts, reading: Promise<void>): Promise<void> {
   const { byokKeys, ledger } = http.generation;
   const failures: unknown[] = [];
   for (const step of [
+    () => reading,
     http.keyCache.refresh,
     http.accountCache.refresh,
     byokKeys.refresh,
     () => ledger.refresh(),
-    () => ledger.expireGrants(),
+    async () => {
+      if (await gateways.isLeader()) await ledger.expireGrants();
+    },
   ])
     await step().catch((error) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
 /** Deletes expired entries of the prompt log now, and once a minute. */
-function sweepPromptLog({ http }: Parts, { clock, log }: Platform): Timer {
-  const sweep = (): Promise<void> =>
-    http.promptLog.deleteExpired().catch((error) => {
+function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Timer {
+  const sweep = async (): Promise<void> => {
+    try {
+      if (await gateways.isLeader()) await http.promptLog.deleteExpired();
+    } catch (error) {
       log.warn("expired prompt log entries could not be deleted; they are deleted later", {
         detail: String(error),
       });
-    });
+    }
+  };
   void sweep();
   return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
 }

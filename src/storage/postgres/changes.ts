@@ -9,6 +9,10 @@ const CHANNEL = "gateway_changes";
 /** After so many readings another attempt to listen is made, if the last one has failed. */
 const READINGS_BEFORE_RETRY = 20;
 
+/** The revision `wanted` is the number of requests of gateways for money that others have leased. */
+const READ = `SELECT name, revision FROM revisions
+  UNION ALL SELECT 'wanted', count(*) FROM wanted_leases`;
+
 /** What is known of a revision before the first reading: lower than any revision. */
 const UNKNOWN = -1;
 
@@ -32,9 +36,7 @@ export class PostgresChanges implements ChangeSource {
   }
 
   async read(): Promise<void> {
-    const rows = await this.database.run<{ name: string; revision: string }>(
-      "SELECT name, revision FROM revisions",
-    );
+    const rows = await this.database.run<{ name: string; revision: string }>(READ);
     this.revisions = new Map(rows.map(({ name, revision }) => [name, readInteger(revision)]));
     this.readings += 1;
     if (this.readings % READINGS_BEFORE_RETRY === 0) this.subscribe();

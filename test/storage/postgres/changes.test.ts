@@ -71,6 +71,20 @@ describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", (
     await eventually("the hint of the second change", () => hints() > before);
   });
 
+  test("a request for money that other gateways have leased is announced and counted", async () => {
+    const database = connect();
+    const { changes, hints } = watch(true);
+    await eventually("the hint", async () => {
+      await database.run(
+        `INSERT INTO wanted_leases (account_id, gateway_id, wanted_at) VALUES ('acct_1', 'gateway_a', now())
+         ON CONFLICT (account_id, gateway_id) DO UPDATE SET wanted_at = now()`,
+      );
+      return hints() > 0;
+    });
+    await changes.read();
+    expect(changes.revisionOf("wanted")).toBe(1);
+  });
+
   test("a process that cannot listen gets no hints and reads the same revisions", async () => {
     const database = connect();
     const { changes, hints } = watch(false);

@@ -34,9 +34,9 @@ export const gateways: Migration = {
     ends_at timestamptz NOT NULL
   );
 
-  -- Tells listening gateways that a revision has changed. They find every change without it.
+  -- Tells listening gateways that something has changed that they look for. They find every change without it.
   CREATE FUNCTION announce_change() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN PERFORM pg_notify('gateway_changes', NEW.name); RETURN NULL; END $$;
-  CREATE TRIGGER revisions_announced AFTER UPDATE ON revisions FOR EACH ROW EXECUTE FUNCTION announce_change();
+    BEGIN PERFORM pg_notify('gateway_changes', TG_TABLE_NAME); RETURN NULL; END $$;
+  CREATE TRIGGER revisions_announced AFTER UPDATE ON revisions FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
   `,
 };

@@ -42,5 +42,7 @@ export const moneyLeases: Migration = {
     wanted_at timestamptz NOT NULL,
     PRIMARY KEY (account_id, gateway_id)
   );
+  CREATE TRIGGER wanted_leases_announced AFTER INSERT OR UPDATE ON wanted_leases
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
   `,
 };
