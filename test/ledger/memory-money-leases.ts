@@ -1,4 +1,5 @@
 import { StoreError } from "../../src/base/store-error.ts";
+import { GatewayReplacedError } from "../../src/core/gateways/gateway-identity.ts";
 import {
   BALANCE_LEASE,
   type BorrowAnswer,
@@ -56,7 +57,7 @@ export class MemoryLeaseBank {
   }
 
   requireEpoch(gatewayId: string, epoch: number): void {
-    if (this.epochOf(gatewayId) !== epoch) throw new StoreError(`gateway ${gatewayId} was replaced`);
+    if (this.epochOf(gatewayId) !== epoch) throw new GatewayReplacedError({ id: gatewayId, epoch });
   }
 
   /** Lowers the leases that the cost of a record is charged to. The caller has lowered the balance. */
@@ -135,9 +136,18 @@ export class MemoryLeaseBank {
   }
 
   private listWanted(gatewayId: string): string[] {
+    const known = new Set(this.listKnown(gatewayId));
     return [...this.wanted].flatMap(([accountId, by]) =>
-      [...by].some((other) => other !== gatewayId) ? [accountId] : [],
+      known.has(accountId) && [...by].some((other) => other !== gatewayId) ? [accountId] : [],
     );
+  }
+
+  /** Returns the accounts of which a gateway has borrowed. */
+  private listKnown(gatewayId: string): string[] {
+    return [...this.tickets.keys()].flatMap((key) => {
+      const [by, accountId = ""] = key.split(" ");
+      return by === gatewayId ? [accountId] : [];
+    });
   }
 
   private listLeases(gatewayId: string): HeldLeases {

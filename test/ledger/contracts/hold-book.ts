@@ -31,9 +31,9 @@ const keyLimit: SpendLimit = {
 };
 
 /** The contract of a `HoldBook`. */
-export function testHoldBook(createBook: () => BookParts): void {
+export function testHoldBook(createBook: () => BookParts | Promise<BookParts>): void {
   const createFunded = async (amount: number): Promise<BookParts> => {
-    const parts = createBook();
+    const parts = await createBook();
     await parts.ledger.addTransfer(grantOf("grant_1", amount));
     return parts;
   };
