@@ -27,6 +27,10 @@ export class Backlog {
     return this.records.size;
   }
 
+  has(id: string): boolean {
+    return this.records.has(id);
+  }
+
   /** Adds a record that was appended at a position, instead of an earlier version. */
   add(entry: RecordEntry, at: JournalPosition): void {
     const { id } = entry.record;

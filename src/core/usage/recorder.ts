@@ -28,7 +28,7 @@ export interface RecorderParts {
   readonly onStoreError: (error: unknown) => void;
   /** Called with each record that the store rejects. */
   readonly onQuarantined?: (quarantined: Quarantined) => void;
-  /** Called with the ids of each group once the store has it. */
+  /** Called with the ids of the records whose latest version the store has now. */
   readonly onSaved?: (ids: Iterable<string>) => void;
 }
 
@@ -188,9 +188,9 @@ export class Recorder {
       const group = this.backlog.first(GROUP);
       const quarantined = await this.saveInTime(group);
       this.isStoreHealthy = true;
-      onSaved?.(group.map(({ id }) => id));
-      for (const one of quarantined) onQuarantined?.(one);
       this.backlog.remove(group);
+      onSaved?.(group.flatMap(({ id }) => (this.backlog.has(id) ? [] : [id])));
+      for (const one of quarantined) onQuarantined?.(one);
       journal.release(this.backlog.start() ?? mark);
     } catch (error) {
       this.isStoreHealthy = false;

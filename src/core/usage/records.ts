@@ -94,7 +94,7 @@ export interface UsageRecord extends TokenUsage {
    * The leases of money of its gateway that cover the cost: saving the record lowers them by it. `balance`, and names of spending
    * limits with their periods (`core/ledger/money-leases`). Absent: none, as always with a single gateway.
    */
-  readonly leasedFrom?: readonly string[];
+  readonly leasedFrom?: readonly string[] | undefined;
   /** The prices at which it is charged, US dollars per token; null before the first attempt. */
   readonly prices: Prices | null;
   /** Milliseconds since the epoch. */

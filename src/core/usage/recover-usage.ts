@@ -10,9 +10,14 @@ import type { UsageStore } from "./usage-store.ts";
  * Ends the record of a generation whose gateway died. What had been produced is charged, as for a stream that broke off, and no
  * more than was held for it. If nothing had been produced, the client saw nothing and pays nothing.
  */
-function interrupt(left: UsageRecord, now: number): UsageRecord {
+function interrupt(
+  left: UsageRecord,
+  { gatewayId, now }: Pick<RecoveryParts, "gatewayId" | "now">,
+): UsageRecord {
   const ended = {
     ...left,
+    // The leases of this gateway do not cover what another one has spent.
+    leasedFrom: left.lease?.gatewayId === gatewayId ? left.leasedFrom : undefined,
     outcome: "interrupted",
     estimated: true,
     finishedAt: now,
@@ -74,7 +79,7 @@ export async function recoverUsage(parts: RecoveryParts): Promise<Recovery> {
   const { latest, unknown } = readJournal(journal);
   const quarantined = await saveJournal(parts, [...latest.values()].sort(byPosition));
   const abandoned = await store.findAbandonedUsage(gatewayId, now);
-  const ended = abandoned.map((record) => toEntry(interrupt(record, now)));
+  const ended = abandoned.map((record) => toEntry(interrupt(record, parts)));
   for (const group of groupsOf(ended)) quarantined.push(...(await saveRecords(store, group, now)));
   journal.skipped([...unknown.keys()]);
   journal.release(journal.mark());
