@@ -25,6 +25,7 @@ interface Schema {
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   admin_key: "a-long-random-text",
   "database.url": "postgres://gateway:password@localhost:5432/gateway",
+  "storage.retention_days": 90,
   "redis.url": "redis://localhost:6379",
   "catalog.source": "./models.json",
   "catalog.overrides": {

@@ -3,6 +3,7 @@ import { prepareModelLists } from "../http/routes/models.ts";
 import type { Config } from "./config-schema.ts";
 import { createOutageLog } from "./outage-log.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
+import { scheduleRetention } from "./sweep-retention.ts";
 import type { Parts, Platform } from "./wire-up.ts";
 
 const PROMPT_LOG_SWEEP_MS = 60_000;
@@ -16,6 +17,7 @@ export function startBackgroundTasks(parts: Parts, config: Config, platform: Pla
     refreshRegularly(parts, platform),
     scheduleRefresh({ manager, clock, random, log, hours }),
     sweepPromptLog(parts, platform),
+    sweepRetention(parts, config, platform),
   ];
   return {
     cancel() {
@@ -109,4 +111,10 @@ function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Ti
   };
   void sweep();
   return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
+}
+
+function sweepRetention({ stores, gatewayId }: Parts, config: Config, { clock, log }: Platform): Timer {
+  const { retention, leases } = stores;
+  const days = config.storage.retention_days ?? null;
+  return scheduleRetention({ retention, leases, clock, log, owner: gatewayId, days });
 }

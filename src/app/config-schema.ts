@@ -367,6 +367,18 @@ export const configSchema = z.strictObject({
       error: "must not be less than limits.body_bytes, or the largest body could not be read",
     })
     .prefault({}),
+  storage: z
+    .strictObject({
+      retention_days: z
+        .int()
+        .min(2)
+        .max(36_500)
+        .optional()
+        .describe(
+          "Days for which generations and their charges are kept, besides the present day. Sums by day, balances and other transfers are kept for ever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept for ever.",
+        ),
+    })
+    .prefault({}),
   policy: z
     .strictObject({
       allowed_models: patterns

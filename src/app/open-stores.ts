@@ -18,6 +18,7 @@ import type { LedgerStore } from "../core/ledger/ledger-store.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
+import type { UsageRetention } from "../core/usage/retention.ts";
 import type { GenerationList, UsageReports, UsageStore } from "../core/usage/usage-store.ts";
 import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { makePrivateFolder } from "../storage/files/private-files.ts";
@@ -35,6 +36,7 @@ import { PostgresLedgerStore } from "../storage/postgres/ledger-store.ts";
 import { migrateDatabase, requireSchema } from "../storage/postgres/migrate.ts";
 import { PostgresPromptLogStore } from "../storage/postgres/prompt-log-store.ts";
 import { PostgresProviderKeyStore } from "../storage/postgres/provider-key-store.ts";
+import { PostgresRetention } from "../storage/postgres/retention.ts";
 import { PostgresSettingsStore } from "../storage/postgres/settings-store.ts";
 import { PostgresStoredResponseStore } from "../storage/postgres/stored-response-store.ts";
 import { PostgresUsageStore } from "../storage/postgres/usage-store.ts";
@@ -47,6 +49,7 @@ import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { SqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
+import { SqliteRetention } from "../storage/sqlite/retention.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
 import { SqliteUsageStore } from "../storage/sqlite/usage-store.ts";
@@ -63,6 +66,7 @@ export interface Stores extends KeyStores {
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
+  readonly retention: UsageRetention;
   readonly usage: UsageStore & UsageReports & GenerationList;
   readonly gateways: GatewayRegistry;
   readonly changes: ChangeSource;
@@ -140,6 +144,7 @@ function openSqliteStores({ data_dir: dataDir }: StoreConfig, { clock, random }:
     ledger: guardStore(new SqliteLedgerStore(database)),
     promptLog: guardStore(new SqlitePromptLogStore(database)),
     providerKeys: guardStore(new SqliteProviderKeyStore(database)),
+    retention: guardStore(new SqliteRetention(database)),
     usage,
     settings: guardStore(createSqliteSettingsStore(database)),
     clock,
@@ -207,6 +212,7 @@ async function openPostgresStores(
     ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
     promptLog: guardStore(new PostgresPromptLogStore(database)),
     providerKeys: guardStore(new PostgresProviderKeyStore(database)),
+    retention: guardStore(new PostgresRetention(maintenance)),
     usage: guardStore(new PostgresUsageStore({ database, identity: () => identity })),
     settings: guardStore(new PostgresSettingsStore(database)),
     clock,

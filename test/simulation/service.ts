@@ -20,6 +20,7 @@ import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
+import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
@@ -79,6 +80,7 @@ export function openPlainStores({
     providerKeys: new SqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),
     promptLog: new SqlitePromptLogStore(database),
+    retention: new SqliteRetention(database),
     usage,
     settings: createSqliteSettingsStore(database),
     clock,
