@@ -2,6 +2,7 @@ import type { Timer } from "../base/clock.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
 import type { Config } from "./config-schema.ts";
 import { createOutageLog } from "./outage-log.ts";
+import { Poll } from "./poll.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
 import { scheduleRetention } from "./sweep-retention.ts";
 import type { Parts, Platform } from "./wire-up.ts";
@@ -26,52 +27,75 @@ export function startBackgroundTasks(parts: Parts, config: Config, platform: Pla
   };
 }
 
-/** Reads what other processes have changed, at intervals and after each hint. One reading runs at a time. */
-function refreshRegularly(parts: Parts, { clock, log }: Platform): Timer {
+/** How long hints are collected before changes are read. Milliseconds. */
+const HINT_MS = 10;
+
+/** Reads what other processes have changed, at intervals and after each hint. */
+function refreshRegularly(parts: Parts, platform: Platform): Timer {
   const { changes } = parts.stores;
+  const polls = [readRegularly(parts, platform), keepUpRegularly(parts, platform)];
+  let isHinted = false;
+  changes.listen(() => {
+    if (isHinted) return;
+    isHinted = true;
+    platform.clock.after(HINT_MS, () => {
+      isHinted = false;
+      for (const poll of polls) poll.callNow();
+    });
+  });
+  return {
+    cancel() {
+      for (const poll of polls) poll.cancel();
+    },
+  };
+}
+
+/** Reads what the caches depend on. What requests may expect of the store depends on the success. */
+function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
+  const { health, http, stores } = parts;
   const outage = createOutageLog({
     log,
     clock,
     failureEvent: "the store is unavailable",
     recoveryEvent: "the store is available again",
   });
-  const refresh = runOneAtATime(async () => {
-    if (parts.recorder.isHealthy()) parts.recordOutage.succeeded();
-    const reading = changes.read();
-    // What costs no reading is done also while the store is unavailable.
-    await reading.catch(() => {});
-    void refreshServing(parts);
-    await refreshFromStore(parts, reading).then(outage.succeeded, outage.failed);
+  return new Poll({
+    clock,
+    periodMs: stores.changes.periodMs,
+    async call() {
+      await stores.changes.read();
+      await runAll([http.keyCache.refresh, http.accountCache.refresh, http.generation.byokKeys.refresh]);
+    },
+    onSuccess(beganAt) {
+      health.succeeded(beganAt);
+      outage.succeeded();
+    },
+    onFailure(error) {
+      health.failed();
+      outage.failed(error);
+    },
   });
-  let isHinted = false;
-  changes.listen(() => {
-    if (isHinted) return;
-    isHinted = true;
-    clock.after(HINT_MS, () => {
-      isHinted = false;
-      refresh();
-    });
-  });
-  return clock.every(changes.periodMs, refresh);
 }
 
-/** How long hints are collected before changes are read. Milliseconds. */
-const HINT_MS = 10;
-
-/** Returns a function that runs `work`. Calls while it runs are answered by one more run after it. */
-function runOneAtATime(work: () => Promise<void>): () => void {
-  let isRunning = false;
-  let isWanted = false;
-  return async function run(): Promise<void> {
-    isWanted = true;
-    if (isRunning) return;
-    isRunning = true;
-    while (isWanted) {
-      isWanted = false;
-      await work();
-    }
-    isRunning = false;
-  };
+/** Does what no request waits for. Apart from the reading, because a store may be readable and take no changes. */
+function keepUpRegularly(parts: Parts, { clock, log }: Platform): Poll {
+  const outage = createOutageLog({
+    log,
+    clock,
+    failureEvent: "the store does not take changes of balances or of the use of keys",
+    recoveryEvent: "the store takes changes of balances and of the use of keys again",
+  });
+  return new Poll({
+    clock,
+    periodMs: parts.stores.changes.periodMs,
+    call() {
+      void refreshServing(parts);
+      if (parts.recorder.isHealthy()) parts.recordOutage.succeeded();
+      return keepUp(parts);
+    },
+    onSuccess: outage.succeeded,
+    onFailure: outage.failed,
+  });
 }
 
 /** Reloads a changed catalog, applies the price changes of a new day, and prepares the model lists of both. */
@@ -80,21 +104,21 @@ async function refreshServing({ serving, http }: Parts): Promise<void> {
   await prepareModelLists(http);
 }
 
-/** Applies what `reading` has found of the changes of other processes. Rejects with the first failure, after all steps. */
-async function refreshFromStore({ http, gateways }: Parts, reading: Promise<void>): Promise<void> {
+function keepUp({ http, gateways }: Parts): Promise<void> {
   const { byokKeys, ledger } = http.generation;
-  const failures: unknown[] = [];
-  for (const step of [
-    () => reading,
-    http.keyCache.refresh,
-    http.accountCache.refresh,
-    byokKeys.refresh,
+  return runAll([
     () => ledger.refresh(),
     async () => {
       if (await gateways.isLeader()) await ledger.expireGrants();
     },
-  ])
-    await step().catch((error) => failures.push(error));
+    byokKeys.saveUses,
+  ]);
+}
+
+/** Runs steps in order. Rejects with the first failure, after all steps. */
+async function runAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) await step().catch((error) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 

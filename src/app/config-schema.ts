@@ -207,6 +207,14 @@ export const configSchema = z.strictObject({
     .min(1)
     .default("./data")
     .describe("Directory of keys, records and balances. GATEWAY_DATA_DIR."),
+  storage: z
+    .strictObject({
+      max_staleness_ms: milliseconds(
+        3_600_000,
+        "While the database is unavailable, keys, accounts and policies that were used before remain valid for this long. After that, requests with a key are answered with 503.",
+      ),
+    })
+    .prefault({}),
   database: z
     .strictObject({
       url: secretUrl(["postgres", "postgresql"], "PostgreSQL")

@@ -1,3 +1,4 @@
+import { StoreHealth } from "../base/store-health.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { TryDeps } from "../core/generation/try-provider-key.ts";
 import type { ProviderKeyStores } from "../core/provider-keys/manage-provider-keys.ts";
@@ -38,7 +39,8 @@ export async function openProviderKeys(
   const sources = { config, environment, clock, ...upstreams };
   const masters = openMasterKeys(config, random);
   const vault = createVault(masters, random);
-  const cache = createProviderKeyCache(stores.providerKeys, vault, () => {});
+  const health = new StoreHealth({ clock, maxStalenessMs: config.storage.max_staleness_ms });
+  const cache = createProviderKeyCache({ store: stores.providerKeys, health, vault, onUnreadable() {} });
   return {
     stores,
     providerKeyStores: { store: stores.providerKeys, vault, cache, clock, ids: stores.ids },

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
+import { StoreHealth } from "../base/store-health.ts";
 import { WaitList } from "../base/wait-list.ts";
 import { createAccountCache } from "../core/accounts/account-cache.ts";
 import { createKeyCache } from "../core/accounts/key-cache.ts";
@@ -44,6 +45,7 @@ import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { journalDirOf, migrateStores, openStores, type Stores } from "./open-stores.ts";
 import { createOutageLog, type OutageLog } from "./outage-log.ts";
+import { readReadiness } from "./read-readiness.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
@@ -91,6 +93,8 @@ export interface Parts extends Resources {
   readonly recorder: Recorder;
   /** The log of records that the store rejects. */
   readonly recordOutage: OutageLog;
+  /** What the regular reading of the store reports, and requests ask. */
+  readonly health: StoreHealth;
   readonly http: HttpDeps;
   readonly upstreams: Upstreams;
 }
@@ -111,12 +115,14 @@ async function buildParts({
   platform,
   upstreams,
   ...resources
-}: Omit<Base, "gateways"> & Resources & Pick<Parts, "upstreams">): Promise<Parts> {
+}: Omit<Base, "gateways" | "health"> & Resources & Pick<Parts, "upstreams">): Promise<Parts> {
   const { clock, log, random } = platform;
   const { stores, gatewayId } = resources;
   const masters = openMasterKeys(config, random);
   const gateways = await joinGateways({ stores, clock, id: gatewayId, dataDir: config.data_dir, masters });
-  const base: Base = { config, platform, gateways, ...resources };
+  const { max_staleness_ms: maxStalenessMs } = config.storage;
+  const health = new StoreHealth({ clock, maxStalenessMs });
+  const base: Base = { config, platform, gateways, health, ...resources };
   const money = buildMoney(base);
   const secrets = await buildSecrets(base, masters);
   const promptLog = new PromptLog({
@@ -138,16 +144,14 @@ async function buildParts({
     promptLog,
     addressSalt: await findSecret("address_salt", resources.stores.settings, random),
     shutdown,
-    notReady: () => {
-      if (shutdown.isDraining) return "The gateway is shutting down.";
-      return money.recorder.isHealthy() ? null : "The store is unavailable; records wait in the journal.";
-    },
+    readiness: () => readReadiness({ ...money, ...resources, health, clock, shutdown }),
   };
   return {
     ...resources,
     gateways,
     recorder: money.recorder,
     recordOutage: money.recordOutage,
+    health,
     http,
     upstreams,
   };
@@ -176,6 +180,7 @@ interface Base extends Pick<Resources, "stores" | "journal" | "serving" | "gatew
   readonly config: Config;
   readonly platform: Platform;
   readonly gateways: JoinedGateways;
+  readonly health: StoreHealth;
 }
 
 /** The parts that write records and move money. */
@@ -185,7 +190,7 @@ interface Money {
   readonly ledger: Ledger;
 }
 
-function buildMoney({ config, platform: { clock, log }, stores, journal, gateways }: Base): Money {
+function buildMoney({ config, platform: { clock, log }, stores, journal, gateways, health }: Base): Money {
   const recordOutage = createOutageLog({
     log,
     clock,
@@ -208,7 +213,14 @@ function buildMoney({ config, platform: { clock, log }, stores, journal, gateway
   });
   const ledger = new Ledger({
     store: stores.ledger,
-    holdBook: new MemoryHoldBook({ store: stores.ledger, drain: () => recorder.drain() }),
+    holdBook: new MemoryHoldBook({
+      store: {
+        findBalance: (accountId) => health.lookup(() => stores.ledger.findBalance(accountId)),
+        sumSpending: (query) => health.lookup(() => stores.ledger.sumSpending(query)),
+        listCreditChanges: (cursor, limit) => stores.ledger.listCreditChanges(cursor, limit),
+      },
+      drain: () => health.lookup(() => recorder.drain()),
+    }),
     recorder,
     clock,
     holdMs: config.timers.total_ms + LEASE_MARGIN_MS,
@@ -225,16 +237,20 @@ interface Secrets {
 }
 
 async function buildSecrets(
-  { platform: { log, random }, stores }: Base,
+  { platform: { log, random }, stores, health }: Base,
   masters: MasterKeys,
 ): Promise<Secrets> {
   const vault = createVault(masters, random);
-  const byokKeys = createProviderKeyCache(stores.providerKeys, vault, ({ id, accountId }) =>
-    log.error("a BYOK key cannot be decrypted: its master key is not in secrets.keys", {
-      provider_key_id: id,
-      account_id: accountId,
-    }),
-  );
+  const byokKeys = createProviderKeyCache({
+    store: stores.providerKeys,
+    health,
+    vault,
+    onUnreadable: ({ id, accountId }) =>
+      log.error("a BYOK key cannot be decrypted: its master key is not in secrets.keys", {
+        provider_key_id: id,
+        account_id: accountId,
+      }),
+  });
   return {
     vault,
     byokKeys,
@@ -312,13 +328,13 @@ type ManagementDeps = Pick<
 >;
 
 function buildManagement(
-  { config, platform: { clock }, stores, serving, gatewayId }: Base,
+  { config, platform: { clock }, stores, serving, gatewayId, health }: Base,
   { ledger, vault, byokKeys }: Money & Secrets,
 ): ManagementDeps {
   const { ids } = stores;
   return {
-    keyCache: createKeyCache(stores.keys, clock, config.admin_key ?? null),
-    accountCache: createAccountCache(stores.accounts),
+    keyCache: createKeyCache({ store: stores.keys, health, clock, adminSecret: config.admin_key ?? null }),
+    accountCache: createAccountCache(stores.accounts, health),
     keyStores: stores,
     audit: stores.audit,
     storedResponses: stores.answers,

@@ -1,3 +1,5 @@
+import { StoreError } from "./store-error.ts";
+
 /**
  * The closed set of errors that a client can get, each with its HTTP status (docs/api/errors.md). Adding a code here is the only
  * way to add an error.
@@ -67,12 +69,19 @@ export function rejectField(field: string, problem: string): never {
   return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
+const STORE_UNAVAILABLE: Failure = {
+  code: "unavailable",
+  message: "The gateway cannot reach its store at the moment. Retry later.",
+  retryAfterS: 5,
+};
+
 /**
  * Returns the failure of anything that was thrown. An unexpected error becomes `internal`: its details are for the log, and the caller
- * learns only that the gateway failed.
+ * learns only that the gateway failed. If the store is unavailable, the request may be retried.
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof GatewayError) return error.failure;
+  if (error instanceof StoreError) return { ...STORE_UNAVAILABLE, internal: error.message };
   const internal = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "internal", message: "The gateway failed. Repeat the request.", internal };
 }

@@ -153,7 +153,7 @@ async function update(services: ProviderKeyServices, id: string, options: Update
 
 async function remove(services: ProviderKeyServices, id: string, { json }: JsonOption): Promise<string> {
   const key = await find(services, id);
-  await removeProviderKey(services.providerKeyStores, id);
+  await removeProviderKey(services.providerKeyStores, key);
   await audit(services, key, { word: "remove", changes: { deleted: true } });
   if (json) return JSON.stringify({ data: { id, deleted: true } });
   return `Deleted ${key.id} (${key.name}).`;

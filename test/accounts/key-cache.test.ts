@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createSystemRandom } from "../../src/base/random.ts";
+import { StoreHealth } from "../../src/base/store-health.ts";
 import { createKeyCache } from "../../src/core/accounts/key-cache.ts";
 import type { KeyStore } from "../../src/core/accounts/key-store.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../src/core/accounts/records.ts";
@@ -62,13 +63,19 @@ function createSlowStore(key = KEY) {
   };
 }
 
+function createCache(store: KeyStore, adminSecret: string | null = null) {
+  const clock = createTestClock();
+  const health = new StoreHealth({ clock, maxStalenessMs: 60_000 });
+  return createKeyCache({ store, health, clock, adminSecret });
+}
+
 describe("a key that is revoked during its lookup", () => {
   test.each([
-    ["this process", (cache: ReturnType<typeof createKeyCache>) => cache.clear()],
+    ["this process", (cache: ReturnType<typeof createKeyCache>) => cache.changed(KEY)],
     ["another process", (cache: ReturnType<typeof createKeyCache>) => cache.refresh()],
   ])("is rejected by later requests if %s revoked it", async (_who, notice) => {
     const { store, hold } = createSlowStore();
-    const cache = createKeyCache(store, createTestClock(), null);
+    const cache = createCache(store);
     await cache.refresh();
     const release = hold();
     const early = cache.identify(SECRET);
@@ -83,7 +90,7 @@ describe("a key that is revoked during its lookup", () => {
 
 test("a key is looked up in the store once, and again only after a key has changed", async () => {
   const { store, countLookups } = createSlowStore();
-  const cache = createKeyCache(store, createTestClock(), null);
+  const cache = createCache(store);
   await cache.refresh();
   expect(await cache.identify(SECRET)).toEqual({ kind: "key", key: KEY });
   await cache.refresh();
@@ -97,7 +104,7 @@ test("a key is looked up in the store once, and again only after a key has chang
 
 test("the configured admin key and management keys of the operator account identify the operator", async () => {
   const { store, countLookups } = createSlowStore({ ...KEY, kind: "management" });
-  const cache = createKeyCache(store, createTestClock(), "an admin key of any form");
+  const cache = createCache(store, "an admin key of any form");
   expect(await cache.identify("an admin key of any form")).toEqual({
     kind: "operator",
     keyId: "key_operator",

@@ -41,7 +41,7 @@ describe("a store that rejects records", () => {
     await turnEventLoop();
   }
 
-  test("requests are served, readyz answers 503, and the records are saved later", async () => {
+  test("requests are served, readyz tells that records wait, and they are saved later", async () => {
     const { gateway } = vendors;
     const ready = () => fetch(`${gateway.url}/readyz`);
     expect((await ready()).status).toBe(200);
@@ -54,9 +54,12 @@ describe("a store that rejects records", () => {
       ids.push(response.headers.get("x-gateway-generation-id") as string);
       await letStoreBeTried();
     }
-    const unready = await ready();
-    expect(unready.status).toBe(503);
-    expect(unready.headers.get("retry-after")).toBe("5");
+    const degraded = await ready();
+    expect(degraded.status).toBe(200);
+    expect(await degraded.json()).toEqual({
+      status: "degraded",
+      problems: [expect.stringMatching(/^The store takes no records; 3 wait in the journal \(0\.0 MB\)\.$/)],
+    });
     // A record that waits for the store is found.
     for (const id of ids) expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });
     expect(
@@ -64,7 +67,7 @@ describe("a store that rejects records", () => {
     ).toBeGreaterThan(0);
     bringBack();
     await letStoreBeTried();
-    expect((await ready()).status).toBe(200);
+    expect(await (await ready()).json()).toEqual({ status: "ready" });
     expect(countRecords()).toBe(3);
     for (const id of ids) expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });
   });

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { StoreHealth } from "../../base/store-health.ts";
 import type { KeyStore } from "./key-store.ts";
 import { memoize } from "./memoize.ts";
 import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "./principal.ts";
@@ -7,20 +8,29 @@ import { hashSecret, isWellFormedSecret } from "./secrets.ts";
 
 /** Identifies callers by the secret of their API key. Keys are cached in memory, also those that do not exist. */
 export interface KeyCache {
-  /** Returns who a secret belongs to; null for one that is unknown, revoked or expired. */
+  /**
+   * Returns who a secret belongs to; null for one that is unknown, revoked or expired. Rejects with a `StoreError` for a key that is not
+   * in memory while the store is unavailable.
+   */
   identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
-  /** Clears the cache if a process has changed any key since the last call. */
+  /** Reads keys again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
-  /** Clears the cache. Call it after a change of a key by this process. */
-  clear(): void;
+  /** Reads a key again. Call it after this process has created, changed or revoked one. */
+  changed(key: Pick<KeyRecord, "hash">): void;
 }
 
-/**
- * Returns a cache over a store. `adminSecret` is the configured admin key, which is valid besides the stored keys; null for
- * none. Changes by other processes take effect with the next `refresh`.
- */
-export function createKeyCache(store: KeyStore, clock: Clock, adminSecret: string | null): KeyCache {
-  const keys = memoize((hash) => store.findKeyByHash(hash));
+/** What a key cache is made of. */
+export interface KeyCacheParts {
+  readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision">;
+  readonly health: StoreHealth;
+  readonly clock: Clock;
+  /** The configured admin key, which is valid besides the stored keys; null for none. */
+  readonly adminSecret: string | null;
+}
+
+/** Returns a cache over a store. Changes by other processes take effect with the next `refresh`. */
+export function createKeyCache({ store, health, clock, adminSecret }: KeyCacheParts): KeyCache {
+  const keys = memoize((hash) => store.findKeyByHash(hash), health);
   const adminHash = adminSecret === null ? null : hashSecret(adminSecret);
   let revision = -1;
   return {
@@ -34,10 +44,10 @@ export function createKeyCache(store: KeyStore, clock: Clock, adminSecret: strin
     },
     async refresh() {
       const current = await store.keyRevision();
-      if (current !== revision) keys.clear();
+      if (current !== revision) keys.expire();
       revision = current;
     },
-    clear: keys.clear,
+    changed: ({ hash }) => keys.forget(hash),
   };
 }
 

@@ -15,7 +15,7 @@ import type { Vault } from "./vault.ts";
 export interface ProviderKeyStores {
   readonly store: ProviderKeyStore;
   readonly vault: Vault;
-  readonly cache: Pick<ProviderKeyCache, "clear" | "recordUse" | "saveUses">;
+  readonly cache: Pick<ProviderKeyCache, "changed" | "recordUse" | "saveUses">;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
@@ -76,7 +76,7 @@ export async function createProviderKey(
   };
   const key = mergeChange(blank, settings);
   await stores.store.insertProviderKey(key);
-  stores.cache.clear();
+  stores.cache.changed(accountId);
   return key;
 }
 
@@ -102,7 +102,7 @@ export async function changeProviderKey(
     updatedAt: stores.clock.now(),
   };
   const exists = await stores.store.updateProviderKey(changed, sealed);
-  stores.cache.clear();
+  stores.cache.changed(key.accountId);
   return exists ? changed : rejectUnknownKey();
 }
 
@@ -110,9 +110,12 @@ export async function changeProviderKey(
  * Deletes a key and its secret. Requests under way complete; no further ones use it.
  * @throws GatewayError `not_found` if there is none.
  */
-export async function removeProviderKey(stores: ProviderKeyStores, id: string): Promise<void> {
+export async function removeProviderKey(
+  stores: ProviderKeyStores,
+  { id, accountId }: Pick<ProviderKeyRecord, "id" | "accountId">,
+): Promise<void> {
   const existed = await stores.store.removeProviderKey(id);
-  stores.cache.clear();
+  stores.cache.changed(accountId);
   if (!existed) rejectUnknownKey();
 }
 

@@ -1,3 +1,5 @@
+import { StoreError } from "../../base/store-error.ts";
+import type { StoreHealth } from "../../base/store-health.ts";
 import { memoize } from "../accounts/memoize.ts";
 import { type ByokKey, type ByokKeys, labelOf } from "./byok-keys.ts";
 import type { ProviderKeyStore } from "./provider-key-store.ts";
@@ -6,52 +8,69 @@ import type { Vault } from "./vault.ts";
 
 /** Caches BYOK keys in memory for the hot path, and collects records of their use. */
 export interface ProviderKeyCache {
-  /** Returns an account's enabled keys; null if it has none. */
+  /**
+   * Returns an account's enabled keys; null if it has none. Rejects with a `StoreError` if they are not in memory while the store is
+   * unavailable.
+   */
   of(accountId: string): Promise<ByokKeys | null>;
-  /** Whether a key is still enabled, with the same secret. */
+  /** Whether a key is still enabled, with the same secret; false if that cannot be known at the moment. */
   isCurrent(accountId: string, key: Pick<ByokKey, "label" | "provider">): Promise<boolean>;
   /** Records that a key was used. The next `saveUses` stores it. */
   recordUse(use: KeyUse): void;
   saveUses(): Promise<void>;
-  /** Clears the cache if a process has changed any key since the last call. Saves uses. */
+  /** Reads keys again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
-  /** Clears the cache. Call it after a change by this process. */
-  clear(): void;
+  /** Reads an account's keys again. Call it after this process has changed one of them. */
+  changed(accountId: string): void;
 }
 
-/** Returns a cache over a store. Keys are decrypted when their account is first used; those that cannot be are passed to `onUnreadable`. */
-export function createProviderKeyCache(
-  store: ProviderKeyStore,
-  vault: Vault,
-  onUnreadable: (key: ProviderKeyRecord) => void,
-): ProviderKeyCache {
+/** What a cache of provider keys is made of. */
+export interface ProviderKeyCacheParts {
+  readonly store: Pick<ProviderKeyStore, "listProviderKeys" | "providerKeyRevision" | "recordKeyUses">;
+  readonly health: StoreHealth;
+  readonly vault: Vault;
+  /** Called with each key that cannot be decrypted. */
+  readonly onUnreadable: (key: ProviderKeyRecord) => void;
+}
+
+/** Returns a cache over a store. Keys are decrypted when their account is first used. */
+export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKeyCache {
+  const { store, health, vault, onUnreadable } = parts;
   const openKey = (key: ProviderKeyRecord): ByokKey => {
     const secret = vault.open(key.sealed, key);
     if (secret === null) onUnreadable(key);
     const { id, provider, models, members } = key;
     return { id, provider, models, members, label: labelOf(key), secret };
   };
+  // An account without keys has an empty map, which is a value like others: it is used while the store is away.
   const known = memoize(async (accountId) => {
     const enabled = (await store.listProviderKeys(accountId)).filter((key) => key.enabled);
-    return enabled.length === 0 ? null : Map.groupBy(enabled.map(openKey), ({ provider }) => provider);
-  });
+    return Map.groupBy(enabled.map(openKey), ({ provider }) => provider);
+  }, health);
   const uses = createUseRecorder(store);
   let revision = -1;
   return {
-    of: known.get,
-    async isCurrent(accountId, { label, provider }) {
+    async of(accountId) {
       const keys = await known.get(accountId);
-      return keys?.get(provider)?.some((key) => key.label === label) ?? false;
+      return keys === null || keys.size === 0 ? null : keys;
+    },
+    async isCurrent(accountId, { label, provider }) {
+      try {
+        const keys = await known.get(accountId);
+        return keys?.get(provider)?.some((key) => key.label === label) ?? false;
+      } catch (error) {
+        if (error instanceof StoreError) return false;
+        throw error;
+      }
     },
     recordUse: uses.record,
     saveUses: uses.save,
     async refresh() {
       const current = await store.providerKeyRevision();
-      if (current !== revision) known.clear();
+      if (current !== revision) known.expire();
       revision = current;
-      await uses.save();
     },
-    clear: known.clear,
+    changed: known.forget,
   };
 }
 

@@ -45,7 +45,8 @@ export async function postAccount(
     settings,
     ownerId: body.owner,
   });
-  deps.accountCache.clear();
+  deps.accountCache.changed(account.id);
+  if (body.owner !== undefined) deps.accountCache.memberChanged(account.id, body.owner);
   audit({ accountId: account.id, target: account.id, changes: body });
   return { data: presentAccount(account) };
 }
@@ -81,7 +82,7 @@ export async function patchAccount(
     id: params.id,
     change: { ...readFields(ORGANIZATION_SETTINGS, body), isClosed: body.closed },
   });
-  deps.accountCache.clear();
+  deps.accountCache.changed(account.id);
   audit({ accountId: account.id, target: account.id, changes: body });
   return { data: presentAccount(account) };
 }

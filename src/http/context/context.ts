@@ -20,6 +20,13 @@ import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider
 import type { DamagedLines } from "../../core/usage/journal.ts";
 import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
 
+/** Whether the gateway can answer requests. */
+export interface Readiness {
+  readonly isReady: boolean;
+  /** Sentences about what does not work, for the operator. */
+  readonly problems: readonly string[];
+}
+
 /** The dependencies of the HTTP layer. */
 export interface HttpDeps {
   readonly clock: Clock;
@@ -59,8 +66,7 @@ export interface HttpDeps {
   readonly ownTurn: () => Promise<void>;
   /** Replacements of model id prefixes, from the prefix sent to the prefix used. */
   readonly modelPrefixAliases: Readonly<Record<string, string>>;
-  /** Returns why the gateway is not ready; null if it is. */
-  readonly notReady: () => string | null;
+  readonly readiness: () => Readiness;
   /** The state of the shutdown. */
   readonly shutdown: Shutdown;
 }

@@ -139,12 +139,16 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     ...COMMON,
     tag: "Service",
     path: "/readyz",
-    summary: "Readiness check: 503 while the gateway drains or cannot write its records",
+    summary: "Readiness check: 503 while the gateway drains or cannot answer requests",
     responses: [
       {
         status: 200,
-        description: "The gateway is ready.",
-        schema: z.looseObject({ status: z.literal("ready") }),
+        description:
+          "The gateway answers requests; `degraded`: most of them, and `problems` tells what does not work.",
+        schema: z.looseObject({
+          status: z.enum(["ready", "degraded"]),
+          problems: z.array(z.string()).optional(),
+        }),
       },
     ],
     errors: ["internal", "unavailable"],

@@ -56,7 +56,7 @@ export const postKey = defineEndpoint({
     if (kind === "management") requireManagementKeyOf(principal, userId);
     const wanted = { ...readChange(principal, body), name, kind, accountId, userId };
     const { secret, key } = await issueKey(deps.keyStores, deps.generation.serving, wanted);
-    deps.keyCache.clear();
+    deps.keyCache.changed(key);
     audit({ accountId, target: key.id, changes: { ...body, account_id: accountId } });
     return { key: secret, data: presentKey(key) };
   },
@@ -116,7 +116,7 @@ export const patchKey = defineEndpoint({
     const found = await findOwnKey(deps, principal, params.id);
     const change = readChange(principal, body);
     const key = await changeKey(deps.keyStores, deps.generation.serving, { key: found, change });
-    deps.keyCache.clear();
+    deps.keyCache.changed(key);
     audit({ accountId: key.accountId, target: key.id, changes: body });
     return { data: presentKey(key) };
   },
@@ -136,7 +136,7 @@ export const deleteKey = defineEndpoint({
   async handle({ principal, params, deps, audit }) {
     const found = await findOwnKey(deps, principal, params.id);
     const key = (await deps.keyStores.keys.revokeKey(found.id, deps.clock.now())) ?? rejectUnknownKey();
-    deps.keyCache.clear();
+    deps.keyCache.changed(key);
     audit({ accountId: key.accountId, target: key.id, changes: { revoked: true } });
     return { data: presentKey(key) };
   },

@@ -57,7 +57,7 @@ export const putOrganizationMember = defineEndpoint({
       role: body.role,
       dailyLimit: daily_limit.read(body.daily_limit),
     });
-    deps.accountCache.clear();
+    deps.accountCache.memberChanged(id, user_id);
     audit({ accountId: id, target: `${id}/${user_id}`, changes: body });
     return { data: presentMember(member) };
   },
@@ -79,7 +79,7 @@ export const deleteMember = defineEndpoint({
     requireOwnAccount(principal, id);
     await requireRankOver(deps.keyStores.accounts, principal, params);
     await removeMember(deps.keyStores, id, user_id);
-    deps.accountCache.clear();
+    deps.accountCache.memberChanged(id, user_id);
     audit({ accountId: id, target: `${id}/${user_id}`, changes: {} });
     return { data: { organization_id: id, user_id } };
   },

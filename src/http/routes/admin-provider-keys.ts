@@ -120,8 +120,9 @@ export const deleteProviderKey = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, deps }) {
-    const { id } = await findKey(principal, params, deps);
-    await removeProviderKey(deps.providerKeyStores, id);
+    const key = await findKey(principal, params, deps);
+    await removeProviderKey(deps.providerKeyStores, key);
+    const { id } = key;
     return { data: { id, deleted: true } };
   },
 });

@@ -6,10 +6,9 @@ export function getHealth(): Response {
   return Response.json({ status: "ok" });
 }
 
-/** `GET /readyz`: readiness. 503 while the gateway drains or cannot write its records. */
+/** `GET /readyz`: readiness. 503 while the gateway drains or can answer no requests; `degraded` with its problems while it answers most. */
 export function getReadiness(_request: Request, { deps }: RequestContext): Response {
-  const problem = deps.notReady();
-  return problem === null
-    ? Response.json({ status: "ready" })
-    : fail("unavailable", problem, { retryAfterS: 5 });
+  const { isReady, problems } = deps.readiness();
+  if (!isReady) return fail("unavailable", problems.join(" "), { retryAfterS: 5 });
+  return Response.json(problems.length === 0 ? { status: "ready" } : { status: "degraded", problems });
 }

@@ -1,6 +1,5 @@
 import type { BunRequest, Server } from "bun";
-import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
-import { StoreError } from "../../base/store-error.ts";
+import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
 import { urlOf } from "../context/url-of.ts";
@@ -196,21 +195,10 @@ function rejectMethod(methods: Methods): Handler {
 }
 
 function renderThrown(error: unknown, context: RequestContext): Response {
-  const failure = failureOfThrown(error);
+  const failure = failureOf(error);
   context.logFields["error"] = failure.code;
   if (failure.internal !== undefined) context.logFields["detail"] = failure.internal;
   if (statusOf(failure) === 500)
     context.deps.log.error("internal error", { request_id: context.requestId, detail: failure.internal });
   return context.renderError(failure, { "x-request-id": context.requestId }, context.requestId);
-}
-
-const STORE_UNAVAILABLE: Failure = {
-  code: "unavailable",
-  message: "The gateway cannot reach its store at the moment. Retry later.",
-  retryAfterS: 5,
-};
-
-/** Returns the failure of an error. If the store is unavailable, the request may be retried. */
-function failureOfThrown(error: unknown): Failure {
-  return error instanceof StoreError ? { ...STORE_UNAVAILABLE, internal: error.message } : failureOf(error);
 }
