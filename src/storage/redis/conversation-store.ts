@@ -1,0 +1,141 @@
+import { createHmac } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
+import type { ConversationStore } from "../../core/generation/conversation-store.ts";
+import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { Redis } from "./client.ts";
+
+const TTL_MS = 3_600_000;
+/** A larger turn is not stored. Characters of its JSON. */
+const MAX_TURN_CHARS = 500_000;
+/** Turns that one request may have back; those of its last names. */
+const MAX_TURNS = 100;
+/** Turns in one command, so that none takes the server long. */
+const TURNS_PER_COMMAND = 10;
+const ID_BYTES = 12;
+const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();
+
+/** Settings of a conversation store on Redis. */
+export interface RedisConversationStoreOptions {
+  readonly redis: Redis;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** A secret that all gateways have and Redis does not. Turns are encrypted, and their names hashed, with keys derived from it. */
+  readonly secret: string;
+}
+
+/** A turn as it is stored, encrypted. */
+interface StoredTurn {
+  readonly turn: CalledTurn;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/**
+ * A `ConversationStore` that several gateways share in Redis. A turn is stored under an id; each of its calls has a key with that id.
+ * Turns expire after an hour, and are not stored while Redis is away. All keys of a scope have one hash tag.
+ */
+export function createRedisConversationStore(options: RedisConversationStoreOptions): ConversationStore {
+  return new RedisConversationStore(options);
+}
+
+class RedisConversationStore implements ConversationStore {
+  private readonly nameKey: Buffer;
+  private readonly sealKey: Buffer;
+
+  constructor(private readonly options: RedisConversationStoreOptions) {
+    this.nameKey = deriveKey(options.secret, "names of turns");
+    this.sealKey = deriveKey(options.secret, "contents of turns");
+  }
+
+  async rememberTurn(scope: string, turn: CalledTurn): Promise<void> {
+    const { clock, redis, random } = this.options;
+    const stored: StoredTurn = { turn, expiresAt: clock.now() + TTL_MS };
+    const text = JSON.stringify(stored);
+    if (text.length > MAX_TURN_CHARS || !redis.isAvailable) return;
+    const tag = this.tagOf(scope);
+    const id = Buffer.from(random.bytes(ID_BYTES)).toString("base64url");
+    const names = [...new Set(turn.callIds)].map((callId) => this.nameOf(tag, callId));
+    const earlier = (await this.readAll(names)).filter((found) => found !== null);
+    const sealed = sealBytes(this.sealKey, random.bytes(NONCE_BYTES), Buffer.from(text), Buffer.from(id));
+    const writes = [
+      ...(earlier.length === 0
+        ? []
+        : [
+            redis.send(
+              "DEL",
+              earlier.map((one) => turnKey(tag, one)),
+            ),
+          ]),
+      redis.send("SET", [turnKey(tag, id), sealed.toString("base64"), "PX", String(TTL_MS)]),
+      ...names.map((name) => redis.send("SET", [name, id, "PX", String(TTL_MS)])),
+    ];
+    await Promise.all(writes);
+  }
+
+  async recallTurns(scope: string, callIds: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
+    if (!this.options.redis.isAvailable) return NOTHING;
+    const tag = this.tagOf(scope);
+    const ids = await this.readAll(callIds.map((callId) => this.nameOf(tag, callId)));
+    const turns = await this.readTurns(tag, [...new Set(ids)].filter((id) => id !== null).slice(-MAX_TURNS));
+    const recalled = new Map<string, CalledTurn>();
+    callIds.forEach((callId, at) => {
+      const turn = turns.get(ids[at] ?? "");
+      if (turn?.callIds.includes(callId) === true) recalled.set(callId, turn);
+    });
+    return recalled;
+  }
+
+  private async readTurns(tag: string, ids: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
+    const groups: string[][] = [];
+    for (let at = 0; at < ids.length; at += TURNS_PER_COMMAND)
+      groups.push(ids.slice(at, at + TURNS_PER_COMMAND));
+    const found = await Promise.all(groups.map((group) => this.readAll(group.map((id) => turnKey(tag, id)))));
+    const turns = new Map<string, CalledTurn>();
+    found.flat().forEach((sealed, at) => {
+      const id = ids[at] as string;
+      const turn = sealed === null ? null : this.open(sealed, id);
+      if (turn !== null) turns.set(id, turn);
+    });
+    return turns;
+  }
+
+  /** Returns null for a turn that has expired, or that was encrypted with another secret. */
+  private open(sealed: string, id: string): CalledTurn | null {
+    try {
+      const text = openSealed(this.sealKey, Buffer.from(sealed, "base64"), Buffer.from(id)).toString("utf8");
+      const { turn, expiresAt } = JSON.parse(text) as StoredTurn;
+      return expiresAt > this.options.clock.now() ? turn : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Returns the texts of some keys, null for those that do not exist. */
+  private async readAll(keys: readonly string[]): Promise<readonly (string | null)[]> {
+    if (keys.length === 0) return [];
+    const found = await this.options.redis.send("MGET", keys);
+    return Array.isArray(found) ? found.map((text) => (typeof text === "string" ? text : null)) : [];
+  }
+
+  private tagOf(scope: string): string {
+    return this.hash(scope);
+  }
+
+  private nameOf(tag: string, callId: string): string {
+    return `gateway:turn:{${tag}}:call:${this.hash(`${tag}\0${callId}`)}`;
+  }
+
+  private hash(text: string): string {
+    return createHmac("sha256", this.nameKey).update(text).digest("base64url");
+  }
+}
+
+function turnKey(tag: string, id: string): string {
+  return `gateway:turn:{${tag}}:${id}`;
+}
+
+function deriveKey(secret: string, use: string): Buffer {
+  return createHmac("sha256", secret).update(use).digest();
+}
