@@ -358,7 +358,11 @@ function buildCatalogManager(
     store: stores.catalog,
     leases: stores.leases,
     owner: gatewayId,
-    onChanged: () => serving.refresh(),
+    async onChanged() {
+      // If that fails, the next regular reading finds the change.
+      await stores.changes.read().catch(() => {});
+      await serving.refresh();
+    },
     runRefresh: (job) =>
       refreshInThread({ config: { data_dir: config.data_dir, database: config.database }, job }, clock),
   });

@@ -8,7 +8,7 @@ import {
   type Policy,
 } from "../../core/accounts/records.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
-import { Revision } from "./revision.ts";
+import { type KnownRevisions, Revision } from "./revision.ts";
 import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
 
 interface AccountRow {
@@ -37,8 +37,11 @@ type AccountChange = Awaited<ReturnType<AccountStore["changeAccount"]>>;
 export class PostgresAccountStore implements AccountStore {
   private readonly revision: Revision;
 
-  constructor(private readonly database: Postgres) {
-    this.revision = new Revision(database, "accounts");
+  constructor(
+    private readonly database: Postgres,
+    revisions?: KnownRevisions,
+  ) {
+    this.revision = new Revision(database, "accounts", revisions);
   }
 
   async insertAccount(account: AccountRecord, owner?: MemberRecord) {

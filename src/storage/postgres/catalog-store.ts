@@ -3,7 +3,7 @@ import { formatImportedCatalog } from "../../core/catalog/format-catalog.ts";
 import { parseRefreshState } from "../../core/catalog/parse-refresh-state.ts";
 import { type ImportedCatalog, parseImportedCatalog } from "../../core/catalog/validate-catalog.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
-import { Revision } from "./revision.ts";
+import { type KnownRevisions, Revision } from "./revision.ts";
 
 /** The imported catalog and the state of its refreshes in PostgreSQL. */
 export class PostgresCatalogStore implements CatalogStore {
@@ -12,8 +12,11 @@ export class PostgresCatalogStore implements CatalogStore {
   /** The version that was read last. */
   private version = "";
 
-  constructor(private readonly database: Postgres) {
-    this.revision = new Revision(database, "catalog");
+  constructor(
+    private readonly database: Postgres,
+    revisions?: KnownRevisions,
+  ) {
+    this.revision = new Revision(database, "catalog", revisions);
   }
 
   /** While the database is unavailable, nothing can be said to have changed. */

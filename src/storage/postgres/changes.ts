@@ -1,5 +1,6 @@
 import type { ChangeSource } from "../../core/gateways/change-source.ts";
 import type { Postgres, Subscription } from "./client.ts";
+import type { KnownRevisions, RevisionName } from "./revision.ts";
 import { readInteger } from "./values.ts";
 
 /** A change takes effect everywhere within a second: the time until the next reading, and the time that the reading takes. */
@@ -13,11 +14,8 @@ const READINGS_BEFORE_RETRY = 20;
 const READ = `SELECT name, revision FROM revisions
   UNION ALL SELECT 'wanted', count(*) FROM wanted_leases`;
 
-/** What is known of a revision before the first reading: lower than any revision. */
-const UNKNOWN = -1;
-
 /** The revisions of a database, read by one statement for all caches. */
-export class PostgresChanges implements ChangeSource {
+export class PostgresChanges implements ChangeSource, KnownRevisions {
   readonly periodMs = PERIOD_MS;
   private revisions: ReadonlyMap<string, number> = new Map();
   private onHint: (() => void) | null = null;
@@ -30,9 +28,9 @@ export class PostgresChanges implements ChangeSource {
     private readonly isListening: boolean,
   ) {}
 
-  /** Returns the revision of a group of tables at the last reading; -1 before the first. */
-  revisionOf(name: string): number {
-    return this.revisions.get(name) ?? UNKNOWN;
+  /** Returns a revision at the last reading; null before the first. */
+  revisionOf(name: RevisionName | "wanted"): number | null {
+    return this.revisions.get(name) ?? null;
   }
 
   async read(): Promise<void> {

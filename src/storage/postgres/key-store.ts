@@ -2,7 +2,7 @@ import type { KeyQuery, KeyStore } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
-import { Revision } from "./revision.ts";
+import { type KnownRevisions, Revision } from "./revision.ts";
 import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
 
 interface KeyRow {
@@ -26,8 +26,11 @@ interface KeyRow {
 export class PostgresKeyStore implements KeyStore {
   private readonly revision: Revision;
 
-  constructor(private readonly database: Postgres) {
-    this.revision = new Revision(database, "keys");
+  constructor(
+    private readonly database: Postgres,
+    revisions?: KnownRevisions,
+  ) {
+    this.revision = new Revision(database, "keys", revisions);
   }
 
   async insertKey(key: KeyRecord) {

@@ -6,7 +6,7 @@ import type {
   SealedSecret,
 } from "../../core/provider-keys/records.ts";
 import { encodeList, type Postgres, type SqlRunner, type SqlValue } from "./client.ts";
-import { Revision } from "./revision.ts";
+import { type KnownRevisions, Revision } from "./revision.ts";
 import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
 
 interface ProviderKeyRow {
@@ -31,8 +31,11 @@ interface ProviderKeyRow {
 export class PostgresProviderKeyStore implements ProviderKeyStore {
   private readonly revision: Revision;
 
-  constructor(private readonly database: Postgres) {
-    this.revision = new Revision(database, "provider_keys");
+  constructor(
+    private readonly database: Postgres,
+    revisions?: KnownRevisions,
+  ) {
+    this.revision = new Revision(database, "provider_keys", revisions);
   }
 
   async insertProviderKey(key: ProviderKeyRecord) {

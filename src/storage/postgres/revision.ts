@@ -1,18 +1,30 @@
 import type { Postgres, SqlRunner } from "./client.ts";
 import { readInteger } from "./values.ts";
 
+/** The groups of tables that have a revision. */
+export type RevisionName = "accounts" | "keys" | "provider_keys" | "catalog";
+
+/** Revisions that were read for all caches at once. */
+export interface KnownRevisions {
+  /** Returns the revision at the last reading; null before the first. */
+  revisionOf(name: RevisionName): number | null;
+}
+
 /**
  * A number that rises with every change of a group of tables, so that other processes notice the change. Its row is also the lock
  * of the group: what a change reads, no other process changes until it ends, as with the write lock of SQLite.
  */
 export class Revision {
-  /** `name` is a revision that a migration has created. */
+  /** `known` answers for the database, if a process reads all revisions at once. */
   constructor(
     private readonly database: Postgres,
-    private readonly name: "accounts" | "keys" | "provider_keys" | "catalog",
+    private readonly name: RevisionName,
+    private readonly known?: KnownRevisions,
   ) {}
 
   async read(): Promise<number> {
+    const known = this.known?.revisionOf(this.name) ?? null;
+    if (known !== null) return known;
     const [row] = await this.database.run<{ revision: string }>(
       "SELECT revision FROM revisions WHERE name = $1",
       [this.name],

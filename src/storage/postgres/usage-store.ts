@@ -90,10 +90,12 @@ export class PostgresUsageStore implements UsageStore, UsageReports, GenerationL
     return rows.map(readRecord);
   }
 
+  /** The journal of another registered gateway may have the end of its record, also if the gateway is gone. */
   async findAbandonedUsage(gatewayId: string, now: number) {
     const rows = await this.database.run<RecordRow>(
       `SELECT record FROM generations
-       WHERE outcome = 'open' AND (gateway_id IS NULL OR gateway_id = $1 OR lease_ends_at <= $2)`,
+       WHERE outcome = 'open' AND (gateway_id IS NULL OR gateway_id = $1
+         OR (lease_ends_at <= $2 AND NOT EXISTS (SELECT FROM gateways WHERE id = gateway_id)))`,
       [gatewayId, now],
     );
     return rows.map(readRecord);

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { systemClock } from "../../../src/base/clock.ts";
 import { PostgresChanges } from "../../../src/storage/postgres/changes.ts";
 import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
 import { eventually } from "../../support/eventually.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 
@@ -44,13 +45,26 @@ describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", (
   test("one reading finds the revisions of all groups of tables, and nothing is known before it", async () => {
     const database = connect();
     const { changes } = watch(false);
-    expect(changes.revisionOf("keys")).toBe(-1);
+    expect(changes.revisionOf("keys")).toBeNull();
     await changes.read();
     expect([changes.revisionOf("keys"), changes.revisionOf("accounts")]).toEqual([0, 0]);
     await raise(database, "keys");
     expect(changes.revisionOf("keys")).toBe(0);
     await changes.read();
     expect([changes.revisionOf("keys"), changes.revisionOf("accounts")]).toEqual([1, 0]);
+  });
+
+  test("a store answers with the revision of the last reading, and asks the database before the first", async () => {
+    const database = connect();
+    const { changes } = watch(false);
+    const store = new PostgresKeyStore(database, changes);
+    await raise(database, "keys");
+    expect(await store.keyRevision()).toBe(1);
+    await changes.read();
+    await raise(database, "keys");
+    expect(await store.keyRevision()).toBe(1);
+    await changes.read();
+    expect(await store.keyRevision()).toBe(2);
   });
 
   test("a committed change is announced to a listening process, and one that is rolled back is not", async () => {

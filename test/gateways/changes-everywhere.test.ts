@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
+import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
+import { connectPostgres } from "../../src/storage/postgres/client.ts";
+import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
+import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
+import { eventually } from "../support/eventually.ts";
+import { postChat, type TestGateway } from "../support/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { startVendor, type Vendor } from "../support/vendor.ts";
+import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
+
+/** Twice what is promised, because a machine that runs tests is busy. Milliseconds. */
+const BOUND_MS = 2_000;
+
+const CHAT = { model: "acme/model", messages: [{ role: "user", content: "Hello!" }] };
+const MODELS = [{ id: "acme/model", prices: { prompt: "0.000001", completion: "0.000002" } }];
+const model = (id: string, input = 1) => sourceModel(id, { cost: { input, output: 2 } });
+const LISTED = ["gpt-a", "gpt-b", "gpt-c", "gpt-d"];
+
+describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
+  let server: TestPostgres;
+  let source: TestSource;
+  let vendor: Vendor;
+  let shared: SharedGateways;
+  let a: TestGateway;
+  let b: TestGateway;
+
+  beforeAll(async () => {
+    server = await startTestPostgres();
+    vendor = startVendor();
+    source = startSource({ openai: LISTED.map((id) => model(id)) });
+  });
+  afterAll(async () => {
+    source.stop();
+    vendor.stop();
+    await server.remove();
+  });
+
+  const statusAt = async (gateway: TestGateway, key: string, body: object = CHAT): Promise<number> => {
+    const response = await postChat({ ...gateway, key }, body);
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const obeys = (what: string, check: () => Promise<boolean>) => eventually(what, check, BOUND_MS);
+  const ofOperator = (gateway: TestGateway, method: string, path: string, body?: unknown) =>
+    callAdmin(gateway, gateway.adminKey, method, path, body);
+
+  for (const [how, pooled] of [
+    ["with notifications", false],
+    ["without notifications, as behind PgBouncer", true],
+  ] as const) {
+    describe(how, () => {
+      beforeEach(async () => {
+        const url = await server.createMigratedDatabase();
+        await importCatalog(url);
+        shared = shareDatabase(url);
+        const options = {
+          yaml: JSON.stringify({
+            database: { pooled },
+            catalog: { source: source.url },
+            providers: {
+              vendor: { base_url: vendor.baseUrl, api_keys: ["sk-vendor-0123456789"], models: MODELS },
+            },
+          }),
+          environment: { OPENAI_API_KEY: "sk-test-openai-0001" },
+        };
+        a = await shared.start("a", options);
+        b = await shared.start("b", options);
+      });
+      afterEach(() => shared.clear());
+
+      test("a key that is revoked at one gateway is rejected by the other within a second", async () => {
+        const key = await createAccountTools(a).key("acct_default");
+        expect([await statusAt(a, key), await statusAt(b, key)]).toEqual([200, 200]);
+        const { rows } = await ofOperator(a, "GET", "/keys");
+        const id = rows.find(({ name }) => name === "test")?.id;
+        expect((await ofOperator(a, "DELETE", `/keys/${id}`)).status).toBe(200);
+        expect(await statusAt(a, key)).toBe(401);
+        await obeys("the rejection at the other gateway", async () => (await statusAt(b, key)) === 401);
+      });
+
+      test("a policy that is changed at one gateway applies at the other within a second", async () => {
+        const user = await createAccountTools(a).user("Ada", { overdraft: 1 });
+        const key = await createAccountTools(a).key(user);
+        expect(await statusAt(a, key)).toBe(200);
+        const policy = { denied_models: ["acme/*"] };
+        const { status } = await ofOperator(b, "PATCH", `/users/${user}`, { policy });
+        expect(status).toBe(200);
+        await obeys("the policy at the other gateway", async () => (await statusAt(a, key)) === 403);
+      });
+
+      test("models and prices that one gateway has refreshed are served by the other within a second", async () => {
+        const listAt = async (gateway: TestGateway) => {
+          const response = await fetch(`${gateway.base}/models`);
+          const { data } = (await response.json()) as { data: { id: string; pricing: { prompt: string } }[] };
+          return new Map(data.map(({ id, pricing }) => [id, Number(pricing.prompt)]));
+        };
+        expect((await listAt(b)).get("openai/gpt-a")).toBe(0.000001);
+        source.serve({
+          openai: [model("gpt-a", 1.5), ...LISTED.slice(1).map((id) => model(id)), model("gpt-e")],
+        });
+        expect((await ofOperator(a, "POST", "/catalog/refresh", {})).status).toBe(200);
+        expect((await listAt(a)).has("openai/gpt-e")).toBe(true);
+        await obeys("the new model and price at the other gateway", async () => {
+          const models = await listAt(b);
+          return models.has("openai/gpt-e") && models.get("openai/gpt-a") === 0.0000015;
+        });
+        source.serve({ openai: LISTED.map((id) => model(id)) });
+      });
+    });
+  }
+
+  async function importCatalog(url: string): Promise<void> {
+    const imported = importModelsDev(sourceText({ openai: LISTED.map((id) => model(id)) }), shippedRules);
+    if ("rejected" in imported) throw new Error(imported.rejected);
+    const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+    await new PostgresCatalogStore(database).writeCatalog({ source: "a test", models: imported.models });
+    await database.close();
+  }
+});
