@@ -57,10 +57,11 @@ export class FaultLanes {
     private readonly seed: number,
   ) {}
 
-  /** Restarts one gateway after the other, without any other fault. */
-  async restartAll(): Promise<void> {
-    await Bun.sleep(CALM_MS);
+  /** Upgrades one gateway after the other to the version of `command`, without any other fault. */
+  async upgradeAll(command: readonly string[]): Promise<void> {
+    this.cluster.setCommand(command);
     for (const { node } of this.cluster.members) {
+      await Bun.sleep(CALM_MS);
       node.faults.push(...(await node.stop()));
       await node.start();
     }

@@ -9,6 +9,8 @@ export interface ClusterBooks extends Books {
   readonly leased: readonly string[];
   /** Each row whose `leased` is not the sum of its leases, or exceeds what the account has. */
   readonly wrongLeases: readonly string[];
+  /** The names of the steps of the schema, in order. */
+  readonly steps: readonly string[];
   /** Records that the database rejected for their content. */
   readonly quarantined: readonly string[];
 }
@@ -56,6 +58,7 @@ async function readAll(sql: SQL): Promise<ClusterBooks> {
     balances: amounts,
     leased: await readLines(sql, LEASED),
     wrongLeases: await readLines(sql, WRONG_LEASES),
+    steps: await readLines(sql, "SELECT name AS line FROM schema_migrations ORDER BY version"),
     quarantined: await readLines(sql, "SELECT id || ': ' || reason AS line FROM quarantined_records"),
   };
 }

@@ -20,6 +20,7 @@ import { type Cluster, startCluster } from "./cluster.ts";
 import { describeRun } from "./describe-run.ts";
 import { FaultLanes } from "./fault-lanes.ts";
 import { Grants } from "./grants.ts";
+import { makeNextVersion } from "./next-version.ts";
 import { createPayers } from "./payers.ts";
 import { readBooks } from "./read-books.ts";
 
@@ -46,7 +47,7 @@ async function run(cluster: Cluster): Promise<Check[]> {
   const clients = startClients({ url, payers, count: CLIENTS, chance: createSeededRandom(seed) });
   const grants = new Grants(url, poor, createSeededRandom(seed + 1));
   const lanes = new FaultLanes(cluster, seed + 2);
-  await lanes.restartAll();
+  await lanes.upgradeAll(nextVersion.command);
   const done = await lanes.run(kills);
   await lanes.calm();
   await Promise.all([clients.stop(), grants.stop()]);
@@ -58,6 +59,10 @@ async function run(cluster: Cluster): Promise<Check[]> {
   describeRun(answers, lanes.faults);
   return [
     checkOnce(`gateways are killed ${kills} times`, done < kills ? [`${done} times`] : []),
+    checkOnce(
+      "after the rolling upgrade the database has every step of the newer schema once",
+      Bun.deepEquals(books.steps, nextVersion.steps) ? [] : books.steps,
+    ),
     ...checkContract({ answers, faults: lanes.faults, bill }),
     ...checkCredit({ answers, faults: lanes.faults, books }),
     ...checkLimits({ asked, bill, payers, slack: LIMIT_SLACK }),
@@ -78,6 +83,7 @@ async function run(cluster: Cluster): Promise<Check[]> {
 }
 
 console.log(`cluster: ${gateways} gateways, ${kills} kills, ${CLIENTS} clients, --seed=${seed}`);
+const nextVersion = makeNextVersion();
 const cluster = await startCluster(gateways, AS_SHIPPED);
 const checks: Check[] = [];
 try {
@@ -88,6 +94,7 @@ try {
   );
 } finally {
   await cluster.remove();
+  nextVersion.remove();
 }
 printChecks(checks, `npm run test:cluster -- --seed=${seed} --kills=${kills}`);
 process.exit();

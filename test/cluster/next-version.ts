@@ -1,0 +1,48 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../src/storage/postgres/migrations.ts";
+
+/** A copy of this program with a newer schema. */
+export interface NextVersion {
+  /** The command that operators run. */
+  readonly command: readonly string[];
+  /** The names of the steps of its schema. */
+  readonly steps: readonly string[];
+  remove(): void;
+}
+
+const ROOT = join(import.meta.dir, "../..");
+const COPIED = ["bin", "src", "catalog", "package.json", "tsconfig.json"];
+
+/**
+ * Makes the version that follows this one: the same program with one more migration, which adds columns, a table and an index, as the
+ * first step of a change in two steps does. It stands for an earlier commit with an older schema, which does not exist before the
+ * first release: until then the steps of the schema are still edited.
+ */
+export function makeNextVersion(): NextVersion {
+  const dir = mkdtempSync(join(tmpdir(), "gateway-next-version-"));
+  for (const name of COPIED) cpSync(join(ROOT, name), join(dir, name), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(dir, "node_modules"));
+  const file = join(dir, "src/storage/postgres/migrations.ts");
+  const text = readFileSync(file, "utf8");
+  const changed = text.replace(/\];\s*$/, `, ${JSON.stringify(NEXT_STEP)}];\n`);
+  if (changed === text) throw new Error(`${file} has no list of migrations at its end`);
+  writeFileSync(file, changed);
+  return {
+    command: [join(dir, "bin/gateway")],
+    steps: [...MIGRATIONS, NEXT_STEP].map(({ name }) => name),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+const NEXT_STEP = {
+  name: `${String(MIGRATIONS.length + 1).padStart(4, "0")}-next-version`,
+  oldestVersion: MIGRATIONS.length,
+  sql: `
+    CREATE TABLE next_version (id bigint PRIMARY KEY, name text NOT NULL);
+    ALTER TABLE generations ADD COLUMN next_note text;
+    ALTER TABLE charges ADD COLUMN next_note text;
+    ALTER TABLE balances ADD COLUMN next_sum bigint NOT NULL DEFAULT 0;
+    CREATE INDEX spending_next ON spending (leased);`,
+};
