@@ -209,6 +209,14 @@ export const configSchema = z.strictObject({
     .describe("Directory of keys, records and balances. GATEWAY_DATA_DIR."),
   storage: z
     .strictObject({
+      retention_days: z
+        .int()
+        .min(2)
+        .max(36_500)
+        .optional()
+        .describe(
+          "Days for which generations and their charges are kept, besides the present day. Sums by day, balances and other transfers are kept for ever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept for ever.",
+        ),
       max_staleness_ms: milliseconds(
         3_600_000,
         "While the database is unavailable, keys, accounts and policies that were used before remain valid for this long. After that, requests with a key are answered with 503.",
@@ -373,18 +381,6 @@ export const configSchema = z.strictObject({
     .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
       path: ["total_body_bytes"],
       error: "must not be less than limits.body_bytes, or the largest body could not be read",
-    })
-    .prefault({}),
-  storage: z
-    .strictObject({
-      retention_days: z
-        .int()
-        .min(2)
-        .max(36_500)
-        .optional()
-        .describe(
-          "Days for which generations and their charges are kept, besides the present day. Sums by day, balances and other transfers are kept for ever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept for ever.",
-        ),
     })
     .prefault({}),
   policy: z

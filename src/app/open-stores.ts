@@ -28,7 +28,7 @@ import { PostgresAccountStore } from "../storage/postgres/account-store.ts";
 import { PostgresAuditStore } from "../storage/postgres/audit-store.ts";
 import { PostgresCatalogStore } from "../storage/postgres/catalog-store.ts";
 import { PostgresChanges } from "../storage/postgres/changes.ts";
-import { connectPostgres } from "../storage/postgres/client.ts";
+import { connectPostgres, type Postgres } from "../storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../storage/postgres/gateway-registry.ts";
 import { PostgresKeyStore } from "../storage/postgres/key-store.ts";
 import { PostgresLeases } from "../storage/postgres/leases.ts";
@@ -89,6 +89,8 @@ export interface Stores extends KeyStores {
 export interface StorePlatform {
   readonly clock: Clock;
   readonly random: Random;
+  /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
+  readonly databaseClock?: Clock;
 }
 
 /** What `migrateStores` has done. */
@@ -106,7 +108,7 @@ export interface StoreMigration {
  */
 export async function migrateStores(
   config: StoreConfig,
-  { clock }: Pick<StorePlatform, "clock">,
+  { clock, databaseClock = clock }: Pick<StorePlatform, "clock" | "databaseClock">,
 ): Promise<StoreMigration> {
   const { url, pooled } = config.database;
   if (url === undefined) {
@@ -114,7 +116,7 @@ export async function migrateStores(
     const applied = Array.from({ length: after - before }, (_, index) => `step ${before + index + 1}`);
     return { applied, location: config.data_dir };
   }
-  const migration = migrateDatabase({ url, isPooled: pooled, clock });
+  const migration = migrateDatabase({ url, isPooled: pooled, clock: databaseClock });
   const { applied } = await migration.catch((error) => explainDatabaseFailure(error, url));
   return { applied, location: nameDatabase(url) };
 }
@@ -173,27 +175,45 @@ export function soleGateway(
   };
 }
 
+/** The connections of a process to PostgreSQL. */
+interface Connections {
+  readonly database: Postgres;
+  /** A connection whose statements may take minutes. */
+  readonly maintenance: Postgres;
+  close(): Promise<void>;
+}
+
+function connect(
+  { database: { pooled, max_connections } }: StoreConfig,
+  url: string,
+  clock: Clock,
+): Connections {
+  const options = { url, isPooled: pooled, clock };
+  const database = connectPostgres({ ...options, maxConnections: max_connections });
+  const maintenance = connectPostgres({ ...options, maxConnections: 1, statementMs: MAINTENANCE_MS });
+  return {
+    database,
+    maintenance,
+    async close() {
+      await maintenance.close();
+      await database.close();
+    },
+  };
+}
+
 async function openPostgresStores(
   config: StoreConfig,
   url: string,
-  { clock, random }: StorePlatform,
+  { clock, random, databaseClock = clock }: StorePlatform,
 ): Promise<Stores> {
-  const { max_connections: maxConnections, pooled: isPooled } = config.database;
-  const database = connectPostgres({ url, maxConnections, isPooled, clock });
-  const maintenance = connectPostgres({
-    url,
-    maxConnections: 1,
-    isPooled,
-    clock,
-    statementMs: MAINTENANCE_MS,
-  });
+  const { database, maintenance, close } = connect(config, url, databaseClock);
   await requireSchema(database).catch(async (error) => {
-    await database.close();
+    await close();
     return explainDatabaseFailure(error, url);
   });
   const dataDir = config.data_dir;
   const gateways = guardStore(new PostgresGatewayRegistry(database));
-  const changes = new PostgresChanges(database, !isPooled);
+  const changes = new PostgresChanges(database, !config.database.pooled);
   let identity: GatewayIdentity | null = null;
   return {
     gateways,
@@ -223,8 +243,7 @@ async function openPostgresStores(
     location: nameDatabase(url),
     async close() {
       await changes.close();
-      await maintenance.close();
-      await database.close();
+      await close();
     },
   };
 }

@@ -64,6 +64,8 @@ export interface Platform {
   readonly random: Random;
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
+  readonly databaseClock?: Clock;
   /** Replaces the network in tests. */
   readonly transport?: Transport;
   /** Replaces the gateway's own in tests whose requests must not influence each other. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { databaseVariables, dropDatabases } from "./test-databases.ts";
 
 /** A gateway in its own process, started as an operator starts it. */
 export interface GatewayProcess {
@@ -52,21 +53,26 @@ export function makeSite(yaml: string, command: Command = FROM_SOURCE): Site {
   const dataDir = join(dir, "data");
   const configFile = join(dir, "gateway.yaml");
   writeFileSync(configFile, yaml);
-  const spawn = () => new Spawned(isFixed(command) ? command : command(), dir, configFile, dataDir);
+  const spawn = async () =>
+    new Spawned(isFixed(command) ? command : command(), dir, {
+      GATEWAY_CONFIG: configFile,
+      GATEWAY_DATA_DIR: dataDir,
+      ...(await databaseVariables(dataDir)),
+    });
   return {
     dataDir,
     async start(key) {
-      const process = spawn();
+      const process = await spawn();
       await process.listening();
       return process.asGateway(key);
     },
     async startExpectingFailure() {
-      const process = spawn();
+      const process = await spawn();
       const exitCode = await process.exited;
       return { exitCode, printed: process.printed };
     },
     async startAndKill(afterMs) {
-      const process = spawn();
+      const process = await spawn();
       await Bun.sleep(afterMs);
       await process.kill();
     },
@@ -76,7 +82,11 @@ export function makeSite(yaml: string, command: Command = FROM_SOURCE): Site {
         .map((name) => join(journal, name))
         .filter((file) => readFileSync(file).length > 0);
     },
-    remove: () => rmSync(dir, { recursive: true, force: true }),
+    remove() {
+      rmSync(dir, { recursive: true, force: true });
+      // Nothing waits for it: the server is removed after the tests.
+      dropDatabases(dir).catch(() => {});
+    },
   };
 }
 
@@ -90,14 +100,13 @@ class Spawned {
   private readonly reading: Promise<void>[];
   private change = Promise.withResolvers<void>();
 
-  constructor(command: readonly string[], dir: string, configFile: string, dataDir: string) {
+  constructor(command: readonly string[], dir: string, environment: Readonly<Record<string, string>>) {
     this.child = Bun.spawn([...command, "start"], {
       cwd: dir,
       env: {
         PATH: process.env["PATH"] ?? "",
-        GATEWAY_CONFIG: configFile,
-        GATEWAY_DATA_DIR: dataDir,
         GATEWAY_PORT: "0",
+        ...environment,
       },
       stdin: "ignore",
       stdout: "pipe",

@@ -8,6 +8,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 
+import { databaseVariables, dropDatabases } from "./test-databases.ts";
+
 /** One line of the log. */
 export interface LogLine {
   readonly level: string;
@@ -54,6 +56,7 @@ export interface TestGatewayOptions
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "gateway-test-"));
   const environment = {
+    ...(await databaseVariables(dataDir)),
     ...options.environment,
     GATEWAY_PORT: "0",
     GATEWAY_DATA_DIR: dataDir,
@@ -71,6 +74,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     },
     {
       clock: options.clock ?? systemClock,
+      databaseClock: systemClock,
       random: options.random ?? createSystemRandom(),
       log,
       environment,
@@ -90,7 +94,9 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     log: lines,
     async stop({ keepData = false } = {}) {
       await gateway.stop();
-      if (!keepData) rmSync(dataDir, { recursive: true, force: true });
+      if (keepData) return;
+      rmSync(dataDir, { recursive: true, force: true });
+      await dropDatabases(dataDir);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { databaseVariables, dropDatabases } from "./test-databases.ts";
 
 const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
 const COMMAND_HOST = join(import.meta.dir, "command-host.ts");
@@ -42,33 +43,35 @@ export interface Workspace {
 /** Creates a workspace. Gateways in it listen on a free port. */
 export function createWorkspace(): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "gateway-command-"));
-  const complete = (environment: Readonly<Record<string, string>>) => ({
+  const complete = async (environment: Readonly<Record<string, string>>) => ({
     PATH: process.env["PATH"] ?? "",
     HOME: folder,
     GATEWAY_PORT: "0",
+    ...(await databaseVariables(resolve(folder, environment["GATEWAY_DATA_DIR"] || "data"))),
     ...environment,
   });
-  const spawn = (args: readonly string[], environment: Readonly<Record<string, string>>, stdin = "") =>
+  const spawn = async (args: readonly string[], environment: Readonly<Record<string, string>>, stdin = "") =>
     Bun.spawn([process.execPath, MAIN, ...args], {
       cwd: folder,
-      env: complete(environment),
+      env: await complete(environment),
       stdin: Buffer.from(stdin),
       stdout: "pipe",
       stderr: "pipe",
     });
   return {
     folder,
-    run: (args, environment = {}) => {
+    async run(args, environment = {}) {
+      const completed = await complete(environment);
       host ??= startHost();
-      return host({ args, folder, environment: complete(environment) });
+      return host({ args, folder, environment: completed });
     },
     async runInOwnProcess(args, { environment = {}, stdin } = {}) {
-      const child = spawn(args, environment, stdin);
+      const child = await spawn(args, environment, stdin);
       const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
       return { exitCode: await child.exited, stdout, stderr };
     },
     async start(environment = {}) {
-      const child = spawn(["start"], environment);
+      const child = await spawn(["start"], environment);
       const stdout = child.stdout.text();
       const { url, told, ended } = await readGreeting(child.stderr);
       return {
@@ -81,7 +84,11 @@ export function createWorkspace(): Workspace {
         },
       };
     },
-    clear: () => rmSync(folder, { recursive: true, force: true }),
+    clear() {
+      rmSync(folder, { recursive: true, force: true });
+      // Nothing waits for it: the server is removed after the tests.
+      dropDatabases(folder).catch(() => {});
+    },
   };
 }
 

@@ -2,9 +2,14 @@ import { configSchema } from "../../src/app/config-schema.ts";
 import { openStores, type Stores } from "../../src/app/open-stores.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
+import { databaseVariables } from "./test-databases.ts";
 
 /** Opens the stores of a data directory as a further process would, with the system's clock. */
-export function openTestStores(dataDir: string): Promise<Stores> {
-  const config = configSchema.parse({ data_dir: dataDir });
+export async function openTestStores(dataDir: string): Promise<Stores> {
+  const { DATABASE_URL: url } = await databaseVariables(dataDir);
+  const config = configSchema.parse({
+    data_dir: dataDir,
+    ...(url === undefined ? {} : { database: { url } }),
+  });
   return openStores(config, { clock: systemClock, random: createSystemRandom() });
 }

@@ -24,7 +24,7 @@ export class PostgresAuditStore implements AuditStore {
 
   async appendAudit(draft: AuditDraft) {
     return this.database.transaction(async (sql) => {
-      const entry = chainEntry(draft, await lockChain(sql));
+      const entry = chainEntry(storable(draft), await lockChain(sql));
       await insertEntry(sql, entry);
       return entry;
     });
@@ -88,7 +88,7 @@ async function appendAll(sql: SqlRunner, drafts: readonly AuditDraft[]): Promise
   if (drafts.length === 0) return;
   let end = await lockChain(sql);
   for (const draft of drafts) {
-    const entry = chainEntry(draft, end);
+    const entry = chainEntry(storable(draft), end);
     await insertEntry(sql, entry);
     end = entry;
   }
@@ -101,6 +101,14 @@ async function lockChain(sql: SqlRunner): Promise<ChainEnd> {
     "SELECT place, hash FROM audit_log ORDER BY place DESC LIMIT 1",
   );
   return last === undefined ? EMPTY_CHAIN : { place: readInteger(last.place), hash: last.hash };
+}
+
+/** Returns a draft as it is stored: its hash must be that of what is read back. `changes` is stored as JSON, which escapes U+0000. */
+function storable(draft: AuditDraft): AuditDraft {
+  const { keyId, userId, action, accountId, target, requestId } = draft;
+  const texts = Object.entries({ keyId, userId, action, accountId, target, requestId });
+  const stored = texts.map(([name, text]) => [name, text?.replaceAll("\0", "\ufffd") ?? null]);
+  return { ...draft, ...Object.fromEntries(stored) };
 }
 
 async function insertEntry(sql: SqlRunner, entry: AuditEntry): Promise<void> {

@@ -8,8 +8,8 @@ export type SqlValue = string | number | boolean | null | Uint8Array;
 /** Runs statements: on any connection of a pool, or in one transaction. */
 export interface SqlRunner {
   /**
-   * Runs one statement with the values of `$1`, `$2` … and returns its rows by column; `bigint` and `numeric` are strings. Rejects
-   * with a `StoreError` if it fails or has no result within the deadline.
+   * Runs one statement with the values of `$1`, `$2` … and returns its rows by column; `bigint` and `numeric` are strings. U+0000
+   * in a value becomes U+FFFD. Rejects with a `StoreError` if the statement fails or has no result within the deadline.
    */
   run<Row extends object>(text: string, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
@@ -134,7 +134,7 @@ class BunPostgres implements Postgres {
     text: string,
     values: readonly SqlValue[],
   ): Promise<readonly Row[]> {
-    const query = connection.unsafe<Row[]>(text, [...values]);
+    const query = connection.unsafe<Row[]>(text, values.map(encodeValue));
     return this.answered(query, this.callMs, () => query.cancel());
   }
 
@@ -184,6 +184,11 @@ function openPool({ url, maxConnections, isPooled, statementMs = STATEMENT_MS }:
 export function sqlStateOf(error: unknown): string | null {
   const cause = error instanceof StoreError ? error.cause : error;
   return cause instanceof SQL.PostgresError && typeof cause.errno === "string" ? cause.errno : null;
+}
+
+/** PostgreSQL has no U+0000 in text: a client could make a statement fail with it. */
+function encodeValue(value: SqlValue): SqlValue {
+  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }
 
 /** Encodes a list as one value: PostgreSQL's text form of an array. */

@@ -19,6 +19,14 @@ export function testAuditStore(createStore: CreateStore<AuditStore>): void {
       expect(await store.readAudit(0, 10)).toEqual([first, second]);
     });
 
+    test("verifies after entries about what a client has named with control characters", async () => {
+      const store = await createStore();
+      await store.appendAudit(auditDraftOf("a\0b", { changes: { name: "a\0b" } }));
+      const begun = await store.beginChange(auditDraftOf("c\0"), "gateway_a");
+      await store.commitChange(begun, [auditDraftOf("c\0", { changes: { name: "\u0001" } })]);
+      expect(await verifyAudit(store)).toMatchObject({ entries: 2, flaw: null });
+    });
+
     test("holds one chain when two connections append by turns", async () => {
       const stores = [await createStore(), await createStore()] as const;
       for (let i = 0; i < 10; i++) await stores[i % 2 === 0 ? 0 : 1].appendAudit(auditDraftOf(`user_${i}`));

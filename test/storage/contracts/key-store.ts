@@ -33,6 +33,11 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(await store.findKey("key_2")).toBeNull();
     });
 
+    test("finds nothing by an id or a hash with control characters", async () => {
+      const store = await createStore();
+      expect([await store.findKey("\0"), await store.findKeyByHash("a\0b")]).toEqual([null, null]);
+    });
+
     test("lists keys newest first, of all accounts or of one, page by page", async () => {
       const store = await createStore();
       for (const id of ["key_1", "key_2", "key_4"]) await store.insertKey(keyOf(id));
