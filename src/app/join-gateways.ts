@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Clock } from "../base/clock.ts";
 import type { GatewayIdentity, GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
-import { type LiveGateways, SOLE_GATEWAY } from "../core/gateways/gateway-registry.ts";
+import { type GatewayRegistry, type LiveGateways, SOLE_GATEWAY } from "../core/gateways/gateway-registry.ts";
 import { Membership } from "../core/gateways/membership.ts";
 import { TaskLeader } from "../core/gateways/task-leader.ts";
 import type { MasterKeys } from "./open-master-keys.ts";
@@ -94,7 +94,15 @@ function joinOthers({ stores, clock }: JoiningGateway, identity: GatewayIdentity
       membership.stop();
       // Both end by their time if the store is unavailable.
       await leader.resign().catch(() => {});
-      if (isSaved) await gateways.end(identity).catch(() => {});
+      if (isSaved) await end(gateways, identity).catch(() => {});
     },
   };
+}
+
+/** Gives back the money that the gateway has leased, so that the others can spend it, and removes its registration. */
+async function end(gateways: GatewayRegistry, identity: GatewayIdentity): Promise<void> {
+  while ((await gateways.releaseLeases(identity)) !== null) {
+    // Each call releases the leases of some accounts.
+  }
+  await gateways.end(identity);
 }

@@ -15,6 +15,7 @@ import type { GatewayRegistry } from "../core/gateways/gateway-registry.ts";
 import { createSoleRegistry } from "../core/gateways/sole-gateway.ts";
 import type { StoredResponseStore } from "../core/idempotency/stored-response-store.ts";
 import type { LedgerStore } from "../core/ledger/ledger-store.ts";
+import type { MoneyLeases } from "../core/ledger/money-leases.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
@@ -34,6 +35,7 @@ import { PostgresKeyStore } from "../storage/postgres/key-store.ts";
 import { PostgresLeases } from "../storage/postgres/leases.ts";
 import { PostgresLedgerStore } from "../storage/postgres/ledger-store.ts";
 import { migrateDatabase, requireSchema } from "../storage/postgres/migrate.ts";
+import { PostgresMoneyLeases } from "../storage/postgres/money-leases.ts";
 import { PostgresPromptLogStore } from "../storage/postgres/prompt-log-store.ts";
 import { PostgresProviderKeyStore } from "../storage/postgres/provider-key-store.ts";
 import { PostgresRetention } from "../storage/postgres/retention.ts";
@@ -63,6 +65,8 @@ export interface Stores extends KeyStores {
   readonly catalog: CatalogStore;
   readonly leases: Leases;
   readonly ledger: LedgerStore;
+  /** The leases of money of this gateway, usable after `actAs`; null if no other gateway spends from the stores. */
+  readonly moneyLeases: MoneyLeases | null;
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
@@ -165,8 +169,9 @@ const MAINTENANCE_MS = 600_000;
 /** What is trivial in the stores of one gateway. */
 export function soleGateway(
   usage: UsageStore,
-): Pick<Stores, "gateways" | "changes" | "isShared" | "actAs" | "usageOf"> {
+): Pick<Stores, "gateways" | "changes" | "isShared" | "moneyLeases" | "actAs" | "usageOf"> {
   return {
+    moneyLeases: null,
     gateways: createSoleRegistry(),
     changes: LOCAL_CHANGES,
     isShared: false,
@@ -222,6 +227,7 @@ async function openPostgresStores(
     actAs(own) {
       identity = own;
     },
+    moneyLeases: guardStore(new PostgresMoneyLeases(database, () => requireIdentity(identity))),
     usageOf: (other) => guardStore(new PostgresUsageStore({ database, identity: () => other })),
     keys: guardStore(new PostgresKeyStore(database, changes)),
     accounts: guardStore(new PostgresAccountStore(database, changes)),
@@ -246,6 +252,11 @@ async function openPostgresStores(
       await close();
     },
   };
+}
+
+function requireIdentity(identity: GatewayIdentity | null): GatewayIdentity {
+  if (identity === null) throw new Error("the gateway has not registered, so it cannot borrow money");
+  return identity;
 }
 
 /** Names a database in messages, without user and password. */

@@ -13,6 +13,7 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
   const { gatewayId } = http.generation;
   const now = clock.now();
   logRecovery(await recoverUsage({ journal, store: stores.usage, gatewayId, now }), log);
+  await http.generation.ledger.start();
   logDamagedLines(stores.listDamagedLines(), log);
   logUnreadableKeys(await findUnreadableKeys(stores.providerKeys, http.providerKeyStores.vault), log);
   const changes = await stores.audit.settleChanges(gatewayId);

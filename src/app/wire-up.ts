@@ -16,8 +16,6 @@ import type { Extension } from "../core/generation/extension.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
-import { Ledger } from "../core/ledger/ledger.ts";
-import { MemoryHoldBook } from "../core/ledger/memory-hold-book.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { FreeLimit } from "../core/limits/free-limit.ts";
 import { createGate } from "../core/limits/gate.ts";
@@ -29,22 +27,22 @@ import { createHealth, type Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { Journal } from "../core/usage/journal.ts";
-import { Recorder } from "../core/usage/recorder.ts";
+import type { Recorder } from "../core/usage/recorder.ts";
 import { createRequestEncoder } from "../encoder/request-encoder.ts";
 import type { HttpDeps } from "../http/context/context.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
+import { buildMoney, type Money } from "./build-money.ts";
 import { createCatalogManager } from "./catalog-manager.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
-import { logQuarantined } from "./log-quarantined.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { journalDirOf, migrateStores, openStores, type Stores } from "./open-stores.ts";
-import { createOutageLog, type OutageLog } from "./outage-log.ts";
+import type { OutageLog } from "./outage-log.ts";
 import { readReadiness } from "./read-readiness.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
@@ -183,51 +181,6 @@ interface Base extends Pick<Resources, "stores" | "journal" | "serving" | "gatew
   readonly platform: Platform;
   readonly gateways: JoinedGateways;
   readonly health: StoreHealth;
-}
-
-/** The parts that write records and move money. */
-interface Money {
-  readonly recorder: Recorder;
-  readonly recordOutage: OutageLog;
-  readonly ledger: Ledger;
-}
-
-function buildMoney({ config, platform: { clock, log }, stores, journal, gateways, health }: Base): Money {
-  const recordOutage = createOutageLog({
-    log,
-    clock,
-    failureEvent: "the store rejects records; they wait in the journal",
-    recoveryEvent: "records are stored again",
-  });
-  const recorder = new Recorder({
-    journal,
-    store: stores.usage,
-    clock,
-    maxJournalBytes: config.limits.journal_bytes,
-    onStoreError(error) {
-      recordOutage.failed(error);
-      gateways.noticeFailure(error);
-    },
-    onQuarantined(quarantined) {
-      logQuarantined(quarantined, log);
-      ledger.takeBack(quarantined.record);
-    },
-  });
-  const ledger = new Ledger({
-    store: stores.ledger,
-    holdBook: new MemoryHoldBook({
-      store: {
-        findBalance: (accountId) => health.lookup(() => stores.ledger.findBalance(accountId)),
-        sumSpending: (query) => health.lookup(() => stores.ledger.sumSpending(query)),
-        listCreditChanges: (cursor, limit) => stores.ledger.listCreditChanges(cursor, limit),
-      },
-      drain: () => health.lookup(() => recorder.drain()),
-    }),
-    recorder,
-    clock,
-    holdMs: config.timers.total_ms + LEASE_MARGIN_MS,
-  });
-  return { recorder, recordOutage, ledger };
 }
 
 /** The parts that encrypt, decrypt and hash. */

@@ -27,6 +27,10 @@ type Order =
 export interface BorrowerParts {
   readonly store: Pick<MoneyLeases, "borrow" | "giveBack">;
   readonly clock: Clock;
+  /** How long a hold waits for other gateways to give back what they do not need. Milliseconds. */
+  readonly waitMs: number;
+  /** Called with each failure of an order. */
+  readonly onFailure: (error: unknown) => void;
   /** Returns the number of the next order. */
   readonly nextTicket: () => number;
   /** Called with a balance that the store has told, less what was spent and is not saved. Nanodollars. */
@@ -51,7 +55,7 @@ export class AccountBorrower {
     readonly leases: AccountLeases,
     private readonly parts: BorrowerParts,
   ) {
-    this.waiting = new WaitingHolds(leases, parts.clock);
+    this.waiting = new WaitingHolds(leases, parts);
   }
 
   /** Returns whether nothing is left of the account here. */
@@ -80,18 +84,16 @@ export class AccountBorrower {
     this.pump();
   }
 
-  /** Gives back what is free: all of it, or what was not needed for a minute. */
-  giveBack(isAll: boolean): void {
+  /** Gives back what is free: all of it, or what was not needed for a minute. Nothing while another order is on its way. */
+  async giveBack(isAll: boolean): Promise<void> {
     if (this.isSending) return;
-    if (this.unanswered !== null) {
-      void this.send(this.unanswered);
-      return;
-    }
+    if (this.unanswered !== null) await this.send(this.unanswered);
+    if (this.isSending || this.unanswered !== null) return;
     const { leases, parts } = this;
     const taken = leases.takeFree(parts.clock.now(), isAll);
     if (taken.length === 0) return;
     const order = { ticket: parts.nextTicket(), accountId: leases.accountId, leases: taken };
-    void this.send({ kind: "return", order });
+    await this.send({ kind: "return", order });
   }
 
   /** Sends the next order unless one is on its way. */
@@ -127,6 +129,7 @@ export class AccountBorrower {
     if (error !== undefined) {
       this.awayUntil = this.parts.clock.now() + AWAY_MS;
       this.waiting.giveUpAll(error);
+      this.parts.onFailure(error);
       return;
     }
     this.unanswered = null;

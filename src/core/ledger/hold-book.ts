@@ -69,6 +69,8 @@ export interface AccountBalance {
  * records of their generations; the book counts them until then.
  */
 export interface HoldBook {
+  /** Reads what an earlier process of this gateway has left. Its records are saved, and no hold was taken yet. */
+  start(): Promise<void>;
   /**
    * Holds an amount, or returns the bound that prevents it. Holds up to `most` of an ample balance and down to `least` of a
    * scarce one. Rejects with a `StoreError` if the balance is not known and the store is unavailable.

@@ -11,6 +11,8 @@ import type { TakenHold } from "./waiting-holds.ts";
 
 /** How long a lapsed hold is kept, so that a generation that still runs is charged when it ends. Milliseconds. */
 const LAPSED_MS = DAY_MS;
+/** How long a hold waits for other gateways. Milliseconds. */
+const WAIT_MS = 300;
 /** Accounts that are kept in memory. Those with a hold or a lease are kept beyond it. */
 const MAX_CACHED = 100_000;
 /** Accounts whose leases one refresh looks at. */
@@ -21,6 +23,10 @@ export interface LeasedHoldBookParts {
   readonly leases: MoneyLeases;
   readonly store: Pick<LedgerStore, "findBalance" | "listCreditChanges">;
   readonly clock: Clock;
+  /** How long a hold waits for other gateways to give back what they do not need. Default: 300 milliseconds. */
+  readonly waitMs?: number;
+  /** Called with each failure of an order. */
+  readonly onFailure?: (error: unknown) => void;
   /** Accounts that are kept in memory without a hold or a lease. Default: 100,000. */
   readonly maxCached?: number;
 }
@@ -53,7 +59,6 @@ export class LeasedHoldBook implements HoldBook {
     });
   }
 
-  /** Reads what this gateway has leased. The records of its journal are saved, and it has not taken a hold yet. */
   async start(): Promise<void> {
     const { leases, ticket } = await this.parts.leases.listLeases();
     const now = this.parts.clock.now();
@@ -114,7 +119,7 @@ export class LeasedHoldBook implements HoldBook {
   /** Gives back what is free of accounts that other gateways want. */
   async giveBackWanted(): Promise<void> {
     for (const accountId of await this.parts.leases.listWanted())
-      this.accounts.get(accountId)?.giveBack(true);
+      void this.accounts.get(accountId)?.giveBack(true);
   }
 
   /** Forgets the costs of generations that the store has. */
@@ -168,7 +173,7 @@ export class LeasedHoldBook implements HoldBook {
         this.sweep = this.accounts.values();
         return;
       }
-      value.giveBack(this.accounts.size > (this.parts.maxCached ?? MAX_CACHED));
+      void value.giveBack(this.accounts.size > (this.parts.maxCached ?? MAX_CACHED));
     }
   }
 
@@ -182,10 +187,12 @@ export class LeasedHoldBook implements HoldBook {
   private accountOf(accountId: string): AccountBorrower {
     const found = this.accounts.get(accountId);
     if (found !== undefined) return found;
-    const { leases: store, clock } = this.parts;
+    const { leases: store, clock, waitMs = WAIT_MS, onFailure = () => {} } = this.parts;
     const account = new AccountBorrower(new AccountLeases(accountId), {
       store,
       clock,
+      waitMs,
+      onFailure,
       nextTicket: () => ++this.tickets,
       onBalance: (id, balance) => this.balances.set(id, balance),
     });

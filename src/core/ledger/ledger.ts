@@ -37,6 +37,11 @@ export class Ledger {
     this.sweeper = new GrantSweeper({ store, holdBook, recorder });
   }
 
+  /** Prepares for the first hold, once the records of an earlier process are saved. */
+  start(): Promise<void> {
+    return this.parts.holdBook.start();
+  }
+
   /** Holds money for a caller's request, or returns the bound that prevents it. */
   hold(
     principal: Extract<InferencePrincipal, { kind: "key" }>,

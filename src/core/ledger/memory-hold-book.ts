@@ -48,6 +48,9 @@ export class MemoryHoldBook implements HoldBook {
     this.balances = new Balances(maxCached === undefined ? { onEvict } : { maxCached, onEvict });
   }
 
+  /** The store has everything already. */
+  async start(): Promise<void> {}
+
   async hold(request: HoldRequest): Promise<HoldVerdict> {
     for (let tries = 0; tries < MAX_LOADS && !this.isLoaded(request); tries++) await this.load(request);
     return this.balances.hold(request);

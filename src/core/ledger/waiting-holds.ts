@@ -5,8 +5,6 @@ import type { HoldRequest, HoldVerdict } from "./hold-book.ts";
 import { type Available, hasSameBounds, type Knowledge } from "./lease-bounds.ts";
 import { type BorrowAnswer, couldOthersCover, type LeaseRequest } from "./money-leases.ts";
 
-/** How long a hold waits for other gateways to give back what they do not need. Milliseconds. */
-const OTHERS_MS = 300;
 /** How long a hold that the lease covers, though not as amply as the balance could, waits for the store. Milliseconds. */
 const COVERED_MS = 300;
 /** How long any other hold waits for the store. Milliseconds. */
@@ -46,7 +44,7 @@ export class WaitingHolds {
 
   constructor(
     private readonly leases: AccountLeases,
-    private readonly clock: Clock,
+    private readonly parts: { readonly clock: Clock; readonly waitMs: number },
   ) {}
 
   get isEmpty(): boolean {
@@ -69,7 +67,7 @@ export class WaitingHolds {
       request,
       resolve,
       reject,
-      timer: this.clock.after(waitMs, () => this.giveUp(waiting, "it has not answered in time")),
+      timer: this.parts.clock.after(waitMs, () => this.giveUp(waiting, "it has not answered in time")),
       until: null,
       isParked: false,
       ticket: 0,
@@ -104,7 +102,7 @@ export class WaitingHolds {
    * cover, unless other gateways could give back enough.
    */
   serve(ticket: number | null, answer: BorrowAnswer): void {
-    const now = this.clock.now();
+    const now = this.parts.clock.now();
     for (const waiting of [...this.waiting]) {
       const isAnswered = ticket !== null && waiting.ticket === ticket && !waiting.isParked;
       const taken = this.leases.hold(waiting.request, now, isAnswered ? knowledgeOf(waiting) : "earlier");
@@ -131,9 +129,9 @@ export class WaitingHolds {
     const { available, by } = this.leases.findAvailable(request);
     // Other holds took what was lent, and more is left.
     if (available >= required) return;
-    const now = this.clock.now();
+    const now = this.parts.clock.now();
     const needs = { least: required, amount: 0, most: 0, ahead: 0 };
-    waiting.until ??= now + OTHERS_MS;
+    waiting.until ??= now + this.parts.waitMs;
     if (now < waiting.until && couldOthersCover(this.leases.orderFor(request, needs, now), answer.leases)) {
       waiting.isParked = true;
       waiting.timer.cancel();
@@ -145,7 +143,7 @@ export class WaitingHolds {
 
   private giveUp(waiting: Waiting, reason: unknown): void {
     this.finish(waiting);
-    const taken = this.leases.hold(waiting.request, this.clock.now(), "unavailable");
+    const taken = this.leases.hold(waiting.request, this.parts.clock.now(), "unavailable");
     if (taken !== null) waiting.resolve(taken);
     else waiting.reject(reason instanceof StoreError ? reason : new StoreError(reason));
   }

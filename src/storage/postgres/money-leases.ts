@@ -11,6 +11,7 @@ import {
   nameMeterLease,
   type ReturnOrder,
 } from "../../core/ledger/money-leases.ts";
+import { CHANGES_CHANNEL } from "./changes.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { lockLeased, type OwnLeases, raiseLeases, readOwnLeases } from "./lease-rows.ts";
 import { lowerLeases } from "./lower-leases.ts";
@@ -133,4 +134,6 @@ async function markWanted(sql: SqlRunner, gatewayId: string, accountId: string):
      ON CONFLICT (account_id, gateway_id) DO UPDATE SET wanted_at = excluded.wanted_at`,
     [accountId, gatewayId],
   );
+  // Gateways that listen give back at once; the others with their next reading.
+  await sql.run("SELECT pg_notify($1, 'wanted')", [CHANGES_CHANNEL]);
 }

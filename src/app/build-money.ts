@@ -1,0 +1,109 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { StoreHealth } from "../base/store-health.ts";
+import { LeasedHoldBook } from "../core/ledger/leased-hold-book.ts";
+import { Ledger } from "../core/ledger/ledger.ts";
+import { MemoryHoldBook } from "../core/ledger/memory-hold-book.ts";
+import type { Journal } from "../core/usage/journal.ts";
+import { Recorder } from "../core/usage/recorder.ts";
+import type { Config } from "./config-schema.ts";
+import type { JoinedGateways } from "./join-gateways.ts";
+import { logQuarantined } from "./log-quarantined.ts";
+import type { Stores } from "./open-stores.ts";
+import { createOutageLog, type OutageLog } from "./outage-log.ts";
+
+/** How long after the longest duration of a generation its hold ends by itself. Milliseconds. */
+const HOLD_MARGIN_MS = 60_000;
+/** How long a hold waits for other gateways if they are not notified, and learn of it with their next reading. Milliseconds. */
+const UNNOTIFIED_WAIT_MS = 700;
+
+/** What records and money are kept in. */
+export interface MoneySource {
+  readonly config: Config;
+  readonly platform: { readonly clock: Clock; readonly log: Log };
+  readonly stores: Stores;
+  readonly journal: Journal;
+  readonly gateways: JoinedGateways;
+  readonly health: StoreHealth;
+}
+
+/** The parts that write records and move money. */
+export interface Money {
+  readonly recorder: Recorder;
+  readonly recordOutage: OutageLog;
+  readonly ledger: Ledger;
+}
+
+/** Builds the parts that write records and move money. */
+export function buildMoney(source: MoneySource): Money {
+  const {
+    config,
+    platform: { clock, log },
+    stores,
+    journal,
+    gateways,
+  } = source;
+  const leased = buildLeasedBook(source);
+  const recordOutage = createOutageLog({
+    log,
+    clock,
+    failureEvent: "the store rejects records; they wait in the journal",
+    recoveryEvent: "records are stored again",
+  });
+  const recorder = new Recorder({
+    journal,
+    store: stores.usage,
+    clock,
+    maxJournalBytes: config.limits.journal_bytes,
+    onStoreError(error) {
+      recordOutage.failed(error);
+      gateways.noticeFailure(error);
+    },
+    onQuarantined(quarantined) {
+      logQuarantined(quarantined, log);
+      ledger.takeBack(quarantined.record);
+    },
+    onSaved: (ids) => leased?.saved(ids),
+  });
+  const ledger = new Ledger({
+    store: stores.ledger,
+    holdBook: leased ?? buildMemoryBook(source, recorder),
+    recorder,
+    clock,
+    holdMs: config.timers.total_ms + HOLD_MARGIN_MS,
+  });
+  return { recorder, recordOutage, ledger };
+}
+
+function buildMemoryBook({ stores, health }: MoneySource, recorder: Recorder): MemoryHoldBook {
+  return new MemoryHoldBook({
+    store: {
+      findBalance: (accountId) => health.lookup(() => stores.ledger.findBalance(accountId)),
+      sumSpending: (query) => health.lookup(() => stores.ledger.sumSpending(query)),
+      listCreditChanges: (cursor, limit) => stores.ledger.listCreditChanges(cursor, limit),
+    },
+    drain: () => health.lookup(() => recorder.drain()),
+  });
+}
+
+/** Returns the hold book of a gateway that shares balances; null for the only gateway of its stores. */
+function buildLeasedBook(source: MoneySource): LeasedHoldBook | null {
+  const { config, platform, stores, gateways, health } = source;
+  const { moneyLeases } = stores;
+  if (moneyLeases === null) return null;
+  return new LeasedHoldBook({
+    leases: {
+      borrow: (order) => health.lookup(() => moneyLeases.borrow(order)),
+      giveBack: (order) => moneyLeases.giveBack(order),
+      listWanted: () => moneyLeases.listWanted(),
+      listLeases: () => moneyLeases.listLeases(),
+    },
+    store: {
+      findBalance: (accountId) => health.lookup(() => stores.ledger.findBalance(accountId)),
+      listCreditChanges: (cursor, limit) => stores.ledger.listCreditChanges(cursor, limit),
+    },
+    clock: platform.clock,
+    onFailure: gateways.noticeFailure,
+    ...(config.database.pooled ? { waitMs: UNNOTIFIED_WAIT_MS } : {}),
+  });
+}
