@@ -113,6 +113,7 @@ export class CommonCounts {
     try {
       for (const { text } of [ADMIT, CHANGE]) await redis.send("SCRIPT", ["LOAD", text]);
       const hasLostData = await this.hasLostData();
+      if (!redis.isAvailable) return;
       const now = clock.now();
       const counts = hasLostData ? this.own.list(now) : this.owed.list(now);
       this.owed.clear();

@@ -16,23 +16,28 @@ export interface OwnAmount {
   readonly now: number;
 }
 
+interface OwnScope {
+  readonly key: string;
+  readonly windows: Map<WindowName, SlidingSum>;
+}
+
 /** What this gateway has counted in windows, and may have to bring to Redis. */
 export class OwnCounts {
-  private readonly scopes = new BoundedMap<string, Map<WindowName, SlidingSum>>({ max: MAX_SCOPES });
+  private readonly scopes = new BoundedMap<string, OwnScope>({ max: MAX_SCOPES });
 
   /** Adds an amount, which may be negative, to the scope that is stored under `key`. */
   add(key: string, { window, amount, now }: OwnAmount): void {
-    const windows = this.scopes.get(key) ?? new Map<WindowName, SlidingSum>();
-    const sum = windows.get(window) ?? new SlidingSum(LENGTH_MS[window], SECOND_MS);
+    const scope = this.scopes.get(key) ?? { key, windows: new Map() };
+    const sum = scope.windows.get(window) ?? new SlidingSum(LENGTH_MS[window], SECOND_MS);
     sum.add(amount, now);
-    windows.set(window, sum);
-    this.scopes.set(key, windows);
+    scope.windows.set(window, sum);
+    this.scopes.set(key, scope);
   }
 
   /** Lists what is still in the windows, as changes that add it in Redis. */
   list(now: number): LimitChange[] {
     const changes: LimitChange[] = [];
-    for (const [key, windows] of this.scopes) {
+    for (const { key, windows } of this.scopes.values()) {
       for (const [window, sum] of windows) {
         const second = sum.at(now);
         if (second > 0) changes.push({ key, what: `${window}+`, first: 0, second });
