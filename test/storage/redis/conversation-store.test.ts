@@ -47,7 +47,7 @@ describe.skipIf(REDIS_SERVER === null)("the conversation store on Redis", () => 
     }
   });
 
-  test("a turn that somebody changed in Redis counts as unknown", async () => {
+  test("a turn that another caller changed in Redis counts as unknown", async () => {
     await redis.send("FLUSHALL", []);
     await createStore("common").rememberTurn("acct_a", turnOf("a thought", "call_1"));
     const keys = (await redis.send("KEYS", ["*"])) as string[];
