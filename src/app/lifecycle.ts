@@ -96,7 +96,8 @@ async function writeRest({ recorder, journal, http }: Parts, { log }: Platform):
   }
 }
 
-async function close({ upstreams, http, journal, release }: Parts): Promise<void> {
+async function close({ upstreams, http, journal, release, common }: Parts): Promise<void> {
+  await common.close();
   upstreams.close();
   http.generation.tokenCounter.close();
   http.generation.requestEncoder.close();

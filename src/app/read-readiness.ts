@@ -3,6 +3,7 @@ import type { StoreHealth } from "../base/store-health.ts";
 import type { Journal } from "../core/usage/journal.ts";
 import type { Recorder } from "../core/usage/recorder.ts";
 import type { Readiness, Shutdown } from "../http/context/context.ts";
+import type { CommonState } from "./common-state.ts";
 
 /** What readiness depends on. */
 export interface ReadinessParts {
@@ -11,13 +12,21 @@ export interface ReadinessParts {
   readonly journal: Journal;
   readonly health: StoreHealth;
   readonly clock: Clock;
+  readonly common: Pick<CommonState, "problem">;
 }
 
 /**
  * Returns whether a gateway can answer requests, and what does not work. A gateway whose store is unavailable is ready as long as it
  * answers the keys that it knows: another one would answer no more of them.
  */
-export function readReadiness({ shutdown, recorder, journal, health, clock }: ReadinessParts): Readiness {
+export function readReadiness({
+  shutdown,
+  recorder,
+  journal,
+  health,
+  clock,
+  common,
+}: ReadinessParts): Readiness {
   if (shutdown.isDraining) return { isReady: false, problems: ["The gateway is shutting down."] };
   const problems: string[] = [];
   const isFull = recorder.isFull();
@@ -34,5 +43,7 @@ export function readReadiness({ shutdown, recorder, journal, health, clock }: Re
     const effect = health.isStale ? "requests with a key are rejected" : "only keys used before are accepted";
     problems.push(`The store has not been read for ${seconds} s; ${effect}.`);
   }
+  const ofCommonState = common.problem();
+  if (ofCommonState !== null) problems.push(ofCommonState);
   return { isReady: !isFull && !health.isStale, problems };
 }

@@ -19,7 +19,7 @@ import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { FreeLimit } from "../core/limits/free-limit.ts";
 import { createGate } from "../core/limits/gate.ts";
-import { MemoryRateLimiter } from "../core/limits/memory-rate-limiter.ts";
+import type { RateLimiter } from "../core/limits/rate-limiter.ts";
 import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault, type Vault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
@@ -31,11 +31,11 @@ import type { Recorder } from "../core/usage/recorder.ts";
 import { createRequestEncoder } from "../encoder/request-encoder.ts";
 import type { HttpDeps } from "../http/context/context.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
-import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { buildMoney, type Money } from "./build-money.ts";
 import { createCatalogManager } from "./catalog-manager.ts";
+import { type CommonState, openCommonState } from "./common-state.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
@@ -97,6 +97,7 @@ export interface Parts extends Resources {
   readonly health: StoreHealth;
   readonly http: HttpDeps;
   readonly upstreams: Upstreams;
+  readonly common: CommonState;
 }
 
 /** Builds all parts of a gateway. @throws ConfigError, or Error if the data directory is locked or cannot be used. */
@@ -133,7 +134,8 @@ async function buildParts({
     log,
   });
   const extensions = [createRequestLog({ clock, log }), promptLog, ...(platform.extensions ?? [])];
-  const generation = buildGeneration(base, { ...money, ...secrets, extensions });
+  const common = await buildCommonState(base);
+  const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions });
   const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
   const http: HttpDeps = {
     ...buildManagement(base, { ...money, ...secrets }),
@@ -144,7 +146,7 @@ async function buildParts({
     promptLog,
     addressSalt: await findSecret("address_salt", resources.stores.settings, random),
     shutdown,
-    readiness: () => readReadiness({ ...money, ...resources, health, clock, shutdown }),
+    readiness: () => readReadiness({ ...money, ...resources, health, clock, common, shutdown }),
   };
   return {
     ...resources,
@@ -154,6 +156,7 @@ async function buildParts({
     health,
     http,
     upstreams,
+    common,
   };
 }
 
@@ -213,6 +216,18 @@ async function buildSecrets(
   };
 }
 
+async function buildCommonState({ config, platform, stores, gateways }: Base): Promise<CommonState> {
+  return openCommonState({
+    ...platform,
+    redisUrl: config.redis.url ?? null,
+    isShared: stores.isShared,
+    liveGateways: () => gateways.liveGateways(),
+    secret: await findSecret("conversation_secret", stores.settings, platform.random),
+    leaseMs: config.timers.total_ms + LEASE_MARGIN_MS,
+    turnBytes: config.limits.turn_memory_bytes,
+  });
+}
+
 function buildGeneration(
   { config, platform, stores, serving, gatewayId }: Base,
   {
@@ -221,12 +236,14 @@ function buildGeneration(
     byokKeys,
     identitySecret,
     extensions,
-  }: Money & Secrets & Pick<GenerationDeps, "extensions">,
+    rateLimiter,
+    conversations,
+  }: Money & Secrets & CommonState & Pick<GenerationDeps, "extensions">,
 ): GenerationDeps {
   const { clock, random, log } = platform;
   const { limits, timers } = config;
   return {
-    ...buildLimits(config),
+    ...buildLimits(config, rateLimiter),
     gatewayId,
     clock,
     log,
@@ -242,7 +259,7 @@ function buildGeneration(
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
     byokKeys,
-    conversations: createMemoryConversationStore({ clock, random, maxBytes: limits.turn_memory_bytes }),
+    conversations,
     hashIdentity: createIdentityHash(identitySecret),
     tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
     requestEncoder: createRequestEncoder(clock, identitySecret),
@@ -256,8 +273,7 @@ function buildGeneration(
 
 type LimitDeps = Pick<GenerationDeps, "rateLimiter" | "freeLimit" | "listLimits" | "policy">;
 
-function buildLimits(config: Config): LimitDeps {
-  const rateLimiter = new MemoryRateLimiter({ leaseMs: config.timers.total_ms + LEASE_MARGIN_MS });
+function buildLimits(config: Config, rateLimiter: RateLimiter): LimitDeps {
   return {
     rateLimiter,
     freeLimit: new FreeLimit(rateLimiter, config.limits.free_requests_per_hour),

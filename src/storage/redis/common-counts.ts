@@ -101,9 +101,12 @@ export class CommonCounts {
     if (this.isJoined) this.changes.add(change);
   }
 
-  /** Ends what runs at intervals. */
-  close(): void {
+  /** Sends what waits, and ends what runs at intervals. */
+  async close(): Promise<void> {
     for (const timer of this.timers) timer.cancel();
+    this.changes.flush();
+    // Answered after what was sent before it.
+    if (this.isJoined) await this.options.redis.send("PING", []).catch(() => {});
   }
 
   private async join(): Promise<void> {

@@ -77,9 +77,9 @@ export class RedisRateLimiter implements RateLimiter {
     await this.common.joining;
   }
 
-  /** Ends what runs at intervals. */
-  close(): void {
-    this.common.close();
+  /** Tells Redis what waits, and ends what runs at intervals. */
+  async close(): Promise<void> {
+    await this.common.close();
   }
 
   /** Whether requests are counted in Redis; else they are admitted by shares. */

@@ -32,9 +32,9 @@ describe.skipIf(REDIS_SERVER === null)("two gateways that count in one Redis", (
     clock = createTestClock();
     [a, b] = await Promise.all([openGateway(0), openGateway(1)]);
   });
-  afterEach(() => {
+  afterEach(async () => {
     for (const { redis, limiter } of [a, b]) {
-      limiter.close();
+      await limiter.close();
       redis.close();
     }
   });

@@ -1,0 +1,105 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import type { LiveGateways } from "../core/gateways/gateway-registry.ts";
+import type { ConversationStore } from "../core/generation/conversation-store.ts";
+import { shareOf } from "../core/limits/limit-share.ts";
+import { MemoryRateLimiter } from "../core/limits/memory-rate-limiter.ts";
+import type { RateLimiter } from "../core/limits/rate-limiter.ts";
+import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
+import { connectRedis } from "../storage/redis/client.ts";
+import { createRedisConversationStore } from "../storage/redis/conversation-store.ts";
+import { RedisRateLimiter } from "../storage/redis/rate-limiter.ts";
+
+/** What gateways have in common and may lose: rate limits, and the turns of conversations. */
+export interface CommonState {
+  readonly rateLimiter: RateLimiter;
+  readonly conversations: ConversationStore;
+  /** What does not work, for readiness and metrics; null if nothing. */
+  problem(): string | null;
+  /** Tells the other gateways what they must know of this one, which has stopped. */
+  close(): Promise<void>;
+}
+
+/** What the common state depends on. */
+export interface CommonStateParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Null without Redis. */
+  readonly redisUrl: string | null;
+  /** Whether there may be other gateways. */
+  readonly isShared: boolean;
+  /** Returns the live gateways; null while others may not have counted this one. */
+  readonly liveGateways: () => LiveGateways | null;
+  /** A secret that all gateways have and Redis does not. */
+  readonly secret: string;
+  /** Milliseconds after which a generation that never ended stops counting as concurrent. */
+  readonly leaseMs: number;
+  /** Bytes of conversations' turns in the memory of this process; 0 stores none, also not in Redis. */
+  readonly turnBytes: number;
+}
+
+/** Opens the common state: in Redis if it is configured, else in this process, with its share of the limits if there may be others. */
+export async function openCommonState(parts: CommonStateParts): Promise<CommonState> {
+  const { redisUrl } = parts;
+  return redisUrl === null ? openInProcess(parts) : await openInRedis(parts, redisUrl);
+}
+
+function openInProcess({
+  clock,
+  random,
+  isShared,
+  liveGateways,
+  leaseMs,
+  turnBytes,
+}: CommonStateParts): CommonState {
+  const shares = isShared
+    ? { shareOf: (scope: Parameters<typeof shareOf>[0]) => shareOf(scope, liveGateways()) }
+    : {};
+  return {
+    rateLimiter: new MemoryRateLimiter({ leaseMs, ...shares }),
+    conversations: createMemoryConversationStore({ clock, random, maxBytes: turnBytes }),
+    problem: () => null,
+    async close() {},
+  };
+}
+
+async function openInRedis(parts: CommonStateParts, url: string): Promise<CommonState> {
+  const { clock, random, log, liveGateways, secret, leaseMs, turnBytes } = parts;
+  const redis = connectRedis({ url, clock });
+  await redis.start();
+  const rateLimiter = new RedisRateLimiter({
+    redis,
+    clock,
+    random,
+    leaseMs,
+    findLiveGateways: liveGateways,
+    onChange(countsInRedis) {
+      if (countsInRedis) log.info("rate limits are counted in Redis");
+      else log.warn(AWAY, { gateways: liveGateways()?.count ?? null });
+    },
+  });
+  await rateLimiter.start();
+  if (!rateLimiter.countsInRedis) log.warn(AWAY, { gateways: liveGateways()?.count ?? null });
+  return {
+    rateLimiter,
+    conversations:
+      turnBytes === 0
+        ? createMemoryConversationStore({ clock, random, maxBytes: 0 })
+        : createRedisConversationStore({ redis, clock, random, secret }),
+    problem: () => (rateLimiter.countsInRedis ? null : `Redis is away; ${describeShare(liveGateways())}.`),
+    async close() {
+      await rateLimiter.close();
+      redis.close();
+    },
+  };
+}
+
+const AWAY = "Redis is away; this gateway admits its share of each rate limit until it is back";
+
+function describeShare(live: LiveGateways | null): string {
+  return live === null
+    ? "this gateway has no share of the rate limits yet"
+    : `each of the ${live.count} live gateways admits its share of the rate limits`;
+}
