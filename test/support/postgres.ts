@@ -18,6 +18,8 @@ const SERVER_USER = "postgres";
 export interface TestPostgres {
   /** The process whose children serve the connections. */
   readonly pid: number;
+  /** The port on which it accepts connections. */
+  readonly port: number;
   /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
   /** Creates a database with all tables of the gateway, as a copy of one that was migrated once, and returns its URL. */
@@ -27,8 +29,8 @@ export interface TestPostgres {
   resume(): void;
   /** Kills the server, as a machine that loses power. */
   kill(): Promise<void>;
-  /** Starts the server again. */
-  start(): Promise<void>;
+  /** Starts the server again: on another port if one is given, with the same data, as after a failover. */
+  start(port?: number): Promise<void>;
   /** Ends the server and removes its data. */
   remove(): Promise<void>;
 }
@@ -60,7 +62,7 @@ class Server implements TestPostgres {
 
   constructor(
     private readonly dir: string,
-    private readonly port: number,
+    public port: number,
     private readonly settings: PostgresSettings,
   ) {}
 
@@ -84,7 +86,8 @@ class Server implements TestPostgres {
       throw new Error(`initdb failed: ${await new Response(made.stderr).text()}`);
   }
 
-  async start(): Promise<void> {
+  async start(port = this.port): Promise<void> {
+    this.port = port;
     const settings = {
       port: this.port,
       listen_addresses: "127.0.0.1",
