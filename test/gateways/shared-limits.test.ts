@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
+import type { TestGateway } from "../support/gateway.ts";
+import { createAccountTools } from "../support/management.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/redis.ts";
+import { documentOf, healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
+
+/** Starts of servers, and gateways that get to know each other at their renewals. */
+const SLOW_MS = 90_000;
+const MODEL = "mine/chat";
+
+const yamlFor = (vendorUrl: string) => `
+limits: { attempts: 1, repeats: 0 }
+providers:
+  mine:
+    base_url: ${vendorUrl}
+    api_keys: [vendor-key]
+    models: [{ id: ${MODEL}, prices: { prompt: "0", completion: "0" } }]
+`;
+
+/** Returns one gateway after the other. */
+function alternate(gateways: readonly TestGateway[], turn: number): TestGateway {
+  return gateways[turn % gateways.length] as TestGateway;
+}
+
+describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("two gateways with one Redis", () => {
+  let database: TestPostgres;
+  let redis: TestRedis;
+  let vendor: Vendor;
+  let shared: SharedGateways;
+  let gateways: readonly TestGateway[];
+
+  beforeAll(async () => {
+    [database, redis] = await Promise.all([startTestPostgres(), startTestRedis()]);
+    vendor = startVendor();
+    shared = shareDatabase(await database.createDatabase());
+    const options = { yaml: yamlFor(vendor.baseUrl), environment: { REDIS_URL: redis.url } };
+    gateways = [await shared.start("first", options), await shared.start("second", options)];
+  }, SLOW_MS);
+  afterAll(async () => {
+    await shared?.clear();
+    vendor?.stop();
+    await redis?.remove();
+    await database?.remove();
+  }, SLOW_MS);
+  beforeEach(() => vendor.perform(healthy("Alpha")));
+
+  /** Creates a key with a rate limit. */
+  const addKey = (limit: Readonly<Record<string, number>>) =>
+    createAccountTools(gateways[0] as TestGateway).key("acct_default", { rate_limit: limit });
+
+  async function chat(gateway: TestGateway, key: string): Promise<number> {
+    const response = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: MODEL, max_tokens: 5, messages: [{ role: "user", content: "Hello!" }] }),
+    });
+    await response.text();
+    return response.status;
+  }
+
+  /** Sends requests to both gateways in turn, several at a time, and returns how many of them were admitted. */
+  async function countAdmitted(key: string, requests: number): Promise<number> {
+    const statuses = await Promise.all(
+      Array.from({ length: requests }, (_, turn) => chat(alternate(gateways, turn), key)),
+    );
+    expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+    return statuses.filter((status) => status === 200).length;
+  }
+
+  const readiness = async (gateway: TestGateway) => {
+    const response = await fetch(`${gateway.url}/readyz`);
+    const body = (await response.json()) as { status: string; problems?: readonly string[] };
+    return { code: response.status, status: body.status, problems: (body.problems ?? []).join(" ") };
+  };
+
+  /** Waits until both gateways report a status, and the problems it has. */
+  const untilAll = (status: string, problem: string) =>
+    eventually(
+      `both gateways are ${status}`,
+      async () => {
+        const all = await Promise.all(gateways.map(readiness));
+        return all.every((one) => one.status === status && one.problems.includes(problem)) ? all : null;
+      },
+      SLOW_MS,
+    );
+
+  test("admit together exactly the requests per minute of a key", async () => {
+    const key = await addKey({ requests_per_minute: 10 });
+    expect(await countAdmitted(key, 30)).toBe(10);
+  });
+
+  test("admit together exactly the concurrent requests of a key, and more when some have ended", async () => {
+    const key = await addKey({ concurrent: 3 });
+    vendor.perform(async (call) => {
+      await call.gate();
+      await call.respond(200, documentOf("Alpha"));
+    });
+    const answers = Array.from({ length: 8 }, (_, turn) => chat(alternate(gateways, turn), key));
+    const rejected = new Set<number>();
+    answers.forEach((answer, at) => void answer.then((status) => status === 429 && rejected.add(at)));
+    await eventually("the others are rejected", () => rejected.size === 5);
+    expect(vendor.calls.length).toBe(3);
+    for (const call of vendor.calls) call.openGate();
+    const statuses = await Promise.all(answers);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3);
+    vendor.perform(healthy("Alpha"));
+    await eventually("the ended requests no longer count", async () => (await countAdmitted(key, 1)) === 1);
+  });
+
+  test(
+    "while Redis is killed they admit their shares and say so, and when it is back, without its data, they count together again",
+    async () => {
+      const key = await addKey({ requests_per_minute: 12 });
+      expect(await countAdmitted(key, 4)).toBe(4);
+      const log = (gateways[0] as TestGateway).log.length;
+      await redis.kill();
+      await untilAway();
+      const degraded = await untilAll("degraded", "each of the 2 live gateways admits its share");
+      expect(degraded.map(({ code }) => code)).toEqual([200, 200]);
+      const meanwhile = await countAdmitted(key, 6);
+      expect(meanwhile).toBe(6);
+      await redis.start();
+      await untilAll("ready", "");
+      expect(await countAdmitted(key, 20)).toBe(2);
+      const lines = (gateways[0] as TestGateway).log
+        .slice(log)
+        .filter(({ event }) => event.includes("Redis"));
+      expect(lines.slice(0, 2).map(({ level }) => level)).toEqual(["warn", "info"]);
+    },
+    SLOW_MS,
+  );
+
+  /** Sends requests of another key until both gateways have noticed that Redis is away. */
+  async function untilAway(): Promise<void> {
+    const key = await addKey({ requests_per_minute: 1_000 });
+    await eventually("both gateways notice that Redis is away", async () => {
+      expect(await countAdmitted(key, 10)).toBeGreaterThanOrEqual(0);
+      const all = await Promise.all(gateways.map(readiness));
+      return all.every(({ status }) => status === "degraded");
+    });
+  }
+
+  test(
+    "a gateway that starts while Redis is away says so and serves, and counts with the others later",
+    async () => {
+      await redis.kill();
+      const options = { yaml: yamlFor(vendor.baseUrl), environment: { REDIS_URL: redis.url } };
+      const late = await shared.start("late", options);
+      try {
+        expect((await readiness(late)).problems).toContain("Redis is away");
+        expect(late.log.some(({ event }) => event.includes("Redis is away"))).toBe(true);
+        await redis.start();
+        await eventually("it counts in Redis", async () => (await readiness(late)).status === "ready");
+      } finally {
+        await late.stop();
+      }
+    },
+    SLOW_MS,
+  );
+});
