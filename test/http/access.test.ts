@@ -202,6 +202,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/accounts/:id/ledger": { path: accountPath("ledger"), status: organizationOnly(200, 200) },
   "GET /api/admin/holds": { path: () => "/holds", status: operatorOnly(200) },
   "GET /api/admin/ledger/check": { path: () => "/ledger/check", status: operatorOnly(200) },
+  "GET /api/admin/generations": { path: () => "/generations", status: callerAccount(200, 200) },
   "GET /api/admin/usage": {
     path: () => "/usage?from=2026-01-01&to=2026-01-31",
     status: callerAccount(200, 200),

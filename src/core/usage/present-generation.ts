@@ -32,6 +32,34 @@ export function presentGeneration(record: UsageRecord): Record<string, unknown> 
   };
 }
 
+/** Makes the view of a generation in a list, with who made it. */
+export function presentGenerationLine(record: UsageRecord): Record<string, unknown> {
+  const { createdAt, firstTokenAt, finishedAt } = record;
+  return {
+    id: record.id,
+    created_at: new Date(createdAt).toISOString(),
+    account_id: record.accountId,
+    key_id: record.keyId,
+    user_id: record.userId,
+    api: record.api,
+    requested_model: record.requestedModel,
+    model: record.model,
+    provider_name: record.provider,
+    streamed: record.streamed,
+    outcome: record.outcome,
+    status: record.status,
+    error_type: record.error,
+    latency: firstTokenAt === null ? null : firstTokenAt - createdAt,
+    duration: finishedAt === null ? null : finishedAt - createdAt,
+    attempts: record.attempts.length,
+    tokens_prompt: record.promptTokens,
+    tokens_completion: record.completionTokens,
+    total_cost: toDollars(record.costNanodollars),
+    total_cost_nanodollars: record.costNanodollars,
+    is_byok: record.isByok,
+  };
+}
+
 function presentTokens(record: UsageRecord): Record<string, unknown> {
   return {
     tokens_prompt: record.promptTokens,

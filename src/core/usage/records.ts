@@ -23,7 +23,8 @@ export interface AttemptRecord {
 }
 
 /** How a generation ended. `open` while it runs; `interrupted` if the gateway process died, which the next start detects. */
-export type Outcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
+export const OUTCOMES = ["open", "completed", "failed", "cancelled", "interrupted"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** The usage and cost of a model that the generation's model consulted. */
 export interface AdvisorRecord extends AdvisorUsage {

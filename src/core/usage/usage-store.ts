@@ -80,4 +80,4 @@ export interface GenerationList {
  * The most generations that are read for one page. A filter whose matches are rare among them gives short pages, each of which takes the
  * same bounded time.
  */
-export const SCANNED_GENERATIONS = 2_000;
+export const SCANNED_GENERATIONS = 1_000;

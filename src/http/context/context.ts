@@ -18,7 +18,7 @@ import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { DamagedLines } from "../../core/usage/journal.ts";
-import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import type { GenerationList, UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
 
 /** Whether the gateway can answer requests. */
 export interface Readiness {
@@ -41,8 +41,8 @@ export interface HttpDeps {
   readonly providerKeyStores: ProviderKeyStores;
   readonly generation: GenerationDeps;
   readonly credits: Credits;
-  /** The source of usage reports. */
-  readonly usage: UsageReports & Pick<UsageStore, "listQuarantined">;
+  /** The source of usage reports and of lists of generations. */
+  readonly usage: UsageReports & GenerationList & Pick<UsageStore, "listQuarantined">;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
   /** Returns the damaged lines of the journal that were quarantined. */

@@ -9,6 +9,7 @@ import {
   rejectCatalogChange,
 } from "./admin-catalog.ts";
 import { postCorrection, postCredits, postRefund } from "./admin-credits.ts";
+import { listGenerations } from "./admin-generations.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledger.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "./admin-members.ts";
@@ -48,6 +49,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   postKey,
   patchKey,
   deleteKey,
+  listGenerations,
   getPromptLogEntry,
   listAudit,
   getAuditVerdict,
