@@ -5,6 +5,7 @@ import { createOutageLog } from "./outage-log.ts";
 import { Poll } from "./poll.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
 import { scheduleRetention } from "./sweep-retention.ts";
+import { takeOverRegularly } from "./take-over-regularly.ts";
 import type { Parts, Platform } from "./wire-up.ts";
 
 const PROMPT_LOG_SWEEP_MS = 60_000;
@@ -19,6 +20,7 @@ export function startBackgroundTasks(parts: Parts, config: Config, platform: Pla
     scheduleRefresh({ manager, clock, random, log, hours }),
     sweepPromptLog(parts, platform),
     sweepRetention(parts, config, platform),
+    takeOverRegularly({ ...parts.gateways, stores: parts.stores, clock, log, dataDir: config.data_dir }),
   ];
   return {
     cancel() {

@@ -3,8 +3,8 @@ import { HOUR_MS } from "../base/time.ts";
 import { findUnreadableKeys } from "../core/provider-keys/find-unreadable.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
-import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
-import { logQuarantined } from "./log-quarantined.ts";
+import { recoverUsage } from "../core/usage/recover-usage.ts";
+import { logRecovery } from "./log-recovery.ts";
 import type { Parts, Platform } from "./wire-up.ts";
 
 /** Completes what an earlier process left unfinished, and logs what the operator must repair. Runs before the first request. */
@@ -22,25 +22,14 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
 }
 
 /** The most elements of a list in one log line. */
-const MAX_NAMED = { kinds: 10, files: 10, keys: 100 };
-
-function logRecovery({ brought, interrupted, unknown, quarantined }: Recovery, log: Log): void {
-  if (brought + interrupted > 0)
-    log.warn("completed the records that an earlier process left", { brought, interrupted });
-  for (const one of quarantined) logQuarantined(one, log);
-  if (unknown.length === 0) return;
-  log.error("the journal has entries that this version cannot read; they are kept for a version that can", {
-    entries: unknown.length,
-    kinds: [...new Set(unknown)].slice(0, MAX_NAMED.kinds),
-  });
-}
+const MAX_NAMED = { generations: 10, files: 10, keys: 100 };
 
 /** Repeated at each start until the operator removes the files, because no balance includes what the lines recorded. */
 function logDamagedLines(damaged: readonly DamagedLines[], log: Log): void {
   for (const { file, lines, generations } of damaged.slice(0, MAX_NAMED.files)) {
     log.error(
       "lines of the journal were damaged and moved to a file; remove the file once they are dealt with",
-      { file, lines, generations: generations.slice(0, MAX_NAMED.kinds) },
+      { file, lines, generations: generations.slice(0, MAX_NAMED.generations) },
     );
   }
 }

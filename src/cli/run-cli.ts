@@ -6,6 +6,7 @@ import { addAuditCommands } from "./audit-log-commands.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addCreditCommands } from "./credit-commands.ts";
+import { addGatewayCommands } from "./gateway-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
@@ -38,6 +39,7 @@ function addCommands(program: Command): void {
   addStartCommand(program);
   addConfigCommands(program);
   addCatalogCommands(program);
+  addGatewayCommands(program);
   program.commandsGroup("Accounts and keys:");
   addKeyCommands(program);
   addAccountCommands(program, "user");

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LeaseLostError, LeaseTakenError, withLease } from "../../src/base/lease.ts";
-import { lockDataDir } from "../../src/storage/sqlite/data-lock.ts";
+import { lockDataDir, lockLeftDataDir } from "../../src/storage/sqlite/data-lock.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { testLeases } from "./contracts/leases.ts";
@@ -101,6 +101,21 @@ describe("the id of a gateway", () => {
     expect(open(dir, "gateway_a")).toBe("gateway_a");
     expect(open(dir, "gateway_b")).toBe("gateway_a");
     expect(open(other, "gateway_b")).toBe("gateway_b");
+    rmSync(other, { recursive: true });
+  });
+
+  test("decides whether another process may work on a data directory that a gateway has left", () => {
+    const other = mkdtempSync(join(tmpdir(), "gateway-leases-"));
+    expect(open(dir, "gateway_a")).toBe("gateway_a");
+    expect(lockLeftDataDir(other, "gateway_a")).toBeNull();
+    expect(lockLeftDataDir(dir, "gateway_b")).toBeNull();
+    const running = lockDataDir(dir);
+    expect(lockLeftDataDir(dir, "gateway_a")).toBeNull();
+    running.release();
+    const left = lockLeftDataDir(dir, "gateway_a");
+    expect(left).not.toBeNull();
+    expect(() => lockDataDir(dir)).toThrow("another gateway is running");
+    left?.release();
     rmSync(other, { recursive: true });
   });
 

@@ -30,13 +30,36 @@ export function lockDataDir(dataDir: string): DataDirLock {
     throw new Error(
       `another gateway is running on ${dataDir}; stop it, or set GATEWAY_DATA_DIR to another directory`,
     );
+  return asDataDirLock(lock);
+}
+
+/**
+ * Locks the data directory that a gateway has left, to work on its journal. Returns null if there is no such directory on this machine,
+ * if it belongs to another gateway, or if a process has it locked, also one that is paused.
+ */
+export function lockLeftDataDir(dataDir: string, gatewayId: string): FileLock | null {
+  if (!existsSync(join(dataDir, GATEWAY_LOCK)) || isDataDirLocked(dataDir)) return null;
+  const lock = lockDatabase(join(dataDir, GATEWAY_LOCK));
+  if (lock === null) return null;
+  // Machines have different directories of the same path.
+  if (readGatewayId(lock) === gatewayId) return asDataDirLock(lock);
+  lock.close();
+  return null;
+}
+
+/** Returns null if the gateway has ended in its first start before it had an id. */
+function readGatewayId(lock: Database): string | null {
+  const table = lock.query("SELECT 1 FROM sqlite_master WHERE name = 'gateway'").get();
+  return table === null ? null : (lock.query<{ id: string }, []>("SELECT id FROM gateway").get()?.id ?? null);
+}
+
+function asDataDirLock(lock: Database): DataDirLock {
   return {
     release: () => lock.close(),
     gatewayId(initialId) {
       lock.exec("CREATE TABLE IF NOT EXISTS gateway (id TEXT NOT NULL)");
-      const find = lock.query<{ id: string }, []>("SELECT id FROM gateway");
-      if (find.get() === null) lock.query("INSERT INTO gateway (id) VALUES (?)").run(initialId);
-      return find.get()?.id ?? initialId;
+      if (readGatewayId(lock) === null) lock.query("INSERT INTO gateway (id) VALUES (?)").run(initialId);
+      return readGatewayId(lock) ?? initialId;
     },
   };
 }

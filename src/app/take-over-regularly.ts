@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import type { Clock, Timer } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { RegisteredGateway } from "../core/gateways/gateway-registry.ts";
+import { logRecovery } from "./log-recovery.ts";
+import type { Stores } from "./open-stores.ts";
+import { type TakenOver, takeOver } from "./take-over.ts";
+
+/** How often gateways that are gone are looked for. Milliseconds. */
+const PERIOD_MS = 10_000;
+/** The most gateways that are taken over in one round: each may have a large journal. */
+const MOST_AT_ONCE = 5;
+
+/** What takes over needs. */
+export interface TakeOverParts {
+  readonly stores: Pick<Stores, "gateways" | "usageOf" | "audit" | "clock" | "isShared">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether this gateway does the tasks that one does for all. */
+  readonly isLeader: () => Promise<boolean>;
+  /** The data directory of this gateway. */
+  readonly dataDir: string;
+}
+
+/** Takes over the journals of gateways that are gone and whose data directories are on this machine, as on a shared volume. */
+export function takeOverRegularly(parts: TakeOverParts): Timer {
+  const { stores, clock, log } = parts;
+  if (!stores.isShared) return { cancel() {} };
+  let isRunning = false;
+  return clock.every(PERIOD_MS, async () => {
+    if (isRunning) return;
+    isRunning = true;
+    // It is tried again in the next round, by this gateway or another.
+    await takeOverAll(parts).catch((error) =>
+      log.warn("a gateway that is gone could not be taken over; it is tried again", {
+        detail: String(error),
+      }),
+    );
+    isRunning = false;
+  });
+}
+
+/** Takes over the gateways that can be taken over now, at most some of them. Does nothing at a gateway that does not lead. */
+export async function takeOverAll(parts: TakeOverParts): Promise<void> {
+  const { stores, dataDir, isLeader } = parts;
+  if (!(await isLeader())) return;
+  const gone = (await stores.gateways.list()).filter(
+    (one) => !one.isLive && one.dataDir !== resolve(dataDir),
+  );
+  let taken = 0;
+  for (const one of gone) {
+    if (taken === MOST_AT_ONCE) return;
+    const result = await takeOver({ stores, gone: one, action: "gateway takeover" });
+    if (result === null) continue;
+    taken += 1;
+    logTakeOver(parts.log, one, result);
+  }
+}
+
+function logTakeOver(log: Log, { id, dataDir }: RegisteredGateway, taken: TakenOver): void {
+  const { released } = taken;
+  log.warn("took over the journal of a gateway that is gone", {
+    gateway_id: id,
+    data_dir: dataDir,
+    leases_released: released?.length ?? 0,
+  });
+  logRecovery(taken.recovery, log);
+}

@@ -1,0 +1,15 @@
+import { createInterface } from "node:readline/promises";
+
+/**
+ * Asks on the terminal, and returns whether the answer is yes.
+ * @throws Error if there is no terminal to ask on.
+ */
+export async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new Error("Confirm with --yes: there is no terminal to ask on.");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}

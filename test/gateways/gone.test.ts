@@ -1,0 +1,232 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { configSchema } from "../../src/app/config-schema.ts";
+import { openStores, type Stores } from "../../src/app/open-stores.ts";
+import { giveUpJournal, isStillHere } from "../../src/app/take-over.ts";
+import { takeOverAll } from "../../src/app/take-over-regularly.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import type { RegisteredGateway } from "../../src/core/gateways/gateway-registry.ts";
+import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
+import { eventually } from "../support/eventually.ts";
+import { createMemoryLog } from "../support/gateway.ts";
+import {
+  fetchGeneration,
+  type GatewayProcess,
+  makeSite,
+  postChatTo,
+  type Site,
+} from "../support/gateway-process.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { postRawChat } from "../support/raw-client.ts";
+import { healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
+
+const ADMIN_KEY = "management-key-of-the-test-0123456789";
+const GENERATION_ID = /x-gateway-generation-id: (gen_\w+)/i;
+const messages = [{ role: "user", content: "Hello!" }];
+/** The cost of a complete answer of the vendor. Nanodollars. */
+const COST = 20_000;
+const CREDITS = 5_000_000_000;
+
+describe.skipIf(POSTGRES_BIN === null)("a gateway of a shared database that is gone", () => {
+  let server: TestPostgres;
+  let vendor: Vendor;
+  let url: string;
+  let database: Postgres;
+  let stores: Stores;
+  let folder: string;
+  let site: Site;
+  let gateway: GatewayProcess;
+  let gatewayId: string;
+  let user: string;
+  /** Of a user with credits, so that the gateway leases what it spends. */
+  let key: string;
+
+  beforeAll(async () => {
+    server = await startTestPostgres();
+    vendor = startVendor();
+  });
+  afterAll(async () => {
+    vendor.stop();
+    await server.remove();
+  });
+  beforeEach(async () => {
+    url = await server.createMigratedDatabase();
+    vendor.perform(healthy("Alpha"));
+    database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });
+    folder = mkdtempSync(join(tmpdir(), "gateway-gone-"));
+    const config = configSchema.parse({ database: { url }, data_dir: folder });
+    const platform = { clock: systemClock, databaseClock: systemClock, random: createSystemRandom() };
+    stores = await openStores(config, platform);
+    site = makeSite(siteYaml());
+    gateway = await site.start();
+    gatewayId = (await findGateway()).id;
+    const tools = createAccountTools({ url: gateway.url, adminKey: ADMIN_KEY });
+    user = await tools.user();
+    key = await tools.key(user);
+    await callAdmin(gateway, ADMIN_KEY, "POST", `/accounts/${user}/credits`, { amount: CREDITS / 1e9 });
+  });
+  afterEach(async () => {
+    await gateway.kill();
+    site.remove();
+    await stores.close();
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const siteYaml = (): string =>
+    JSON.stringify({
+      admin_key: ADMIN_KEY,
+      database: { url },
+      secrets: { keys: ["a".repeat(64)] },
+      providers: {
+        vendor: {
+          base_url: vendor.baseUrl,
+          api_keys: ["sk-vendor-0123456789"],
+          models: [{ id: "acme/model", prices: { prompt: "0.000001", completion: "0.000002" } }],
+        },
+      },
+    });
+
+  async function findGateway(): Promise<RegisteredGateway> {
+    const [found] = await stores.gateways.list();
+    if (found === undefined) throw new Error("no gateway is registered");
+    return found;
+  }
+  /** Lets the time of the gateway be over, as thirty seconds without a renewal do. */
+  async function letTimePass(): Promise<RegisteredGateway> {
+    await database.run("UPDATE gateways SET ends_at = clock_timestamp()");
+    return findGateway();
+  }
+  /** What another gateway on this machine does every ten seconds. */
+  async function takeOverHere() {
+    const { log, lines } = createMemoryLog();
+    const parts = { stores, clock: systemClock, log, isLeader: async () => true, dataDir: folder };
+    await takeOverAll(parts);
+    return lines;
+  }
+  const readBalance = async () => {
+    const [row] = await database.run<{ amount: string; leased: string }>(
+      "SELECT amount, leased FROM balances WHERE account_id = $1",
+      [user],
+    );
+    return { amount: Number(row?.amount), leased: Number(row?.leased) };
+  };
+  const chat = { model: "acme/model", messages };
+
+  /** Sends a request and kills the gateway as soon as the client has the answer. Returns the generation's id. */
+  async function answerAndKill(): Promise<string> {
+    const response = await postChatTo({ ...gateway, key }, chat);
+    await gateway.kill();
+    return response.headers.get("x-gateway-generation-id") as string;
+  }
+
+  /** Begins a stream that does not end, and returns its generation's id when the client has seen its text. */
+  async function beginStream(): Promise<string> {
+    vendor.perform(async (call) => {
+      await call.begin();
+      await call.events(...opening("Alpha"));
+      await call.gate();
+    });
+    const client = await postRawChat({ ...gateway, key }, { ...chat, stream: true });
+    await client.waitForText("Alpha");
+    return GENERATION_ID.exec(client.received)?.[1] as string;
+  }
+
+  test("it goes on with its leases when it comes back after a crash, and charges what it had not saved", async () => {
+    const stream = await beginStream();
+    vendor.perform(healthy("Alpha"));
+    const whole = await answerAndKill();
+    const before = await readBalance();
+    expect(before.leased).toBeGreaterThan(0);
+    const { epoch } = await findGateway();
+    gateway = await site.start(gateway.key);
+    const again = await findGateway();
+    expect([again.id, again.isLive]).toEqual([gatewayId, true]);
+    expect(again.epoch).toBeGreaterThan(epoch);
+    expect(await fetchGeneration({ ...gateway, key }, whole)).toMatchObject({ outcome: "completed" });
+    expect(await fetchGeneration({ ...gateway, key }, stream)).toMatchObject({ outcome: "interrupted" });
+    const after = await readBalance();
+    expect(after.amount).toBeLessThanOrEqual(CREDITS - COST);
+    expect(after.leased).toBeLessThan(before.leased);
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+  });
+
+  test("another gateway takes its journal over from a shared volume, saves it once and gives its leases back", async () => {
+    const stream = await beginStream();
+    vendor.perform(healthy("Alpha"));
+    const whole = await answerAndKill();
+    expect(await takeOverHere()).toEqual([]);
+    expect((await letTimePass()).isLive).toBe(false);
+    expect((await readBalance()).leased).toBeGreaterThan(0);
+
+    const lines = await takeOverHere();
+    expect(lines[0]).toMatchObject({
+      level: "warn",
+      fields: { gateway_id: gatewayId, data_dir: site.dataDir },
+    });
+    expect(await stores.usage.findUsage(whole)).toMatchObject({
+      outcome: "completed",
+      costNanodollars: COST,
+    });
+    expect(await stores.usage.findUsage(stream)).toMatchObject({ outcome: "interrupted" });
+    const { costNanodollars: partial } = (await stores.usage.findUsage(stream)) ?? { costNanodollars: -1 };
+    expect(await readBalance()).toEqual({ amount: CREDITS - COST - partial, leased: 0 });
+    expect(await stores.gateways.list()).toEqual([]);
+    const [entry] = await stores.audit.listAudit(null, Number.MAX_SAFE_INTEGER, 1);
+    expect(entry).toMatchObject({
+      action: "gateway takeover",
+      target: gatewayId,
+      changes: { journal: "saved", records_interrupted: 1 },
+    });
+    expect(site.journalFiles()).toEqual([]);
+
+    // The next start on the data directory finds nothing to save, and charges nothing again.
+    gateway = await site.start(gateway.key);
+    expect((await readBalance()).amount).toBe(CREDITS - COST - partial);
+    expect((await findGateway()).id).toBe(gatewayId);
+  });
+
+  test("a gateway that is only stopped is not taken over, and goes on when it wakes up", async () => {
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+    gateway.suspend();
+    const stopped = await letTimePass();
+    expect(stopped.isLive).toBe(false);
+    expect(await takeOverHere()).toEqual([]);
+    expect(isStillHere(stopped)).toBe(true);
+    gateway.resume();
+    await eventually("the renewal", async () => (await findGateway()).isLive);
+    expect((await findGateway()).epoch).toBe(stopped.epoch);
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+  });
+
+  test("a gateway that wakes up after its leases were released ends with a code for supervisors, and starts again", async () => {
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+    await eventually("the record", async () => (await readBalance()).amount < CREDITS);
+    gateway.suspend();
+    const gone = await letTimePass();
+    // As from another machine, whose operator takes the disk for lost.
+    const released = await giveUpJournal({ stores, gone, action: "gateway leases release" });
+    expect(released).toMatchObject({ hadJournal: false });
+    expect((await readBalance()).leased).toBe(0);
+    expect(await giveUpJournal({ stores, gone, action: "gateway leases release" })).toBeNull();
+
+    gateway.resume();
+    expect(await gateway.exited).toBe(75);
+    expect(gateway.printed()).toContain("this gateway was replaced and ends now");
+    gateway = await site.start(gateway.key);
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+    await eventually("both charges", async () => (await readBalance()).amount === CREDITS - 2 * COST);
+  });
+
+  test("a gateway that stops gives its leases back and is listed no more", async () => {
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+    expect(await gateway.terminate()).toBe(0);
+    expect(await stores.gateways.list()).toEqual([]);
+    expect(await readBalance()).toEqual({ amount: CREDITS - COST, leased: 0 });
+    gateway = await site.start(gateway.key);
+  });
+});
