@@ -10,6 +10,7 @@ import { addGatewayCommands } from "./gateway-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
+import { addMigrateCommand } from "./migrate-command.ts";
 import { addPromptLogCommand } from "./prompt-log-command.ts";
 import { addProviderKeyCommands } from "./provider-key-commands.ts";
 import { addSecretsCommands } from "./secrets-commands.ts";
@@ -38,6 +39,7 @@ function addCommands(program: Command): void {
   program.commandsGroup("Gateway:");
   addStartCommand(program);
   addConfigCommands(program);
+  addMigrateCommand(program);
   addCatalogCommands(program);
   addGatewayCommands(program);
   program.commandsGroup("Accounts and keys:");

@@ -217,7 +217,7 @@ function isRoot(): boolean {
 }
 
 /** As root, runs a command as the server's user, without a shell in between that would swallow signals. */
-function asServerUser(command: readonly string[]): string[] {
+export function asServerUser(command: readonly string[]): string[] {
   if (!isRoot()) return [...command];
   return ["setpriv", `--reuid=${SERVER_USER}`, `--regid=${SERVER_USER}`, "--clear-groups", ...command];
 }

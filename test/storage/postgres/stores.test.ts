@@ -20,7 +20,7 @@ import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
-import { usePostgres } from "../postgres-connections.ts";
+import { usePostgres } from "./databases.ts";
 
 describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
   const connect = usePostgres();
