@@ -198,5 +198,8 @@ export function encodeList(values: readonly (string | number | boolean | null)[]
 
 function encodeElement(value: string | number | boolean | null): string {
   if (value === null) return "NULL";
-  return typeof value === "string" ? `"${value.replace(/["\\]/g, "\\$&")}"` : String(value);
+  if (typeof value !== "string") return String(value);
+  return SPECIAL.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : `"${value}"`;
 }
+
+const SPECIAL = /["\\]/;
