@@ -16,9 +16,16 @@ export interface CommonState {
   readonly rateLimiter: RateLimiter;
   readonly conversations: ConversationStore;
   /** What does not work, for readiness and metrics; null if nothing. */
-  problem(): string | null;
+  problem(): CommonProblem | null;
   /** Tells the other gateways what they must know of this one, which has stopped. */
   close(): Promise<void>;
+}
+
+/** Why a gateway admits less than it would with the others. */
+export interface CommonProblem {
+  readonly text: string;
+  /** Whether it admits nothing at all that has a rate limit: another gateway should get the requests. */
+  readonly isBlocking: boolean;
 }
 
 /** What the common state depends on. */
@@ -60,7 +67,7 @@ function openInProcess({
   return {
     rateLimiter: new MemoryRateLimiter({ leaseMs, ...shares }),
     conversations: createMemoryConversationStore({ clock, random, maxBytes: turnBytes }),
-    problem: () => null,
+    problem: () => (isShared && liveGateways() === null ? NO_SHARE : null),
     async close() {},
   };
 }
@@ -88,7 +95,7 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
       turnBytes === 0
         ? createMemoryConversationStore({ clock, random, maxBytes: 0 })
         : createRedisConversationStore({ redis, clock, random, secret }),
-    problem: () => (rateLimiter.countsInRedis ? null : `Redis is away; ${describeShare(liveGateways())}.`),
+    problem: () => (rateLimiter.countsInRedis ? null : describeShare(liveGateways())),
     async close() {
       await rateLimiter.close();
       redis.close();
@@ -98,8 +105,13 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
 
 const AWAY = "Redis is away; this gateway admits its share of each rate limit until it is back";
 
-function describeShare(live: LiveGateways | null): string {
-  return live === null
-    ? "this gateway has no share of the rate limits yet"
-    : `each of the ${live.count} live gateways admits its share of the rate limits`;
+const NO_SHARE: CommonProblem = {
+  text: "The other gateways have not counted this one yet; it has no share of the rate limits.",
+  isBlocking: true,
+};
+
+function describeShare(live: LiveGateways | null): CommonProblem {
+  if (live === null) return NO_SHARE;
+  const text = `Redis is away; each of the ${live.count} live gateways admits its share of the rate limits.`;
+  return { text, isBlocking: false };
 }

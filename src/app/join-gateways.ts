@@ -78,12 +78,16 @@ function joinNone(identity: GatewayIdentity): JoinedGateways {
 /** The tasks that one gateway does for all: sweeps of what has expired. */
 const SWEEPS = "sweeps";
 
-function joinOthers({ stores, clock }: JoiningGateway, identity: GatewayIdentity): JoinedGateways {
+async function joinOthers(
+  { stores, clock }: JoiningGateway,
+  identity: GatewayIdentity,
+): Promise<JoinedGateways> {
   const { gateways, leases } = stores;
   const replaced = Promise.withResolvers<GatewayReplacedError>();
   const membership = new Membership({ registry: gateways, identity, clock, onReplaced: replaced.resolve });
   const leader = new TaskLeader({ leases, clock, name: SWEEPS, owner: identity.id });
-  void membership.renew();
+  // Before the first request: without it the gateway has no share of the rate limits.
+  await membership.renew();
   return {
     identity,
     liveGateways: () => membership.liveGateways(),

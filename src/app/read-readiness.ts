@@ -44,6 +44,7 @@ export function readReadiness({
     problems.push(`The store has not been read for ${seconds} s; ${effect}.`);
   }
   const ofCommonState = common.problem();
-  if (ofCommonState !== null) problems.push(ofCommonState);
-  return { isReady: !isFull && !health.isStale, problems };
+  if (ofCommonState !== null) problems.push(ofCommonState.text);
+  const isBlocked = isFull || health.isStale || ofCommonState?.isBlocking === true;
+  return { isReady: !isBlocked, problems };
 }

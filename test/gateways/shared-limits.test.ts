@@ -25,6 +25,91 @@ function alternate(gateways: readonly TestGateway[], turn: number): TestGateway 
   return gateways[turn % gateways.length] as TestGateway;
 }
 
+const readiness = async (gateway: TestGateway) => {
+  const response = await fetch(`${gateway.url}/readyz`);
+  const body = (await response.json()) as { status?: string; problems?: readonly string[] };
+  return { code: response.status, status: body.status, problems: (body.problems ?? []).join(" ") };
+};
+
+/** Waits until all gateways report a status, and the problem it has. */
+function untilAll(gateways: readonly TestGateway[], status: string, problem = "") {
+  return eventually(
+    `all gateways are ${status}`,
+    async () => {
+      const all = await Promise.all(gateways.map(readiness));
+      return all.every((one) => one.status === status && one.problems.includes(problem)) ? all : null;
+    },
+    SLOW_MS,
+  );
+}
+
+async function chat(gateway: TestGateway, key: string): Promise<number> {
+  const response = await fetch(`${gateway.base}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: MODEL, max_tokens: 5, messages: [{ role: "user", content: "Hello!" }] }),
+  });
+  await response.text();
+  return response.status;
+}
+
+/** Sends requests to the gateways in turn, several at a time, and returns how many of them were admitted. */
+async function countAdmitted(
+  gateways: readonly TestGateway[],
+  key: string,
+  requests: number,
+): Promise<number> {
+  const statuses = await Promise.all(
+    Array.from({ length: requests }, (_, turn) => chat(alternate(gateways, turn), key)),
+  );
+  expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+  return statuses.filter((status) => status === 200).length;
+}
+
+/** Creates a key with a rate limit. */
+function addKey([gateway]: readonly TestGateway[], limit: Readonly<Record<string, number>>): Promise<string> {
+  return createAccountTools(gateway as TestGateway).key("acct_default", { rate_limit: limit });
+}
+
+describe.skipIf(POSTGRES_BIN === null)("three gateways without Redis", () => {
+  let database: TestPostgres;
+  let vendor: Vendor;
+  let shared: SharedGateways;
+  const gateways: TestGateway[] = [];
+
+  beforeAll(async () => {
+    database = await startTestPostgres();
+    vendor = startVendor(healthy("Alpha"));
+    shared = shareDatabase(await database.createDatabase());
+    for (const folder of ["first", "second", "third"])
+      gateways.push(await shared.start(folder, { yaml: yamlFor(vendor.baseUrl) }));
+  }, SLOW_MS);
+  afterAll(async () => {
+    await shared?.clear();
+    vendor?.stop();
+    await database?.remove();
+  }, SLOW_MS);
+
+  test(
+    "are ready when all have counted them, and admit together exactly the limits of a key",
+    async () => {
+      await untilAll(gateways, "ready");
+      // Those that started first see the last one at their next renewal.
+      await eventually(
+        "all have the same number of gateways",
+        async () =>
+          (await countAdmitted(gateways, await addKey(gateways, { requests_per_minute: 10 }), 30)) === 10,
+        SLOW_MS,
+      );
+      for (const limit of [1, 2, 11]) {
+        const key = await addKey(gateways, { requests_per_minute: limit });
+        expect(await countAdmitted(gateways, key, 3 * limit)).toBe(limit);
+      }
+    },
+    SLOW_MS,
+  );
+});
+
 describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("two gateways with one Redis", () => {
   let database: TestPostgres;
   let redis: TestRedis;
@@ -47,53 +132,13 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("two gateways wi
   }, SLOW_MS);
   beforeEach(() => vendor.perform(healthy("Alpha")));
 
-  /** Creates a key with a rate limit. */
-  const addKey = (limit: Readonly<Record<string, number>>) =>
-    createAccountTools(gateways[0] as TestGateway).key("acct_default", { rate_limit: limit });
-
-  async function chat(gateway: TestGateway, key: string): Promise<number> {
-    const response = await fetch(`${gateway.base}/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ model: MODEL, max_tokens: 5, messages: [{ role: "user", content: "Hello!" }] }),
-    });
-    await response.text();
-    return response.status;
-  }
-
-  /** Sends requests to both gateways in turn, several at a time, and returns how many of them were admitted. */
-  async function countAdmitted(key: string, requests: number): Promise<number> {
-    const statuses = await Promise.all(
-      Array.from({ length: requests }, (_, turn) => chat(alternate(gateways, turn), key)),
-    );
-    expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
-    return statuses.filter((status) => status === 200).length;
-  }
-
-  const readiness = async (gateway: TestGateway) => {
-    const response = await fetch(`${gateway.url}/readyz`);
-    const body = (await response.json()) as { status: string; problems?: readonly string[] };
-    return { code: response.status, status: body.status, problems: (body.problems ?? []).join(" ") };
-  };
-
-  /** Waits until both gateways report a status, and the problems it has. */
-  const untilAll = (status: string, problem: string) =>
-    eventually(
-      `both gateways are ${status}`,
-      async () => {
-        const all = await Promise.all(gateways.map(readiness));
-        return all.every((one) => one.status === status && one.problems.includes(problem)) ? all : null;
-      },
-      SLOW_MS,
-    );
-
   test("admit together exactly the requests per minute of a key", async () => {
-    const key = await addKey({ requests_per_minute: 10 });
-    expect(await countAdmitted(key, 30)).toBe(10);
+    const key = await addKey(gateways, { requests_per_minute: 10 });
+    expect(await countAdmitted(gateways, key, 30)).toBe(10);
   });
 
   test("admit together exactly the concurrent requests of a key, and more when some have ended", async () => {
-    const key = await addKey({ concurrent: 3 });
+    const key = await addKey(gateways, { concurrent: 3 });
     vendor.perform(async (call) => {
       await call.gate();
       await call.respond(200, documentOf("Alpha"));
@@ -107,24 +152,27 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("two gateways wi
     const statuses = await Promise.all(answers);
     expect(statuses.filter((status) => status === 200)).toHaveLength(3);
     vendor.perform(healthy("Alpha"));
-    await eventually("the ended requests no longer count", async () => (await countAdmitted(key, 1)) === 1);
+    await eventually(
+      "the ended requests no longer count",
+      async () => (await countAdmitted(gateways, key, 1)) === 1,
+    );
   });
 
   test(
     "while Redis is killed they admit their shares and say so, and when it is back, without its data, they count together again",
     async () => {
-      const key = await addKey({ requests_per_minute: 12 });
-      expect(await countAdmitted(key, 4)).toBe(4);
+      const key = await addKey(gateways, { requests_per_minute: 12 });
+      expect(await countAdmitted(gateways, key, 4)).toBe(4);
       const log = (gateways[0] as TestGateway).log.length;
       await redis.kill();
       await untilAway();
-      const degraded = await untilAll("degraded", "each of the 2 live gateways admits its share");
+      const degraded = await untilAll(gateways, "degraded", "each of the 2 live gateways admits its share");
       expect(degraded.map(({ code }) => code)).toEqual([200, 200]);
-      const meanwhile = await countAdmitted(key, 6);
+      const meanwhile = await countAdmitted(gateways, key, 6);
       expect(meanwhile).toBe(6);
       await redis.start();
-      await untilAll("ready", "");
-      expect(await countAdmitted(key, 20)).toBe(2);
+      await untilAll(gateways, "ready");
+      expect(await countAdmitted(gateways, key, 20)).toBe(2);
       const lines = (gateways[0] as TestGateway).log
         .slice(log)
         .filter(({ event }) => event.includes("Redis"));
@@ -135,22 +183,22 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("two gateways wi
 
   /** Sends requests of another key until both gateways have noticed that Redis is away. */
   async function untilAway(): Promise<void> {
-    const key = await addKey({ requests_per_minute: 1_000 });
+    const key = await addKey(gateways, { requests_per_minute: 1_000 });
     await eventually("both gateways notice that Redis is away", async () => {
-      expect(await countAdmitted(key, 10)).toBeGreaterThanOrEqual(0);
+      expect(await countAdmitted(gateways, key, 10)).toBeGreaterThanOrEqual(0);
       const all = await Promise.all(gateways.map(readiness));
       return all.every(({ status }) => status === "degraded");
     });
   }
 
   test(
-    "a gateway that starts while Redis is away says so and serves, and counts with the others later",
+    "a gateway that starts while Redis is away is ready when the others have counted it, and counts with them later",
     async () => {
       await redis.kill();
       const options = { yaml: yamlFor(vendor.baseUrl), environment: { REDIS_URL: redis.url } };
       const late = await shared.start("late", options);
       try {
-        expect((await readiness(late)).problems).toContain("Redis is away");
+        await untilAll([late], "degraded", "each of the 3 live gateways admits its share");
         expect(late.log.some(({ event }) => event.includes("Redis is away"))).toBe(true);
         await redis.start();
         await eventually("it counts in Redis", async () => (await readiness(late)).status === "ready");
