@@ -76,6 +76,27 @@ export class MemoryLeaseBank {
     }
   }
 
+  /** Marks an account as wanted by the store itself. */
+  want(accountId: string): void {
+    const wanted = this.wanted.get(accountId) ?? new Set();
+    this.wanted.set(accountId, wanted.add(""));
+  }
+
+  /** Forgets which accounts are wanted, as a database does after some seconds. */
+  forgetWanted(): void {
+    this.wanted.clear();
+  }
+
+  /** Gives back everything that a gateway has, because all that it spent is saved and it does not come back. */
+  release(gatewayId: string): void {
+    for (const amounts of this.leases.values()) amounts.delete(gatewayId);
+  }
+
+  /** Returns what a gateway has of a balance or limit. */
+  leaseOfGateway(gatewayId: string, accountId: string, name: string): number {
+    return this.leaseOf(accountId, name).get(gatewayId) ?? 0;
+  }
+
   /** Returns what all gateways have of a balance or limit. */
   sumLeases(accountId: string, name: string): number {
     let sum = 0;

@@ -23,7 +23,8 @@ export interface LeasedHold {
   /** The leases that it counts for. */
   readonly bounds: readonly Bound[];
   amount: number;
-  isLapsed: boolean;
+  /** When it was seen that the hold was not settled in time; null before. Milliseconds since the epoch. */
+  lapsedAt: number | null;
 }
 
 /**
@@ -77,7 +78,7 @@ export class AccountLeases {
     const of = this.findAvailable(request);
     if (!suffices(request, of, { now, knowledge })) return null;
     const available = Math.max(of.free, knowledge === "unavailable" ? 0 : of.available);
-    const hold: LeasedHold = { request, bounds: boundsOf(request), amount: 0, isLapsed: false };
+    const hold: LeasedHold = { request, bounds: boundsOf(request), amount: 0, lapsedAt: null };
     this.holds += 1;
     this.change(hold, Math.max(0, Math.min(chooseAmount(request, available), of.free)));
     return { hold, of: { ...of, available } };
@@ -102,8 +103,7 @@ export class AccountLeases {
   }
 
   /** Releases what a hold has; it is ended later. */
-  lapse(hold: LeasedHold): void {
-    hold.isLapsed = true;
+  release(hold: LeasedHold): void {
     this.change(hold, -hold.amount);
   }
 

@@ -13,6 +13,11 @@ import type { TakenHold } from "./waiting-holds.ts";
 const LAPSED_MS = DAY_MS;
 /** How long a hold waits for other gateways. Milliseconds. */
 const WAIT_MS = 300;
+/**
+ * How long the money of a lapsed hold can still not be spent by others: a process that was stopped, and so has missed the end of its
+ * generations, settles them first. Milliseconds.
+ */
+const LATE_MS = 60_000;
 /** Accounts that are kept in memory. Those with a hold or a lease are kept beyond it. */
 const MAX_CACHED = 100_000;
 /** Accounts whose leases one refresh looks at. */
@@ -105,7 +110,7 @@ export class LeasedHoldBook implements HoldBook {
 
   holds(): readonly ListedHold[] {
     return [...this.running.values()]
-      .filter(({ amount, isLapsed }) => amount > 0 || !isLapsed)
+      .filter(({ lapsedAt }) => lapsedAt === null)
       .map(({ request, amount }) => ({ id: request.id, accountId: request.accountId, amount }));
   }
 
@@ -156,12 +161,13 @@ export class LeasedHoldBook implements HoldBook {
     this.balances.spend(id, accountId, cost);
   }
 
-  /** Releases holds that were not settled in time. */
+  /** Ends holds that were not settled in time, and releases them a minute later. */
   private lapse(now: number): void {
     for (const hold of this.running.values()) {
       const { accountId, expiresAt } = hold.request;
       if (expiresAt > now) continue;
-      if (!hold.isLapsed) this.accountOf(accountId).leases.lapse(hold);
+      hold.lapsedAt ??= now;
+      if (now - hold.lapsedAt >= LATE_MS) this.accountOf(accountId).leases.release(hold);
       if (expiresAt + LAPSED_MS <= now) this.end(hold, 0);
     }
   }
@@ -179,8 +185,8 @@ export class LeasedHoldBook implements HoldBook {
 
   private sumHeld(accountId: string): number {
     let sum = 0;
-    for (const { request, amount } of this.running.values())
-      if (request.accountId === accountId) sum += amount;
+    for (const { request, amount, lapsedAt } of this.running.values())
+      if (request.accountId === accountId && lapsedAt === null) sum += amount;
     return sum;
   }
 
