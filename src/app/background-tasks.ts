@@ -65,7 +65,8 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
     clock,
     periodMs: stores.changes.periodMs,
     async call() {
-      await stores.changes.read();
+      // Prices of a new day do not wait for the store, and a catalog that has changed delays nothing else.
+      await stores.changes.read().finally(() => void refreshServing(parts));
       await runAll([http.keyCache.refresh, http.accountCache.refresh, http.generation.byokKeys.refresh]);
     },
     onSuccess(beganAt) {
@@ -91,7 +92,6 @@ function keepUpRegularly(parts: Parts, { clock, log }: Platform): Poll {
     clock,
     periodMs: parts.stores.changes.periodMs,
     call() {
-      void refreshServing(parts);
       if (parts.recorder.isHealthy()) parts.recordOutage.succeeded();
       return keepUp(parts);
     },

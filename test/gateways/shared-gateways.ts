@@ -10,6 +10,8 @@ export const MASTER_KEY = "a".repeat(64);
 export interface SharedGateways {
   /** Starts a gateway. `folder` names its data directory; the same name starts on the same one. */
   start(folder: string, options?: TestGatewayOptions): Promise<TestGateway>;
+  /** Stops the gateway that was started last in a data directory. */
+  stop(folder: string): Promise<void>;
   /** The path of a data directory. */
   dataDir(folder: string): string;
   /** Stops all gateways and removes their data directories. */
@@ -20,11 +22,12 @@ export interface SharedGateways {
 export function shareDatabase(url: string): SharedGateways {
   const root = mkdtempSync(join(tmpdir(), "gateway-shared-"));
   const dataDir = (folder: string): string => join(root, folder);
-  const running: TestGateway[] = [];
+  const running = new Map<string, TestGateway>();
   /** The key that the first start created. */
   let key: string | undefined;
   return {
     dataDir,
+    stop: async (folder) => running.get(folder)?.stop(),
     async start(folder, options = {}) {
       const gateway = await startTestGateway({
         ...options,
@@ -40,11 +43,11 @@ export function shareDatabase(url: string): SharedGateways {
         await gateway.stop({ keepData: true });
       };
       const shared = { ...gateway, stop };
-      running.push(shared);
+      running.set(folder, shared);
       return shared;
     },
     async clear() {
-      for (const gateway of running.reverse()) await gateway.stop();
+      for (const gateway of running.values()) await gateway.stop();
       rmSync(root, { recursive: true, force: true });
     },
   };
