@@ -58,12 +58,12 @@ const PLANS_DEALT: readonly PlanName[] = [
   "elsewhere",
 ];
 const LEAVES_ONE_IN = 16;
-/** Pieces come every 40 ms; the progress of a stream is recorded every second. */
-const ENDLESS_PIECES = 60;
+/** How long a client reads an endless stream at most: its progress is recorded every second. Milliseconds. */
+const ENDLESS_MS = 2_500;
 /** The longest that a client waits for an answer, as one of a gateway that is paused. Milliseconds. */
 const PATIENCE_MS = 10_000;
-/** A pause after each answer, so that limits of requests are reached by some payers and not by all. Milliseconds. */
-const PAUSE_MS = 40;
+/** The longest pause after an answer. A machine that is overloaded would fail requests by itself. Milliseconds. */
+const PAUSE_MS = 400;
 /** A client whose connection broke waits before it connects again. Milliseconds. */
 const RECONNECT_MS = 100;
 
@@ -80,11 +80,13 @@ export function startClients({ url, payers, count, chance }: ClientsOptions): Cl
     const one = createAsked({ serial: asked.length, payer, plan, maxTokens: MAX_TOKENS, isStream });
     asked.push(one);
     const face = chance.pick(CLIENT_FACES);
-    const leavesAfter = choosePatience(plan, chance);
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const leavesAfter = chance.oneIn(LEAVES_ONE_IN) ? chance.below(5) : null;
+    // An endless stream ends by its client only.
+    const leavesAfterMs = plan === "endless" ? chance.below(ENDLESS_MS) : PATIENCE_MS;
+    const signal = AbortSignal.timeout(leavesAfterMs);
     const sent = await sendRequest(one, { url, face, leavesAfter, signal }).catch(() => null);
-    const isTooLate = signal.aborted;
-    const hasLeft = sent === null && leavesAfter !== null && !isTooLate;
+    const isTooLate = signal.aborted && plan !== "endless";
+    const hasLeft = sent === null && (leavesAfter !== null || signal.aborted) && !isTooLate;
     answers.push({
       one,
       payer,
@@ -109,12 +111,6 @@ export function startClients({ url, payers, count, chance }: ClientsOptions): Cl
       await ended;
     },
   };
-}
-
-/** After how many pieces a client leaves; `null`: never. An endless stream ends by that only. */
-function choosePatience(plan: PlanName, chance: SeededRandom): number | null {
-  if (plan === "endless") return chance.below(ENDLESS_PIECES);
-  return chance.oneIn(LEAVES_ONE_IN) ? chance.below(5) : null;
 }
 
 /** Types of errors by the status that an event of a stream contains: each client API has its own names for them. */

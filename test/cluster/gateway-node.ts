@@ -12,6 +12,7 @@ export class GatewayNode {
   /** What went wrong: processes that ended without being told to, and clean stops that were not clean. */
   readonly faults: string[] = [];
   private readonly site: Site;
+  private readonly processes: GatewayProcess[] = [];
   private process: GatewayProcess | null = null;
 
   /** `command` starts the next process of it. */
@@ -34,6 +35,11 @@ export class GatewayNode {
 
   get port(): number | null {
     return this.url === null ? null : Number(new URL(this.url).port);
+  }
+
+  /** What all processes have printed. */
+  get log(): string {
+    return this.processes.map((process) => process.printed()).join("\n");
   }
 
   /** Starts a process, again and again until one listens, as a supervisor does. Rejects after a minute. */
@@ -96,6 +102,7 @@ export class GatewayNode {
   /** A process that ends by itself is started again. */
   private watch(process: GatewayProcess): void {
     this.process = process;
+    this.processes.push(process);
     process.exited.then(async (exitCode) => {
       if (this.process !== process) return;
       this.process = null;

@@ -5,7 +5,9 @@
  * --seed=<number>      seed of all random choices; a run prints its own
  * --kills=<number>     number of gateways that are killed
  * --gateways=<number>  number of gateways
+ * --logs=<folder>      writes the log of each gateway there
  */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Check, checkOnce, printChecks } from "../books/check.ts";
 import { checkBooks } from "../books/check-books.ts";
@@ -29,6 +31,7 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     kills: { type: "string", default: "40" },
     gateways: { type: "string", default: "3" },
+    logs: { type: "string" },
   },
 });
 const seed = Number(options.seed);
@@ -93,6 +96,8 @@ try {
     checkOnce("the run comes to its end", [error instanceof Error ? (error.stack ?? "") : String(error)]),
   );
 } finally {
+  if (options.logs !== undefined)
+    for (const { node } of cluster.members) await Bun.write(join(options.logs, `${node.name}.log`), node.log);
   await cluster.remove();
   nextVersion.remove();
 }
