@@ -22,7 +22,9 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 function start(environment: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
   const all = { GATEWAY_PORT: "0", GATEWAY_DATA_DIR: dataDir, ...environment };
   const platform = { clock: createTestClock(), random: createSystemRandom(), log: SILENT, environment: all };
-  return startGateway(checkConfig("", "gateway.yaml", all), platform);
+  // The clock of these tests stands still.
+  const yaml = "server: {drain_notice_ms: 0}";
+  return startGateway(checkConfig(yaml, "gateway.yaml", all), platform);
 }
 
 async function statusOf(gateway: RunningGateway, key: string | null | undefined): Promise<number> {
