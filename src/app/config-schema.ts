@@ -242,6 +242,14 @@ export const configSchema = z.strictObject({
         .describe(
           "Whether connections go through PgBouncer in transaction mode. Prepared statements are not used then.",
         ),
+      start_wait_ms: z
+        .int()
+        .min(0)
+        .max(86_400_000)
+        .default(60_000)
+        .describe(
+          "How long a start waits for PostgreSQL if it is unavailable, before it ends with an error. Milliseconds.",
+        ),
     })
     .prefault({}),
   redis: z

@@ -1,3 +1,5 @@
+import type { Clock } from "../base/clock.ts";
+import { StoreError } from "../base/store-error.ts";
 import type { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { listen } from "../http/server/server.ts";
 import { startBackgroundTasks } from "./background-tasks.ts";
@@ -68,7 +70,9 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
       await drain({ parts, server, drainMs: drain_ms, noticeMs: drain_notice_ms }, platform);
       tasks.cancel();
       const isSaved = await writeRest(parts, platform);
-      await parts.gateways.leave(isSaved);
+      const leaveMs = isSaved ? LEAVE_MS.saved : LEAVE_MS.unsaved;
+      // What is not given back is taken over, or used by the next start.
+      await within(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
       await close(parts);
     },
   };
@@ -80,19 +84,44 @@ function chooseExampleModel(parts: Parts): string | null {
   return (wellKnown ?? models[0])?.id ?? null;
 }
 
+/** How long the last records may take to be saved. A long backlog stays in the journal. Milliseconds. */
+const SAVE_MS = 10_000;
+/** How long this gateway may take to leave the others: to give its leases back if all is saved, else only to resign. Milliseconds. */
+const LEAVE_MS = { saved: 10_000, unsaved: 1_000 };
+
 /** Saves what is not in the store yet. Returns whether the store has taken it. */
-async function writeRest({ recorder, journal, http }: Parts, { log }: Platform): Promise<boolean> {
+async function writeRest(parts: Parts, { clock, log }: Platform): Promise<boolean> {
+  const { health, journal } = parts;
   try {
-    await recorder.drain();
-    await http.generation.byokKeys.saveUses();
-    await http.promptLog.drain();
+    if (health.isAway) throw new StoreError("it could not be reached a moment ago");
+    await within(clock, SAVE_MS, saveRest(parts));
     journal.release(Number.POSITIVE_INFINITY);
     return true;
   } catch (error) {
-    log.error("the store rejected the last records; the journal keeps them for the next start", {
+    log.error("the store has not taken the last records; the journal keeps them for the next start", {
       detail: String(error),
+      records: parts.recorder.countWaiting(),
     });
     return false;
+  }
+}
+
+async function saveRest({ recorder, http }: Parts): Promise<void> {
+  await recorder.drain();
+  await http.generation.byokKeys.saveUses();
+  await http.promptLog.drain();
+}
+
+/** Resolves or rejects with `work`, or rejects after a time with a `StoreError`. Keeps the process alive meanwhile. */
+async function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
+  const late = Promise.withResolvers<never>();
+  const timer = clock.after(ms, () => late.reject(new StoreError(`it has not answered for ${ms} ms`)));
+  const hold = setInterval(() => {}, ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    timer.cancel();
+    clearInterval(hold);
   }
 }
 

@@ -47,6 +47,7 @@ import { readReadiness } from "./read-readiness.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
+import { waitForDatabase } from "./wait-for-database.ts";
 
 /** How long after the longest duration of a generation its hold and its limits' leases end by themselves. Milliseconds. */
 const LEASE_MARGIN_MS = 60_000;
@@ -164,8 +165,10 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
   const { clock, log, environment } = platform;
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
-  await migrateStores(config, platform);
-  const stores = await openStores(config, platform);
+  const stores = await openStoresAtStart(config, platform).catch((error) => {
+    lock.release();
+    throw error;
+  });
   return {
     stores,
     gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
@@ -176,6 +179,16 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
       lock.release();
     },
   };
+}
+
+/** Opens the stores with the tables of this version. Waits for PostgreSQL. */
+function openStoresAtStart(config: Config, platform: Platform): Promise<Stores> {
+  const { clock, log } = platform;
+  const open = async () => {
+    await migrateStores(config, platform);
+    return openStores(config, platform);
+  };
+  return waitForDatabase(open, { clock, log, maxWaitMs: config.database.start_wait_ms });
 }
 
 /** What all builders depend on. */

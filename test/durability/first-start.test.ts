@@ -22,9 +22,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 function start(environment: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
   const all = { GATEWAY_PORT: "0", GATEWAY_DATA_DIR: dataDir, ...environment };
   const platform = { clock: createTestClock(), random: createSystemRandom(), log: SILENT, environment: all };
-  // The clock of these tests stands still.
-  const yaml = "server: {drain_notice_ms: 0}";
-  return startGateway(checkConfig(yaml, "gateway.yaml", all), platform);
+  return startGateway(checkConfig("server: {drain_notice_ms: 0}", "gateway.yaml", all), platform);
 }
 
 async function statusOf(gateway: RunningGateway, key: string | null | undefined): Promise<number> {
