@@ -34,13 +34,19 @@ export interface MasterKeys extends MasterKeySource {
   generate(keep: ReadonlySet<string>): MasterKey;
 }
 
+/** The configuration of master keys. */
+export interface MasterKeyConfig extends Pick<Config, "secrets" | "admin_key" | "data_dir"> {
+  /** The directory of generated keys, if it is not the data directory: processes on one port have the same keys. */
+  readonly keys_dir?: string;
+}
+
 /**
  * Opens the master keys: the configured ones in their order, then the generated ones of the data directory. If there are none, one
  * is generated when the first secret is encrypted.
  * @throws ConfigError if one equals the management key, or the file is damaged.
  */
-export function openMasterKeys(config: Config, random: Random): MasterKeys {
-  const file = join(config.data_dir, FILE);
+export function openMasterKeys(config: MasterKeyConfig, random: Random): MasterKeys {
+  const file = join(config.keys_dir ?? config.data_dir, FILE);
   const configured = config.secrets.keys.map((text) => readMasterKey(text) as MasterKey);
   if (config.admin_key !== undefined && config.secrets.keys.includes(config.admin_key))
     throw new ConfigError("secrets.keys must not contain the management key; generate another key");

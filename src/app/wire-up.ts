@@ -302,6 +302,7 @@ type ManagementDeps = Pick<
   | "accountCache"
   | "keyStores"
   | "audit"
+  | "gateways"
   | "storedResponses"
   | "catalogManager"
   | "providerKeyStores"
@@ -321,6 +322,7 @@ function buildManagement(
     accountCache: createAccountCache(stores.accounts, health),
     keyStores: stores,
     audit: stores.audit,
+    gateways: stores.gateways,
     storedResponses: stores.answers,
     catalogManager: buildCatalogManager(config, clock, { stores, serving, gatewayId }),
     providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },

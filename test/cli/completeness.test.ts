@@ -97,6 +97,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "DELETE /api/admin/accounts/:id/provider-keys/:key_id": [
     ({ providerKey }) => ["provider-keys", "remove", providerKey],
   ],
+  "GET /api/admin/gateways": [() => ["gateways", "list"]],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
   "GET /api/admin/catalog/changes": [

@@ -3,6 +3,8 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
+import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateway-registry.ts";
+import { eventually } from "../support/eventually.ts";
 import { makeSite, type Site } from "../support/gateway-process.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
@@ -48,6 +50,22 @@ describe.skipIf(POSTGRES_BIN === null)("gateways that start on one database", ()
     await database.close();
     await Promise.all(gateways.map((gateway) => gateway.kill()));
     for (const site of sites) site.remove();
+  });
+
+  test("processes on one port have the same generated master key", async () => {
+    const site = makeSite(JSON.stringify({ database: { url }, server: { processes: 2 } }));
+    const gateway = await site.start();
+    const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+    const registered = await eventually("both processes", async () => {
+      const live = (await new PostgresGatewayRegistry(database).list()).filter(({ isLive }) => isLive);
+      return live.length === 2 && live;
+    });
+    expect(registered[0]?.masterKeys).toHaveLength(1);
+    expect(registered[1]?.masterKeys).toEqual(registered[0]?.masterKeys ?? []);
+    expect(await gateway.terminate()).toBe(0);
+    expect(await new PostgresGatewayRegistry(database).list()).toEqual([]);
+    await database.close();
+    site.remove();
   });
 
   test("a gateway without a master key does not start while another one encrypts with its own, and is told what to configure", async () => {

@@ -218,6 +218,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /activity": { path: () => "/../gateway/activity", status: inferenceOnly },
   "GET /api/admin/audit": { path: () => "/audit", status: callerAccount(200, 403) },
   "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
+  "GET /api/admin/gateways": { path: () => "/gateways", status: operatorOnly(200) },
   "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
   // The configured source does not exist.
   "POST /api/admin/catalog/refresh": {

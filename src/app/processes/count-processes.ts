@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config-schema.ts";
+import type { MasterKeyConfig } from "../open-master-keys.ts";
 
 /** Returns how many gateway processes to run. Only processes that share a database can be several. */
 export function countProcesses({ server: { processes }, database }: Config): number {
@@ -8,7 +9,10 @@ export function countProcesses({ server: { processes }, database }: Config): num
   return database.url === undefined ? 1 : availableParallelism();
 }
 
-/** Returns the configuration of process `index` of several: its data directory is a folder of the configured one. */
-export function configOfProcess(config: Config, index: number): Config {
-  return { ...config, data_dir: join(config.data_dir, `process-${index}`) };
+/**
+ * Returns the configuration of process `index` of several: its data directory is a folder of the configured one, which has the generated
+ * master keys of all.
+ */
+export function configOfProcess(config: Config, index: number): Config & Pick<MasterKeyConfig, "keys_dir"> {
+  return { ...config, data_dir: join(config.data_dir, `process-${index}`), keys_dir: config.data_dir };
 }

@@ -10,6 +10,7 @@ import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { CatalogManager } from "../../core/catalog/catalog-manager.ts";
 import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
+import type { GatewayRegistry } from "../../core/gateways/gateway-registry.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
 import type { StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 import type { Credits } from "../../core/ledger/credits.ts";
@@ -36,6 +37,7 @@ export interface HttpDeps {
   readonly accountCache: AccountCache;
   readonly keyStores: KeyStores;
   readonly audit: AuditStore;
+  readonly gateways: Pick<GatewayRegistry, "list">;
   readonly storedResponses: StoredResponseStore;
   readonly catalogManager: CatalogManager;
   readonly providerKeyStores: ProviderKeyStores;

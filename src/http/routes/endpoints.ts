@@ -9,6 +9,7 @@ import {
   rejectCatalogChange,
 } from "./admin-catalog.ts";
 import { postCorrection, postCredits, postRefund } from "./admin-credits.ts";
+import { listGateways } from "./admin-gateways.ts";
 import { listGenerations } from "./admin-generations.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledger.ts";
@@ -75,6 +76,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listCatalogChanges,
   approveCatalogChange,
   rejectCatalogChange,
+  listGateways,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */
