@@ -45,8 +45,8 @@ export class AccountBorrower {
   private readonly waiting: WaitingHolds;
   private isSending = false;
   private unanswered: Order | null = null;
-  /** A hold that will probably grow, and by how much. */
-  private growing: { readonly hold: LeasedHold; readonly by: number } | null = null;
+  /** A hold that will probably grow, and how much should be free for it. */
+  private growing: { readonly hold: LeasedHold; readonly free: number } | null = null;
   private refusals = 0;
   private pause: Timer | null = null;
   private awayUntil = Number.NEGATIVE_INFINITY;
@@ -76,11 +76,11 @@ export class AccountBorrower {
     return later;
   }
 
-  /** Borrows in the background for a hold that will probably grow by an amount. */
-  borrowAhead(hold: LeasedHold, by: number): void {
+  /** Borrows in the background until an amount is free for a hold that will probably grow. */
+  borrowAhead(hold: LeasedHold, free: number): void {
     const now = this.parts.clock.now();
-    if (by <= 0 || now < this.awayUntil || !this.leases.mayBorrow(hold.request, now)) return;
-    this.growing = { hold, by };
+    if (now < this.awayUntil || !this.leases.mayBorrow(hold.request, now)) return;
+    this.growing = { hold, free };
     this.pump();
   }
 
@@ -173,6 +173,6 @@ export class AccountBorrower {
   }
 }
 
-function needsOf({ hold, by }: { readonly hold: LeasedHold; readonly by: number }) {
-  return { request: hold.request, needs: { least: 0, amount: by, most: by, ahead: 0 } };
+function needsOf({ hold, free }: { readonly hold: LeasedHold; readonly free: number }) {
+  return { request: hold.request, needs: { least: 0, amount: free, most: free, ahead: 0 } };
 }

@@ -150,8 +150,9 @@ export class LeasedHoldBook implements HoldBook {
   /** Borrows what a hold lacks, or will lack when it is doubled. */
   private borrowAhead(account: AccountBorrower, hold: LeasedHold, missing: number): void {
     const { amount, most = amount } = hold.request;
-    const next = Math.max(0, Math.min(hold.amount, most - hold.amount) - account.leases.freeOf(hold));
-    account.borrowAhead(hold, Math.max(missing, next));
+    const free = account.leases.freeOf(hold);
+    const next = Math.max(missing === 0 ? 0 : free + missing, Math.min(hold.amount, most - hold.amount));
+    if (next > free) account.borrowAhead(hold, next);
   }
 
   private end(hold: LeasedHold, cost: number): void {
@@ -173,13 +174,15 @@ export class LeasedHoldBook implements HoldBook {
   }
 
   private giveBackUnused(): void {
-    for (let looked = 0; looked < MAX_SWEPT; looked++) {
-      const { value, done } = this.sweep.next();
-      if (done === true) {
+    const isFull = this.accounts.size > (this.parts.maxCached ?? MAX_CACHED);
+    const count = Math.min(MAX_SWEPT, this.accounts.size);
+    for (let looked = 0; looked < count; looked++) {
+      let next = this.sweep.next();
+      if (next.done === true) {
         this.sweep = this.accounts.values();
-        return;
+        next = this.sweep.next();
       }
-      void value.giveBack(this.accounts.size > (this.parts.maxCached ?? MAX_CACHED));
+      if (next.done !== true) void next.value.giveBack(isFull);
     }
   }
 

@@ -1,0 +1,282 @@
+import { describe, expect, test } from "bun:test";
+import { StoreError } from "../../src/base/store-error.ts";
+import type { HoldRequest, HoldVerdict } from "../../src/core/ledger/hold-book.ts";
+import { LeasedHoldBook, type LeasedHoldBookParts } from "../../src/core/ledger/leased-hold-book.ts";
+import type { BorrowOrder, MoneyLeases } from "../../src/core/ledger/money-leases.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { MemoryLeaseBank } from "./memory-money-leases.ts";
+
+const MINUTE_MS = 60_000;
+
+/** A database whose answers a test can keep, and that it can make unavailable. */
+class Bank {
+  balance: number;
+  isAway = false;
+  /** Set: orders are carried out, and their answers are lost. */
+  losesAnswers = false;
+  readonly orders: BorrowOrder[] = [];
+  private readonly bank: MemoryLeaseBank;
+
+  constructor(balance: number) {
+    this.balance = balance;
+    this.bank = new MemoryLeaseBank({ balanceOf: () => this.balance, spentOf: () => 0 });
+  }
+
+  createBook(id: string, clock: TestClock, parts: Partial<LeasedHoldBookParts> = {}): LeasedHoldBook {
+    const own = this.bank.register(id);
+    const store = {
+      findBalance: async (accountId: string) => ({
+        accountId,
+        balance: this.balance,
+        credited: 0,
+        version: 0,
+      }),
+      listCreditChanges: async () => ({ sums: [], cursor: "0", hasMore: false }),
+    };
+    return new LeasedHoldBook({ leases: this.wrap(own), store, clock, ...parts });
+  }
+
+  leaseOf(gatewayId: string, name = "balance"): number {
+    return this.bank.leaseOfGateway(gatewayId, "user_a", name);
+  }
+
+  /** Saves a cost of a gateway. */
+  save(gatewayId: string, cost: number): void {
+    this.balance -= cost;
+    this.bank.lower(gatewayId, { accountId: "user_a", costNanodollars: cost, leasedFrom: ["balance"] });
+  }
+
+  private wrap(own: MoneyLeases): MoneyLeases {
+    return {
+      borrow: (order) => {
+        this.orders.push(order);
+        return this.answer(() => own.borrow(order));
+      },
+      giveBack: (order) => this.answer(() => own.giveBack(order)),
+      listWanted: () => this.answer(() => own.listWanted()),
+      listLeases: () => this.answer(() => own.listLeases()),
+    };
+  }
+
+  private async answer<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isAway) throw new StoreError("it is away");
+    const result = await work();
+    if (this.losesAnswers) throw new StoreError("the connection was lost");
+    return result;
+  }
+}
+
+const requestOf = (id: string, amount: number, fields: Partial<HoldRequest> = {}): HoldRequest => ({
+  id,
+  accountId: "user_a",
+  overdraft: 0,
+  amount,
+  limits: [],
+  expiresAt: Number.POSITIVE_INFINITY,
+  ...fields,
+});
+
+function create(balance: number, parts: Partial<LeasedHoldBookParts> = {}) {
+  const clock = createTestClock();
+  const bank = new Bank(balance);
+  return { clock, bank, book: bank.createBook("gateway_a", clock, parts) };
+}
+
+/** Advances the clock in small steps, so that waits that follow each other all pass. */
+async function pass(clock: TestClock, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 10) {
+    clock.advance(10);
+    await turnEventLoop(1);
+  }
+}
+
+const heldBy = (verdict: HoldVerdict): number => (verdict.kind === "held" ? verdict.amount : 0);
+
+describe("the hold book over leases", () => {
+  test("asks the store once for several holds of an account that wait at the same time", async () => {
+    const { bank, book } = create(1_000);
+    const verdicts = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => book.hold(requestOf(`gen_${at}`, 20))),
+    );
+    expect(verdicts.map(heldBy)).toEqual(Array(10).fill(20));
+    // The first goes alone, the others wait for its answer and go together.
+    expect(bank.orders).toHaveLength(2);
+    expect(bank.leaseOf("gateway_a")).toBe(200);
+  });
+
+  test("takes holds from its lease without the store, also again after they were settled", async () => {
+    const { bank, book } = create(1_000);
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_1", 30);
+    expect(heldBy(await book.hold(requestOf("gen_2", 70)))).toBe(70);
+    expect(bank.orders).toHaveLength(1);
+  });
+
+  test("names the leases that a hold is charged to, and none for an account without a bound", async () => {
+    const { bank, book } = create(1_000);
+    const limit = { meter: "key:key_a", of: "key", limit: 500, since: 0, query: { keyId: "key_a" } } as const;
+    expect(await book.hold(requestOf("gen_1", 100, { limits: [limit] }))).toMatchObject({
+      leasedFrom: ["balance", "key:key_a@0"],
+    });
+    expect(await book.hold(requestOf("gen_2", 100, { overdraft: null }))).toEqual({
+      kind: "held",
+      amount: 100,
+      available: Number.POSITIVE_INFINITY,
+      by: "account",
+    });
+    expect(bank.orders).toHaveLength(1);
+  });
+
+  test("tells as available also what the store can still lend", async () => {
+    const { book } = create(1_000);
+    const verdict = await book.hold(requestOf("gen_1", 100, { most: 100 }));
+    expect(verdict).toMatchObject({ available: 1_000 });
+  });
+
+  test("leases at most a minute's spending of the account ahead", async () => {
+    const { bank, book, clock } = create(10_000);
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_1", 100);
+    bank.save("gateway_a", 100);
+    clock.advance(1_000);
+    await book.hold(requestOf("gen_2", 100));
+    expect(bank.leaseOf("gateway_a")).toBe(200);
+    await book.hold(requestOf("gen_3", 1_000));
+    expect(bank.leaseOf("gateway_a")).toBe(1_200);
+  });
+
+  test("borrows in the background what a stream will need next, so that its hold grows at once", async () => {
+    const { book } = create(10_000);
+    await book.hold(requestOf("gen_1", 100, { least: 10, most: 800 }));
+    await turnEventLoop(1);
+    expect(book.grow("gen_1", 800)).toBe(800);
+    await book.hold(requestOf("gen_2", 1_500, { most: 10_000 }));
+    await turnEventLoop(1);
+    expect(book.grow("gen_2", 3_000)).toBe(3_000);
+  });
+
+  test("gives back what it has not needed for a minute", async () => {
+    const { bank, book, clock } = create(1_000);
+    await book.hold(requestOf("gen_1", 100));
+    await book.hold(requestOf("gen_2", 50));
+    book.settle("gen_2", 0);
+    expect(bank.leaseOf("gateway_a")).toBe(150);
+    for (let minute = 0; minute < 3; minute++) {
+      clock.advance(MINUTE_MS);
+      await book.refresh(clock.now());
+      await turnEventLoop(1);
+    }
+    expect(bank.leaseOf("gateway_a")).toBe(100);
+  });
+
+  test("waits for another gateway to give back what it does not need", async () => {
+    const { bank, book, clock } = create(100);
+    const other = bank.createBook("gateway_b", clock);
+    await other.hold(requestOf("gen_1", 90));
+    other.settle("gen_1", 0);
+    const verdict = book.hold(requestOf("gen_2", 60));
+    await turnEventLoop(1);
+    await other.refresh(clock.now());
+    await pass(clock, 50);
+    expect(heldBy(await verdict)).toBe(60);
+    expect(bank.leaseOf("gateway_b")).toBe(0);
+  });
+
+  test("rejects after 300 ms if the others give nothing back, and at once if they could not help", async () => {
+    const { bank, book, clock } = create(100);
+    const other = bank.createBook("gateway_b", clock);
+    await other.hold(requestOf("gen_1", 90));
+    let isDecided = false;
+    const verdict = book.hold(requestOf("gen_2", 60)).finally(() => {
+      isDecided = true;
+    });
+    await pass(clock, 290);
+    expect(isDecided).toBe(false);
+    await pass(clock, 120);
+    expect(await verdict).toEqual({ kind: "refused", by: "account", available: 10, required: 60 });
+    expect(await book.hold(requestOf("gen_3", 101))).toMatchObject({ kind: "refused" });
+  });
+
+  test("serves what the lease covers while the store is away, and rejects the rest with a StoreError", async () => {
+    const { bank, book, clock } = create(1_000);
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_1", 10);
+    bank.isAway = true;
+    expect(heldBy(await book.hold(requestOf("gen_2", 80, { least: 20, most: 500 })))).toBe(80);
+    expect(await book.hold(requestOf("gen_3", 50)).catch((error) => error)).toBeInstanceOf(StoreError);
+    bank.isAway = false;
+    clock.advance(1_000);
+    expect(heldBy(await book.hold(requestOf("gen_4", 50)))).toBe(50);
+  });
+
+  test("waits two seconds for a store that does not answer, and uses the answer that comes later", async () => {
+    const clock = createTestClock();
+    const bank = new Bank(100);
+    const answers = Promise.withResolvers<void>();
+    const book = bank.createBook("gateway_a", clock);
+    const slow = bank.createBook("gateway_b", clock, {
+      leases: {
+        borrow: async (order) => {
+          await answers.promise;
+          return {
+            isLent: true,
+            leases: order.leases.map(({ amount }) => ({ lent: amount, left: 0, others: 0 })),
+          };
+        },
+        giveBack: async () => {},
+        listWanted: async () => [],
+        listLeases: async () => ({ leases: [], ticket: 0 }),
+      },
+    });
+    const verdict = slow.hold(requestOf("gen_1", 60)).catch((error) => error);
+    clock.advance(2_000);
+    expect(await verdict).toBeInstanceOf(StoreError);
+    answers.resolve();
+    await turnEventLoop(1);
+    expect(heldBy(await slow.hold(requestOf("gen_2", 60)))).toBe(60);
+    expect(heldBy(await book.hold(requestOf("gen_3", 60)))).toBe(60);
+  });
+
+  test("sends an order whose answer was lost again, and leases its money once", async () => {
+    const { bank, book, clock } = create(1_000);
+    bank.losesAnswers = true;
+    expect(await book.hold(requestOf("gen_1", 100)).catch((error) => error)).toBeInstanceOf(StoreError);
+    bank.losesAnswers = false;
+    clock.advance(1_000);
+    expect(heldBy(await book.hold(requestOf("gen_2", 100)))).toBe(100);
+    expect(bank.orders.map(({ ticket }) => ticket).slice(0, 2)).toEqual([1, 1]);
+    expect(bank.leaseOf("gateway_a")).toBe(100);
+  });
+
+  test("goes on with the leases of an earlier process of the same gateway", async () => {
+    const { bank, book, clock } = create(100);
+    await book.hold(requestOf("gen_1", 80));
+    bank.save("gateway_a", 30);
+    const restarted = bank.createBook("gateway_a", clock);
+    await restarted.start();
+    bank.isAway = true;
+    expect(heldBy(await restarted.hold(requestOf("gen_2", 50)))).toBe(50);
+    expect(await restarted.hold(requestOf("gen_3", 1)).catch((error) => error)).toBeInstanceOf(StoreError);
+  });
+
+  test("keeps the leases of accounts that it may forget until it has given them back", async () => {
+    const { bank, book, clock } = create(1_000, { maxCached: 1 });
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_1", 40);
+    await book.hold(requestOf("gen_2", 10, { accountId: "user_b" }));
+    await book.refresh(clock.now());
+    await turnEventLoop(1);
+    // What is spent and not saved stays leased.
+    expect(bank.leaseOf("gateway_a")).toBe(40);
+  });
+
+  test("spends again what was charged for a record that the store rejects", async () => {
+    const { bank, book } = create(100);
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_1", 100);
+    book.credit("user_a", 100, ["balance"]);
+    expect(heldBy(await book.hold(requestOf("gen_2", 100)))).toBe(100);
+    expect(bank.leaseOf("gateway_a")).toBe(100);
+  });
+});
