@@ -6,8 +6,12 @@ import type { ConversationStore } from "../core/generation/conversation-store.ts
 import { shareOf } from "../core/limits/limit-share.ts";
 import { MemoryRateLimiter } from "../core/limits/memory-rate-limiter.ts";
 import type { RateLimiter } from "../core/limits/rate-limiter.ts";
+import { createAdvisedHealth } from "../core/routing/advised-health.ts";
+import { createHealth, type Health } from "../core/routing/health.ts";
+import { formatHint, parseHint } from "../core/routing/health-hints.ts";
 import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
-import { connectRedis } from "../storage/redis/client.ts";
+import { openRedisChannel } from "../storage/redis/channel.ts";
+import { connectRedis, type Redis } from "../storage/redis/client.ts";
 import { createRedisConversationStore } from "../storage/redis/conversation-store.ts";
 import { RedisRateLimiter } from "../storage/redis/rate-limiter.ts";
 
@@ -15,6 +19,8 @@ import { RedisRateLimiter } from "../storage/redis/rate-limiter.ts";
 export interface CommonState {
   readonly rateLimiter: RateLimiter;
   readonly conversations: ConversationStore;
+  /** This gateway's measurements of vendors, with the advice of the others. */
+  readonly health: Health;
   /** What does not work, for readiness and metrics; null if nothing. */
   problem(): CommonProblem | null;
   /** Tells the other gateways what they must know of this one, which has stopped. */
@@ -33,6 +39,7 @@ export interface CommonStateParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly gatewayId: string;
   /** Null without Redis. */
   readonly redisUrl: string | null;
   /** Whether there may be other gateways. */
@@ -67,6 +74,7 @@ function openInProcess({
   return {
     rateLimiter: new MemoryRateLimiter({ leaseMs, ...shares }),
     conversations: createMemoryConversationStore({ clock, random, maxBytes: turnBytes }),
+    health: createHealth(),
     problem: () => (isShared && liveGateways() === null ? NO_SHARE : null),
     async close() {},
   };
@@ -76,6 +84,7 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
   const { clock, random, log, liveGateways, secret, leaseMs, turnBytes } = parts;
   const redis = connectRedis({ url, clock });
   await redis.start();
+  const hints = openHints(parts, redis, url);
   const rateLimiter = new RedisRateLimiter({
     redis,
     clock,
@@ -95,12 +104,29 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
       turnBytes === 0
         ? createMemoryConversationStore({ clock, random, maxBytes: 0 })
         : createRedisConversationStore({ redis, clock, random, secret }),
+    health: hints.health,
     problem: () => (rateLimiter.countsInRedis ? null : describeShare(liveGateways())),
     async close() {
+      hints.channel.close();
       await rateLimiter.close();
       redis.close();
     },
   };
+}
+
+function openHints({ clock, gatewayId }: CommonStateParts, redis: Redis, url: string) {
+  const health = createAdvisedHealth(createHealth(), (hint) => channel.publish(formatHint(gatewayId, hint)));
+  const channel = openRedisChannel({
+    redis,
+    url,
+    clock,
+    name: "gateway:health",
+    onMessage(message) {
+      const hint = parseHint(message, gatewayId);
+      if (hint !== null) health.advise(hint, clock.now());
+    },
+  });
+  return { health, channel };
 }
 
 const AWAY = "Redis is away; this gateway admits its share of each rate limit until it is back";

@@ -23,7 +23,7 @@ import type { RateLimiter } from "../core/limits/rate-limiter.ts";
 import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault, type Vault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
-import { createHealth, type Health } from "../core/routing/health.ts";
+import type { Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { Journal } from "../core/usage/journal.ts";
@@ -229,9 +229,16 @@ async function buildSecrets(
   };
 }
 
-async function buildCommonState({ config, platform, stores, gateways }: Base): Promise<CommonState> {
+async function buildCommonState({
+  config,
+  platform,
+  stores,
+  gateways,
+  gatewayId,
+}: Base): Promise<CommonState> {
   return openCommonState({
     ...platform,
+    gatewayId,
     redisUrl: config.redis.url ?? null,
     isShared: stores.isShared,
     liveGateways: () => gateways.liveGateways(),
@@ -251,6 +258,7 @@ function buildGeneration(
     extensions,
     rateLimiter,
     conversations,
+    health,
   }: Money & Secrets & CommonState & Pick<GenerationDeps, "extensions">,
 ): GenerationDeps {
   const { clock, random, log } = platform;
@@ -268,7 +276,7 @@ function buildGeneration(
     ledger,
     holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
-    health: platform.health ?? createHealth(),
+    health: platform.health ?? health,
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
     byokKeys,

@@ -456,10 +456,10 @@ describe("a cooldown", () => {
   });
 
   test("says whether an overload is its only reason", () => {
-    expect(new Scene().go(overloaded(9_000)).wait()).toMatchObject({ isOnlyOverload: true });
+    expect(new Scene().go(overloaded(9_000)).wait()).toMatchObject({ mayIgnore: true });
     const limitedToo = new Scene().go(limited(2_000)).go(overloaded(9_000));
-    expect(limitedToo.wait()).toMatchObject({ why: "overloaded", isOnlyOverload: false });
-    expect(limitedToo.pass(2_000).wait()).toMatchObject({ why: "overloaded", isOnlyOverload: true });
+    expect(limitedToo.wait()).toMatchObject({ why: "overloaded", mayIgnore: false });
+    expect(limitedToo.pass(2_000).wait()).toMatchObject({ why: "overloaded", mayIgnore: true });
   });
 
   test("does not end because of an attempt that began before it", () => {
@@ -480,7 +480,7 @@ describe("a cooldown", () => {
   test("of a key with two troubles is the longer one", () => {
     const scene = new Scene().go(rejected).pass(60_000).go(rejected).pass(9_999);
     scene.go({ kind: "out_of_credit" });
-    expect(scene.wait()).toEqual({ ms: 109_999, why: "key_refused", isOnlyOverload: false });
+    expect(scene.wait()).toEqual({ ms: 109_999, why: "key_refused", mayIgnore: false });
     expect(scene.pass(100_000).go({ kind: "out_of_credit" }).wait()?.why).toBe("out_of_credit");
   });
 

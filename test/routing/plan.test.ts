@@ -21,6 +21,8 @@ interface Asked {
   readonly waits?: readonly string[];
   /** Labels of keys whose endpoint is overloaded. */
   readonly overloaded?: readonly string[];
+  /** Labels of keys that other gateways advise against. */
+  readonly advised?: readonly string[];
 }
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -36,10 +38,12 @@ function plan(deployments: readonly (readonly Deployment[])[], asked: Asked = {}
       endpoint: (provider) => ({ ...WELL, ...asked.health?.[provider] }),
       cooldown: ({ keyLabel }) =>
         asked.waits?.includes(keyLabel) === true
-          ? { ms: 5_000, why: "rate_limited", isOnlyOverload: false }
+          ? { ms: 5_000, why: "rate_limited", mayIgnore: false }
           : asked.overloaded?.includes(keyLabel) === true
-            ? { ms: 7_000, why: "overloaded", isOnlyOverload: true }
-            : null,
+            ? { ms: 7_000, why: "overloaded", mayIgnore: true }
+            : asked.advised?.includes(keyLabel) === true
+              ? { ms: 3_000, why: "rate_limited", mayIgnore: true }
+              : null,
     },
     warm:
       asked.warm === undefined
@@ -199,6 +203,13 @@ describe("a plan", () => {
     const limitedToo = plan(DEPLOYMENTS, { overloaded: ["cheap#0"], waits: ["dear#0", "middle#0"] });
     expect(candidatesOf(limitedToo)).toEqual(["cheap#0 last_resort"]);
     expect(skippedOf(limitedToo)).toEqual(["dear#0 rate_limited", "middle#0 rate_limited"]);
+  });
+
+  test("follows the advice of other gateways about keys, unless no candidate would be left", () => {
+    const some = plan(DEPLOYMENTS, { advised: ["cheap#0", "dear#0"] });
+    expect(candidatesOf(some)).toEqual(["middle#0 price"]);
+    expect(skippedOf(some)).toEqual(["dear#0 rate_limited", "cheap#0 rate_limited"]);
+    expect(candidatesOf(plan([[DEAR]], { advised: ["dear#0"] }))).toEqual(["dear#0 last_resort"]);
   });
 
   test("without fallbacks has only the named providers, even if none of them is available", () => {

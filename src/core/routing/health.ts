@@ -70,8 +70,8 @@ export interface OutcomeTimes extends AttemptTimes {
 export interface TargetCooldown {
   readonly ms: number;
   readonly why: KeyTrouble | "overloaded";
-  /** Only an overload is the reason: the target may be called if there is no other. */
-  readonly isOnlyOverload: boolean;
+  /** Whether the target may be called if there is no other: the reason is only an overload, or only another gateway's advice. */
+  readonly mayIgnore: boolean;
 }
 
 /** The recent health of providers, their models and keys, in memory. */
@@ -162,9 +162,9 @@ class HealthMemory implements Health {
     const ofKey = this.keyCooldowns.find(keyLabel, model, now);
     const overload = this.providers.get(provider)?.models.get(model)?.overload ?? null;
     if (overload !== null && overload.until > now && (ofKey === null || ofKey.until < overload.until)) {
-      return { ms: overload.until - now, why: overload.why, isOnlyOverload: ofKey === null };
+      return { ms: overload.until - now, why: overload.why, mayIgnore: ofKey === null };
     }
-    return ofKey === null ? null : { ms: ofKey.until - now, why: ofKey.why, isOnlyOverload: false };
+    return ofKey === null ? null : { ms: ofKey.until - now, why: ofKey.why, mayIgnore: false };
   }
 
   begin({ provider, model }: HealthTarget, now: number): void {

@@ -76,16 +76,16 @@ export function planRoute(question: RouteQuestion): Plan {
 }
 
 /**
- * Plans without overload cooldowns if no candidate is left otherwise. An overload may hit one request and spare the next, so it
- * never rules out the last candidate.
+ * Plans without the cooldowns that may be ignored if no candidate is left otherwise. An overload may hit one request and spare the
+ * next, and another gateway's advice may not hold here, so neither rules out the last candidate.
  */
 function planLastResort(question: RouteQuestion, empty: Plan): Plan {
-  if (!empty.skipped.some(({ why }) => why === "overloaded")) return empty;
+  if (empty.skipped.length === 0) return empty;
   const health: RouteQuestion["health"] = {
     endpoint: (provider, model, now) => question.health.endpoint(provider, model, now),
     cooldown(target, now) {
       const cooldown = question.health.cooldown(target, now);
-      return cooldown?.isOnlyOverload === true ? null : cooldown;
+      return cooldown?.mayIgnore === true ? null : cooldown;
     },
   };
   const { candidates, skipped } = planMany({ ...question, health });
