@@ -1,3 +1,5 @@
+import { lowestIdAt } from "../../base/ids.ts";
+import { DAY_MS, type DayRange } from "../../base/time.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import {
   type GenerationFilter,
@@ -6,24 +8,52 @@ import {
   SCANNED_GENERATIONS,
 } from "../../core/usage/usage-store.ts";
 import type { SqlRunner, SqlValue } from "./client.ts";
-import { dayOfId } from "./partitions.ts";
+import { dayOfId, listDays } from "./partitions.ts";
 
 interface GenerationRow {
   readonly id: string;
-  readonly record: string;
+  /** Null for a generation that does not match. */
+  readonly record: string | null;
+  /** It is the last generation that may be read for the page. */
+  readonly is_last: boolean;
 }
+
+/**
+ * The numbers of days that the statements for one page read, one after the other: planning a statement takes time for each partition,
+ * and most pages are found in the first days. What is older belongs to the next page.
+ */
+const DAYS_READ = [2, 8, 32, 86];
 
 /** Lists generations, the newest first. */
 export async function listGenerations(sql: SqlRunner, query: GenerationQuery): Promise<GenerationPage> {
+  const { before, limit } = query;
+  const all = await listDays(sql);
+  const days = before === null ? all : all.filter((day) => day <= dayOfId(before));
+  const records: UsageRecord[] = [];
+  let read = 0;
+  for (const count of DAYS_READ) {
+    const [to, from] = [days[read], days.slice(read, read + count).at(-1)];
+    if (to === undefined || from === undefined) break;
+    const page = await readDays(sql, { ...query, limit: limit - records.length }, { from, to });
+    records.push(...page.records);
+    if (page.hasMore) return { records, next: page.next ?? records.at(-1)?.id ?? null };
+    read += count;
+  }
+  const lastRead = days[read - 1];
+  const isComplete = read >= days.length || lastRead === undefined;
+  return { records, next: isComplete ? null : lowestIdAt("gen", lastRead * DAY_MS) };
+}
+
+/** Reads a page from some days. `next`: where the page after it begins, if not after its last generation. */
+async function readDays(sql: SqlRunner, query: GenerationQuery, days: DayRange) {
   const { limit } = query;
-  const page = describePage(query);
-  const rows = await sql.run<GenerationRow>(page.text, page.values);
-  const records = rows.slice(0, limit).map(({ record }) => JSON.parse(record) as UsageRecord);
-  if (rows.length > limit) return { records, next: records.at(-1)?.id ?? null };
-  // Without further conditions everything was read.
-  if (page.scan === null) return { records, next: null };
-  const [last] = await sql.run<{ id: string }>(page.scan.text, page.scan.values);
-  return { records, next: last?.id ?? null };
+  const { text, values } = describePage(query, days);
+  const rows = await sql.run<GenerationRow>(text, values);
+  const found = rows.flatMap(({ record }) => (record === null ? [] : [record]));
+  const records = found.slice(0, limit).map((record) => JSON.parse(record) as UsageRecord);
+  if (found.length > limit) return { records, hasMore: true, next: null };
+  const last = rows.find((row) => row.is_last);
+  return { records, hasMore: last !== undefined, next: last?.id ?? null };
 }
 
 /** The columns of a filter. The first of a query's that has a value is found through its index, the others are compared. */
@@ -34,10 +64,10 @@ const NAMES = Object.keys(COLUMNS) as (keyof GenerationFilter)[];
 const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];
 
 /**
- * Returns the statement of a page, which returns one row more than the page has, and the one that finds the last generation that may be
- * read for it. The conditions name days, so that partitions of later days are not opened.
+ * Returns the statement that reads a page from some days, with one row more than the page has. If generations are compared, the last one
+ * that may be read is a row too.
  */
-export function describePage({ before, limit, ...filter }: GenerationQuery) {
+export function describePage({ before, limit, ...filter }: GenerationQuery, days: DayRange) {
   const given = NAMES.filter((name) => filter[name] !== null);
   const [lead] = given.filter(
     (name) => name !== "outcome" || INDEXED_OUTCOMES.includes(filter.outcome ?? ""),
@@ -45,21 +75,20 @@ export function describePage({ before, limit, ...filter }: GenerationQuery) {
   const others = given.filter((name) => name !== lead);
   const values: SqlValue[] = [];
   const parameter = (value: SqlValue) => `$${values.push(value)}`;
-  const conditions = ["true"];
+  const conditions = [`day >= ${parameter(days.from)} AND day <= ${parameter(days.to)}`];
   if (lead !== undefined) conditions.push(describe(lead, filter, parameter));
-  if (before !== null) {
-    const [day, id] = [parameter(dayOfId(before)), parameter(before)];
-    conditions.push(`day <= ${day} AND (day, id) < (${day}, ${id})`);
-  }
-  const read = (columns: string) =>
-    `SELECT ${columns} FROM generations WHERE ${conditions.join(" AND ")} ORDER BY day DESC, id DESC`;
+  if (before !== null) conditions.push(`(day, id) < (${parameter(dayOfId(before))}, ${parameter(before)})`);
+  const read = `FROM generations WHERE ${conditions.join(" AND ")} ORDER BY day DESC, id DESC`;
+  const most = parameter(limit + 1);
   if (others.length === 0)
-    return { text: `${read("id, record")} LIMIT ${parameter(limit + 1)}`, values, scan: null };
-  const scan = { text: `${read("id")} OFFSET ${SCANNED_GENERATIONS - 1} LIMIT 1`, values: [...values] };
-  const scanned = `${read("id, record, key_id, account_id, model, outcome")} LIMIT ${SCANNED_GENERATIONS}`;
+    return { text: `SELECT id, record, false AS is_last ${read} LIMIT ${most}`, values };
   const matches = others.map((name) => describe(name, filter, parameter)).join(" AND ");
-  const text = `SELECT id, record FROM (${scanned}) AS scanned WHERE ${matches} LIMIT ${parameter(limit + 1)}`;
-  return { text, values, scan };
+  const text = `SELECT id, CASE WHEN matches THEN record END AS record, number = ${SCANNED_GENERATIONS} AS is_last
+    FROM (
+      SELECT id, record, ${matches} AS matches, row_number() OVER () AS number
+      FROM (SELECT * ${read} LIMIT ${SCANNED_GENERATIONS}) AS scanned
+    ) AS numbered WHERE matches OR number = ${SCANNED_GENERATIONS} LIMIT ${most}`;
+  return { text, values };
 }
 
 function describe(

@@ -1,6 +1,6 @@
 import { readIdTime } from "../../base/ids.ts";
 import { RejectedRecordError } from "../../base/store-error.ts";
-import { dayOf, formatDay } from "../../base/time.ts";
+import { dayOf, formatDay, parseDay } from "../../base/time.ts";
 import { encodeList, type Postgres, type SqlRunner } from "./client.ts";
 
 /** The tables that are partitioned by day, in the order in which they are locked. */
@@ -24,6 +24,17 @@ export function dayOfId(id: string): number {
 /** Returns the name of the partition of a day. */
 export function partitionOf(table: (typeof PARTITIONED)[number], day: number): string {
   return `${table}_${formatDay(day).replaceAll("-", "_")}`;
+}
+
+/** Returns the days that have partitions, the latest first. */
+export async function listDays(sql: SqlRunner): Promise<readonly number[]> {
+  const rows = await sql.run<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = 'generations'::regclass`,
+  );
+  return rows
+    .flatMap(({ name }) => parseDay(name.slice("generations_".length).replaceAll("_", "-")) ?? [])
+    .sort((a, b) => b - a);
 }
 
 /** Takes the lock under which partitions are created and dropped, until the end of the transaction. */

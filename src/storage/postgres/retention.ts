@@ -1,7 +1,6 @@
-import { parseDay } from "../../base/time.ts";
 import type { DropReport, UsageRetention } from "../../core/usage/retention.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
-import { lockPartitions, PARTITIONED, partitionOf, UNDATED } from "./partitions.ts";
+import { listDays, lockPartitions, PARTITIONED, partitionOf, UNDATED } from "./partitions.ts";
 
 /** The longest wait for statements that use a partition, or all of them. New statements wait behind the one that waits. Milliseconds. */
 const LOCK_MS = 500;
@@ -13,17 +12,11 @@ export class PostgresRetention implements UsageRetention {
 
   /** Drops the partitions of the earliest day that has no open generation. */
   async dropUsage(day: number): Promise<DropReport> {
-    const days = (await this.listDays()).filter((one) => one < day && one !== UNDATED);
+    const all = await listDays(this.maintenance);
+    const days = all.filter((one) => one < day && one !== UNDATED).reverse();
     for (const [index, one] of days.entries())
       if (await this.dropDay(one)) return { hasMore: index + 1 < days.length };
     return { hasMore: false };
-  }
-
-  private async listDays(): Promise<readonly number[]> {
-    const rows = await this.maintenance.run<{ name: string }>(
-      "SELECT relid::regclass::text AS name FROM pg_partition_tree('generations') WHERE isleaf ORDER BY 1",
-    );
-    return rows.flatMap(({ name }) => parseDay(name.slice("generations_".length).replaceAll("_", "-")) ?? []);
   }
 
   /** Returns false if a generation of the day is open, or another process has dropped the day. */
