@@ -51,6 +51,7 @@ import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { SqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
+import { repeatWhileBusy } from "../storage/sqlite/repeat-busy.ts";
 import { SqliteRetention } from "../storage/sqlite/retention.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
@@ -138,21 +139,23 @@ export async function openStores(config: StoreConfig, platform: StorePlatform): 
 
 function openSqliteStores({ data_dir: dataDir }: StoreConfig, { clock, random }: StorePlatform): Stores {
   const database = openDatabase(dataDir);
-  const usage = guardStore(new SqliteUsageStore(database));
+  const repeat = repeatWhileBusy(clock);
+  const guard = <Store extends object>(store: Store): Store => guardStore(store, repeat);
+  const usage = guard(new SqliteUsageStore(database));
   return {
     ...soleGateway(usage),
-    keys: guardStore(new SqliteKeyStore(database)),
-    accounts: guardStore(new SqliteAccountStore(database)),
-    answers: guardStore(createSqliteStoredResponseStore(database)),
-    audit: guardStore(new SqliteAuditStore(database)),
+    keys: guard(new SqliteKeyStore(database)),
+    accounts: guard(new SqliteAccountStore(database)),
+    answers: guard(createSqliteStoredResponseStore(database)),
+    audit: guard(new SqliteAuditStore(database)),
     catalog: createFileCatalogStore(dataDir),
     leases: guardStore(new FileLeases(dataDir, clock)),
-    ledger: guardStore(new SqliteLedgerStore(database)),
-    promptLog: guardStore(new SqlitePromptLogStore(database)),
-    providerKeys: guardStore(new SqliteProviderKeyStore(database)),
-    retention: guardStore(new SqliteRetention(database)),
+    ledger: guard(new SqliteLedgerStore(database)),
+    promptLog: guard(new SqlitePromptLogStore(database)),
+    providerKeys: guard(new SqliteProviderKeyStore(database)),
+    retention: guard(new SqliteRetention(database)),
     usage,
-    settings: guardStore(createSqliteSettingsStore(database)),
+    settings: guard(createSqliteSettingsStore(database)),
     clock,
     random,
     ids: createIdSource(clock, random),

@@ -1,13 +1,21 @@
 import { StoreError } from "../base/store-error.ts";
 import { wrapMethods } from "./wrap-methods.ts";
 
-/** Returns a store that rejects with a `StoreError` for every failure of its database. */
-export function guardStore<Store extends object>(store: Store): Store {
+/** Resolves to true, after a pause, if a call that has failed so often is to be repeated. */
+export type Repeat = (error: unknown, failures: number) => Promise<boolean>;
+
+const NEVER: Repeat = async () => false;
+
+/** Returns a store that rejects with a `StoreError` for every failure of its database, unless `repeat` repeats the call. */
+export function guardStore<Store extends object>(store: Store, repeat: Repeat = NEVER): Store {
   return wrapMethods(store, (method) => async (...args) => {
-    try {
-      return await method(...args);
-    } catch (error) {
-      throw error instanceof StoreError ? error : new StoreError(error);
+    for (let failures = 1; ; failures++) {
+      try {
+        return await method(...args);
+      } catch (error) {
+        if (await repeat(error, failures)) continue;
+        throw error instanceof StoreError ? error : new StoreError(error);
+      }
     }
   });
 }

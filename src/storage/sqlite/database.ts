@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { makePrivateFile, makePrivateFolder } from "../files/private-files.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-/** How long to wait while another process writes. Milliseconds. */
-const BUSY_MS = 5_000;
+/** How long a start waits while another process writes. Milliseconds. */
+const START_BUSY_MS = 5_000;
+/** The same later. Short, because it blocks the event loop: `repeatWhileBusy` waits longer. Milliseconds. */
+const BUSY_MS = 20;
 
 /**
  * Opens the embedded database of a data directory and migrates its tables.
@@ -31,13 +33,15 @@ function openAndMigrate(dataDir: string): { readonly database: Database; readonl
   // Created first, because SQLite would create it readable for all users. The WAL files get its mode.
   makePrivateFile(file);
   const database = new Database(file, { create: true, strict: true });
-  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  database.exec(`PRAGMA busy_timeout = ${START_BUSY_MS}`);
   // Applies to new files: a group of records writes half as many pages.
   database.exec("PRAGMA page_size = 8192");
   database.exec("PRAGMA journal_mode = WAL");
   // A group of records is on disk before the journal releases it.
   database.exec("PRAGMA synchronous = FULL");
-  return { database, before: migrate(database) };
+  const before = migrate(database);
+  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  return { database, before };
 }
 
 /** Returns the version of the tables before. */
