@@ -56,10 +56,9 @@ describe.skipIf(POSTGRES_BIN === null)("gateways that start on one database", ()
     const site = makeSite(JSON.stringify({ database: { url }, server: { processes: 2 } }));
     const gateway = await site.start();
     const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
-    const registered = await eventually("both processes", async () => {
-      const live = (await new PostgresGatewayRegistry(database).list()).filter(({ isLive }) => isLive);
-      return live.length === 2 && live;
-    });
+    await eventually("the start of both processes", () => gateway.printed().includes('"processes":2'));
+    const registered = await new PostgresGatewayRegistry(database).list();
+    expect(registered.map(({ isLive }) => isLive)).toEqual([true, true]);
     expect(registered[0]?.masterKeys).toHaveLength(1);
     expect(registered[1]?.masterKeys).toEqual(registered[0]?.masterKeys ?? []);
     expect(await gateway.terminate()).toBe(0);
