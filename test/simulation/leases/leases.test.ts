@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { shareOf } from "../../support/long-run.ts";
+import { planSteps } from "./plan-steps.ts";
 import { describeFailure } from "./shrink.ts";
-import { planSteps, simulateLeases } from "./simulate-leases.ts";
+import { simulateLeases } from "./simulate-leases.ts";
 
 const STEPS = 100;
 const GATEWAYS = 3;

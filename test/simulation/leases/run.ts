@@ -8,8 +8,9 @@
  *   --gateways=<number>  gateways (default 3)
  */
 import { parseArgs } from "node:util";
+import { planSteps } from "./plan-steps.ts";
 import { describeFailure } from "./shrink.ts";
-import { planSteps, simulateLeases } from "./simulate-leases.ts";
+import { simulateLeases } from "./simulate-leases.ts";
 
 const { values: options } = parseArgs({
   options: {

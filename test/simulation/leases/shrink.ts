@@ -1,4 +1,5 @@
-import { type LeaseOutcome, type LeaseRun, type Step, simulateLeases } from "./simulate-leases.ts";
+import type { Step } from "./plan-steps.ts";
+import { type LeaseOutcome, type LeaseRun, simulateLeases } from "./simulate-leases.ts";
 
 /** Runs that shrinking may take. */
 const MAX_RUNS = 200;

@@ -1,46 +1,21 @@
 import type { SpendLimit } from "../../../src/core/ledger/hold-book.ts";
-import { BALANCE_LEASE, nameMeterLease } from "../../../src/core/ledger/money-leases.ts";
 import { createSeededRandom, type SeededRandom } from "../../support/seeded-random.ts";
+import {
+  ACCOUNTS,
+  DAY,
+  ensure,
+  InvariantError,
+  KEYS,
+  LeaseChecks,
+  type Limit,
+  type Place,
+  type Policy,
+} from "./check-leases.ts";
 import { SimulatedNetwork } from "./network.ts";
+import type { Step } from "./plan-steps.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SharedLedger, type SimulatedRecord } from "./shared-ledger.ts";
-import {
-  type GatewayPlace,
-  recoverJournal,
-  SimulatedGateway,
-  type SimulatedRequest,
-} from "./simulated-gateway.ts";
-
-/** One step of a simulation. Its numbers are chosen when it is planned, so that it stays the same without the steps before it. */
-export interface Step {
-  readonly kind: StepKind;
-  readonly afterMs: number;
-  /** Which gateway, account, key; each modulo the number of them. */
-  readonly gateway: number;
-  readonly account: number;
-  readonly key: number;
-  /** At least 0 and below 1: amounts and durations. */
-  readonly size: number;
-  readonly share: number;
-}
-
-const WEIGHTS = {
-  request: 60,
-  credit: 4,
-  refund: 2,
-  expire: 2,
-  "change overdraft": 2,
-  "change limit": 2,
-  "correct down": 1,
-  pause: 3,
-  resume: 4,
-  crash: 2,
-  restart: 4,
-  "take over": 1,
-  "store down": 1,
-  "store up": 6,
-} as const;
-type StepKind = keyof typeof WEIGHTS;
+import { recoverJournal, SimulatedGateway, type SimulatedRequest } from "./simulated-gateway.ts";
 
 /** What is simulated. */
 export interface LeaseRun {
@@ -57,23 +32,6 @@ export interface LeaseOutcome {
   readonly seen: Readonly<Record<string, number>>;
 }
 
-/** Plans the steps of a seed. */
-export function planSteps(seed: number, count: number): Step[] {
-  const random = createSeededRandom(seed);
-  const kinds = Object.entries(WEIGHTS).flatMap(([kind, weight]) =>
-    Array<string>(weight).fill(kind),
-  ) as StepKind[];
-  return Array.from({ length: count }, () => ({
-    kind: random.pick(kinds),
-    afterMs: random.oneIn(20) ? random.below(30_000) : random.below(150),
-    gateway: random.below(1_000),
-    account: random.below(1_000),
-    key: random.below(1_000),
-    size: random.next(),
-    share: random.next(),
-  }));
-}
-
 /** Runs the steps, heals everything, and checks all invariants after each event and at the end. */
 export async function simulateLeases(run: LeaseRun): Promise<LeaseOutcome> {
   const simulation = new LeaseSimulation(run);
@@ -87,45 +45,18 @@ export async function simulateLeases(run: LeaseRun): Promise<LeaseOutcome> {
   }
 }
 
-class InvariantError extends Error {}
-
-function ensure(holds: boolean, invariant: string, details: () => unknown): void {
-  if (!holds) throw new InvariantError(`${invariant}: ${JSON.stringify(details())}`);
-}
-
-const ACCOUNTS = 3;
-const KEYS = 2;
 /** About the cost of a request. Nanodollars. */
 const UNIT = 1_000;
-const DAY = 20_574;
-
-interface Place extends GatewayPlace {
-  current: SimulatedGateway;
-  isDead: boolean;
-}
-
-interface Policy {
-  overdraft: number;
-  /** The most that gateways may have borrowed by: overdrafts that were lowered, and what was corrected downwards. */
-  slack: number;
-}
-
-interface Limit {
-  limit: number | null;
-  /** The highest limit so far: gateways may have borrowed by it. */
-  highest: number;
-}
 
 class LeaseSimulation {
   private readonly scheduler = new Scheduler();
   private readonly random: SeededRandom;
   private readonly network: SimulatedNetwork;
-  private readonly ledger = new SharedLedger();
-  private readonly places: Place[];
-  private readonly policies: Policy[];
-  private readonly limits: Limit[];
-  /** The cost of each generation that has ended in a journal. */
-  private readonly ended = new Map<string, number>();
+  readonly ledger = new SharedLedger();
+  readonly places: Place[];
+  readonly policies: Policy[];
+  readonly limits: Limit[];
+  private readonly checks: LeaseChecks;
   private readonly trace: string[] = [];
   private readonly seen: Record<string, number> = {};
   private requests = 0;
@@ -142,6 +73,7 @@ class LeaseSimulation {
       return { limit, highest: limit ?? 0 };
     });
     this.places = Array.from({ length: gateways }, (_, at) => this.createPlace(at));
+    this.checks = new LeaseChecks(this);
   }
 
   report(): Pick<LeaseOutcome, "trace" | "seen"> {
@@ -167,18 +99,7 @@ class LeaseSimulation {
       if (place.isDead) this.start(place);
     }
     await this.advance(60_000);
-    for (const place of this.places)
-      ensure(place.journal.size === 0, "a record is not saved at the end", () => [...place.journal.values()]);
-    for (const [id, cost] of this.ended)
-      ensure(
-        this.ledger.charges.get(id) === cost,
-        "a generation was charged another cost than its own",
-        () => ({
-          id,
-          cost,
-          charged: this.ledger.charges.get(id),
-        }),
-      );
+    this.checks.checkCharges();
     for (let account = 0; account < ACCOUNTS; account++) await this.spendRest(account);
     await this.advance(125_000);
     for (const [name, amounts] of this.ledger.bank.leases)
@@ -205,7 +126,7 @@ class LeaseSimulation {
   }
 
   private advance(ms: number): Promise<void> {
-    return this.scheduler.advance(ms, () => this.check());
+    return this.scheduler.advance(ms, () => this.checks.check());
   }
 
   private count(what: string): void {
@@ -264,7 +185,7 @@ class LeaseSimulation {
         if (place.isDead) return null;
         process.kill();
         place.isDead = true;
-        this.noteEnded(place.journal);
+        this.checks.noteEnded(place.journal);
         recoverJournal(place.journal);
         return "";
       case "restart":
@@ -336,80 +257,6 @@ class LeaseSimulation {
   private limitsOf(account: number, key: number): SpendLimit[] {
     const { limit } = this.limits[account * KEYS + key] as Limit;
     return [{ meter: `key:${account}_${key}`, of: "key", limit, since: DAY, query: {} }];
-  }
-
-  private noteEnded(journal: ReadonlyMap<string, SimulatedRecord>): void {
-    for (const { id, cost } of journal.values()) {
-      if (cost === null) continue;
-      const earlier = this.ended.get(id);
-      ensure(earlier === undefined || earlier === cost, "a generation ended with two costs", () => ({
-        id,
-        cost,
-        earlier,
-      }));
-      this.ended.set(id, cost);
-    }
-  }
-
-  private check(): void {
-    for (const place of this.places) this.checkGateway(place);
-    for (const [account, { overdraft, slack }] of this.policies.entries()) {
-      const id = `acct_${account}`;
-      const { amount } = this.ledger.account(id);
-      const leased = this.ledger.bank.sumLeases(id, BALANCE_LEASE);
-      ensure(leased <= Math.max(0, amount + overdraft + slack), "more is leased than an account has", () => ({
-        id,
-        amount,
-        overdraft,
-        slack,
-        leased,
-      }));
-      ensure(amount + overdraft + slack >= 0, "more was charged than an account had", () => ({
-        id,
-        amount,
-        overdraft,
-      }));
-    }
-    for (const [at, { limit, highest }] of this.limits.entries()) {
-      if (limit === null) continue;
-      const account = Math.floor(at / KEYS);
-      const name = nameMeterLease({ meter: `key:${account}_${at % KEYS}`, since: DAY });
-      const spent = this.ledger.spent.get(name) ?? 0;
-      const leased = this.ledger.bank.sumLeases(`acct_${account}`, name);
-      ensure(spent + leased <= highest, "more is leased than a limit leaves", () => ({
-        name,
-        spent,
-        leased,
-        highest,
-      }));
-    }
-  }
-
-  /** What a gateway holds and has not saved never exceeds its leases, also when it is dead. */
-  private checkGateway({ id, current, journal, isDead }: Place): void {
-    this.noteEnded(journal);
-    const needed = new Map<string, number>();
-    const need = (record: SimulatedRecord, amount: number): void => {
-      for (const name of record.leasedFrom ?? []) {
-        const key = `${record.accountId} ${name}`;
-        needed.set(key, (needed.get(key) ?? 0) + amount);
-      }
-    };
-    const held = new Map(isDead ? [] : current.book.holds().map((hold) => [hold.id, hold.amount]));
-    for (const record of journal.values()) {
-      if (record.cost === null) need(record, held.get(record.id) ?? record.held);
-      else if (!this.ledger.charges.has(record.id)) need(record, record.cost);
-    }
-    for (const [key, amount] of needed) {
-      const [accountId = "", name = ""] = key.split(" ");
-      const lease = this.ledger.bank.leaseOfGateway(id, accountId, name);
-      ensure(amount <= lease, "a gateway holds and has spent more than its lease", () => ({
-        id,
-        key,
-        amount,
-        lease,
-      }));
-    }
   }
 
   /** Everything that an account and a key without a limit have can be held at any one gateway. */
