@@ -46,6 +46,7 @@ import type { OutageLog } from "./outage-log.ts";
 import { readReadiness } from "./read-readiness.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
+import { rejectIncompleteCopy } from "./reject-incomplete-copy.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
 import { waitForDatabase } from "./wait-for-database.ts";
 
@@ -165,7 +166,8 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
   const { clock, log, environment } = platform;
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
-  const stores = await openStoresAtStart(config, platform).catch((error) => {
+  const opening = openStoresAtStart(config, platform).then(rejectIncompleteCopy);
+  const stores = await opening.catch((error) => {
     lock.release();
     throw error;
   });

@@ -15,6 +15,7 @@ import { addPromptLogCommand } from "./prompt-log-command.ts";
 import { addProviderKeyCommands } from "./provider-key-commands.ts";
 import { addSecretsCommands } from "./secrets-commands.ts";
 import { addStartCommand } from "./start-command.ts";
+import { addStorageCommands } from "./storage-commands.ts";
 import { addUsageCommand } from "./usage-command.ts";
 
 /** Runs the `gateway` command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
@@ -42,6 +43,7 @@ function addCommands(program: Command): void {
   addMigrateCommand(program);
   addCatalogCommands(program);
   addGatewayCommands(program);
+  addStorageCommands(program);
   program.commandsGroup("Accounts and keys:");
   addKeyCommands(program);
   addAccountCommands(program, "user");

@@ -52,6 +52,18 @@ export async function writeUsage(
   await raiseDays(sql, sumByDay(ended));
 }
 
+/**
+ * Saves records of another store, without their charges and without the sums of their days, which are copied as rows. The entries are
+ * in the order of their days and ids.
+ */
+export async function copyRecords(sql: SqlRunner, entries: readonly DatedEntry[]): Promise<void> {
+  const saved = await writeRecords(sql, entries);
+  const ended = entries
+    .map(({ record }) => record)
+    .filter(({ id, outcome }) => outcome !== "open" && saved.has(id));
+  await raiseSpending(sql, ended);
+}
+
 /** Returns the ids of the records that were new or open before. */
 async function writeRecords(sql: SqlRunner, entries: readonly DatedEntry[]): Promise<ReadonlySet<string>> {
   const lists = COLUMNS.map(({ read }) => encodeList(entries.map(read)));

@@ -118,17 +118,32 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
   }
 }
 
-const SAVE = `INSERT INTO generations
-    (id, created_at, account_id, key_id, user_id, cost, finished_at, address_hash, outcome, record, free,
-     gateway_id, lease_ends_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+/** The columns of the table of generations, in the order of `columnsOf`. */
+export const GENERATION_COLUMNS: readonly string[] = [
+  "id",
+  "created_at",
+  "account_id",
+  "key_id",
+  "user_id",
+  "cost",
+  "finished_at",
+  "address_hash",
+  "outcome",
+  "record",
+  "free",
+  "gateway_id",
+  "lease_ends_at",
+];
+
+const SAVE = `INSERT INTO generations (${GENERATION_COLUMNS.join(", ")})
+  VALUES (${GENERATION_COLUMNS.map(() => "?").join(", ")})
   ON CONFLICT (id) DO UPDATE SET
     outcome = excluded.outcome, cost = excluded.cost, finished_at = excluded.finished_at, record = excluded.record,
     free = excluded.free, gateway_id = excluded.gateway_id, lease_ends_at = excluded.lease_ends_at
   WHERE generations.outcome = 'open'`;
 
-/** The values of `SAVE`, in its order. */
-function columnsOf({ record, json }: RecordEntry) {
+/** Returns the values of a row of generations, in the order of `GENERATION_COLUMNS`. */
+export function columnsOf({ record, json }: RecordEntry) {
   return [
     record.id,
     record.createdAt,

@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import type { AuditStore } from "../../core/audit/audit-store.ts";
+import type { CatalogStore } from "../../core/catalog/catalog-store.ts";
+import type { LedgerStore } from "../../core/ledger/ledger-store.ts";
+import type { StorageDump } from "../../core/storage-copy/storage-dump.ts";
+import type { UsageStore } from "../../core/usage/usage-store.ts";
+import { createFileCatalogStore } from "../../storage/files/catalog-store.ts";
+import { makePrivateFolder } from "../../storage/files/private-files.ts";
+import { PostgresAuditStore } from "../../storage/postgres/audit-store.ts";
+import { PostgresCatalogStore } from "../../storage/postgres/catalog-store.ts";
+import { connectPostgres } from "../../storage/postgres/client.ts";
+import { PostgresDump } from "../../storage/postgres/dump.ts";
+import { PostgresLedgerStore } from "../../storage/postgres/ledger-store.ts";
+import { migratePostgres } from "../../storage/postgres/migrate.ts";
+import { PostgresUsageStore } from "../../storage/postgres/usage-store.ts";
+import { SqliteAuditStore } from "../../storage/sqlite/audit-store.ts";
+import { isDataDirLocked, lockDataDir } from "../../storage/sqlite/data-lock.ts";
+import { openDatabase } from "../../storage/sqlite/database.ts";
+import { SqliteDump } from "../../storage/sqlite/dump.ts";
+import { SqliteLedgerStore } from "../../storage/sqlite/ledger-store.ts";
+import { SqliteUsageStore } from "../../storage/sqlite/usage-store.ts";
+import { journalDirOf } from "../open-stores.ts";
+
+/** A store that is copied from or to. */
+export interface OpenStorage {
+  readonly kind: "sqlite" | "postgres";
+  readonly dump: StorageDump;
+  readonly audit: AuditStore;
+  readonly catalog: CatalogStore;
+  readonly ledger: LedgerStore;
+  readonly usage: UsageStore;
+  close(): Promise<void>;
+}
+
+/** Which store to open. */
+export interface StorageLocation {
+  /** A data directory, or the URL of a PostgreSQL database. */
+  readonly place: string;
+  /** Whether connections go through PgBouncer in transaction mode. */
+  readonly isPooled: boolean;
+  /** Whether the store must exist already. */
+  readonly mustExist: boolean;
+}
+
+/** The longest time for one statement. Milliseconds. */
+const STATEMENT_MS = 600_000;
+
+/** Returns whether a place is the URL of a PostgreSQL database. */
+export function isPostgresUrl(place: string): boolean {
+  return /^postgres(ql)?:\/\//.test(place);
+}
+
+/**
+ * Opens a store for a copy, with the tables of this version. A data directory is locked, so that no gateway starts on it.
+ * @throws Error if it does not exist, is used by a gateway, or was written by a newer version.
+ */
+export function openStorage(location: StorageLocation, clock: Clock): Promise<OpenStorage> {
+  return isPostgresUrl(location.place) ? openPostgres(location, clock) : openSqlite(location);
+}
+
+async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenStorage> {
+  const dataDir = resolve(place);
+  if (mustExist && !existsSync(join(dataDir, "gateway.db")))
+    throw new Error(`${dataDir} is not a data directory: it has no gateway.db`);
+  makePrivateFolder(dataDir);
+  if (isDataDirLocked(dataDir)) throw new Error(`a gateway is running on ${dataDir}; stop it first`);
+  const lock = lockDataDir(dataDir);
+  const database = openDatabase(dataDir);
+  return {
+    kind: "sqlite",
+    dump: new SqliteDump({ database, location: dataDir, findObstacle: () => findJournal(dataDir) }),
+    audit: new SqliteAuditStore(database),
+    catalog: createFileCatalogStore(dataDir),
+    ledger: new SqliteLedgerStore(database),
+    usage: new SqliteUsageStore(database),
+    async close() {
+      database.close();
+      lock.release();
+    },
+  };
+}
+
+/** Returns an obstacle if the journal of a data directory has entries. */
+function findJournal(dataDir: string): string | null {
+  const journal = journalDirOf(dataDir);
+  const files = existsSync(journal) ? readdirSync(journal).filter((name) => name.endsWith(".log")) : [];
+  return files.every((name) => statSync(join(journal, name)).size === 0)
+    ? null
+    : "its journal has records that are not saved. Start the gateway once and stop it";
+}
+
+async function openPostgres({ place: url, isPooled }: StorageLocation, clock: Clock): Promise<OpenStorage> {
+  const { host, pathname } = new URL(url);
+  const location = `postgres://${host}${pathname}`;
+  const database = connectPostgres({ url, maxConnections: 2, isPooled, clock, statementMs: STATEMENT_MS });
+  await migratePostgres(database).catch(async (error) => {
+    await database.close();
+    throw new Error(`the database ${location} cannot be used: ${(error as Error).message}`, { cause: error });
+  });
+  return {
+    kind: "postgres",
+    dump: new PostgresDump({ database, location }),
+    audit: new PostgresAuditStore(database),
+    catalog: new PostgresCatalogStore(database),
+    ledger: new PostgresLedgerStore({ database, maintenance: database }),
+    usage: new PostgresUsageStore({ database }),
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,70 @@
+import type { Command } from "commander";
+import { loadConfig } from "../app/load-config.ts";
+import { type CopyResult, copyStores } from "../app/storage-copy/copy-stores.ts";
+import { systemClock } from "../base/clock.ts";
+import { formatTable } from "./format-table.ts";
+import { addJsonOption, type JsonOption } from "./read-options.ts";
+
+interface CopyOptions extends JsonOption {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** `gateway storage copy`: moves a data directory to PostgreSQL, and back. */
+export function addStorageCommands(program: Command): void {
+  const storage = program.command("storage").description("Move all data between SQLite and PostgreSQL");
+  addJsonOption(
+    storage
+      .command("copy")
+      .description(
+        "Copy a data directory to an empty PostgreSQL database, or back, and compare both. No gateway may run on them. Can be interrupted and run again",
+      )
+      .option(
+        "--from <store>",
+        "Data directory, or postgres://user:password@host:port/database. Defaults to data_dir",
+      )
+      .option("--to <store>", "The other one of both, empty. Defaults to database.url"),
+  ).action(copy);
+}
+
+async function copy({ json, ...options }: CopyOptions): Promise<void> {
+  const { data_dir, database } = loadConfig(process.env);
+  const { from = data_dir, to = database.url } = options;
+  if (to === undefined) throw new Error("--to is required, because database.url (DATABASE_URL) is not set.");
+  const result = await copyStores(
+    { from, to, isPooled: database.pooled, onPage: createProgress() },
+    systemClock,
+  );
+  if (!result.isEqual) process.exitCode = 1;
+  console.log(json ? JSON.stringify({ data: presentResult(result) }) : formatResult(result));
+}
+
+/** How often the progress is printed. Milliseconds. */
+const PROGRESS_MS = 1_000;
+
+/** Prints the progress of a long copy to standard error. */
+function createProgress(): (table: { readonly name: string }, rows: number) => void {
+  let printedAt = systemClock.now();
+  return ({ name }, rows) => {
+    if (systemClock.now() - printedAt < PROGRESS_MS) return;
+    printedAt = systemClock.now();
+    process.stderr.write(`${name}: ${rows} rows\n`);
+  };
+}
+
+function presentResult({ from, to, isEqual, comparisons, notes }: CopyResult) {
+  return { from, to, is_equal: isEqual, comparisons, notes };
+}
+
+function formatResult({ from, to, isEqual, comparisons, notes }: CopyResult): string {
+  const rows = comparisons.map((one) => [
+    one.of,
+    one.from,
+    one.to,
+    one.from === one.to ? "equal" : "DIFFERENT",
+  ]);
+  const verdict = isEqual
+    ? `${to} has everything that ${from} has.`
+    : `${to} differs from ${from}, which may have changed during the copy. No gateway starts on it. Empty it and copy again.`;
+  return [formatTable(["compared", from, to, ""], rows), "", verdict, ...notes].join("\n");
+}

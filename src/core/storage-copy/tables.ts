@@ -1,0 +1,129 @@
+/** The type of a column. Integers are exact in a number. */
+export type ColumnType = "text" | "integer" | "boolean" | "bytes";
+
+export type DumpValue = string | number | boolean | Uint8Array | null;
+
+/** A row in the form that all stores share, by column. */
+export type DumpRow = Readonly<Record<string, DumpValue>>;
+
+/** A table in the form that all stores share. A store may keep it in several tables, or under other names. */
+export interface DumpTable {
+  readonly name: TableName;
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  /** The columns of the unique key, by which rows are read in order. */
+  readonly key: readonly string[];
+  /** Rows that are read and written at once. */
+  readonly pageRows: number;
+}
+
+const USUAL_ROWS = 500;
+/** For rows of up to two megabytes. */
+const LARGE_ROWS = 20;
+
+const columns = <Type extends ColumnType>(type: Type, ...names: readonly string[]): Record<string, Type> =>
+  Object.fromEntries(names.map((name) => [name, type]));
+
+const text = (...names: readonly string[]) => columns("text", ...names);
+const integer = (...names: readonly string[]) => columns("integer", ...names);
+
+function table(
+  name: TableName,
+  key: readonly string[],
+  columns: DumpTable["columns"],
+  pageRows = USUAL_ROWS,
+): DumpTable {
+  return { name, key, columns, pageRows };
+}
+
+export type TableName =
+  | "settings"
+  | "accounts"
+  | "members"
+  | "api_keys"
+  | "provider_keys"
+  | "audit_log"
+  | "stored_responses"
+  | "prompt_log"
+  | "generations"
+  | "charges"
+  | "credits"
+  | "balances"
+  | "limited_grants"
+  | "usage_days"
+  | "quarantined_records";
+
+/**
+ * All tables of a store, in the order in which they are copied: credits after the charges that count for what they left of a balance.
+ * The columns of generations derive from their records, which are JSON. Amounts are nanodollars.
+ */
+export const DUMP_TABLES: readonly DumpTable[] = [
+  table("settings", ["name"], text("name", "value")),
+  table("accounts", ["id"], {
+    ...text("id", "kind", "name", "policy", "rate_limit"),
+    ...integer("overdraft", "monthly_limit", "created_at", "closed_at"),
+  }),
+  table("members", ["organization_id", "user_id"], {
+    ...text("organization_id", "user_id", "role"),
+    ...integer("daily_limit", "created_at"),
+  }),
+  table("api_keys", ["id"], {
+    ...text("id", "kind", "account_id", "user_id", "name", "hash", "hint", "models", "rate_limit"),
+    ...integer("spend_limit", "prompt_log_seconds", "created_at", "expires_at", "revoked_at"),
+  }),
+  table("provider_keys", ["id"], {
+    ...text("id", "account_id", "provider", "name", "last_four", "master_key_id", "ciphertext"),
+    ...text("models", "members", "last_error"),
+    ...integer("position", "created_at", "updated_at", "last_used_at"),
+    enabled: "boolean",
+  }),
+  table("audit_log", ["place"], {
+    ...integer("place", "at"),
+    ...text("key_id", "user_id", "action", "account_id", "target", "request_id", "changes"),
+    ...text("previous_hash", "hash"),
+  }),
+  table(
+    "stored_responses",
+    ["scope", "name"],
+    { ...text("scope", "name", "fingerprint", "body"), ...integer("created_at", "status") },
+    LARGE_ROWS,
+  ),
+  table(
+    "prompt_log",
+    ["generation_id"],
+    {
+      ...text("generation_id", "account_id", "key_id", "master_key_id", "sealed_key"),
+      ...integer("created_at", "expires_at"),
+      ciphertext: "bytes",
+    },
+    LARGE_ROWS,
+  ),
+  table("generations", ["id"], text("id", "record")),
+  table("charges", ["id"], { ...text("id", "account_id"), ...integer("place", "amount", "created_at") }),
+  table("credits", ["place"], {
+    ...integer("place", "amount", "created_at", "expires_at"),
+    ...text("id", "kind", "from_account", "to_account", "note"),
+  }),
+  table("balances", ["account_id"], { ...text("account_id"), ...integer("amount", "credited", "version") }),
+  table("limited_grants", ["id"], {
+    ...text("id", "account_id"),
+    ...integer("place", "expires_at", "ended_at"),
+  }),
+  table("usage_days", ["account_id", "day", "key_id", "user_id", "model", "provider"], {
+    ...text("account_id", "key_id", "user_id", "model", "provider"),
+    ...integer("day", "requests", "errors", "prompt_tokens", "completion_tokens", "cached_tokens"),
+    ...integer("cache_write_tokens", "reasoning_tokens", "cost", "upstream_cost"),
+  }),
+  table("quarantined_records", ["id"], { ...text("id", "reason", "record"), ...integer("quarantined_at") }),
+];
+
+/** Settings that belong to one store and are not copied: counters of its changes, the id of its gateway, and the progress of a copy. */
+export const OWN_SETTINGS: readonly string[] = [
+  "account_revision",
+  "gateway_id",
+  "key_revision",
+  "provider_key_revision",
+  "storage_copy",
+];
+
+/** The setting that contains the progress of a copy into the store, until the copy is complete. */
+export const COPY_SETTING = "storage_copy";

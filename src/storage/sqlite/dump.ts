@@ -1,0 +1,140 @@
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { PLATFORM_ACCOUNT } from "../../core/ledger/records.ts";
+import type { DumpKey, StorageDump, StorageSum } from "../../core/storage-copy/storage-dump.ts";
+import {
+  COPY_SETTING,
+  type DumpRow,
+  type DumpTable,
+  type DumpValue,
+  OWN_SETTINGS,
+  type TableName,
+} from "../../core/storage-copy/tables.ts";
+import type { UsageRecord } from "../../core/usage/records.ts";
+import { createSqliteSettingsStore } from "./settings-store.ts";
+import { columnsOf, GENERATION_COLUMNS } from "./usage-store.ts";
+
+/** How SQLite keeps a table of a dump, as far as it differs. */
+interface Mapping {
+  readonly table?: string;
+  /** Its names of columns. */
+  readonly columns?: Readonly<Record<string, string>>;
+  /** The rows that belong to the table. */
+  readonly where?: string;
+  /** Further columns of a row that is written. */
+  readonly extra?: (row: DumpRow) => Readonly<Record<string, DumpValue>>;
+  /** Rows never change, so that a row that exists is left. */
+  readonly isImmutable?: true;
+}
+
+const MAPPINGS: Readonly<Partial<Record<TableName, Mapping>>> = {
+  settings: { where: `name NOT IN (${OWN_SETTINGS.map((name) => `'${name}'`).join(", ")})` },
+  provider_keys: { columns: { ciphertext: "box", position: "place" } },
+  audit_log: { isImmutable: true },
+  stored_responses: { table: "kept_answers" },
+  generations: { extra: describeGeneration },
+  charges: {
+    table: "transfers",
+    columns: { account_id: "from_account" },
+    where: "kind = 'usage'",
+    extra: () => ({ kind: "usage", to_account: PLATFORM_ACCOUNT }),
+    isImmutable: true,
+  },
+  credits: { table: "transfers", where: "kind <> 'usage'", isImmutable: true },
+};
+
+function describeGeneration({ record }: DumpRow): Readonly<Record<string, DumpValue>> {
+  const json = String(record);
+  const values = columnsOf({ record: JSON.parse(json) as UsageRecord, json });
+  return Object.fromEntries(GENERATION_COLUMNS.map((name, at) => [name, values[at] ?? null]));
+}
+
+/** What a dump of SQLite needs besides its tables. */
+export interface SqliteDumpOptions {
+  readonly database: Database;
+  readonly location: string;
+  /** Returns why the data directory cannot be copied now, as far as its files tell; null if it can. */
+  readonly findObstacle: () => string | null;
+}
+
+/** All rows of a SQLite database. */
+export class SqliteDump implements StorageDump {
+  readonly location: string;
+  private readonly database: Database;
+  private readonly settings;
+
+  constructor(private readonly options: SqliteDumpOptions) {
+    this.location = options.location;
+    this.database = options.database;
+    this.settings = createSqliteSettingsStore(options.database);
+  }
+
+  async findObstacle() {
+    const obstacle = this.options.findObstacle();
+    if (obstacle !== null) return obstacle;
+    const count = (table: string): number =>
+      this.database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0;
+    if (count("announced_changes") > 0) return "a change of its last gateway has no audit entry yet";
+    return count("retention") === 0
+      ? null
+      : "the retention policy has deleted records (storage.retention_days)";
+  }
+
+  async readPage(table: DumpTable, after: DumpKey | null) {
+    const { table: name = table.name, columns = {}, where = "1 = 1" } = MAPPINGS[table.name] ?? {};
+    const physical = (column: string): string => columns[column] ?? column;
+    const selected = Object.keys(table.columns).map((column) => `${physical(column)} AS ${column}`);
+    const key = table.key.map(physical).join(", ");
+    const later = after === null ? "" : `AND (${key}) > (${table.key.map(() => "?").join(", ")})`;
+    const text = `SELECT ${selected.join(", ")} FROM ${name} WHERE ${where} ${later} ORDER BY ${key} LIMIT ?`;
+    const values = [...(after ?? []), table.pageRows] as SQLQueryBindings[];
+    const rows = this.database.query<Record<string, DumpValue>, SQLQueryBindings[]>(text).all(...values);
+    return rows.map((row) => readBooleans(table, row));
+  }
+
+  async writePage(table: DumpTable, rows: readonly DumpRow[], progress: string) {
+    this.database
+      .transaction(() => {
+        for (const row of rows) this.write(table, row);
+        void this.settings.putSetting(COPY_SETTING, progress);
+      })
+      .immediate();
+  }
+
+  async readProgress() {
+    return this.settings.findSetting(COPY_SETTING);
+  }
+
+  async finish() {
+    this.database.query("DELETE FROM settings WHERE name = ?").run(COPY_SETTING);
+  }
+
+  async sum() {
+    return this.database.query<StorageSum, []>(SUMS).all();
+  }
+
+  private write(table: DumpTable, row: DumpRow): void {
+    const { table: name = table.name, columns = {}, extra, isImmutable } = MAPPINGS[table.name] ?? {};
+    const values: Record<string, DumpValue> = { ...extra?.(row) };
+    for (const column of Object.keys(table.columns)) values[columns[column] ?? column] = row[column] ?? null;
+    const names = Object.keys(values);
+    const onConflict = isImmutable ? "ON CONFLICT DO NOTHING" : "";
+    const text = `INSERT ${isImmutable ? "" : "OR REPLACE"} INTO ${name} (${names.join(", ")})
+      VALUES (${names.map(() => "?").join(", ")}) ${onConflict}`;
+    this.database.query(text).run(...(Object.values(values) as SQLQueryBindings[]));
+  }
+}
+
+/** SQLite has no booleans. */
+function readBooleans({ columns }: DumpTable, row: Record<string, DumpValue>): DumpRow {
+  for (const [name, type] of Object.entries(columns)) if (type === "boolean") row[name] = row[name] === 1;
+  return row;
+}
+
+const SUMS = `
+  SELECT 'generations' AS "of", count(*) AS count, coalesce(sum(cost), 0) AS amount FROM generations
+  UNION ALL SELECT 'transfers: ' || kind, count(*), coalesce(sum(amount), 0) FROM transfers GROUP BY kind
+  UNION ALL SELECT 'balances', count(*), coalesce(sum(amount), 0) FROM balances
+  UNION ALL SELECT 'usage days', count(*), coalesce(sum(cost), 0) FROM usage_days
+  UNION ALL SELECT 'requests in usage days', coalesce(sum(requests), 0), NULL FROM usage_days
+  UNION ALL SELECT 'audit entries', count(*), NULL FROM audit_log
+  UNION ALL SELECT 'API keys', count(*), NULL FROM api_keys`;

@@ -1,0 +1,261 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { copyStores } from "../../src/app/storage-copy/copy-stores.ts";
+import { openStorage } from "../../src/app/storage-copy/open-storage.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createIdSource } from "../../src/base/ids.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { OWN_SETTINGS } from "../../src/core/storage-copy/tables.ts";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { connectPostgres } from "../../src/storage/postgres/client.ts";
+import { seedCatalog } from "../catalog/seed-catalog.ts";
+import { sourceModel } from "../catalog/source-fixture.ts";
+import { eventually } from "../support/eventually.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
+import { openTestStores } from "../support/test-stores.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+
+const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
+/** Enough that a copy takes several pages. */
+const MORE_GENERATIONS = 3_000;
+const DAY_MS = 86_400_000;
+
+const messages = [{ role: "user", content: "Hello!" }];
+
+let postgres: TestPostgres;
+let vendor: Vendor;
+let workspace: Workspace;
+/** A data directory that a gateway has used. */
+let dataDir: string;
+let used: {
+  readonly key: string;
+  readonly userId: string;
+  readonly userKey: string;
+  readonly organizationId: string;
+  readonly memberKey: string;
+  /** A generation whose bodies are in the prompt log. */
+  readonly generation: string;
+};
+
+const yaml = () => `
+providers:
+  vendor-a:
+    base_url: "${vendor.baseUrl}"
+    models: [{id: acme/model, prices: {prompt: "0.000001", completion: "0.000002"}}]`;
+
+beforeAll(async () => {
+  if (POSTGRES_BIN === null) return;
+  postgres = await startTestPostgres();
+  vendor = startVendor(healthy("Alpha"));
+  workspace = createWorkspace();
+  dataDir = seedCatalog({ openai: ["gpt-4", "gpt-4o"].map((id) => sourceModel(id)) });
+  const gateway = await startTestGateway({ dataDir, yaml: yaml() });
+  used = await useGateway(gateway);
+  await gateway.stop({ keepData: true });
+  await addGenerations();
+});
+afterAll(async () => {
+  if (POSTGRES_BIN === null) return;
+  vendor.stop();
+  await postgres.remove();
+  workspace.clear();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** Makes rows in all tables: accounts, keys, members, credits, an expiring grant, a refund, BYOK keys, stored responses and bodies. */
+async function useGateway(gateway: TestGateway) {
+  const admin = (path: string, body: unknown, headers = {}) =>
+    callAdmin(gateway, gateway.adminKey, "POST", path, body, headers);
+  const create = createAccountTools(gateway);
+  const user = await create.user('Ada \\ "Lovelace"\n{1,2}');
+  const organization = await create.organization(user, { monthly_limit: 5 });
+  const member = await create.user("Eve");
+  await create.member(organization, member, "member");
+  const expires_at = new Date(Date.now() + DAY_MS).toISOString();
+  await admin(`/accounts/${user}/credits`, { amount: 2, note: "a grant", expires_at });
+  await admin(`/accounts/${user}/credits`, { amount: 1 });
+  await admin(`/accounts/${organization}/credits`, { amount: 3 });
+  await admin(`/accounts/${user}/provider-keys`, { provider: "openai", key: "own-openai-0123456789" });
+  await admin("/users", { name: "once" }, { "idempotency-key": "create-once" });
+  const userKey = await create.key(user, { prompt_log: 3_600, spend_limit: 1 });
+  const memberKey = await create.key(organization, { user_id: member });
+  let last = "";
+  for (const key of [gateway.key, userKey, memberKey, userKey]) {
+    const response = await postChat({ ...gateway, key }, { model: "acme/model", messages });
+    expect(response.status).toBe(200);
+    await response.text();
+    last = response.headers.get("x-gateway-generation-id") as string;
+  }
+  const refund = await eventually("the charge is saved", async () => {
+    const answer = await admin(`/generations/${last}/refund`, { amount: "0.000000001" });
+    return answer.status === 201 ? answer : null;
+  });
+  expect(refund.status).toBe(201);
+  const { key } = gateway;
+  return { key, userId: user, userKey, organizationId: organization, memberKey, generation: last };
+}
+
+/** Adds generations of several days, like one that the gateway has recorded. */
+async function addGenerations(): Promise<void> {
+  const database = new Database(join(dataDir, "gateway.db"), { readonly: true });
+  const found = database.query<{ record: string }, []>("SELECT record FROM generations WHERE cost > 0").get();
+  database.close();
+  const like = JSON.parse(found?.record as string) as UsageRecord;
+  const stores = await openTestStores(dataDir);
+  const random = createSystemRandom();
+  const records = Array.from({ length: MORE_GENERATIONS }, (_, at): UsageRecord => {
+    const createdAt = like.createdAt - (at % 5) * DAY_MS;
+    const id = createIdSource({ ...systemClock, now: () => createdAt }, random).next("gen");
+    return { ...like, id, createdAt, finishedAt: createdAt, requestedModel: 'odd "\\, {model}' };
+  });
+  const [rejected, ...saved] = records.map((record) => ({ record, json: JSON.stringify(record) }));
+  await stores.usage.saveUsage(saved);
+  if (rejected !== undefined) await stores.usage.quarantineUsage(rejected, "a test", 1);
+  await stores.close();
+}
+
+const copyArguments = (from: string, to: string) => ["storage", "copy", "--from", from, "--to", to];
+
+/** Returns all rows of a data directory, without what belongs to one store alone. */
+function readAll(dir: string): Record<string, unknown[]> {
+  const database = new Database(join(dir, "gateway.db"), { readonly: true });
+  const tables = database
+    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    .all();
+  const rows = Object.fromEntries(
+    tables.map(({ name }) => {
+      const all = database.query<Record<string, unknown>, []>(`SELECT * FROM ${name}`).all();
+      const shared = all.filter((row) => name !== "settings" || !OWN_SETTINGS.includes(String(row["name"])));
+      return [name, shared.map((row) => Bun.inspect(row)).sort()];
+    }),
+  );
+  database.close();
+  return rows;
+}
+
+/** Starts a copy in its own process and kills it while it copies generations. */
+async function interruptCopy(to: string): Promise<void> {
+  const child = Bun.spawn([process.execPath, MAIN, ...copyArguments(dataDir, to)], {
+    cwd: workspace.folder,
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const database = connectPostgres({ url: to, maxConnections: 1, isPooled: false, clock: systemClock });
+  await eventually("the copy has come to the generations", async () => {
+    const rows = await database.run("SELECT FROM generations LIMIT 1").catch(() => []);
+    return rows.length > 0;
+  });
+  child.kill("SIGKILL");
+  await child.exited;
+  await database.close();
+}
+
+const onPage = (): void => {};
+
+describe.skipIf(POSTGRES_BIN === null)("`gateway storage copy`", () => {
+  test("copies a data directory to PostgreSQL, continues after it was killed, and copies back all rows", async () => {
+    const url = await postgres.createDatabase();
+    await interruptCopy(url);
+    const start = await workspace.runInOwnProcess(["start"], { environment: { DATABASE_URL: url } });
+    expect(start.exitCode).toBe(1);
+    expect(start.stderr).toContain("is an incomplete copy of another store");
+    const again = await workspace.run(copyArguments(dataDir, url));
+    expect(again.stdout).toContain(`has everything that ${dataDir} has`);
+    expect(again.stdout).not.toContain("DIFFERENT");
+    expect(again.stdout).toContain(`Set those in ${join(dataDir, "secrets.key")} as secrets.keys`);
+    expect(again.exitCode).toBe(0);
+
+    const back = join(workspace.folder, "back");
+    const returned = await workspace.run(copyArguments(url, back));
+    expect(returned).toMatchObject({ exitCode: 0 });
+    const rows = readAll(dataDir);
+    expect(Object.keys(rows).filter((table) => rows[table]?.length === 0)).toEqual([
+      "announced_changes",
+      "dropped_charges",
+      "retention",
+    ]);
+    expect(readAll(back)).toEqual(rows);
+    expect(readFileSync(join(back, "catalog.json"), "utf8")).toBe(
+      readFileSync(join(dataDir, "catalog.json"), "utf8"),
+    );
+  });
+
+  test("the copy serves the same keys with the same balances, and reads its secrets", async () => {
+    const url = await postgres.createDatabase();
+    const result = await copyStores({ from: dataDir, to: url, isPooled: false, onPage }, systemClock);
+    expect(result.comparisons.filter(({ from, to }) => from !== to)).toEqual([]);
+    const secrets = readFileSync(join(dataDir, "secrets.key"), "utf8")
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("#"));
+    const gateway = await startTestGateway({
+      yaml: yaml(),
+      environment: { DATABASE_URL: url, GATEWAY_SECRETS_KEY: secrets.join(",") },
+      key: used.key,
+    });
+    const before = await openTestStores(dataDir);
+    const admin = (path: string) => callAdmin(gateway, gateway.adminKey, "GET", path);
+    const accounts = [
+      [used.userId, used.userKey],
+      [used.organizationId, used.memberKey],
+    ] as const;
+    for (const [id, key] of accounts) {
+      const { balance } = await before.ledger.findBalance(id);
+      expect((await admin(`/accounts/${id}/balance`)).data["balance_nanodollars"]).toBe(balance);
+      const answer = await postChat({ ...gateway, key }, { model: "acme/model", messages });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+    expect((await admin(`/generations/${used.generation}/bodies`)).status).toBe(200);
+    await before.close();
+    await gateway.stop();
+  });
+
+  test("what is left of grants is the same in the copy", async () => {
+    const url = await postgres.createDatabase();
+    await copyStores({ from: dataDir, to: url, isPooled: false, onPage }, systemClock);
+    const from = await openStorage({ place: dataDir, isPooled: false, mustExist: true }, systemClock);
+    const to = await openStorage({ place: url, isPooled: false, mustExist: true }, systemClock);
+    const left = await from.ledger.findGrantsLeft(used.userId);
+    expect(left).toHaveLength(1);
+    expect(await to.ledger.findGrantsLeft(used.userId)).toEqual(left);
+    expect(await to.ledger.sumTransfers(used.userId)).toEqual(await from.ledger.sumTransfers(used.userId));
+    await from.close();
+    await to.close();
+  });
+
+  test("a second copy of the same data changes nothing, and a target with other data is rejected", async () => {
+    const url = await postgres.createDatabase();
+    const copy = () => copyStores({ from: dataDir, to: url, isPooled: false, onPage }, systemClock);
+    await copy();
+    expect((await copy()).isEqual).toBe(true);
+    const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+    await database.run("INSERT INTO settings (name, value) VALUES ('other', 'data')");
+    await database.close();
+    expect(copy()).rejects.toThrow("has other data. Choose an empty target.");
+  });
+
+  test("a store on which a gateway runs is rejected", async () => {
+    const url = await postgres.createDatabase();
+    const gateway = await startTestGateway();
+    const copy = copyStores({ from: gateway.dataDir, to: url, isPooled: false, onPage }, systemClock);
+    expect(copy).rejects.toThrow("a gateway is running on");
+    await gateway.stop();
+  });
+});
+
+test("a copy between two data directories is rejected with advice", async () => {
+  const two = [mkdtempSync(join(tmpdir(), "gateway-copy-")), mkdtempSync(join(tmpdir(), "gateway-copy-"))];
+  const copy = copyStores(
+    { from: two[0] as string, to: two[1] as string, isPooled: false, onPage },
+    systemClock,
+  );
+  expect(copy).rejects.toThrow("Copy a data directory with cp -a");
+  for (const folder of two) rmSync(folder, { recursive: true });
+});
