@@ -44,6 +44,7 @@ export async function joinGateways(joining: JoiningGateway): Promise<JoinedGatew
   const { stores, masters, id } = joining;
   await recordSealingKey(stores, masters);
   if (!stores.isShared) return joinNone(await stores.gateways.register(describe(joining)));
+  await requireOwnId(joining);
   await requireMasterKey(stores, masters);
   const identity = await stores.gateways.register(describe(joining));
   await requireCommonKeys(stores, id, masters).catch(async (error) => {
@@ -52,6 +53,21 @@ export async function joinGateways(joining: JoiningGateway): Promise<JoinedGatew
   });
   stores.actAs(identity);
   return joinOthers(joining, identity);
+}
+
+/**
+ * Of a copied data directory and its original only one may run: both would spend what the other has leased.
+ * @throws Error if a gateway of this id is live elsewhere.
+ */
+async function requireOwnId(joining: JoiningGateway): Promise<void> {
+  const own = describe(joining);
+  const registered = (await joining.stores.gateways.list()).find(({ id }) => id === own.id);
+  if (registered === undefined || !registered.isLive) return;
+  const { id, host, dataDir } = registered;
+  if (host === own.host && dataDir === own.dataDir) return;
+  throw new Error(
+    `the gateway ${id} of the data directory ${own.dataDir} was seen in the last 30 seconds on ${host} with ${dataDir}. If this is a copy of that directory, remove lock.db and the journal from it. If the directory was moved, wait until 30 seconds have passed.`,
+  );
 }
 
 function describe({ id, dataDir, masters }: JoiningGateway) {

@@ -52,6 +52,17 @@ describe.skipIf(POSTGRES_BIN === null)("gateways that start on one database", ()
     for (const site of sites) site.remove();
   });
 
+  test("a copy of a data directory does not start while the gateway of the original is live", async () => {
+    const original = await shared.start("a");
+    mkdirSync(shared.dataDir("copy"), { recursive: true });
+    await original.stop();
+    copyFileSync(join(shared.dataDir("a"), "lock.db"), join(shared.dataDir("copy"), "lock.db"));
+    await shared.start("a");
+    await expect(shared.start("copy")).rejects.toThrow("If this is a copy of that directory");
+    await shared.stop("a");
+    await shared.start("copy");
+  });
+
   test("processes on one port have the same generated master key", async () => {
     const site = makeSite(JSON.stringify({ database: { url }, server: { processes: 2 } }));
     const gateway = await site.start();
