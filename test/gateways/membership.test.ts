@@ -38,9 +38,14 @@ test("a gateway has no share before its first renewal, and that of the last rene
   expect(membership.liveGateways()).toBeNull();
   await pass(RENEWAL_MS);
   expect(membership.liveGateways()).toBeNull();
-  await pass(RENEWAL_MS);
+  // It asks soon again, because it has no share until then.
+  await pass(500);
   expect(membership.liveGateways()).toEqual({ count: 2, rank: 1 });
   expect(renewals()).toBe(2);
+  await pass(RENEWAL_MS - 501);
+  expect(renewals()).toBe(2);
+  await pass(1);
+  expect(renewals()).toBe(3);
 });
 
 test("a gateway keeps its share while the store is unavailable, and goes on to renew", async () => {

@@ -7,8 +7,11 @@ export interface ChangeSource {
    * `StoreError` if the store is unavailable.
    */
   read(): Promise<void>;
-  /** Calls `onHint` soon after another process has changed something. Hints may be late, lost or repeated: `read` is the truth. */
-  listen(onHint: () => void): void;
+  /**
+   * Calls `onHint` soon after another process has changed something. Hints may be late, lost or repeated: `read` is the truth.
+   * `isAboutGateways`: a gateway has registered or ended.
+   */
+  listen(onHint: (isAboutGateways: boolean) => void): void;
 }
 
 /** How often changes of other processes are looked for in stores of one machine. Milliseconds. */

@@ -2,11 +2,14 @@ import type { Clock, Timer } from "../../base/clock.ts";
 import { type GatewayIdentity, GatewayReplacedError } from "./gateway-identity.ts";
 import { type GatewayRegistry, type LiveGateways, RENEWAL_MS } from "./gateway-registry.ts";
 
+/** How often a gateway that others may not have counted yet renews. Milliseconds. */
+const UNCOUNTED_MS = 500;
+
 /** What a membership is made of. */
 export interface MembershipParts {
   readonly registry: Pick<GatewayRegistry, "renew">;
   readonly identity: GatewayIdentity;
-  readonly clock: Pick<Clock, "every">;
+  readonly clock: Pick<Clock, "every" | "after">;
   /** Called once, when the store has rejected the epoch of this gateway: the process must end. */
   readonly onReplaced: (error: GatewayReplacedError) => void;
 }
@@ -17,7 +20,9 @@ export class Membership {
   private live: LiveGateways | null = null;
   private isRenewing = false;
   private isReplaced = false;
+  private isStopped = false;
   private readonly timer: Timer;
+  private soon: Timer | null = null;
 
   constructor(private readonly parts: MembershipParts) {
     this.identity = parts.identity;
@@ -34,10 +39,11 @@ export class Membership {
 
   /** Renews once; no-op while a renewal runs. Never rejects: the next renewal repeats one that fails. */
   async renew(): Promise<void> {
-    if (this.isRenewing) return;
+    if (this.isRenewing || this.isStopped) return;
     this.isRenewing = true;
     try {
       this.live = await this.parts.registry.renew(this.identity);
+      if (this.live === null) this.renewSoon();
     } catch (error) {
       this.noticeFailure(error);
     } finally {
@@ -55,6 +61,12 @@ export class Membership {
 
   /** Ends the renewals. */
   stop(): void {
+    this.isStopped = true;
     this.timer.cancel();
+    this.soon?.cancel();
+  }
+
+  private renewSoon(): void {
+    if (!this.isStopped) this.soon = this.parts.clock.after(UNCOUNTED_MS, () => void this.renew());
   }
 }

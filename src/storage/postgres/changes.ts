@@ -5,7 +5,7 @@ import { readInteger } from "./values.ts";
 
 /** A change takes effect everywhere within a second: the time until the next reading, and the time that the reading takes. */
 const PERIOD_MS = 500;
-/** The channel on which a trigger announces every change of a revision. */
+/** The channel on which triggers announce changes, with the name of the table. */
 export const CHANGES_CHANNEL = "gateway_changes";
 /** After so many readings another attempt to listen is made, if the last one has failed. */
 const READINGS_BEFORE_RETRY = 20;
@@ -18,7 +18,7 @@ const READ = `SELECT name, revision FROM revisions
 export class PostgresChanges implements ChangeSource, KnownRevisions {
   readonly periodMs = PERIOD_MS;
   private revisions: ReadonlyMap<string, number> = new Map();
-  private onHint: (() => void) | null = null;
+  private listeners: ((isAboutGateways: boolean) => void)[] = [];
   private subscription: Promise<Subscription | null> | null = null;
   private readings = 0;
 
@@ -40,21 +40,23 @@ export class PostgresChanges implements ChangeSource, KnownRevisions {
     if (this.readings % READINGS_BEFORE_RETRY === 0) this.subscribe();
   }
 
-  listen(onHint: () => void): void {
-    this.onHint = onHint;
+  listen(onHint: (isAboutGateways: boolean) => void): void {
+    this.listeners.push(onHint);
     this.subscribe();
   }
 
   /** Ends the subscription. */
   async close(): Promise<void> {
-    this.onHint = null;
+    this.listeners = [];
     await (await this.subscription)?.end();
   }
 
   private subscribe(): void {
-    if (!this.isListening || this.onHint === null) return;
+    if (!this.isListening || this.listeners.length === 0) return;
     this.subscription ??= this.database
-      .listen(CHANGES_CHANNEL, () => this.onHint?.())
+      .listen(CHANGES_CHANNEL, (table) => {
+        for (const listener of this.listeners) listener(table === "gateways");
+      })
       .catch(() => {
         // The readings go on without it.
         this.subscription = null;

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { systemClock } from "../../../src/base/clock.ts";
 import { PostgresChanges } from "../../../src/storage/postgres/changes.ts";
 import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
 import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
 import { eventually } from "../../support/eventually.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
@@ -97,6 +98,26 @@ describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", (
     });
     await changes.read();
     expect(changes.revisionOf("wanted")).toBe(1);
+  });
+
+  test("a gateway that registers or ends is announced as such, and one that renews is not", async () => {
+    const registry = new PostgresGatewayRegistry(connect());
+    const changes = new PostgresChanges(connect(), true);
+    opened.push(changes);
+    let hints = 0;
+    changes.listen((isAboutGateways) => {
+      if (isAboutGateways) hints += 1;
+    });
+    const description = { id: "gateway_a", host: "host", version: "1", dataDir: "/data", masterKeys: [] };
+    const identity = await eventually("the first hint", async () => {
+      const registered = await registry.register(description);
+      return hints > 0 && registered;
+    });
+    const before = hints;
+    await registry.renew(identity);
+    await registry.end(identity);
+    await eventually("the hint of the end", () => hints > before);
+    expect(hints).toBe(before + 1);
   });
 
   test("a process that cannot listen gets no hints and reads the same revisions", async () => {

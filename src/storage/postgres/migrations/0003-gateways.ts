@@ -38,5 +38,7 @@ export const gateways: Migration = {
   CREATE FUNCTION announce_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN PERFORM pg_notify('gateway_changes', TG_TABLE_NAME); RETURN NULL; END $$;
   CREATE TRIGGER revisions_announced AFTER UPDATE ON revisions FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
+  CREATE TRIGGER gateways_announced AFTER INSERT OR DELETE OR UPDATE OF epoch ON gateways
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
   `,
 };
