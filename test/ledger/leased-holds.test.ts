@@ -13,7 +13,9 @@ const MINUTE_MS = 60_000;
 class Bank {
   balance: number;
   isAway = false;
-  /** Set: orders are carried out, and their answers are lost. */
+  /** Set: the database answers once it resolves. */
+  answers: PromiseWithResolvers<void> | null = null;
+  /** Orders are carried out, and their answers are lost. */
   losesAnswers = false;
   readonly orders: BorrowOrder[] = [];
   private readonly bank: MemoryLeaseBank;
@@ -61,6 +63,7 @@ class Bank {
 
   private async answer<T>(work: () => Promise<T>): Promise<T> {
     if (this.isAway) throw new StoreError("it is away");
+    await this.answers?.promise;
     const result = await work();
     if (this.losesAnswers) throw new StoreError("the connection was lost");
     return result;
@@ -154,6 +157,27 @@ describe("the hold book over leases", () => {
     await book.hold(requestOf("gen_2", 1_500, { most: 10_000 }));
     await turnEventLoop(1);
     expect(book.grow("gen_2", 3_000)).toBe(3_000);
+  });
+
+  test("waits for the store when a hold must grow beyond the lease, and for 300 ms at most", async () => {
+    const { bank, book, clock } = create(10_000);
+    await book.hold(requestOf("gen_1", 100));
+    expect(await book.growSoon("gen_1", 5_000)).toBe(5_000);
+    expect(await book.growSoon("gen_1", 20_000)).toBe(10_000);
+    bank.isAway = true;
+    expect(await book.growSoon("gen_1", 20_000)).toBe(10_000);
+    bank.isAway = false;
+    clock.advance(1_000);
+    bank.answers = Promise.withResolvers<void>();
+    bank.balance += 10_000;
+    const grown = book.growSoon("gen_1", 20_000);
+    await turnEventLoop(1);
+    clock.advance(300);
+    await pass(clock, 2_000);
+    expect(await grown).toBe(10_000);
+    bank.answers.resolve();
+    await turnEventLoop(1);
+    expect(book.grow("gen_1", 20_000)).toBeGreaterThan(10_000);
   });
 
   test("gives back what it has not needed for a minute", async () => {

@@ -20,8 +20,12 @@ export interface Allowance {
   tokensHeldFor(candidate: Candidate): number;
   /** Raises the hold to cover `tokens` of answers at a candidate, or as many as possible, and returns how many it covers. */
   growTo(candidate: Candidate, tokens: number): number;
+  /** Like `growTo`, and waits a short time for money that must be borrowed first. */
+  growSoonTo(candidate: Candidate, tokens: number): Promise<number>;
   /** Raises the hold to a cost, or as far as possible, and returns how much of the cost it covers. Nanodollars. */
   cover(cost: number): number;
+  /** Raises the hold like `cover`, and waits a short time for money that must be borrowed first. */
+  coverSoon(cost: number): Promise<void>;
 }
 
 type TakenHold = Extract<HoldVerdict, { kind: "held" }>;
@@ -33,7 +37,9 @@ export const NO_HOLD: Allowance = {
   boundFor: () => null,
   tokensHeldFor: () => Number.POSITIVE_INFINITY,
   growTo: () => Number.POSITIVE_INFINITY,
+  growSoonTo: async () => Number.POSITIVE_INFINITY,
   cover: (cost) => cost,
+  coverSoon: async () => {},
 };
 
 /** The request that a hold is for. */
@@ -51,7 +57,7 @@ export class HeldAllowance implements Allowance {
   private readonly bounds = new Map<Candidate, number | null>();
 
   constructor(
-    private readonly ledger: Pick<Ledger, "grow">,
+    private readonly ledger: Pick<Ledger, "grow" | "growSoon">,
     private readonly target: HeldRequest,
     private readonly hold: TakenHold,
   ) {
@@ -91,6 +97,16 @@ export class HeldAllowance implements Allowance {
     return this.tokensHeldFor(candidate);
   }
 
+  async growSoonTo(candidate: Candidate, tokens: number): Promise<number> {
+    const cost = this.target.costs.get(candidate);
+    if (cost !== undefined) await this.growSoon(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
+    return this.tokensHeldFor(candidate);
+  }
+
+  coverSoon(cost: number): Promise<void> {
+    return this.growSoon(cost);
+  }
+
   cover(cost: number): number {
     return Math.min(cost, this.grow(cost));
   }
@@ -98,6 +114,10 @@ export class HeldAllowance implements Allowance {
   private grow(amount: number): number {
     if (amount > this.amount) this.amount = this.ledger.grow(this.target.id, amount);
     return this.amount;
+  }
+
+  private async growSoon(amount: number): Promise<void> {
+    if (amount > this.amount) this.amount = await this.ledger.growSoon(this.target.id, amount);
   }
 
   /** Null if all tokens that the answers can have are covered, so that the request needs no bound. */

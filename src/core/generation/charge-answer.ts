@@ -29,16 +29,31 @@ export function countUsage(
   return { usage: completeUsage(usage, record), rejected };
 }
 
+/**
+ * Prices the token usage of a complete answer, as far as the account covers it. A promise only if money must be borrowed first: a
+ * provider may count more than was held for.
+ */
+export function chargeComplete(answering: Answering, checked: CheckedUsage): Charge | Promise<Charge> {
+  const charge = price(answering, checked);
+  if (uncoveredOf(answering, charge) <= 0) return logged(answering, checked, charge);
+  return answering.allowance.coverSoon(charge.list).then(() => chargeAnswer(answering, checked));
+}
+
 /** Prices token usage, as far as the account covers it. Logs counts that were rejected, and costs that are not covered. */
-export function chargeAnswer(
-  { deps, candidate, record, allowance }: Answering,
-  { usage, rejected }: CheckedUsage,
-): Charge {
-  const charge = chargeFor(candidate, usage, {
-    requestedAt: record.createdAt,
-    allowance,
-    serving: deps.serving,
-  });
+export function chargeAnswer(answering: Answering, checked: CheckedUsage): Charge {
+  return logged(answering, checked, price(answering, checked));
+}
+
+function price({ deps, candidate, record, allowance }: Answering, { usage }: CheckedUsage): Charge {
+  return chargeFor(candidate, usage, { requestedAt: record.createdAt, allowance, serving: deps.serving });
+}
+
+function uncoveredOf({ candidate }: Answering, charge: Charge): number {
+  return charge.isByok || isFreeId(candidate.model.id) ? 0 : charge.list - charge.paid;
+}
+
+function logged(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {
+  const { deps, candidate, record } = answering;
   const about = {
     generation_id: record.id,
     provider: candidate.provider.record.slug,
@@ -51,8 +66,7 @@ export function chargeAnswer(
       count,
       bound,
     });
-  const uncovered = charge.isByok || isFreeId(candidate.model.id) ? 0 : charge.list - charge.paid;
-  if (uncovered > 0)
+  if (uncoveredOf(answering, charge) > 0)
     deps.log.error("an answer has cost more than its account covers; the rest is not charged", {
       ...about,
       account_id: record.accountId,

@@ -13,7 +13,7 @@ import type { AttemptContext, AttemptOutcome } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import { reportUsage } from "./charge.ts";
-import { chargeAnswer, countUsage } from "./charge-answer.ts";
+import { chargeComplete, countUsage } from "./charge-answer.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { ClientWatch } from "./client-watch.ts";
 import { addWarning } from "./describe-work.ts";
@@ -210,7 +210,8 @@ export class Generation implements Settling {
     const { deps, call, record, allowance, extensions } = this;
     const answering = { deps, call, candidate, record, allowance };
     const seen = { producedBytes: answer.producedBytes, searches: 0 };
-    const charge = chargeAnswer(answering, countUsage(answering, answer.usage, seen));
+    const charged = chargeComplete(answering, countUsage(answering, answer.usage, seen));
+    const charge = charged instanceof Promise ? await charged : charged;
     const warning = warnOfBound(answering, answer.finish, charge.usage);
     const body = answer.encode({ report: reportUsage(charge), metadata: addWarning(metadata, warning) });
     if (extensions.observesText) extensions.onText(Buffer.from(body));

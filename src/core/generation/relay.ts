@@ -3,7 +3,7 @@ import type { RelayEnding } from "../../wire/canonical/relay.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
 import { reportUsage } from "./charge.ts";
-import { chargeAnswer } from "./charge-answer.ts";
+import { chargeComplete } from "./charge-answer.ts";
 import type { CheckedUsage } from "./check-usage.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { closeUpstream } from "./close-upstream.ts";
@@ -136,7 +136,11 @@ class StreamPump {
     cancellation.touch();
     const out = piece === null ? relay.end() : relay.step(latin1(piece));
     if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
-    if (!this.accounting.covers()) return this.stopShort(out);
+    if (!this.accounting.covers()) {
+      const isCovered = await this.accounting.coversSoon();
+      if (this.isOver) return;
+      if (!isCovered) return this.stopShort(out);
+    }
     this.send(out);
   }
 
@@ -224,7 +228,8 @@ class StreamPump {
     counted: CheckedUsage,
     metadata: RelayContext["metadata"],
   ): Promise<void> {
-    const charge = chargeAnswer(this.context, counted);
+    const charged = chargeComplete(this.context, counted);
+    const charge = charged instanceof Promise ? await charged : charged;
     const last = this.begun.relay.encodeEnd({ report: reportUsage(charge), metadata });
     const bytes = toBytes(out, last);
     this.context.extensions.onText(bytes);

@@ -48,6 +48,14 @@ export class StreamAccounting {
     return relay.producedBytes < this.growAtBytes || relay.isFinished || this.growHold();
   }
 
+  /** Waits a short time for money that must be borrowed first, and returns whether the hold covers the answer so far then. */
+  async coversSoon(): Promise<boolean> {
+    const { allowance, candidate } = this.context;
+    const produced = this.countSoFar().usage.completionTokens;
+    await allowance.growSoonTo(candidate, 2 * produced);
+    return this.growHold();
+  }
+
   /** Updates the record, so that it shows the progress if this process dies. */
   recordProgress(): void {
     const { deps, record, firstTokenAt, candidate, allowance } = this.context;

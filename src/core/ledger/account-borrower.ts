@@ -23,6 +23,14 @@ type Order =
   | { readonly kind: "borrow"; readonly order: BorrowOrder }
   | { readonly kind: "return"; readonly order: ReturnOrder };
 
+/** A hold that grows, and how much should be free for it. */
+interface Growth {
+  readonly hold: LeasedHold;
+  readonly free: number;
+  /** Everything is lent that is left, not half of it. */
+  readonly isRest: boolean;
+}
+
 /** What a borrower works with. */
 export interface BorrowerParts {
   readonly store: Pick<MoneyLeases, "borrow" | "giveBack">;
@@ -46,7 +54,8 @@ export class AccountBorrower {
   private isSending = false;
   private unanswered: Order | null = null;
   /** A hold that will probably grow, and how much should be free for it. */
-  private growing: { readonly hold: LeasedHold; readonly free: number } | null = null;
+  private growing: Growth | null = null;
+  private readonly onQuiet: (() => void)[] = [];
   private refusals = 0;
   private pause: Timer | null = null;
   private awayUntil = Number.NEGATIVE_INFINITY;
@@ -80,7 +89,16 @@ export class AccountBorrower {
   borrowAhead(hold: LeasedHold, free: number): void {
     const now = this.parts.clock.now();
     if (now < this.awayUntil || !this.leases.mayBorrow(hold.request, now)) return;
-    this.growing = { hold, free };
+    this.growing = { hold, free, isRest: false };
+    this.pump();
+  }
+
+  /** Borrows all that is left for a hold, up to what it lacks. */
+  borrowRest(hold: LeasedHold, missing: number): void {
+    const now = this.parts.clock.now();
+    if (now < this.awayUntil || !this.leases.mayBorrow(hold.request, now)) return;
+    const { free, available } = this.leases.findAvailable(hold.request);
+    this.growing = { hold, free: Math.min(available, Math.max(0, free) + missing), isRest: true };
     this.pump();
   }
 
@@ -94,6 +112,16 @@ export class AccountBorrower {
     if (taken.length === 0) return;
     const order = { ticket: parts.nextTicket(), accountId: leases.accountId, leases: taken };
     await this.send({ kind: "return", order });
+  }
+
+  /** Resolves when no order is on its way, or after `ms` milliseconds. */
+  async whenQuiet(ms: number): Promise<void> {
+    if (!this.isSending) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.parts.clock.after(ms, resolve);
+    this.onQuiet.push(resolve);
+    await promise;
+    timer.cancel();
   }
 
   /** Sends the next order unless one is on its way. */
@@ -110,8 +138,9 @@ export class AccountBorrower {
   private nextOrder(): BorrowOrder | null {
     const { leases, waiting, growing, parts } = this;
     const ticket = parts.nextTicket();
-    const next = waiting.nextNeeds(ticket) ?? (growing === null ? null : needsOf(growing));
-    this.growing = null;
+    const needs = waiting.nextNeeds(ticket);
+    const next = needs ?? (growing === null ? null : needsOf(growing));
+    if (needs === null) this.growing = null;
     if (next === null) return null;
     return {
       ticket,
@@ -121,6 +150,11 @@ export class AccountBorrower {
   }
 
   private async send(sent: Order): Promise<void> {
+    await this.sendOnce(sent);
+    if (!this.isSending) for (const resolve of this.onQuiet.splice(0)) resolve();
+  }
+
+  private async sendOnce(sent: Order): Promise<void> {
     const isSentAgain = sent === this.unanswered;
     this.isSending = true;
     this.unanswered = sent;
@@ -173,6 +207,6 @@ export class AccountBorrower {
   }
 }
 
-function needsOf({ hold, free }: { readonly hold: LeasedHold; readonly free: number }) {
-  return { request: hold.request, needs: { least: 0, amount: free, most: free, ahead: 0 } };
+function needsOf({ hold, free, isRest }: Growth) {
+  return { request: hold.request, needs: { least: isRest ? free : 0, amount: free, most: free, ahead: 0 } };
 }

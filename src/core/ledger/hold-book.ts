@@ -81,6 +81,8 @@ export interface HoldBook {
    * call it between two pieces: a shared book grants what this gateway has leased of the balance already.
    */
   grow(id: string, amount: number): number;
+  /** Like `grow`, and waits a short time for what a shared book must borrow first. Never rejects. */
+  growSoon(id: string, amount: number): Promise<number>;
   /** Ends a hold and charges `cost`, which may be 0. No-op without a hold. */
   settle(id: string, cost: number): void;
   /**

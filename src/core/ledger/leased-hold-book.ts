@@ -13,6 +13,10 @@ import type { TakenHold } from "./waiting-holds.ts";
 const LAPSED_MS = DAY_MS;
 /** How long a hold waits for other gateways. Milliseconds. */
 const WAIT_MS = 300;
+/** Orders for a hold that grows by all that is left: what is left may change while they are on their way. */
+const MAX_GROWTHS = 4;
+/** How long a hold that grows waits for each. Milliseconds. */
+const GROW_MS = 300;
 /**
  * How long the money of a lapsed hold can still not be spent by others: a process that was stopped, and so has missed the end of its
  * generations, settles them first. Milliseconds.
@@ -85,6 +89,21 @@ export class LeasedHoldBook implements HoldBook {
     const missing = account.leases.grow(hold, amount);
     this.borrowAhead(account, hold, missing);
     return hold.amount;
+  }
+
+  async growSoon(id: string, amount: number): Promise<number> {
+    let held = this.grow(id, amount);
+    const hold = this.running.get(id);
+    if (hold === undefined) return held;
+    const account = this.accountOf(hold.request.accountId);
+    for (let tries = 0; tries < MAX_GROWTHS && held < amount; tries++) {
+      await account.whenQuiet(GROW_MS);
+      if (!this.running.has(id)) return 0;
+      const missing = account.leases.grow(hold, amount);
+      held = hold.amount;
+      if (missing > 0) account.borrowRest(hold, missing);
+    }
+    return held;
   }
 
   settle(id: string, cost: number): void {

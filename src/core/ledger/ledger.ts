@@ -66,6 +66,11 @@ export class Ledger {
     return this.parts.holdBook.grow(id, amount);
   }
 
+  /** Like `grow`, and waits a short time for what must be borrowed first. Never rejects. */
+  growSoon(id: string, amount: number): Promise<number> {
+    return this.parts.holdBook.growSoon(id, amount);
+  }
+
   /** Ends the hold of a generation and charges its cost. */
   settle(id: string, cost: number): void {
     this.parts.holdBook.settle(id, cost);

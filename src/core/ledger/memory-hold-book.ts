@@ -60,6 +60,10 @@ export class MemoryHoldBook implements HoldBook {
     return this.balances.grow(id, amount);
   }
 
+  async growSoon(id: string, amount: number): Promise<number> {
+    return this.grow(id, amount);
+  }
+
   settle(id: string, cost: number): void {
     this.balances.settle(id, cost);
   }
