@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { configSchema } from "../../src/app/config-schema.ts";
 import { openStores, type Stores } from "../../src/app/open-stores.ts";
 import { giveUpJournal, isStillHere } from "../../src/app/take-over.ts";
-import { takeOverAll } from "../../src/app/take-over-regularly.ts";
+import { takeOverAll, takeOverRegularly } from "../../src/app/take-over-regularly.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { RegisteredGateway } from "../../src/core/gateways/gateway-registry.ts";
@@ -22,6 +22,7 @@ import {
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { postRawChat } from "../support/raw-client.ts";
+import { createTestClock } from "../support/test-clock.ts";
 import { healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
 
 const ADMIN_KEY = "management-key-of-the-test-0123456789";
@@ -188,6 +189,33 @@ describe.skipIf(POSTGRES_BIN === null)("a gateway of a shared database that is g
     gateway = await site.start(gateway.key);
     expect((await readBalance()).amount).toBe(CREDITS - COST - partial);
     expect((await findGateway()).id).toBe(gatewayId);
+  });
+
+  test("only the leading gateway takes over, and looks every ten seconds", async () => {
+    await answerAndKill();
+    await letTimePass();
+    const { log } = createMemoryLog();
+    const clock = createTestClock();
+    let isLeading = false;
+    let asked = 0;
+    const isLeader = async () => {
+      asked += 1;
+      return isLeading;
+    };
+    const timer = takeOverRegularly({ stores, clock, log, isLeader, dataDir: folder });
+    clock.advance(9_999);
+    expect(asked).toBe(0);
+    clock.advance(1);
+    await eventually("the first round", () => asked === 1);
+    expect(await stores.gateways.list()).toHaveLength(1);
+    isLeading = true;
+    await eventually("the takeover", async () => {
+      clock.advance(10_000);
+      return (await stores.gateways.list()).length === 0;
+    });
+    timer.cancel();
+    expect(clock.pendingTimers).toBe(0);
+    gateway = await site.start(gateway.key);
   });
 
   test("a gateway that is only stopped is not taken over, and goes on when it wakes up", async () => {

@@ -6,7 +6,7 @@ import { readInteger } from "./values.ts";
 /** A change takes effect everywhere within a second: the time until the next reading, and the time that the reading takes. */
 const PERIOD_MS = 500;
 /** The channel on which triggers announce changes, with the name of the table. */
-export const CHANGES_CHANNEL = "gateway_changes";
+const CHANNEL = "gateway_changes";
 /** After so many readings another attempt to listen is made, if the last one has failed. */
 const READINGS_BEFORE_RETRY = 20;
 
@@ -54,7 +54,7 @@ export class PostgresChanges implements ChangeSource, KnownRevisions {
   private subscribe(): void {
     if (!this.isListening || this.listeners.length === 0) return;
     this.subscription ??= this.database
-      .listen(CHANGES_CHANNEL, (table) => {
+      .listen(CHANNEL, (table) => {
         for (const listener of this.listeners) listener(table === "gateways");
       })
       .catch(() => {

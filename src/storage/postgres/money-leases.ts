@@ -11,7 +11,6 @@ import {
   nameMeterLease,
   type ReturnOrder,
 } from "../../core/ledger/money-leases.ts";
-import { CHANGES_CHANNEL } from "./changes.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { lockLeased, type OwnLeases, raiseLeases, readOwnLeases } from "./lease-rows.ts";
 import { lowerLeases } from "./lower-leases.ts";
@@ -129,11 +128,10 @@ function readEarlierAnswer({ ticket }: BorrowOrder, own: OwnLeases): BorrowAnswe
 }
 
 async function markWanted(sql: SqlRunner, gatewayId: string, accountId: string): Promise<void> {
+  // A trigger announces it: gateways that listen give back at once, the others with their next reading.
   await sql.run(
     `INSERT INTO wanted_leases (account_id, gateway_id, wanted_at) VALUES ($1, $2, clock_timestamp())
      ON CONFLICT (account_id, gateway_id) DO UPDATE SET wanted_at = excluded.wanted_at`,
     [accountId, gatewayId],
   );
-  // Gateways that listen give back at once; the others with their next reading.
-  await sql.run("SELECT pg_notify($1, 'wanted')", [CHANGES_CHANNEL]);
 }
