@@ -295,6 +295,27 @@ describe("the hold book over leases", () => {
     expect(bank.leaseOf("gateway_a")).toBe(40);
   });
 
+  test("counts under a limit what runs and what is not saved of the time before it was set", async () => {
+    const { book } = create(1_000);
+    const limit = {
+      meter: "key:key_a",
+      of: "key",
+      limit: null,
+      since: 0,
+      query: { keyId: "key_a" },
+    } as const;
+    const limited = { limits: [{ ...limit, limit: 100 }] };
+    expect(await book.hold(requestOf("gen_1", 60, { limits: [limit] }))).toMatchObject({
+      leasedFrom: ["balance"],
+    });
+    expect(await book.hold(requestOf("gen_2", 41, limited))).toMatchObject({ by: "key", available: 40 });
+    book.settle("gen_1", 30);
+    expect(await book.hold(requestOf("gen_3", 71, limited))).toMatchObject({ by: "key", available: 70 });
+    // The bank of this test does not count what was spent under limits.
+    book.saved(["gen_1"]);
+    expect(heldBy(await book.hold(requestOf("gen_4", 100, limited)))).toBe(100);
+  });
+
   test("spends again what was charged for a record that the store rejects", async () => {
     const { bank, book } = create(100);
     await book.hold(requestOf("gen_1", 100));

@@ -1,7 +1,15 @@
 import { MINUTE_MS } from "../../base/time.ts";
 import { chooseAmount } from "./choose-amount.ts";
 import type { HoldRequest } from "./hold-book.ts";
-import { type Available, type Bound, boundsOf, FRESH_MS, type Knowledge, suffices } from "./lease-bounds.ts";
+import {
+  type Available,
+  type Bound,
+  boundsOf,
+  FRESH_MS,
+  type Knowledge,
+  suffices,
+  unboundedOf,
+} from "./lease-bounds.ts";
 import type { LeaseAnswer, LeaseRequest } from "./money-leases.ts";
 
 /** A lease of this gateway. Amounts are nanodollars. */
@@ -22,6 +30,8 @@ export interface LeasedHold {
   readonly request: HoldRequest;
   /** The leases that it counts for. */
   readonly bounds: readonly Bound[];
+  /** The leases that it would count for if they were bounded. */
+  readonly unbounded: readonly string[];
   amount: number;
   /** When it was seen that the hold was not settled in time; null before. Milliseconds since the epoch. */
   lapsedAt: number | null;
@@ -33,6 +43,11 @@ export interface LeasedHold {
  */
 export class AccountLeases {
   private readonly leases = new Map<string, Lease>();
+  /**
+   * What generations hold, or have spent and not saved, of bounds that were not set when they began. A bound that is set meanwhile
+   * is lowered by it.
+   */
+  private readonly unleased = new Map<string, number>();
   /** Holds in progress, lapsed ones included. */
   holds = 0;
   /** What was spent in this minute and in the one before. */
@@ -42,7 +57,9 @@ export class AccountLeases {
 
   /** Returns whether nothing is held and nothing can be given back. */
   get isEmpty(): boolean {
-    return this.holds <= 0 && this.leases.values().every(({ left }) => left === 0);
+    return (
+      this.holds <= 0 && this.unleased.size === 0 && this.leases.values().every(({ left }) => left === 0)
+    );
   }
 
   /** Returns what could be held for a request. Infinite without a bound. */
@@ -78,7 +95,13 @@ export class AccountLeases {
     const of = this.findAvailable(request);
     if (!suffices(request, of, { now, knowledge })) return null;
     const available = Math.max(of.free, knowledge === "unavailable" ? 0 : of.available);
-    const hold: LeasedHold = { request, bounds: boundsOf(request), amount: 0, lapsedAt: null };
+    const hold: LeasedHold = {
+      request,
+      bounds: boundsOf(request),
+      unbounded: unboundedOf(request),
+      amount: 0,
+      lapsedAt: null,
+    };
     this.holds += 1;
     this.change(hold, Math.max(0, Math.min(chooseAmount(request, available), of.free)));
     return { hold, of: { ...of, available } };
@@ -100,6 +123,12 @@ export class AccountLeases {
     this.passTo(now);
     this.spent.now += cost;
     for (const { name } of hold.bounds) this.lease(name, now).left -= cost;
+    this.raiseUnleased(hold.unbounded, cost);
+  }
+
+  /** Forgets what was spent without a lease, because the store has it now. */
+  saved(names: readonly string[], cost: number): void {
+    this.raiseUnleased(names, -cost);
   }
 
   /** Releases what a hold has; it is ended later. */
@@ -124,7 +153,7 @@ export class AccountLeases {
       const { least, amount, most, ahead } = needs;
       return {
         name,
-        bound,
+        bound: bound - (this.unleased.get(name) ?? 0),
         least: missing(least),
         amount: missing(amount),
         most: missing(most),
@@ -183,11 +212,20 @@ export class AccountLeases {
 
   private change(hold: LeasedHold, difference: number): void {
     hold.amount += difference;
+    this.raiseUnleased(hold.unbounded, difference);
     for (const { name } of hold.bounds) {
       const lease = this.leases.get(name);
       if (lease === undefined) continue;
       lease.held += difference;
       lease.leastFree = Math.min(lease.leastFree, lease.left - lease.held);
+    }
+  }
+
+  private raiseUnleased(names: readonly string[], difference: number): void {
+    for (const name of names) {
+      const amount = (this.unleased.get(name) ?? 0) + difference;
+      if (amount === 0) this.unleased.delete(name);
+      else this.unleased.set(name, amount);
     }
   }
 

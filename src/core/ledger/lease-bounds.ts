@@ -59,6 +59,12 @@ export function boundsOf({ overdraft, limits }: HoldRequest): Bound[] {
   return bounds;
 }
 
+/** Returns the names of the leases that a request would need if its account or its limits had a bound. */
+export function unboundedOf({ overdraft, limits }: HoldRequest): string[] {
+  const unset = limits.filter(({ limit }) => limit === null).map(nameMeterLease);
+  return overdraft === null ? [BALANCE_LEASE, ...unset] : unset;
+}
+
 /** Returns whether two requests of an account are bound by the same limits in the same way. */
 export function hasSameBounds(a: HoldRequest, b: HoldRequest): boolean {
   if (a.overdraft !== b.overdraft || a.limits.length !== b.limits.length) return false;

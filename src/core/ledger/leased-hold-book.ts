@@ -48,6 +48,8 @@ export class LeasedHoldBook implements HoldBook {
   private readonly accounts: BoundedMap<string, AccountBorrower>;
   private readonly running = new Map<string, LeasedHold>();
   private readonly balances: SeenBalances;
+  /** Generations that have spent without a lease and are not saved. */
+  private readonly unsaved = new Map<string, { readonly hold: LeasedHold; readonly cost: number }>();
   /** The account that was added last, which is not in use yet. */
   private newest: AccountBorrower | null = null;
   private tickets = 0;
@@ -147,8 +149,14 @@ export class LeasedHoldBook implements HoldBook {
   }
 
   /** Forgets the costs of generations that the store has. */
-  saved(ids: Iterable<string>): void {
+  saved(ids: readonly string[]): void {
     this.balances.saved(ids);
+    for (const id of ids) {
+      const spent = this.unsaved.get(id);
+      if (spent === undefined) continue;
+      this.unsaved.delete(id);
+      this.accountOf(spent.hold.request.accountId).leases.saved(spent.hold.unbounded, spent.cost);
+    }
   }
 
   private begin(account: AccountBorrower, taken: TakenHold): HoldVerdict {
@@ -179,6 +187,7 @@ export class LeasedHoldBook implements HoldBook {
     this.running.delete(id);
     this.accountOf(accountId).leases.end(hold, cost, this.parts.clock.now());
     this.balances.spend(id, accountId, cost);
+    if (cost > 0 && hold.unbounded.length > 0) this.unsaved.set(id, { hold, cost });
   }
 
   /** Ends holds that were not settled in time, and releases them a minute later. */

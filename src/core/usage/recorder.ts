@@ -29,7 +29,7 @@ export interface RecorderParts {
   /** Called with each record that the store rejects. */
   readonly onQuarantined?: (quarantined: Quarantined) => void;
   /** Called with the ids of the records whose latest version the store has now. */
-  readonly onSaved?: (ids: Iterable<string>) => void;
+  readonly onSaved?: (ids: readonly string[]) => void;
 }
 
 /**
