@@ -7,6 +7,7 @@ import { openStores, type Stores } from "../../src/app/open-stores.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
 import { accountOf } from "../storage/contracts/samples.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
@@ -35,6 +36,8 @@ describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
   let vendor: Vendor;
   let stores: Stores;
   let dir: string;
+  let url: string;
+  let database: Postgres;
   const gateways: TestGateway[] = [];
   let made = 0;
 
@@ -42,20 +45,15 @@ describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
     server = await startTestPostgres();
     vendor = startVendor();
     dir = mkdtempSync(join(tmpdir(), "gateway-test-"));
-    const url = await server.createDatabase();
-    for (let index = 0; index < GATEWAYS; index++)
-      gateways.push(
-        await startTestGateway({
-          yaml: yamlFor(vendor.baseUrl),
-          environment: { DATABASE_URL: url, GATEWAY_SECRETS_KEY: "a1".repeat(32) },
-          key: "unused",
-        }),
-      );
+    url = await server.createDatabase();
+    for (let index = 0; index < GATEWAYS; index++) gateways.push(await startGateway());
+    database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });
     const config = configSchema.parse({ data_dir: dir, database: { url } });
     stores = await openStores(config, { clock: systemClock, random: createSystemRandom() });
   }, START_MS);
   afterAll(async () => {
     await stores?.close();
+    await database?.close();
     for (const gateway of gateways) await gateway.stop();
     vendor?.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -65,6 +63,14 @@ describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
     made += 1;
     vendor.perform(healthy("Alpha"));
   });
+
+  function startGateway(): Promise<TestGateway> {
+    return startTestGateway({
+      yaml: yamlFor(vendor.baseUrl),
+      environment: { DATABASE_URL: url, GATEWAY_SECRETS_KEY: "a1".repeat(32) },
+      key: "unused",
+    });
+  }
 
   /** Adds an account with money for about so many requests, and returns its id and a key. */
   async function addAccount(requests: number, spendLimit: number | null = null) {
@@ -164,6 +170,37 @@ describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
     },
     START_MS,
   );
+
+  test(
+    "leave no lease behind when one of them stops, and what is leased is the sum of all leases",
+    async () => {
+      const { id, key } = await addAccount(1_000);
+      const third = await startGateway();
+      expect((await chat(third, key)).status).toBe(200);
+      const [before] = await readLeased(id);
+      expect(before).toMatchObject({ gateways: "1" });
+      await third.stop();
+      expect(await readLeased(id)).toEqual([{ leased: "0", gateways: "0" }]);
+      const wrong = await database.run(
+        `SELECT account_id FROM balances b WHERE leased <>
+           (SELECT coalesce(sum(amount), 0) FROM balance_leases l WHERE l.account_id = b.account_id)
+         UNION ALL SELECT meter FROM spending s WHERE leased <>
+           (SELECT coalesce(sum(amount), 0) FROM spending_leases l WHERE (l.meter, l.since) = (s.meter, s.since))`,
+      );
+      expect([...wrong]).toEqual([]);
+    },
+    START_MS,
+  );
+
+  /** Returns what is leased of an account, and by how many gateways. */
+  async function readLeased(id: string): Promise<object[]> {
+    const rows = await database.run<{ leased: string; gateways: string }>(
+      `SELECT leased, (SELECT count(*) FROM balance_leases l WHERE l.account_id = b.account_id) AS gateways
+       FROM balances b WHERE account_id = $1`,
+      [id],
+    );
+    return rows.map(({ leased, gateways }) => ({ leased, gateways }));
+  }
 
   /** Returns what a request needs, as its rejection names it. Nanodollars. */
   async function refusedFor(key: string): Promise<number> {

@@ -102,7 +102,7 @@ export interface MoneyLeases {
   giveBack(order: ReturnOrder): Promise<void>;
   /** Returns the accounts that other gateways want and this one has leases of. */
   listWanted(): Promise<readonly string[]>;
-  /** Returns what this gateway has. Complete once the records of its journal are saved. */
+  /** Returns what this gateway has, before its first order. Complete once the records of its journal are saved. */
   listLeases(): Promise<HeldLeases>;
 }
 

@@ -84,6 +84,8 @@ export class PostgresMoneyLeases implements MoneyLeases {
     const identity = this.identity();
     return this.database.transaction(async (sql) => {
       await requireEpoch(sql, identity);
+      // Orders of earlier starts are rejected by their epoch, so that their numbers need not be kept.
+      for (const statement of FORGET_UNUSED) await sql.run(statement, [identity.id]);
       const balances = await sql.run<BalanceLeaseRow>(
         "SELECT account_id, amount, ticket FROM balance_leases WHERE gateway_id = $1",
         [identity.id],
@@ -102,6 +104,12 @@ export class PostgresMoneyLeases implements MoneyLeases {
     });
   }
 }
+
+const FORGET_UNUSED = [
+  "DELETE FROM balance_leases WHERE gateway_id = $1 AND amount = 0",
+  "DELETE FROM spending_leases WHERE gateway_id = $1 AND amount = 0",
+  "DELETE FROM wanted_leases WHERE gateway_id IN ($1, '') AND wanted_at < clock_timestamp() - interval '1 hour'",
+];
 
 interface BalanceLeaseRow {
   readonly account_id: string;
