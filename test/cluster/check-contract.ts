@@ -14,7 +14,7 @@ export interface Seen {
 const RECOVERY_MS = 8_000;
 /** How early before a fault a request may have been sent that it hits: clients and faults are timed by one process. Milliseconds. */
 const CLOCK_MS = 50;
-const MOST_UNDISTURBED = 0.01;
+const MOST_UNDISTURBED = 0.02;
 /** The vendor fails some requests on purpose. */
 const FAILING: readonly PlanName[] = ["broken", "refused", "elsewhere"];
 

@@ -4,8 +4,8 @@ import { chooseFault, type Done, type Fault, GATEWAY_FAULTS, runFault, STORE_FAU
 
 /** A gateway's row ends after thirty seconds without a sign of life. A fault of this length exceeds that. Milliseconds. */
 const PAST_LEASE_MS = 36_000;
-/** What a kill may take with everything around it. Milliseconds. */
-const MS_PER_KILL = 8_000;
+/** What a kill may take with everything around it: a gateway does not start while PostgreSQL is away. Milliseconds. */
+const MS_PER_KILL = 12_000;
 /** Load without faults: before the first, and after the last. Milliseconds. */
 const CALM_MS = 5_000;
 

@@ -29,7 +29,7 @@ import { readBooks } from "./read-books.ts";
 const { values: options } = parseArgs({
   options: {
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    kills: { type: "string", default: "40" },
+    kills: { type: "string", default: "30" },
     gateways: { type: "string", default: "3" },
     logs: { type: "string" },
   },
