@@ -42,9 +42,12 @@ export const MAX_TOKENS = 200;
 /** The number of serial numbers with distinct usage. */
 export const SERIALS = PROMPTS * MAX_TOKENS;
 
-/** The usage of a request. All are different, so that a record identifies its request. */
+/** The usage of a request. Those of `SERIALS` consecutive requests are different, so that a record identifies its request. */
 export function usageOf(serial: number): BillEntry["usage"] {
-  return { promptTokens: 1 + (serial % PROMPTS), completionTokens: 1 + Math.floor(serial / PROMPTS) };
+  return {
+    promptTokens: 1 + (serial % PROMPTS),
+    completionTokens: 1 + (Math.floor(serial / PROMPTS) % MAX_TOKENS),
+  };
 }
 
 /** The text of a request's message. Its bytes grow by four with `size`, and an estimate of its tokens by one. */

@@ -22,10 +22,10 @@ const ON_ITS_WAY_MS = 100;
 export function checkCredit({ answers, faults, books }: Rejected): Check[] {
   const rejected = answers.filter(({ error }) => error?.type === "insufficient_credits");
   const gone = faults.filter((fault) => fault.isDatabaseGone);
+  const byKey = Map.groupBy(books.records.values(), ({ keyId }) => keyId);
   const spentBefore = (keyId: string, time: number): number =>
-    [...books.records.values()].reduce(
-      (sum, record) =>
-        record.keyId === keyId && record.createdAt <= time ? sum + record.costNanodollars : sum,
+    (byKey.get(keyId) ?? []).reduce(
+      (sum, record) => (record.createdAt <= time ? sum + record.costNanodollars : sum),
       0,
     );
   return [

@@ -1,5 +1,5 @@
 import { type Asked, createAsked } from "../books/asked.ts";
-import { MAX_TOKENS, type PlanName, SERIALS } from "../books/billing-vendor.ts";
+import { MAX_TOKENS, type PlanName } from "../books/billing-vendor.ts";
 import { CLIENT_FACES, sendRequest } from "../books/send-request.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { ClusterPayer } from "./payers.ts";
@@ -57,6 +57,8 @@ const PLANS_DEALT: readonly PlanName[] = [
   "elsewhere",
   "elsewhere",
 ];
+/** A prompt has room for six digits. */
+const MAX_SERIAL = 999_999;
 const LEAVES_ONE_IN = 16;
 /** How long a client reads an endless stream at most: its progress is recorded every second. Milliseconds. */
 const ENDLESS_MS = 2_500;
@@ -100,7 +102,7 @@ export function startClients({ url, payers, count, chance }: ClientsOptions): Cl
   };
 
   const client = async (): Promise<void> => {
-    while (!isOver && asked.length < SERIALS) await askOnce();
+    while (!isOver && asked.length < MAX_SERIAL) await askOnce();
   };
   const ended = Promise.all(Array.from({ length: count }, client));
   return {
