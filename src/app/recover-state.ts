@@ -2,9 +2,8 @@ import type { Log } from "../base/log.ts";
 import { HOUR_MS } from "../base/time.ts";
 import { findUnreadableKeys } from "../core/provider-keys/find-unreadable.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
-import type { DamagedLines } from "../core/usage/journal.ts";
 import { recoverUsage } from "../core/usage/recover-usage.ts";
-import { logRecovery } from "./log-recovery.ts";
+import { logDamagedLines, logRecovery } from "./log-recovery.ts";
 import type { Parts, Platform } from "./wire-up.ts";
 
 /** Completes what an earlier process left unfinished, and logs what the operator must repair. Runs before the first request. */
@@ -21,25 +20,15 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
   await restoreHourlyLimits(parts, now);
 }
 
-/** The most elements of a list in one log line. */
-const MAX_NAMED = { generations: 10, files: 10, keys: 100 };
-
-/** Repeated at each start until the operator removes the files, because no balance includes what the lines recorded. */
-function logDamagedLines(damaged: readonly DamagedLines[], log: Log): void {
-  for (const { file, lines, generations } of damaged.slice(0, MAX_NAMED.files)) {
-    log.error(
-      "lines of the journal were damaged and moved to a file; remove the file once they are dealt with",
-      { file, lines, generations: generations.slice(0, MAX_NAMED.generations) },
-    );
-  }
-}
+/** The most keys in one log line. */
+const MAX_KEYS = 100;
 
 /** Requests that need these keys fail until their master key is configured again or the keys are stored again. */
 function logUnreadableKeys(keys: readonly ProviderKeyRecord[], log: Log): void {
   if (keys.length === 0) return;
   log.error("BYOK keys cannot be decrypted: the master key that encrypted them is missing or has changed", {
     keys: keys.length,
-    named: keys.slice(0, MAX_NAMED.keys).map(({ id, accountId, provider, sealed }) => ({
+    named: keys.slice(0, MAX_KEYS).map(({ id, accountId, provider, sealed }) => ({
       provider_key_id: id,
       account_id: accountId,
       provider,

@@ -2,8 +2,9 @@ import { resolve } from "node:path";
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { RegisteredGateway } from "../core/gateways/gateway-registry.ts";
-import { logRecovery } from "./log-recovery.ts";
-import type { Stores } from "./open-stores.ts";
+import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
+import { logDamagedLines, logRecovery } from "./log-recovery.ts";
+import { journalDirOf, type Stores } from "./open-stores.ts";
 import { type TakenOver, takeOver } from "./take-over.ts";
 
 /** How often gateways that are gone are looked for. Milliseconds. */
@@ -20,10 +21,13 @@ export interface TakeOverParts {
   readonly isLeader: () => Promise<boolean>;
   /** The data directory of this gateway. */
   readonly dataDir: string;
+  /** Gateways that were taken over but for journal entries that this version cannot read. They are not tried again. */
+  readonly unfinished: Set<string>;
 }
 
 /** Takes over the journals of gateways that are gone and whose data directories are on this machine, as on a shared volume. */
-export function takeOverRegularly(parts: TakeOverParts): Timer {
+export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): Timer {
+  const parts = { ...options, unfinished: new Set<string>() };
   const { stores, clock, log } = parts;
   if (!stores.isShared) return { cancel() {} };
   let isRunning = false;
@@ -42,10 +46,10 @@ export function takeOverRegularly(parts: TakeOverParts): Timer {
 
 /** Takes over the gateways that can be taken over now, at most some of them. Does nothing at a gateway that does not lead. */
 export async function takeOverAll(parts: TakeOverParts): Promise<void> {
-  const { stores, dataDir, isLeader } = parts;
+  const { stores, dataDir, isLeader, unfinished } = parts;
   if (!(await isLeader())) return;
   const gone = (await stores.gateways.list()).filter(
-    (one) => !one.isLive && one.dataDir !== resolve(dataDir),
+    (one) => !one.isLive && one.dataDir !== resolve(dataDir) && !unfinished.has(one.id),
   );
   let taken = 0;
   for (const one of gone) {
@@ -53,6 +57,7 @@ export async function takeOverAll(parts: TakeOverParts): Promise<void> {
     const result = await takeOver({ stores, gone: one, action: "gateway takeover" });
     if (result === null) continue;
     taken += 1;
+    if (result.released === null) unfinished.add(one.id);
     logTakeOver(parts.log, one, result);
   }
 }
@@ -65,4 +70,5 @@ function logTakeOver(log: Log, { id, dataDir }: RegisteredGateway, taken: TakenO
     leases_released: released?.length ?? 0,
   });
   logRecovery(taken.recovery, log);
+  logDamagedLines(listDamagedLines(journalDirOf(dataDir)), log);
 }

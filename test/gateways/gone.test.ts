@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { configSchema } from "../../src/app/config-schema.ts";
@@ -9,6 +9,7 @@ import { takeOverAll, takeOverRegularly } from "../../src/app/take-over-regularl
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { RegisteredGateway } from "../../src/core/gateways/gateway-registry.ts";
+import { checksum } from "../../src/storage/journal/checksum.ts";
 import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { createMemoryLog } from "../support/gateway.ts";
@@ -57,6 +58,7 @@ describe.skipIf(POSTGRES_BIN === null)("a gateway of a shared database that is g
   beforeEach(async () => {
     url = await server.createMigratedDatabase();
     vendor.perform(healthy("Alpha"));
+    unfinished = new Set();
     database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });
     folder = mkdtempSync(join(tmpdir(), "gateway-gone-"));
     const config = configSchema.parse({ database: { url }, data_dir: folder });
@@ -106,9 +108,10 @@ describe.skipIf(POSTGRES_BIN === null)("a gateway of a shared database that is g
   async function takeOverHere() {
     const { log, lines } = createMemoryLog();
     const parts = { stores, clock: systemClock, log, isLeader: async () => true, dataDir: folder };
-    await takeOverAll(parts);
+    await takeOverAll({ ...parts, unfinished });
     return lines;
   }
+  let unfinished: Set<string>;
   const readBalance = async () => {
     const [row] = await database.run<{ amount: string; leased: string }>(
       "SELECT amount, leased FROM balances WHERE account_id = $1",
@@ -189,6 +192,22 @@ describe.skipIf(POSTGRES_BIN === null)("a gateway of a shared database that is g
     gateway = await site.start(gateway.key);
     expect((await readBalance()).amount).toBe(CREDITS - COST - partial);
     expect((await findGateway()).id).toBe(gatewayId);
+  });
+
+  test("its leases stay, and it is tried once, if its journal has entries that this version cannot read", async () => {
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+    await gateway.kill();
+    const entry = JSON.stringify({ v: 99, kind: "something new" });
+    const line = `${checksum(Buffer.from(entry))} ${entry}\n`;
+    appendFileSync(join(site.dataDir, "journal", "00000099.log"), line);
+    await letTimePass();
+    const [first] = await takeOverHere();
+    expect(first?.event).toStartWith("took over the journal");
+    expect(await takeOverHere()).toEqual([]);
+    expect((await stores.gateways.list()).map(({ id }) => id)).toEqual([gatewayId]);
+    expect(await readBalance()).toMatchObject({ amount: CREDITS - COST });
+    expect((await readBalance()).leased).toBeGreaterThan(0);
+    gateway = await site.start(gateway.key);
   });
 
   test("only the leading gateway takes over, and looks every ten seconds", async () => {
