@@ -135,8 +135,8 @@ export class SimulatedGateway {
         held = this.book.grow(id, Math.ceil(cost * share));
         write(null);
       });
-    this.process.clock.after(lastsMs, () => {
-      held = this.book.grow(id, cost);
+    this.process.clock.after(lastsMs, async () => {
+      held = await this.book.growSoon(id, cost);
       const charged = Math.min(cost, held);
       write(charged);
       this.book.settle(id, charged);
