@@ -52,6 +52,11 @@ const STATEMENT_MS = 5_000;
 const ANSWER_MS = 1_000;
 /** A transaction of several statements has so many times the time of one. */
 const TRANSACTION_STATEMENTS = 3;
+/**
+ * The server ends a transaction that waits so long for its next statement. A process that is paused, or whose connection has broken
+ * without the server's knowledge, would keep its locks for as long, and others could not even start. Milliseconds.
+ */
+const IDLE_MS = 10_000;
 const CONNECT_S = 3;
 /** Calls in progress, most of which wait for a connection. Beyond it calls fail at once. */
 const MAX_CALLS = 1_000;
@@ -176,8 +181,16 @@ function openPool({ url, maxConnections, isPooled, statementMs = STATEMENT_MS }:
     max: maxConnections,
     connectionTimeout: CONNECT_S,
     prepare: !isPooled,
-    ...(isPooled ? {} : { connection: { application_name: "gateway", statement_timeout: statementMs } }),
+    ...(isPooled ? {} : { connection: describeConnection(statementMs) }),
   });
+}
+
+function describeConnection(statementMs: number) {
+  return {
+    application_name: "gateway",
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: IDLE_MS,
+  };
 }
 
 /** Returns the SQLSTATE code that the server gave as the reason of an error; null for any other error. */

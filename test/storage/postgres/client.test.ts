@@ -71,6 +71,14 @@ describe.skipIf(POSTGRES_BIN === null)("the PostgreSQL client", () => {
     expect([...(await sql.run<{ note: string }>("SELECT note FROM notes"))]).toEqual([{ note: "kept" }]);
   });
 
+  test("the server ends statements after five seconds, and transactions that wait ten for their next statement", async () => {
+    const names = ["statement_timeout", "idle_in_transaction_session_timeout"];
+    const found = await Promise.all(
+      names.map((name) => sql.run<{ setting: string }>("SELECT current_setting($1) AS setting", [name])),
+    );
+    expect(found.map(([row]) => row?.setting)).toEqual(["5s", "10s"]);
+  });
+
   test("every caller gets its own rows when novel, repeated and failing statements share connections", async () => {
     const chance = createSeededRandom(33_665);
     const calls = Array.from({ length: 900 }, async (_, value) => {
