@@ -2,7 +2,7 @@ import { setDiskFullOf } from "../support/full-disk.ts";
 import { type GatewayProcess, makeSite, type Site } from "../support/gateway-process.ts";
 
 /** A store that is away keeps a gateway from starting. Milliseconds. */
-const START_MS = 60_000;
+const START_MS = 120_000;
 const RESTART_MS = 200;
 /** How much of a process's output explains its end. Characters. */
 const SHOWN = 600;
@@ -42,7 +42,7 @@ export class GatewayNode {
     return this.processes.map((process) => process.printed()).join("\n");
   }
 
-  /** Starts a process, again and again until one listens, as a supervisor does. Rejects after a minute. */
+  /** Starts a process, again and again until one listens, as a supervisor does. Rejects after two minutes. */
   async start(): Promise<void> {
     const until = Date.now() + START_MS;
     for (;;) {
@@ -50,7 +50,7 @@ export class GatewayNode {
         this.watch(await this.site.start(""));
         return;
       } catch (error) {
-        if (Date.now() > until) throw error;
+        if (Date.now() > until) throw new Error(`${this.name}: ${error}`);
         await Bun.sleep(RESTART_MS);
       }
     }
