@@ -276,10 +276,6 @@ export const MIGRATIONS: readonly string[] = [
       UNION ALL SELECT -amount FROM transfers WHERE from_account = balances.account_id AND kind <> 'usage'
     ));
   `,
-  // Lists of an account's generations.
-  `
-  CREATE INDEX generations_account ON generations (account_id, id);
-  `,
   // Generations and charges that the retention policy has deleted.
   `
   -- One row: the generations with lower ids were deleted, apart from open ones.
