@@ -1,0 +1,79 @@
+/**
+ * `bun bench/rows/run.ts`: fills a PostgreSQL server of its own with generations, measures lists of them, and what it costs to save
+ * more. See README.md.
+ */
+import { loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { systemClock } from "../../src/base/clock.ts";
+import { dayOf } from "../../src/base/time.ts";
+import { connectPostgres } from "../../src/storage/postgres/client.ts";
+import { startTestPostgres } from "../../test/support/postgres.ts";
+import { type Filling, fill } from "./fill.ts";
+import { explainList, measureList } from "./measure-list.ts";
+import { measureSave } from "./measure-save.ts";
+
+const HOUR_MS = 3_600_000;
+
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: "string", default: "1000000" },
+    days: { type: "string", default: "100" },
+    "record-bytes": { type: "string", default: "200" },
+    charges: { type: "boolean", default: false },
+  },
+});
+
+const days = Number(options.days);
+const filling: Filling = {
+  firstDay: dayOf(systemClock.now()) - days,
+  days,
+  rowsPerDay: Math.ceil(Number(options.rows) / days),
+  accounts: 10_000,
+  recordBytes: Number(options["record-bytes"]),
+  hasCharges: options.charges,
+};
+
+// Filling writes no log: the server is removed at the end.
+const server = await startTestPostgres({
+  wal_level: "minimal",
+  max_wal_senders: 0,
+  shared_buffers: "1GB",
+  max_wal_size: "4GB",
+  checkpoint_timeout: "30min",
+});
+try {
+  const url = await server.createMigratedDatabase();
+  const connection = { url, maxConnections: 4, isPooled: false, clock: systemClock };
+  const database = connectPostgres(connection);
+  const maintenance = connectPostgres({ ...connection, maxConnections: 1, statementMs: HOUR_MS });
+  console.log("save (µs of processor time a record)");
+  console.table(roundAll(await measureSave(database)));
+  const begun = performance.now();
+  await fill(maintenance, filling);
+  await maintenance.run("ANALYZE generations");
+  const [size] = await maintenance.run<{ size: string }>(
+    "SELECT pg_size_pretty(pg_database_size(current_database())) AS size",
+  );
+  console.log(
+    `${days} × ${filling.rowsPerDay} rows in ${Math.round((performance.now() - begun) / 1_000)} s: ${size?.size}`,
+  );
+  console.log(`lists (ms), load average ${loadavg()[0]?.toFixed(1)}`);
+  console.table(roundAll(await measureList(database, filling)));
+  console.log(await explainList(database, filling));
+  await maintenance.close();
+  await database.close();
+} finally {
+  await server.remove();
+}
+
+/** Rounds the figures to hundredths. */
+function roundAll(figures: readonly object[]) {
+  return figures.map((figure) =>
+    Object.fromEntries(
+      Object.entries(figure).map(([name, value]) => [
+        name,
+        typeof value === "number" ? Number(value.toFixed(2)) : value,
+      ]),
+    ),
+  );
+}
