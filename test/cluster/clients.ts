@@ -52,6 +52,7 @@ const PLANS_DEALT: readonly PlanName[] = [
   ...Array<PlanName>(10).fill("quick"),
   ...Array<PlanName>(8).fill("spaced"),
   "endless",
+  "endless",
   "broken",
   "refused",
   "elsewhere",
@@ -61,7 +62,7 @@ const PLANS_DEALT: readonly PlanName[] = [
 const MAX_SERIAL = 999_999;
 const LEAVES_ONE_IN = 16;
 /** How long a client reads an endless stream at most: its progress is recorded every second. Milliseconds. */
-const ENDLESS_MS = 2_500;
+const ENDLESS_MS = 3_500;
 /** The longest that a client waits for an answer, as one of a gateway that is paused. Milliseconds. */
 const PATIENCE_MS = 10_000;
 /** The longest pause after an answer. A machine that is overloaded would fail requests by itself. Milliseconds. */
