@@ -8,11 +8,13 @@ import type { Redis } from "./client.ts";
 
 const TTL_MS = 3_600_000;
 /** A larger turn is not stored. Characters of its JSON. */
-const MAX_TURN_CHARS = 500_000;
-/** Turns that one request may have back; those of its last names. */
+const MAX_TURN_CHARS = 128_000;
+/** Turns that one request may have back, the last ones first. */
 const MAX_TURNS = 100;
-/** Turns in one command, so that none takes the server long. */
-const TURNS_PER_COMMAND = 10;
+/** No more are read after so many characters of a request's turns. */
+const MAX_READ_CHARS = 2_000_000;
+/** Turns in one command: rate limits wait for its answer on the same connection. */
+const TURNS_PER_COMMAND = 8;
 const ID_BYTES = 12;
 const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();
 
@@ -78,7 +80,8 @@ class RedisConversationStore implements ConversationStore {
     if (!this.options.redis.isAvailable) return NOTHING;
     const tag = this.tagOf(scope);
     const ids = await this.readAll(callIds.map((callId) => this.nameOf(tag, callId)));
-    const turns = await this.readTurns(tag, [...new Set(ids)].filter((id) => id !== null).slice(-MAX_TURNS));
+    const known = [...new Set(ids)].filter((id) => id !== null);
+    const turns = await this.readTurns(tag, known.reverse().slice(0, MAX_TURNS));
     const recalled = new Map<string, CalledTurn>();
     callIds.forEach((callId, at) => {
       const turn = turns.get(ids[at] ?? "");
@@ -88,16 +91,18 @@ class RedisConversationStore implements ConversationStore {
   }
 
   private async readTurns(tag: string, ids: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
-    const groups: string[][] = [];
-    for (let at = 0; at < ids.length; at += TURNS_PER_COMMAND)
-      groups.push(ids.slice(at, at + TURNS_PER_COMMAND));
-    const found = await Promise.all(groups.map((group) => this.readAll(group.map((id) => turnKey(tag, id)))));
     const turns = new Map<string, CalledTurn>();
-    found.flat().forEach((sealed, at) => {
-      const id = ids[at] as string;
-      const turn = sealed === null ? null : this.open(sealed, id);
-      if (turn !== null) turns.set(id, turn);
-    });
+    let chars = 0;
+    for (let at = 0; at < ids.length && chars < MAX_READ_CHARS; at += TURNS_PER_COMMAND) {
+      const group = ids.slice(at, at + TURNS_PER_COMMAND);
+      const found = await this.readAll(group.map((id) => turnKey(tag, id)));
+      group.forEach((id, index) => {
+        const sealed = found[index] ?? null;
+        chars += sealed?.length ?? 0;
+        const turn = sealed === null ? null : this.open(sealed, id);
+        if (turn !== null) turns.set(id, turn);
+      });
+    }
     return turns;
   }
 

@@ -65,12 +65,17 @@ describe.skipIf(REDIS_SERVER === null)("the conversation store on Redis", () => 
     away.close();
   });
 
-  test("a turn beyond the bound is not stored, and many turns are recalled in one call", async () => {
+  test("a turn beyond the bound is not stored, and of many turns the last ones are recalled", async () => {
     const store = createStore("bounds");
-    await store.rememberTurn("acct_a", turnOf("x".repeat(600_000), "call_large"));
+    await store.rememberTurn("acct_a", turnOf("x".repeat(130_000), "call_large"));
     expect((await store.recallTurns("acct_a", ["call_large"])).size).toBe(0);
     const callIds = Array.from({ length: 60 }, (_, at) => `call_${at}`);
     for (const callId of callIds) await store.rememberTurn("acct_a", turnOf("a thought", callId));
     expect([...(await store.recallTurns("acct_a", callIds)).keys()]).toEqual(callIds);
+    const large = Array.from({ length: 40 }, (_, at) => `call_large_${at}`);
+    for (const callId of large) await store.rememberTurn("acct_a", turnOf("x".repeat(120_000), callId));
+    const recalled = [...(await store.recallTurns("acct_a", large)).keys()];
+    expect(recalled.length).toBeLessThan(large.length);
+    expect(recalled).toEqual(large.slice(-recalled.length));
   });
 });
