@@ -1,6 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
 import type { Clock } from "../../base/clock.ts";
-import type { Repeat } from "../guard-store.ts";
 
 /** The pause between two attempts. Milliseconds. */
 const PAUSE_MS = 100;
@@ -11,7 +10,7 @@ const MAX_FAILURES = 42;
  * Repeats calls of a store, for at most about five seconds, while another process writes to the database. Waiting inside SQLite would
  * block the event loop. Each method of a store must write in one transaction or one statement.
  */
-export function repeatWhileBusy(clock: Clock): Repeat {
+export function repeatWhileBusy(clock: Clock): (error: unknown, failures: number) => Promise<boolean> {
   return async (error, failures) => {
     if (!isBusy(error) || failures >= MAX_FAILURES) return false;
     // The timers of the clock let the process end.
