@@ -32,6 +32,21 @@ export function shareOf(scope: LimitScope, live: LiveGateways | null): LimitScop
   };
 }
 
+/** Returns a scope whose limits are counted and reject nothing. */
+export function withoutBounds({ source, id, limit, requestsPerHour }: LimitScope): LimitScope {
+  const none = (bound: number | null): number | null => (bound === null ? null : Number.POSITIVE_INFINITY);
+  return {
+    source,
+    id,
+    limit: {
+      requestsPerMinute: none(limit.requestsPerMinute),
+      tokensPerMinute: none(limit.tokensPerMinute),
+      concurrent: none(limit.concurrent),
+    },
+    ...(requestsPerHour === undefined ? {} : { requestsPerHour: Number.POSITIVE_INFINITY }),
+  };
+}
+
 /** A function that returns a share of at least `least`, or 0. A limit of less than twice `least` belongs to one gateway. */
 type Share = <Limit extends number | null>(limit: Limit, least: number) => Limit;
 

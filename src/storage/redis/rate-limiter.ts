@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { StoreError } from "../../base/store-error.ts";
-import { type FindLiveGateways, shareOf } from "../../core/limits/limit-share.ts";
+import { type FindLiveGateways, shareOf, withoutBounds } from "../../core/limits/limit-share.ts";
 import { MemoryRateLimiter } from "../../core/limits/memory-rate-limiter.ts";
 import type {
   LimitDecision,
@@ -238,18 +238,4 @@ export class RedisRateLimiter implements RateLimiter {
     }
     return changes;
   }
-}
-
-function withoutBounds({ source, id, limit, requestsPerHour }: LimitScope): LimitScope {
-  const none = (bound: number | null): number | null => (bound === null ? null : Number.POSITIVE_INFINITY);
-  return {
-    source,
-    id,
-    limit: {
-      requestsPerMinute: none(limit.requestsPerMinute),
-      tokensPerMinute: none(limit.tokensPerMinute),
-      concurrent: none(limit.concurrent),
-    },
-    ...(requestsPerHour === undefined ? {} : { requestsPerHour: Number.POSITIVE_INFINITY }),
-  };
 }
