@@ -109,6 +109,8 @@ test.skipIf(POSTGRES_BIN === null)(
       const ready = await fetch(`${site.gateway.url}/readyz`);
       return ready.status === 503 && (await ready.text()).includes("requests with a key are rejected");
     });
+    // The requests that began before.
+    await site.serve(1);
     site.takeStatuses();
     await site.serve(5);
     expect([...site.takeStatuses().keys()]).toEqual([503]);
