@@ -34,9 +34,7 @@ function start({ process: index }: { readonly process?: number }): Promise<void>
   const config = loadConfig(process.env);
   if (index !== undefined) return startChildProcess(config, index);
   const count = countProcesses(config);
-  return count === 1
-    ? startOne({ ...config, server: { ...config.server, processes: 1 } })
-    : startProcesses(config, count);
+  return count === 1 ? startOne(config) : startProcesses(config, count);
 }
 
 async function startOne(config: Config): Promise<void> {

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
 import { scheduleRefresh } from "../../src/app/schedule-refresh.ts";
 import type { CatalogManager } from "../../src/core/catalog/catalog-manager.ts";
-import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
-import { lockFile } from "../../src/storage/sqlite/data-lock.ts";
-import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel, sourceText } from "../catalog/source-fixture.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
+import { withStoresOf } from "../support/money.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { openTestStores } from "../support/test-stores.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 
 const HOUR_MS = 3_600_000;
@@ -51,7 +49,7 @@ async function start(catalog: object = {}, options: TestGatewayOptions = {}): Pr
   };
   const gateway = await startTestGateway({
     clock: { ...clock, now: () => clock.now() + leapt },
-    dataDir: seedCatalog(FIRST),
+    dataDir: options.dataDir ?? (await seedCatalog(FIRST)),
     yaml: JSON.stringify(config),
     environment: { OPENAI_API_KEY: "sk-test-openai-0001" },
     ...options,
@@ -94,33 +92,36 @@ function ask({ gateway }: Pick<Place, "gateway">, id: string): Promise<Response>
   return postChat(gateway, { model: id, messages: [{ role: "user", content: "Hello!" }] });
 }
 
-function readCatalog({ gateway }: Pick<Place, "gateway">): string {
-  return readFileSync(join(gateway.dataDir, CATALOG_FILE), "utf8");
+/** Returns the stored catalog as text. */
+async function readCatalog({ gateway }: Pick<Place, "gateway">): Promise<string> {
+  return JSON.stringify(await withStoresOf(gateway, ({ catalog }) => catalog.readCatalog()));
 }
 
 describe("scheduled refreshes", () => {
   /** Advances the clock to the next refresh and waits for its end. */
   async function awaitRefresh({ gateway, clock }: Place): Promise<void> {
-    while (!isRefreshing(gateway)) {
+    while (!(await isRefreshing(gateway))) {
       clock.leap(10_000);
       await turnEventLoop(1);
     }
-    await waitFor(() => (isRefreshing(gateway) ? null : true));
+    await waitFor(async () => ((await isRefreshing(gateway)) ? null : true));
     await turnEventLoop(3);
   }
 
-  function isRefreshing({ dataDir }: TestGateway): boolean {
-    const lock = lockFile(join(dataDir, "refresh-lock.db"));
-    lock?.release();
-    return lock === null;
+  function isRefreshing(gateway: TestGateway): Promise<boolean> {
+    return withStoresOf(gateway, async ({ leases }) => {
+      const lease = await leases.acquire({ name: "refresh", owner: "test", durationMs: 60_000 });
+      await lease?.release();
+      return lease === null;
+    });
   }
 
   test("An invalid source changes nothing and is logged once per reason; a valid one is used.", async () => {
     source.serve(FIRST);
     const place = await start({ refresh_hours: 0.02, source_bytes: 20_000 });
-    const before = readCatalog(place);
+    const before = await readCatalog(place);
     place.clock.advance(119_000);
-    expect(isRefreshing(place.gateway)).toBe(false);
+    expect(await isRefreshing(place.gateway)).toBe(false);
     const whole = sourceText(FIRST);
     const cases: [string, () => Response][] = [
       ["is not JSON", () => new Response(`${whole.slice(0, -1)},}`)],
@@ -141,7 +142,7 @@ describe("scheduled refreshes", () => {
     );
     for (const [index, [reason]] of cases.entries())
       expect(warnings[index]?.fields["detail"]).toContain(reason);
-    expect(readCatalog(place)).toBe(before);
+    expect(await readCatalog(place)).toBe(before);
     expect((await admin(place, "GET", "")).data["problem"]).toContain("would leave 1 of 4 models");
 
     source.serve({ openai: [...(FIRST["openai"] ?? []), model("gpt-e")] });
@@ -397,26 +398,27 @@ test("announced prices determine the order of deployments from their date on", a
 describe("a refresh on request", () => {
   test("is rejected while another process refreshes", async () => {
     const place = await start();
-    const leases = new FileLeases(place.gateway.dataDir, place.clock);
-    const lease = await leases.acquire({ name: "refresh", owner: "command_a", durationMs: 60_000 });
-    const before = readCatalog(place);
+    const stores = await openTestStores(place.gateway.dataDir);
+    const lease = await stores.leases.acquire({ name: "refresh", owner: "command_a", durationMs: 60_000 });
+    const before = await readCatalog(place);
     source.serve({ openai: [...(FIRST["openai"] ?? []), model("gpt-e")] });
     expect((await admin(place, "POST", "/refresh", {})).status).toBe(409);
     expect((await admin(place, "POST", "/changes/all/approve")).status).toBe(409);
-    expect(readCatalog(place)).toBe(before);
+    expect(await readCatalog(place)).toBe(before);
     await lease?.release();
+    await stores.close();
     expect((await refresh(place)).written).toBe(true);
     await place.gateway.stop();
   });
 
   test("as a dry run lists the changes without making them, for the operator only", async () => {
     const place = await start();
-    const before = readCatalog(place);
+    const before = await readCatalog(place);
     source.serve({ openai: [...(FIRST["openai"] ?? []), model("gpt-e")] });
     const dry = await admin(place, "POST", "/refresh", { dry_run: true });
     expect(dry.data).toMatchObject({ written: false, added: 1 });
     expect(dry.data["difference"]).toContain("+ openai/gpt-e");
-    expect(readCatalog(place)).toBe(before);
+    expect(await readCatalog(place)).toBe(before);
     source.serve(() => new Response("oops", { status: 500 }));
     expect((await admin(place, "POST", "/refresh", {})).status).toBe(502);
     expect((await callAdmin(place.gateway, place.gateway.key, "GET", "/catalog")).status).toBe(403);

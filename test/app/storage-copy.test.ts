@@ -54,7 +54,7 @@ beforeAll(async () => {
   postgres = await startTestPostgres();
   vendor = startVendor(healthy("Alpha"));
   workspace = createWorkspace();
-  dataDir = seedCatalog({ openai: ["gpt-4", "gpt-4o"].map((id) => sourceModel(id)) });
+  dataDir = await seedCatalog({ openai: ["gpt-4", "gpt-4o"].map((id) => sourceModel(id)) });
   const gateway = await startTestGateway({ dataDir, yaml: yaml() });
   used = await useGateway(gateway);
   await gateway.stop({ keepData: true });

@@ -1,21 +1,21 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatImportedCatalog } from "../../src/core/catalog/format-catalog.ts";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
-import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
-import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
+import { openTestStores } from "../support/test-stores.ts";
 import { shippedRules, sourceText } from "./source-fixture.ts";
 
 /** Models of a source by provider. */
 export type SourceModels = Record<string, Record<string, unknown>[]>;
 
 /** Creates a data directory with a catalog that was imported from a source with these models. Returns its path. */
-export function seedCatalog(models: SourceModels): string {
+export async function seedCatalog(models: SourceModels): Promise<string> {
   const imported = importModelsDev(sourceText(models), shippedRules);
   if ("rejected" in imported) throw new Error(imported.rejected);
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-refresh-"));
-  writeFileAtomically(join(dataDir, CATALOG_FILE), formatImportedCatalog("a test", imported.models));
+  const stores = await openTestStores(dataDir);
+  await stores.catalog.writeCatalog({ source: "a test", models: imported.models });
+  await stores.close();
   return dataDir;
 }
 

@@ -12,6 +12,7 @@ import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
+import { databaseVariables } from "../support/test-databases.ts";
 import { openTestStores } from "../support/test-stores.ts";
 
 /** The resources that commands can name. */
@@ -116,7 +117,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
 const OTHER_COMMANDS = [({ generation }: Scene) => ["generation", generation]];
 
 const MODELS = ["gpt-a", "gpt-b"] as const;
-const dataDir = seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });
+const dataDir = await seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });
 /** A source whose prices have jumped. */
 const source = startSource({
   openai: MODELS.map((id) => sourceModel(id, { cost: { input: 9, output: 2 } })),
@@ -127,6 +128,7 @@ let scene: Scene;
 beforeAll(async () => {
   for (const name of Object.keys(process.env)) if (name.startsWith("GATEWAY_")) delete process.env[name];
   process.env["GATEWAY_DATA_DIR"] = dataDir;
+  Object.assign(process.env, await databaseVariables(dataDir));
   process.env["GATEWAY_SECRETS_KEY"] = MASTER_KEY;
   const configFile = join(dataDir, "gateway.yaml");
   writeFileSync(configFile, JSON.stringify({ catalog: { source: source.url } }));
@@ -149,6 +151,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   for (const name of Object.keys(process.env)) if (name.startsWith("GATEWAY_")) delete process.env[name];
+  delete process.env["DATABASE_URL"];
   Object.assign(process.env, environment);
   source.stop();
   rmSync(dataDir, { recursive: true, force: true });

@@ -1,10 +1,10 @@
-import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
 import { shareOf } from "../support/long-run.ts";
 import { postRawChat } from "../support/raw-client.ts";
+import { queryTables } from "../support/test-tables.ts";
 import { closing, healthy, opening, textOf, type Vendor } from "../support/vendor.ts";
 import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
 
@@ -27,15 +27,12 @@ const messages = [{ role: "user", content: "Hello!" }];
 const GENERATION_ID = /x-gateway-generation-id: (gen_\w+)/i;
 
 /** Reads all generation records. */
-function readRecords(): { id: string; outcome: string; cost: number }[] {
-  const database = new Database(join(site.dataDir, "gateway.db"), { readonly: true });
-  try {
-    return database
-      .query("SELECT id, outcome, json_extract(record, '$.costNanodollars') AS cost FROM generations")
-      .all() as ReturnType<typeof readRecords>;
-  } finally {
-    database.close();
-  }
+async function readRecords(): Promise<{ id: string; outcome: string; cost: number }[]> {
+  const rows = await queryTables<{ record: string }>(site.dataDir, "SELECT record FROM generations");
+  return rows.map(({ record }) => {
+    const { id, outcome, costNanodollars: cost } = JSON.parse(record) as UsageRecord;
+    return { id, outcome, cost };
+  });
 }
 
 describe("the start after kill -9", () => {
@@ -125,7 +122,7 @@ describe("a gateway that is killed", () => {
     const second = await start(first.key);
     expect(await fetchGeneration(second, id)).toMatchObject({ outcome: "completed" });
     expect(await fetchGeneration(second, forged)).toBeNull();
-    expect(readRecords()).toHaveLength(1);
+    expect(await readRecords()).toHaveLength(1);
   });
 });
 
@@ -200,7 +197,7 @@ describe("a gateway under load", () => {
     }
     for (const seen of all) expectRecorded(seen, await fetchGeneration(gateway, seen.id));
     await gateway.terminate();
-    const records = readRecords();
+    const records = await readRecords();
     // Some kills must have happened during streams, or the test proves nothing.
     expect(all.filter((seen) => !seen.isWhole).length).toBeGreaterThan(KILLS);
     expect(records.length).toBeGreaterThanOrEqual(all.length);

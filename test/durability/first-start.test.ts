@@ -5,9 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { createTestClock } from "../support/test-clock.ts";
+import { databaseVariables, ON_POSTGRES } from "../support/test-databases.ts";
 import { openTestStores } from "../support/test-stores.ts";
 
 let dataDir: string;
@@ -19,9 +21,11 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
-function start(environment: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
-  const all = { GATEWAY_PORT: "0", GATEWAY_DATA_DIR: dataDir, ...environment };
-  const platform = { clock: createTestClock(), random: createSystemRandom(), log: SILENT, environment: all };
+async function start(environment: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
+  const variables = await databaseVariables(dataDir);
+  const all = { GATEWAY_PORT: "0", GATEWAY_DATA_DIR: dataDir, ...variables, ...environment };
+  const clocks = { clock: createTestClock(), databaseClock: systemClock };
+  const platform = { ...clocks, random: createSystemRandom(), log: SILENT, environment: all };
   return startGateway(checkConfig("server: {drain_notice_ms: 0}", "gateway.yaml", all), platform);
 }
 
@@ -57,27 +61,34 @@ async function refuseInferenceKeys(refuses: boolean): Promise<void> {
 }
 
 describe("a first start that fails", () => {
-  test("a first start that failed between its two keys is repeated: both keys are shown, and no other key is valid", async () => {
-    await refuseInferenceKeys(true);
-    await expect(start()).rejects.toThrow("disk full");
-    expect(await listLive()).toEqual(["management"]);
-    await refuseInferenceKeys(false);
-    const second = await start();
-    expect(second.firstStart?.managementKey).toStartWith("gw_");
-    expect(await statusOf(second, second.firstStart?.inferenceKey)).toBe(LET_IN);
-    await second.stop();
-    expect(await listLive()).toEqual(["inference", "management"]);
-  });
+  test.skipIf(ON_POSTGRES)(
+    "a first start that failed between its two keys is repeated: both keys are shown, and no other key is valid",
+    async () => {
+      await refuseInferenceKeys(true);
+      await expect(start()).rejects.toThrow("disk full");
+      expect(await listLive()).toEqual(["management"]);
+      await refuseInferenceKeys(false);
+      const second = await start();
+      expect(second.firstStart?.managementKey).toStartWith("gw_");
+      expect(await statusOf(second, second.firstStart?.inferenceKey)).toBe(LET_IN);
+      await second.stop();
+      expect(await listLive()).toEqual(["inference", "management"]);
+    },
+  );
 
-  test("a first start that failed before its keys were shown is repeated, and the earlier keys are not valid", async () => {
-    const first = await start();
-    await first.stop();
-    const second = await start();
-    expect(await statusOf(second, second.firstStart?.inferenceKey)).toBe(LET_IN);
-    expect(await statusOf(second, first.firstStart?.inferenceKey)).toBe(401);
-    await second.stop();
-    expect(await listLive()).toEqual(["inference", "management"]);
-  });
+  // On a shared database the next start waits for the lease of the first.
+  test.skipIf(ON_POSTGRES)(
+    "a first start that failed before its keys were shown is repeated, and the earlier keys are not valid",
+    async () => {
+      const first = await start();
+      await first.stop();
+      const second = await start();
+      expect(await statusOf(second, second.firstStart?.inferenceKey)).toBe(LET_IN);
+      expect(await statusOf(second, first.firstStart?.inferenceKey)).toBe(401);
+      await second.stop();
+      expect(await listLive()).toEqual(["inference", "management"]);
+    },
+  );
 
   test("a repeated first start revokes no key that the operator created meanwhile", async () => {
     await (await start()).stop();

@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +9,7 @@ import { fetchRecord } from "../faults/two-vendors.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway } from "../support/gateway.ts";
 import { createTestClock } from "../support/test-clock.ts";
+import { queryTables } from "../support/test-tables.ts";
 
 let dir: string;
 
@@ -84,12 +84,11 @@ describe("journal entries that this version cannot read", () => {
     await response.text();
     await first.stop({ keepData: true });
     // The state after a crash: a record that is not in the database, and lines of a later version.
-    const database = new Database(join(dir, "gateway.db"));
-    const { record } = database.query("SELECT record FROM generations").get() as { record: string };
-    database.exec("DELETE FROM generations");
-    database.close();
+    const [saved] = await queryTables<{ record: string }>(dir, "SELECT record FROM generations");
+    await queryTables(dir, "DELETE FROM generations");
     const journal = openFileJournal(join(dir, "journal"));
-    for (const entry of [...UNREADABLE, `{"v":1,"kind":"usage","usage":${record}}`]) journal.append(entry);
+    for (const entry of [...UNREADABLE, `{"v":1,"kind":"usage","usage":${saved?.record}}`])
+      journal.append(entry);
     journal.close();
     for (let start = 0; start < 3; start++) {
       const gateway = await startTestGateway({ dataDir: dir, key: first.key });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   source = startSource(models({ input: 9, output: 2 }));
   gateway = await startTestGateway({
-    dataDir: seedCatalog(models({ input: 1, output: 2 })),
+    dataDir: await seedCatalog(models({ input: 1, output: 2 })),
     yaml: JSON.stringify({
       sandbox: "on",
       billing: { webhook_secret: WEBHOOK_SECRET },

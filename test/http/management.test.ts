@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type AccountTools, type ApiAnswer, callAdmin, createAccountTools } from "../support/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { ON_POSTGRES } from "../support/test-databases.ts";
+import { queryTables } from "../support/test-tables.ts";
 
 let gateway: TestGateway;
 let clock: TestClock;
@@ -342,10 +344,10 @@ describe("a POST with an Idempotency-Key", () => {
     expect(first.status).toBe(201);
     const again = await post("key-1", { name: "k" }, gateway.adminKey, "/keys");
     expectError(again, 409, "conflict", /secret/);
-    const database = new Database(join(gateway.dataDir, "gateway.db"), { readonly: true });
-    const rows = JSON.stringify(database.query("SELECT * FROM kept_answers").all());
-    database.close();
-    expect(rows).not.toContain(first.body["key"] as string);
+    const rows = ON_POSTGRES
+      ? await queryTables(gateway.dataDir, "SELECT * FROM stored_responses")
+      : await queryTables(gateway.dataDir, "SELECT * FROM kept_answers");
+    expect(JSON.stringify(rows)).not.toContain(first.body["key"] as string);
   });
 
   test.each(["", "x".repeat(256), "two words"])("is rejected with the invalid key %p", async (name) => {
@@ -402,17 +404,21 @@ describe("the audit log", () => {
     expect(rest.body["next"]).toBeNull();
   });
 
-  test("is valid until its table is modified directly, and then names the first broken entry", async () => {
-    const verify = async () => (await call("GET", "/audit/verify")).data;
-    await create.user();
-    const whole = await verify();
-    const { rows } = await list();
-    expect(whole).toMatchObject({ holds: true, broken_at: null, last_hash: rows[0]?.["hash"] } as never);
-    const database = new Database(join(gateway.dataDir, "gateway.db"));
-    expect(() => database.exec("UPDATE audit_log SET action = 'x'")).toThrow("never changed");
-    expect(() => database.exec("DELETE FROM audit_log")).toThrow("never taken back");
-    database.exec("DROP TRIGGER audit_log_stays; UPDATE audit_log SET changes = '{}' WHERE place = 3");
-    expect(await verify()).toMatchObject({ holds: false, broken_at: 3, entries: 2 } as never);
-    database.close();
-  });
+  // The trigger of PostgreSQL is tested with its store.
+  test.skipIf(ON_POSTGRES)(
+    "is valid until its table is modified directly, and then names the first broken entry",
+    async () => {
+      const verify = async () => (await call("GET", "/audit/verify")).data;
+      await create.user();
+      const whole = await verify();
+      const { rows } = await list();
+      expect(whole).toMatchObject({ holds: true, broken_at: null, last_hash: rows[0]?.["hash"] } as never);
+      const database = new Database(join(gateway.dataDir, "gateway.db"));
+      expect(() => database.exec("UPDATE audit_log SET action = 'x'")).toThrow("never changed");
+      expect(() => database.exec("DELETE FROM audit_log")).toThrow("never taken back");
+      database.exec("DROP TRIGGER audit_log_stays; UPDATE audit_log SET changes = '{}' WHERE place = 3");
+      expect(await verify()).toMatchObject({ holds: false, broken_at: 3, entries: 2 } as never);
+      database.close();
+    },
+  );
 });

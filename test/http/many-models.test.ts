@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import path, { join } from "node:path";
+import { join } from "node:path";
 import { buildServing } from "../../src/app/build-serving.ts";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
@@ -11,10 +11,10 @@ import type { ModelRecord } from "../../src/core/catalog/records.ts";
 import { findModelProblems, parseImportedCatalog } from "../../src/core/catalog/validate-catalog.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
-import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
 import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createAccountTools } from "../support/management.ts";
+import { withStoresOf } from "../support/money.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { threadTimeMs } from "../support/thread-time.ts";
 
@@ -54,7 +54,7 @@ let gateway: TestGateway;
 let narrowKey: string;
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-many-"));
-  writeFileSync(join(dataDir, CATALOG_FILE), formatImportedCatalog("a test", models));
+  await withStoresOf({ dataDir }, ({ catalog }) => catalog.writeCatalog({ source: "a test", models }));
   // With the system clock, the lists may be prepared in the background while a test counts.
   const clock = createTestClock();
   gateway = await startTestGateway({ clock, dataDir, environment: ENVIRONMENT, yaml: "sandbox: off" });
@@ -120,10 +120,9 @@ test("reading a catalog and joining it with provider keys take time linear in it
   const config = checkConfig("sandbox: off", "gateway.yaml", { GATEWAY_DATA_DIR: gateway.dataDir });
   const sources = { config, environment: ENVIRONMENT, clock: systemClock, transport, sandboxTransport };
   const { providers } = loadShippedCatalog();
-  const open = (dataDirectory: string, count: number) => {
-    const file = path.join(dataDirectory, CATALOG_FILE);
+  const open = (text: string, count: number) => {
     const load = () => {
-      const { value } = parseImportedCatalog(file, readFileSync(file, "utf8"));
+      const { value } = parseImportedCatalog("catalog.json", text);
       expect(findModelProblems(value?.models ?? [], providers)).toEqual([]);
       return { source: "a test", providers, models: value?.models ?? [] };
     };
@@ -132,19 +131,14 @@ test("reading a catalog and joining it with provider keys take time linear in it
     expect(join().servedModels.models).toHaveLength(count);
     return { load, join };
   };
-  const smallDir = mkdtempSync(join(tmpdir(), "gateway-fewer-"));
-  writeFileSync(
-    join(smallDir, CATALOG_FILE),
-    formatImportedCatalog("a test", models.slice(0, MODELS / LARGER)),
-  );
-  const small = open(smallDir, MODELS / LARGER);
-  const large = open(gateway.dataDir, MODELS);
-  const text = readFileSync(join(gateway.dataDir, CATALOG_FILE), "utf8");
+  const fewer = models.slice(0, MODELS / LARGER);
+  const text = formatImportedCatalog("a test", models);
+  const small = open(formatImportedCatalog("a test", fewer), fewer.length);
+  const large = open(text, MODELS);
   const parsing = timeQuickest(() => JSON.parse(text));
   for (const step of ["load", "join"] as const) {
     expect([step, growsLinearly(small[step], large[step])]).toEqual([step, true]);
     expect(timeQuickest(large[step]) / parsing).toBeLessThan(15);
   }
   transport.close();
-  rmSync(smallDir, { recursive: true });
 });

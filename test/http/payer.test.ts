@@ -1,21 +1,17 @@
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type AccountTools, callAdmin, createAccountTools } from "../support/management.ts";
+import { withStoresOf } from "../support/money.ts";
 
 let gateway: TestGateway;
 let create: AccountTools;
-let database: Database;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
   create = createAccountTools(gateway);
-  database = new Database(join(gateway.dataDir, "gateway.db"));
 });
 afterAll(async () => {
-  database.close();
   await gateway.stop();
 });
 
@@ -39,13 +35,12 @@ async function payerOf(response: Response): Promise<{ account_id: string; user_i
   expect(response.status).toBe(200);
   await response.text();
   const id = response.headers.get("x-gateway-generation-id") as string;
-  return eventually("the record", () =>
-    database
-      .query<{ account_id: string; user_id: string | null }, [string]>(
-        "SELECT account_id, user_id FROM generations WHERE id = ? AND outcome = 'completed'",
-      )
-      .get(id),
-  );
+  return eventually("the record", async () => {
+    const record = await withStoresOf(gateway, ({ usage }) => usage.findUsage(id));
+    return (
+      record?.outcome === "completed" && { account_id: record.accountId as string, user_id: record.userId }
+    );
+  });
 }
 
 async function expectForbidden(response: Response, type = "permission_denied"): Promise<void> {

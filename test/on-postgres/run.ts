@@ -23,7 +23,26 @@ const FOLDERS = [
 ];
 
 /** Files that are about SQLite or the files of a data directory, each with the reason. */
-const EXCLUDED: Readonly<Record<string, string>> = {};
+const EXCLUDED: Readonly<Record<string, string>> = {
+  "app/storage-copy.test.ts": "copies from SQLite to PostgreSQL, on a server of its own",
+  "app/catalog-away.test.ts": "makes the file of the imported catalog unreadable",
+  "cli/gateways.test.ts": "says what the command prints with each database",
+  "cli/migrate.test.ts": "starts its own servers, and tests both databases",
+  "cli/provider-keys.test.ts": "generates master keys in the data directory, and re-encrypts with them",
+  "cli/secrets.test.ts": "is about the file of generated master keys",
+  "durability/announced-changes.test.ts":
+    "reads and damages the tables of SQLite; test/storage/postgres has the same cases",
+  "durability/data-directory.test.ts": "is about the files of a data directory and their modes",
+  "durability/database-away.test.ts": "starts a server of its own, which goes away",
+  "durability/full-disk.test.ts": "fills the disk under SQLite",
+  "durability/interrupted.test.ts": "copies the data directory of a running gateway, with its database",
+  "durability/locked-database.test.ts": "holds the lock of SQLite",
+  "durability/quarantine.test.ts":
+    "makes the tables of SQLite reject records; test/storage/postgres has the same cases",
+  "durability/store-away.test.ts":
+    "makes the tables of SQLite reject writes; test/faults has the faults of PostgreSQL",
+  "provider-keys/rotation.test.ts": "generates master keys in the data directory, and re-encrypts with them",
+};
 
 /** The gateways of one test process have up to 10 connections each, and several run at a time. */
 const MAX_CONNECTIONS = 500;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { answerHello, type Responder } from "../support/recording-vendor.ts";
+import { dumpTables } from "../support/test-tables.ts";
 import { makeAccount, makeKey, type Site, startSite } from "./site.ts";
 
 const OWN = "own-hidden-secret-0123456789";
@@ -58,10 +59,14 @@ describe("the secret of a BYOK key", () => {
       expect(log).not.toContain(secret);
     }
     // Stopping writes the remaining records.
-    site.stores.close();
+    await site.stores.close();
     await site.gateway.stop({ keepData: true });
-    const files = readAll(site.gateway.dataDir);
-    expect(files.map(([name]) => name).filter((name) => name.includes("gateway.db"))).not.toEqual([]);
+    const { dataDir } = site.gateway;
+    const files = readAll(dataDir);
+    const stored = await dumpTables(dataDir);
+    const databases = files.filter(([name]) => name.includes("gateway.db"));
+    expect(databases.length > 0 || stored.length > 0).toBe(true);
+    for (const secret of [OWN, NEWER]) expect(stored).not.toContain(secret);
     for (const [name, bytes] of files) {
       for (const secret of [OWN, NEWER]) expect([name, bytes.includes(secret)]).toEqual([name, false]);
     }
