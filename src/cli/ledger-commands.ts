@@ -4,9 +4,8 @@ import { formatDollars } from "../base/money.ts";
 import { formatTime } from "../base/time.ts";
 import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
 import { TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
-import { presentGeneration } from "../core/usage/present-generation.ts";
 import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
-import { formatFields, formatTable } from "./format-table.ts";
+import { formatTable } from "./format-table.ts";
 import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -14,7 +13,7 @@ interface LedgerOptions extends EntryOptions {
   readonly kind?: TransferKind;
 }
 
-/** `gateway ledger`, `ledger check`, `holds` and `generation`: ledger entries, holds, and verification. */
+/** `gateway ledger`, `ledger check` and `holds`: ledger entries, verification, and holds. */
 export function addLedgerCommands(program: Command): void {
   const ledger = addJsonOption(
     program
@@ -37,12 +36,6 @@ export function addLedgerCommands(program: Command): void {
       .command("holds")
       .description("List generations in progress, for which a running gateway holds credits"),
   ).action((options: JsonOption) => withStores((stores) => listHolds(stores, options)));
-  addJsonOption(
-    program
-      .command("generation")
-      .description("Show a generation, its attempts and its cost")
-      .argument("<id>", "ID of the generation, gen_…"),
-  ).action((id: string, options: JsonOption) => withStores((stores) => showGeneration(stores, id, options)));
 }
 
 async function check({ ledger, usage, listDamagedLines }: Stores, { json }: JsonOption): Promise<string> {
@@ -80,11 +73,4 @@ async function listHolds({ usage }: Stores, { json }: JsonOption): Promise<strin
     one.created_at.slice(0, 19),
   ]);
   return formatTable(["generation", "account", "key", "model", "since"], rows);
-}
-
-async function showGeneration({ usage }: Stores, id: string, { json }: JsonOption): Promise<string> {
-  const record = await usage.findUsage(id);
-  if (record === null) throw new Error(`No generation has the ID ${id}.`);
-  const data = presentGeneration(record);
-  return json ? JSON.stringify({ data }) : formatFields(data);
 }

@@ -7,6 +7,7 @@ import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addCreditCommands } from "./credit-commands.ts";
 import { addGatewayCommands } from "./gateway-commands.ts";
+import { addGenerationCommands } from "./generation-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
@@ -54,6 +55,7 @@ function addCommands(program: Command): void {
   program.commandsGroup("Credits and usage:");
   addCreditCommands(program);
   addLedgerCommands(program);
+  addGenerationCommands(program);
   addUsageCommand(program);
   program.commandsGroup("Logs:");
   addPromptLogCommand(program);

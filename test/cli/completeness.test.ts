@@ -65,6 +65,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
     ({ key }) => ["keys", "update", key, "--spend-limit", "2.50", "--prompt-log", "60"],
   ],
   "DELETE /api/admin/keys/:id": [({ key }) => ["keys", "revoke", key]],
+  "GET /api/admin/generations": [({ user }) => ["generations", "--account", user]],
   "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
   "GET /api/admin/audit": [() => ["audit", "list"]],
   "GET /api/admin/audit/verify": [() => ["audit", "verify"]],
