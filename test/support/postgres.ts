@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
@@ -48,11 +48,22 @@ export type PostgresSettings = Readonly<Record<string, string | number>>;
 
 /** Starts a server with an empty data directory. */
 export async function startTestPostgres(settings: PostgresSettings = {}): Promise<TestPostgres> {
-  const dir = mkdtempSync(join(tmpdir(), "gateway-postgres-"));
+  const dir = mkdtempSync(join(findFolder(), "gateway-postgres-"));
   const server = new Server(dir, await findFreePort(), settings);
   await server.initialize();
   await server.start();
   return server;
+}
+
+const IN_MEMORY = "/dev/shm";
+/** What the servers that run at the same time may need. */
+const MEMORY_BYTES = 4 * 1024 ** 3;
+
+/** Returns the folder for data directories: in memory if there is room, where creating a database takes a tenth of the time. */
+function findFolder(): string {
+  if (!existsSync(IN_MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(IN_MEMORY);
+  return bavail * bsize >= MEMORY_BYTES ? IN_MEMORY : tmpdir();
 }
 
 class Server implements TestPostgres {
@@ -94,6 +105,10 @@ class Server implements TestPostgres {
       unix_socket_directories: this.dir,
       // The tests end processes, not the machine.
       fsync: "off",
+      full_page_writes: "off",
+      autovacuum: "off",
+      // In the data directory, which is removed: a killed server would leave segments of shared memory behind.
+      dynamic_shared_memory_type: "mmap",
       max_connections: 100,
       ...this.settings,
     };
@@ -132,7 +147,11 @@ class Server implements TestPostgres {
   }
 
   async remove(): Promise<void> {
-    await this.kill();
+    // Unlike a kill it removes the server's shared memory.
+    this.signal("SIGCONT");
+    this.process?.kill("SIGQUIT");
+    await this.process?.exited;
+    this.process = null;
     rmSync(this.dir, { recursive: true, force: true });
   }
 
