@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { eventually } from "../support/eventually.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { fetchGeneration, makeSite, postChatTo, type Site } from "../support/gateway-process.ts";
+import { IS_LONG_RUN } from "../support/long-run.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -24,7 +25,7 @@ test("a start without the database waits for the configured time, says so, and e
   expect(printed).not.toContain("    at ");
 });
 
-describe.skipIf(POSTGRES_BIN === null)("a gateway whose database goes away", () => {
+describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway whose database goes away", () => {
   let server: TestPostgres;
   let proxy: TcpProxy;
   /** Until when connections find no server. Milliseconds of `performance.now`. */

@@ -84,7 +84,7 @@ describe.skipIf(POSTGRES_BIN === null)("while the database", () => {
     TEST_MS,
   );
 
-  test(
+  test.skipIf(!IS_LONG_RUN)(
     "answers slowly, all keys are served, and each record is saved once",
     async () => {
       site.proxy.delay(200);

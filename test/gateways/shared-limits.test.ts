@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
 import type { TestGateway } from "../support/gateway.ts";
+import { IS_LONG_RUN } from "../support/long-run.ts";
 import { createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/redis.ts";
@@ -191,7 +192,7 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("two gateways wi
     });
   }
 
-  test(
+  test.skipIf(!IS_LONG_RUN)(
     "a gateway that starts while Redis is away is ready when the others have counted it, and counts with them later",
     async () => {
       await redis.kill();
