@@ -120,7 +120,8 @@ function openHints({ clock, gatewayId }: CommonStateParts, redis: Redis, url: st
     redis,
     url,
     clock,
-    name: "gateway:health",
+    // Keys are separated by the number of the database, channels are not.
+    name: `gateway:health${new URL(url).pathname}`,
     onMessage(message) {
       const hint = parseHint(message, gatewayId);
       if (hint !== null) health.advise(hint, clock.now());

@@ -34,8 +34,7 @@ export async function startGateway(config: Config, platform: Platform): Promise<
     const parts = await wireUp(config, platform);
     return await startServing(parts, config, platform).catch(async (error) => {
       await parts.gateways.leave(false);
-      parts.journal.close();
-      await parts.release();
+      await close(parts);
       throw error;
     });
   } catch (error) {

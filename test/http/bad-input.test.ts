@@ -269,12 +269,13 @@ test(`${BODIES} bad bodies get no 5xx, no hang and no error in another format`, 
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
   expect(faults).toEqual([]);
-  for (const { fields } of gateway.log) {
+  const requests = gateway.log.filter(({ event }) => event === "request");
+  for (const { fields } of requests) {
     const status = String(fields["status"]);
     counts.set(status, (counts.get(status) ?? 0) + 1);
   }
   // Both results must occur, or nothing would have been tested.
   expect(counts.get("400")).toBeGreaterThan(BODIES / 2);
   expect(counts.get("200")).toBeGreaterThan(BODIES / 20);
-  expect(gateway.log).toHaveLength(BODIES);
+  expect(requests).toHaveLength(BODIES);
 }, 30_000);

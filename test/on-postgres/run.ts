@@ -1,10 +1,11 @@
 /**
- * Runs the suites that go through the front door of a gateway on PostgreSQL instead of SQLite: each gateway of a test gets a database
- * of its own on one server that this program starts. Run by `npm run test:postgres`; further arguments choose files or folders.
+ * Runs the suites that go through the front door of a gateway on PostgreSQL and Redis instead of SQLite and memory: each gateway of a
+ * test gets a database of its own on servers that this program starts. Run by `npm run test:postgres`; further arguments choose files or folders.
  */
 import { join, relative } from "node:path";
 import { Glob } from "bun";
 import { startTestPostgres } from "../support/postgres.ts";
+import { startTestRedis } from "../support/redis.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -53,18 +54,24 @@ function listFiles(): string[] {
 }
 
 const server = await startTestPostgres({ max_connections: MAX_CONNECTIONS });
+const redis = await startTestRedis();
 try {
   const chosen = process.argv.slice(2);
   const files = (chosen.length > 0 ? chosen : listFiles()).map((file) => `./${file}`);
   const options = ["--timeout", "20000", "--parallel=2", "--no-isolate"];
   const tests = Bun.spawn([process.execPath, "test", ...options, ...files], {
     cwd: ROOT,
-    env: { ...process.env, GATEWAY_TEST_POSTGRES: await server.createMigratedDatabase() },
+    env: {
+      ...process.env,
+      GATEWAY_TEST_POSTGRES: await server.createMigratedDatabase(),
+      GATEWAY_TEST_REDIS: redis.url,
+    },
     stdin: "ignore",
     stdout: "inherit",
     stderr: "inherit",
   });
   process.exitCode = await tests.exited;
 } finally {
+  await redis.remove();
   await server.remove();
 }

@@ -7,6 +7,8 @@ import { findFreePort } from "./free-port.ts";
 const HOW_TO_INSTALL = "Redis 7 is not installed (Debian: apt-get install redis-server)";
 const START_MS = 10_000;
 const POLL_MS = 20;
+/** Numbered databases, so that each gateway of a test can have its own. */
+const DATABASES = 10_000;
 
 /** A Redis server of the tests, on a free port of 127.0.0.1. It keeps nothing when it ends. */
 export interface TestRedis {
@@ -53,7 +55,14 @@ class Server implements TestRedis {
 
   async start(): Promise<void> {
     if (REDIS_SERVER === null) throw new Error(HOW_TO_INSTALL);
-    const settings = { port: this.port, bind: "127.0.0.1", save: "", appendonly: "no", dir: this.dir };
+    const settings = {
+      port: this.port,
+      bind: "127.0.0.1",
+      databases: DATABASES,
+      save: "",
+      appendonly: "no",
+      dir: this.dir,
+    };
     const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     this.process = Bun.spawn([REDIS_SERVER, ...options], { stdout: "ignore", stderr: "ignore" });
     await this.ready();

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { SQL } from "bun";
+import { RedisClient, SQL } from "bun";
 
 /**
  * The URL of a migrated PostgreSQL database, of which each data directory gets a copy. Absent: gateways of the tests run on SQLite.
@@ -7,32 +7,60 @@ import { SQL } from "bun";
  */
 const TEMPLATE = process.env["GATEWAY_TEST_POSTGRES"] || undefined;
 
+/** The URL of a Redis server, of which each data directory gets a numbered database. Absent without `GATEWAY_TEST_POSTGRES`. */
+const REDIS = process.env["GATEWAY_TEST_REDIS"] || undefined;
+
 /** Whether the gateways of the tests run on PostgreSQL. */
 export const ON_POSTGRES = TEMPLATE !== undefined;
 
-/** The URL of the database of each data directory, by absolute path. */
-const databases = new Map<string, Promise<string>>();
+/** The databases of each data directory, by absolute path. */
+const databases = new Map<string, Promise<CreatedDatabases>>();
 let made = 0;
 
 /**
  * Returns the variables that give the processes of a data directory their database: the same for each, and none on SQLite. The
  * database is created for the first.
  */
-export async function databaseVariables(dataDir: string): Promise<{ readonly DATABASE_URL?: string }> {
+export async function databaseVariables(dataDir: string): Promise<DatabaseVariables> {
   if (TEMPLATE === undefined) return {};
   const key = resolve(dataDir);
-  const known = databases.get(key) ?? createDatabase(TEMPLATE);
+  const known = databases.get(key) ?? createDatabases(TEMPLATE);
   databases.set(key, known);
-  return { DATABASE_URL: await known };
+  return known;
+}
+
+/** Variables of the environment of a gateway: none on SQLite. */
+export type DatabaseVariables = Partial<CreatedDatabases>;
+
+interface CreatedDatabases {
+  readonly DATABASE_URL: string;
+  readonly REDIS_URL?: string;
 }
 
 /** Drops the databases of a data directory and of those inside it. Processes that use them lose their connections. */
 export async function dropDatabases(dataDir: string): Promise<void> {
   const folder = resolve(dataDir);
-  for (const [key, url] of databases) {
+  for (const [key, created] of databases) {
     if (key !== folder && !key.startsWith(`${folder}/`)) continue;
     databases.delete(key);
-    await asAdmin(await url, (sql, name) => sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    await asAdmin((await created).DATABASE_URL, (sql, name) =>
+      sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    );
+  }
+}
+
+async function createDatabases(template: string): Promise<CreatedDatabases> {
+  const url = await createDatabase(template);
+  return { DATABASE_URL: url, ...(REDIS === undefined ? {} : { REDIS_URL: await numberDatabase(REDIS) }) };
+}
+
+/** Returns the URL of an unused numbered database of Redis. Database 0 has the last number, for all processes that run tests. */
+async function numberDatabase(url: string): Promise<string> {
+  const client = new RedisClient(url, { autoReconnect: false });
+  try {
+    return `${url}/${await client.send("INCR", ["last"])}`;
+  } finally {
+    client.close();
   }
 }
 
