@@ -3,9 +3,9 @@ import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import type { GenerationDeps } from "./call.ts";
 
 /** Returns the BYOK keys of the paying account; null if it has none. */
-export async function findByokKeys(
+export function findByokKeys(
   { byokKeys }: Pick<GenerationDeps, "byokKeys">,
   principal: InferencePrincipal,
 ): Promise<ByokKeys | null> {
-  return principal.kind === "anonymous" ? null : byokKeys.of(principal.account.id);
+  return principal.kind === "anonymous" ? Promise.resolve(null) : byokKeys.of(principal.account.id);
 }

@@ -28,15 +28,15 @@ export interface Admission<P extends Principal> {
  * only be verified once the body is read, so a webhook is limited by its address until then.
  * @throws GatewayError of the first step that rejects the request.
  */
-export async function admit<A extends Access>(
+export function admit<A extends Access>(
   request: Request,
   context: RequestContext,
   access: A,
 ): Promise<Admission<PrincipalFor<A>>> {
   const admitted = isSigned(access)
-    ? await admitSigned(request, context)
-    : await admitIdentified(request, context, access);
-  return admitted as Admission<PrincipalFor<A>>;
+    ? admitSigned(request, context)
+    : admitIdentified(request, context, access);
+  return admitted as Promise<Admission<PrincipalFor<A>>>;
 }
 
 type KeyAccess = Exclude<Access, { kind: "signed" }>;
@@ -87,8 +87,9 @@ async function admitAnyone(request: Request, context: RequestContext) {
 const NO_BODY = Buffer.alloc(0);
 const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
 
-async function readBody(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
-  return BODILESS.has(request.method) ? NO_BODY : readRequestBody(request, context, holder);
+function readBody(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
+  if (BODILESS.has(request.method)) return Promise.resolve(NO_BODY);
+  return readRequestBody(request, context, holder);
 }
 
 function requireManagementSize(body: Buffer): void {

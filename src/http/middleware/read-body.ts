@@ -93,14 +93,23 @@ async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
     rejectForMemory(bounds.share, bounds.source, declared);
   if (!(declared <= AT_ONCE_BYTES)) return readCounted(request, bounds);
   if (!bounds.share.take(declared)) rejectForMemory(bounds.share, bounds.source, declared);
-  return Buffer.from(await withTimeout(orEndedEarly(request.arrayBuffer()), bounds.waits));
+  return readAtOnce(request, bounds.waits);
 }
 
-/** Rejects if a body takes too long. The runtime discards the rest of the body when the response is sent. */
-function withTimeout<T>(reading: Promise<T>, waits: WaitList): Promise<T> {
+/** Reads a whole body. Rejects if it takes too long; the runtime discards the rest of it when the response is sent. */
+function readAtOnce(request: Request, waits: WaitList): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const wait = waits.begin(() => reject(createTimeoutError()));
-    reading.then(resolve, reject).finally(() => wait.end());
+    request.arrayBuffer().then(
+      (bytes) => {
+        wait.end();
+        resolve(Buffer.from(bytes));
+      },
+      () => {
+        wait.end();
+        reject(createEarlyEndError());
+      },
+    );
   });
 }
 
@@ -114,12 +123,8 @@ function createTimeoutError(): GatewayError {
   });
 }
 
-async function orEndedEarly<T>(reading: Promise<T>): Promise<T> {
-  try {
-    return await reading;
-  } catch {
-    return fail("invalid_request", "The request body ended early.");
-  }
+function createEarlyEndError(): GatewayError {
+  return new GatewayError({ code: "invalid_request", message: "The request body ended early." });
 }
 
 /** Reads a body that is counted as it arrives. */
@@ -135,7 +140,9 @@ async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
   let awaitedBytes = PROGRESS_BYTES;
   try {
     for (;;) {
-      const { done, value } = await orEndedEarly(reader.read());
+      const { done, value } = await reader.read().catch(() => {
+        throw createEarlyEndError();
+      });
       if (isLate) throw createTimeoutError();
       if (done) return chunks.join();
       chunks.add(value);
