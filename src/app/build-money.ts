@@ -9,8 +9,8 @@ import { Recorder } from "../core/usage/recorder.ts";
 import type { Config } from "./config-schema.ts";
 import type { JoinedGateways } from "./join-gateways.ts";
 import { logQuarantined } from "./log-quarantined.ts";
-import type { Stores } from "./open-stores.ts";
 import { createOutageLog, type OutageLog } from "./outage-log.ts";
+import type { Stores } from "./stores.ts";
 
 /** How long after the longest duration of a generation its hold ends by itself. Milliseconds. */
 const HOLD_MARGIN_MS = 60_000;

@@ -2,7 +2,7 @@ import type { Log } from "../base/log.ts";
 import { createKey } from "../core/accounts/manage-keys.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../core/accounts/records.ts";
 import type { Config } from "./config-schema.ts";
-import type { Stores } from "./open-stores.ts";
+import type { Stores } from "./stores.ts";
 
 /** Keys that a start has created. They are shown once and not stored in plain text. */
 export interface FirstStart {

@@ -7,8 +7,8 @@ import { type GatewayRegistry, type LiveGateways, SOLE_GATEWAY } from "../core/g
 import { Membership } from "../core/gateways/membership.ts";
 import { TaskLeader } from "../core/gateways/task-leader.ts";
 import type { MasterKeys } from "./open-master-keys.ts";
-import type { Stores } from "./open-stores.ts";
 import { recordSealingKey, requireCommonKeys, requireMasterKey } from "./sealing-gateway.ts";
+import type { Stores } from "./stores.ts";
 
 /** A gateway's place among those that share its stores. */
 export interface JoinedGateways {

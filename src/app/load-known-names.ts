@@ -2,8 +2,8 @@ import type { Log } from "../base/log.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 import type { Config } from "./config-schema.ts";
 import { openServing } from "./open-serving.ts";
-import type { Stores } from "./open-stores.ts";
 import type { Environment } from "./read-provider-keys.ts";
+import type { Stores } from "./stores.ts";
 import { createUpstreams } from "./upstreams.ts";
 
 /**

@@ -8,9 +8,10 @@ import type { Config } from "./config-schema.ts";
 import { SILENT } from "./load-known-names.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing } from "./open-serving.ts";
-import { openStores, type Stores } from "./open-stores.ts";
+import { openStores } from "./open-stores.ts";
 import { readTimers } from "./read-settings.ts";
 import { requireSameSealing } from "./sealing-gateway.ts";
+import type { Stores } from "./stores.ts";
 import { createUpstreams } from "./upstreams.ts";
 import type { Platform } from "./wire-up.ts";
 

@@ -1,5 +1,5 @@
 import { COPY_SETTING } from "../core/storage-copy/tables.ts";
-import type { Stores } from "./open-stores.ts";
+import type { Stores } from "./stores.ts";
 
 /**
  * Returns the stores. Closes them and rejects if they are the target of `gateway storage copy`, and not all rows have been copied.

@@ -6,8 +6,8 @@ import { createVault } from "../core/provider-keys/vault.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
-import type { Stores } from "./open-stores.ts";
 import { isSealedOtherwise, requireSameSealing, type SealingSource } from "./sealing-gateway.ts";
+import type { Stores } from "./stores.ts";
 
 /** The outcome of a rotation. */
 export interface MasterRotation extends Rotation<ProviderKeyRecord> {

@@ -1,6 +1,6 @@
 import { ConfigError } from "./load-config.ts";
 import type { MasterKeys } from "./open-master-keys.ts";
-import type { Stores } from "./open-stores.ts";
+import type { Stores } from "./stores.ts";
 
 /** The setting with the id of the configured master key with which the running gateway encrypts, or `IN_FILE`. Only of unshared stores. */
 const SETTING = "gateway_master_key";

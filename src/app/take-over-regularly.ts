@@ -4,7 +4,7 @@ import type { Log } from "../base/log.ts";
 import type { RegisteredGateway } from "../core/gateways/gateway-registry.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { logDamagedLines, logRecovery } from "./log-recovery.ts";
-import { journalDirOf, type Stores } from "./open-stores.ts";
+import { journalDirOf, type Stores } from "./stores.ts";
 import { type TakenOver, takeOver } from "./take-over.ts";
 
 /** How often gateways that are gone are looked for. Milliseconds. */

@@ -41,12 +41,13 @@ import { prepareDataDir } from "./data-dir.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
-import { journalDirOf, migrateStores, openStores, type Stores } from "./open-stores.ts";
+import { migrateStores, openStores } from "./open-stores.ts";
 import type { OutageLog } from "./outage-log.ts";
 import { readReadiness } from "./read-readiness.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
 import { rejectIncompleteCopy } from "./reject-incomplete-copy.ts";
+import { journalDirOf, type Stores } from "./stores.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
 import { waitForDatabase } from "./wait-for-database.ts";
 

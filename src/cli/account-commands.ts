@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { dateOf } from "../base/time.ts";
 import { ORGANIZATION_SETTINGS, presentAccount, USER_SETTINGS } from "../core/accounts/account-fields.ts";
 import {

@@ -4,7 +4,7 @@ import type { Config } from "../app/config-schema.ts";
 import { importCatalog } from "../app/import-catalog.ts";
 import { createDirectoryTarget, createStoreTarget } from "../app/import-target.ts";
 import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "../app/load-catalog.ts";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import type { CatalogManager, Verdict } from "../core/catalog/catalog-manager.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
 import { presentHeldChange } from "../core/catalog/present-held-change.ts";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { formatDollars, toDollars } from "../base/money.ts";
 import { dateOf } from "../base/time.ts";
 import type { StoredTransfer } from "../core/ledger/ledger-store.ts";

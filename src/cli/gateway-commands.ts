@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { giveUpJournal, isStillHere, sumOfBalances, type TakenOver, takeOver } from "../app/take-over.ts";
 import { formatDollars } from "../base/money.ts";
 import type { RegisteredGateway, ReleasedLease } from "../core/gateways/gateway-registry.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { formatDollars } from "../base/money.ts";
 import { formatTime } from "../base/time.ts";
 import { presentGeneration, presentGenerationLine } from "../core/usage/present-generation.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { toDollars } from "../base/money.ts";
 import { dateOf } from "../base/time.ts";
 import { KEY_SETTINGS, presentKey } from "../core/accounts/key-fields.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { formatDollars } from "../base/money.ts";
 import { formatTime } from "../base/time.ts";
 import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { dateOf } from "../base/time.ts";
 import { findAccount } from "../core/accounts/manage-accounts.ts";
 import { putMember, removeMember } from "../core/accounts/manage-members.ts";

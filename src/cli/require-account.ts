@@ -1,4 +1,4 @@
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import type { AccountRecord } from "../core/accounts/records.ts";
 
 /** Returns the account with an ID. @throws Error if there is none. */

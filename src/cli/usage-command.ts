@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Stores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { formatDollars } from "../base/money.ts";
 import { formatDay } from "../base/time.ts";
 import { presentUsage, printUsageCsv } from "../core/usage/present-usage.ts";

@@ -1,7 +1,8 @@
 import type { Config } from "../app/config-schema.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { loadKnownNames } from "../app/load-known-names.ts";
-import { openStores, type Stores } from "../app/open-stores.ts";
+import { openStores } from "../app/open-stores.ts";
+import type { Stores } from "../app/stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";

@@ -1,4 +1,4 @@
-import type { Stores } from "../../src/app/open-stores.ts";
+import type { Stores } from "../../src/app/stores.ts";
 import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";

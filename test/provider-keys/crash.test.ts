@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Stores } from "../../src/app/open-stores.ts";
+import type { Stores } from "../../src/app/stores.ts";
 import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";

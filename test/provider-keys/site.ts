@@ -1,4 +1,4 @@
-import type { Stores } from "../../src/app/open-stores.ts";
+import type { Stores } from "../../src/app/stores.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, OPEN_POLICY, type Policy, type Role } from "../../src/core/accounts/records.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";

@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
 import { buildServing } from "../../src/app/build-serving.ts";
 import type { Config } from "../../src/app/config-schema.ts";
-import { type Stores, soleGateway } from "../../src/app/open-stores.ts";
+import { soleGateway } from "../../src/app/open-sqlite-stores.ts";
+import type { Stores } from "../../src/app/stores.ts";
 import { type Parts, wireUp } from "../../src/app/wire-up.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createIdSource } from "../../src/base/ids.ts";

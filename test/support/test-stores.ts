@@ -1,5 +1,6 @@
 import { configSchema } from "../../src/app/config-schema.ts";
-import { openStores, type Stores } from "../../src/app/open-stores.ts";
+import { openStores } from "../../src/app/open-stores.ts";
+import type { Stores } from "../../src/app/stores.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { databaseVariables } from "./test-databases.ts";

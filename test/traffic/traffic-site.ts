@@ -1,6 +1,6 @@
 import { buildServing } from "../../src/app/build-serving.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
-import type { Stores } from "../../src/app/open-stores.ts";
+import type { Stores } from "../../src/app/stores.ts";
 import { wireUp } from "../../src/app/wire-up.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";

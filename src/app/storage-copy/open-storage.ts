@@ -21,7 +21,7 @@ import { openDatabase } from "../../storage/sqlite/database.ts";
 import { SqliteDump } from "../../storage/sqlite/dump.ts";
 import { SqliteLedgerStore } from "../../storage/sqlite/ledger-store.ts";
 import { SqliteUsageStore } from "../../storage/sqlite/usage-store.ts";
-import { journalDirOf } from "../open-stores.ts";
+import { journalDirOf } from "../stores.ts";
 
 /** A store that is copied from or to. */
 export interface OpenStorage {

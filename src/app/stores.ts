@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import type { Leases } from "../base/lease.ts";
+import type { Random } from "../base/random.ts";
+import type { AccountStore } from "../core/accounts/account-store.ts";
+import type { KeyStores } from "../core/accounts/manage-keys.ts";
+import type { AuditStore } from "../core/audit/audit-store.ts";
+import type { CatalogStore } from "../core/catalog/catalog-store.ts";
+import type { PromptLogStore } from "../core/extensions/prompt-log/prompt-log-store.ts";
+import type { ChangeSource } from "../core/gateways/change-source.ts";
+import type { GatewayIdentity } from "../core/gateways/gateway-identity.ts";
+import type { GatewayRegistry } from "../core/gateways/gateway-registry.ts";
+import type { StoredResponseStore } from "../core/idempotency/stored-response-store.ts";
+import type { LedgerStore } from "../core/ledger/ledger-store.ts";
+import type { MoneyLeases } from "../core/ledger/money-leases.ts";
+import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
+import type { SettingsStore } from "../core/settings/settings-store.ts";
+import type { DamagedLines } from "../core/usage/journal.ts";
+import type { UsageRetention } from "../core/usage/retention.ts";
+import type { GenerationList, UsageReports, UsageStore } from "../core/usage/usage-store.ts";
+
+/** The stores behind the ports. */
+export interface Stores extends KeyStores {
+  readonly accounts: AccountStore;
+  readonly answers: StoredResponseStore;
+  readonly audit: AuditStore;
+  readonly catalog: CatalogStore;
+  readonly leases: Leases;
+  readonly ledger: LedgerStore;
+  /** The leases of money of this gateway, usable after `actAs`; null if no other gateway spends from the stores. */
+  readonly moneyLeases: MoneyLeases | null;
+  readonly promptLog: PromptLogStore;
+  readonly providerKeys: ProviderKeyStore;
+  readonly settings: SettingsStore;
+  readonly retention: UsageRetention;
+  readonly usage: UsageStore & UsageReports & GenerationList;
+  readonly gateways: GatewayRegistry;
+  readonly changes: ChangeSource;
+  /** Whether several gateways may use the stores at the same time. */
+  readonly isShared: boolean;
+  /** Makes every save of records and every borrow of money name a gateway. Call it when the gateway has registered. */
+  actAs(identity: GatewayIdentity): void;
+  /** Returns the usage store for records of a gateway that this process has taken over. */
+  usageOf(identity: GatewayIdentity): UsageStore;
+  /** Lists the damaged lines of the journal, which are kept in files of their own. */
+  listDamagedLines(): readonly DamagedLines[];
+  /** Returns whether a gateway runs on these stores. */
+  isGatewayRunning(): Promise<boolean>;
+  /** Names the stores in messages. */
+  readonly location: string;
+  close(): Promise<void>;
+}
+
+/** What stores take from outside the process. */
+export interface StorePlatform {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
+  readonly databaseClock?: Clock;
+}
+
+/** The folder of the journal in a data directory. */
+export function journalDirOf(dataDir: string): string {
+  return join(dataDir, "journal");
+}
