@@ -1,6 +1,9 @@
 import type { Clock, Timer } from "../base/clock.ts";
 
-/** A call without a result for so long counts as failed. It goes on: its result still counts. Milliseconds. */
+/**
+ * A call without a result for so long counts as failed. It goes on: its result still counts. Measured in periods, because a result that
+ * came while the process was suspended is read only after the timers. Milliseconds.
+ */
 const LATE_MS = 2_000;
 
 /** What is called at intervals. */
@@ -19,6 +22,8 @@ export class Poll implements Timer {
   private readonly timer: Timer;
   /** When the call in progress began; null if there is none. Milliseconds since the epoch. */
   private beganAt: number | null = null;
+  /** The periods since then. */
+  private periods = 0;
   private isWanted = false;
 
   constructor(private readonly options: PollOptions) {
@@ -40,7 +45,8 @@ export class Poll implements Timer {
       this.begin();
       return;
     }
-    const lateMs = this.options.clock.now() - this.beganAt;
+    this.periods += 1;
+    const lateMs = this.periods * this.options.periodMs;
     if (lateMs >= LATE_MS) this.options.onFailure(new Error(`it has not answered for ${lateMs} ms`));
   }
 
@@ -48,6 +54,7 @@ export class Poll implements Timer {
     const { clock, call, onSuccess, onFailure } = this.options;
     const beganAt = clock.now();
     this.beganAt = beganAt;
+    this.periods = 0;
     this.isWanted = false;
     call()
       .then(() => onSuccess(beganAt), onFailure)
