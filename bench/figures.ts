@@ -47,7 +47,8 @@ export class Findings {
   }
 }
 
-function medianOf(values: readonly number[]): number | null {
+/** Returns the median; `null` of no values. */
+export function medianOf(values: readonly number[]): number | null {
   if (values.length === 0) return null;
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

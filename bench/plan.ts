@@ -23,6 +23,8 @@ export interface Plan {
   readonly before: string | null;
   /** A PostgreSQL server is started for the target `postgres`. */
   readonly hasPostgres: boolean;
+  /** Instead of the parts, one and two gateway processes on one port are compared. */
+  readonly comparesProcesses: boolean;
   readonly rounds: number;
   readonly warmUp: WarmUp;
   readonly closedMs: number;
@@ -65,6 +67,7 @@ export interface Soak {
 /** Printed by `--help`. */
 export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}] [--targets=${TARGET_NAMES.join(",")}]
                  [--memory-requests=100000] [--before=../other-checkout] [--store=postgres]
+bun bench/run.ts --processes [--quick]
 
   --quick            about a minute: short slices, one number of connections, no long run
   --only             only these parts
@@ -73,6 +76,8 @@ export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}
                      column "before", to measure what a change costs within one run
   --store            postgres: the gateway once more, on a PostgreSQL that the bench starts, as the column
                      "postgres"
+  --processes        instead of the parts: one and two gateway processes on one port and a PostgreSQL that the
+                     bench starts, and how evenly connections are distributed; about two minutes
   --memory-requests  how many requests the long run sends to each target (0 leaves it out). Unless it is
                      given, the long run takes the relay and the gateway only, 100,000 requests each.`;
 
@@ -92,6 +97,7 @@ export function readPlan(args: readonly string[]): Plan | null {
       "memory-requests": { type: "string" },
       before: { type: "string" },
       store: { type: "string" },
+      processes: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -108,6 +114,7 @@ export function readPlan(args: readonly string[]): Plan | null {
     targets,
     before,
     hasPostgres,
+    comparesProcesses: values.processes,
     ...(values.quick ? QUICK : FULL),
     soak: planSoak(values["memory-requests"], values.quick, targets),
   };

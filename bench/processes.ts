@@ -13,12 +13,17 @@ export type Core = "target" | "harness";
 
 const running = new Set<Subprocess>();
 const cleanups = new Set<() => Promise<void>>();
-const cores = readCores();
+let cores = readCores();
 
 /** Returns the command that pins `command` to its core; `command` itself where that is not possible. */
 export function pinned(core: Core, command: readonly string[]): string[] {
   if (cores === null) return [...command];
   return ["taskset", "-c", String(core === "target" ? cores[0] : cores[1]), ...command];
+}
+
+/** Lets all processes that are started from now on use every core. */
+export function unpin(): void {
+  cores = null;
 }
 
 /** Describes the pinning for the report. */

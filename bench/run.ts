@@ -10,8 +10,9 @@ import { type Bench, measureLarge, measureLatency, measureSmall, measureStream }
 import { readNodeVersion } from "./peers.ts";
 import { type PartName, type Plan, readPlan, USAGE } from "./plan.ts";
 import { measurePlanning } from "./planning.ts";
-import { describePinning, endAll, killAll } from "./processes.ts";
+import { describePinning, endAll, killAll, unpin } from "./processes.ts";
 import { renderReport } from "./report.ts";
+import { compareProcesses } from "./several-processes.ts";
 import { removeDataDirs, startTarget, type Target } from "./targets.ts";
 import { measureTranslation } from "./translation.ts";
 
@@ -33,11 +34,16 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
+  if (plan.comparesProcesses) unpin();
   const startedAt = new Date();
   const machine = describeMachine();
   console.log(
     `${machine.cpu}, ${machine.cores} cores, Linux ${machine.kernel}, Bun ${machine.bun}, Node.js ${machine.node}; ${machine.pinning}`,
   );
+  if (plan.comparesProcesses) {
+    console.log(await compareProcesses(plan.isQuick));
+    return;
+  }
   const findings = await measure(plan);
   console.log(renderReport(findings, plan));
   if (plan.isQuick) console.log(QUICK_NOTE);

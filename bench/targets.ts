@@ -25,7 +25,8 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-const root = dirname(import.meta.dir);
+/** The checkout that this bench belongs to. */
+export const root = dirname(import.meta.dir);
 const out = join(import.meta.dir, "out");
 const MODEL = "gpt-4o-mini";
 const BEARER = { authorization: "Bearer bench" };
@@ -76,7 +77,8 @@ async function startRelay({ upstreamPort }: Site): Promise<Target> {
     // Bun's fetch allows 256 concurrent requests by default; further ones would wait unnoticed.
     BUN_CONFIG_MAX_HTTP_REQUESTS: "65336",
   };
-  const child = start("relay", [process.execPath, join(import.meta.dir, "relay.ts")], env, root);
+  const command = [process.execPath, join(import.meta.dir, "relay.ts")];
+  const child = start({ name: "relay", command, env, cwd: root });
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   const door = { ...CHAT, port, headers: BEARER };
   const { pid } = child;
@@ -99,16 +101,21 @@ async function startOnPostgres(site: Site): Promise<Target> {
 }
 
 /** A gateway to start. */
-interface Installation {
+export interface Installation {
   readonly name: "gateway" | "before" | "postgres";
   readonly checkout: string;
   /** Absent: SQLite in its data folder. */
   readonly databaseUrl?: string;
+  /** How many processes share its port. Absent: one. */
+  readonly processes?: number;
+  /** The file of its log. Absent: the log is not kept. */
+  readonly logFile?: string;
 }
 
-async function startGateway(
-  { name, checkout, databaseUrl }: Installation,
-  { upstreamPort }: Site,
+/** Starts a gateway and creates a key. Rejects if a process does not listen in time. */
+export async function startGateway(
+  { name, checkout, databaseUrl, processes = 1, logFile }: Installation,
+  { upstreamPort }: Pick<Site, "upstreamPort">,
 ): Promise<Target> {
   const main = join(checkout, "src", "main.ts");
   if (!existsSync(main)) throw new Error(`${main} does not exist`);
@@ -116,21 +123,17 @@ async function startGateway(
   const adminKey = randomBytes(24).toString("hex");
   const dataDir = makeDataDir();
   const env = {
+    ...describeVendors(upstreamPort),
     GATEWAY_HOST: "127.0.0.1",
     GATEWAY_PORT: String(port),
     GATEWAY_DATA_DIR: dataDir,
     GATEWAY_ADMIN_KEY: adminKey,
     GATEWAY_LOG_LEVEL: "info",
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-    OPENAI_API_KEY: "bench",
-    OPENAI_BASE_URL: upstreamUrl(upstreamPort),
-    ANTHROPIC_API_KEY: "bench",
-    ANTHROPIC_BASE_URL: upstreamUrl(upstreamPort),
-    GEMINI_API_KEY: "bench",
-    GEMINI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1beta`,
+    ...(processes === 1 ? {} : { GATEWAY_PROCESSES: String(processes) }),
   };
   // Runs in its data folder, so that a developer's gateway.yaml or .env does not change the measurement.
-  const child = start(name, [process.execPath, main, "start"], env, dataDir);
+  const child = start({ name, command: [process.execPath, main, "start"], env, cwd: dataDir, logFile });
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   const key = await createKey(port, adminKey);
   const rest = { port, headers: { authorization: `Bearer ${key}` } };
@@ -145,11 +148,23 @@ async function startGateway(
   return { name, door, lanes, pid: child.pid, databasePid: null, stop };
 }
 
+/** Returns the variables that configure the upstream as each provider. */
+function describeVendors(upstreamPort: number): Record<string, string> {
+  return {
+    OPENAI_API_KEY: "bench",
+    OPENAI_BASE_URL: upstreamUrl(upstreamPort),
+    ANTHROPIC_API_KEY: "bench",
+    ANTHROPIC_BASE_URL: upstreamUrl(upstreamPort),
+    GEMINI_API_KEY: "bench",
+    GEMINI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1beta`,
+  };
+}
+
 async function startPortkey({ upstreamPort }: Site): Promise<Target> {
   const { node, script } = await preparePortkey();
   const port = await findFreePort();
   const command = [node, script, `--port=${port}`, "--headless"];
-  const child = start("portkey", command, { NODE_ENV: "production" }, root);
+  const child = start({ name: "portkey", command, env: { NODE_ENV: "production" }, cwd: root });
   await waitUntilReady(`http://127.0.0.1:${port}/`, child);
   const route = { "x-portkey-provider": "openai", "x-portkey-custom-host": upstreamUrl(upstreamPort) };
   const door = { ...CHAT, port, headers: { ...BEARER, ...route } };
@@ -167,17 +182,21 @@ async function createKey(port: number, adminKey: string): Promise<string> {
   return ((await answer.json()) as { key: string }).key;
 }
 
+interface Program {
+  readonly name: TargetName;
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** The file of its standard output. Absent: it is not kept. */
+  readonly logFile?: string | undefined;
+}
+
 /** Passes only the named variables, so that the developer's own settings have no effect. */
-function start(
-  name: TargetName,
-  command: readonly string[],
-  env: Record<string, string>,
-  cwd: string,
-): Subprocess {
+function start({ name, command, env, cwd, logFile }: Program): Subprocess {
   mkdirSync(out, { recursive: true });
   const { PATH = "", HOME = "" } = process.env;
-  const stderr = Bun.file(join(out, `${name}.log`));
-  const streams = { stdin: "ignore", stdout: "ignore", stderr } as const;
+  const stdout = logFile === undefined ? "ignore" : Bun.file(logFile);
+  const streams = { stdin: "ignore", stdout, stderr: Bun.file(join(out, `${name}.log`)) } as const;
   return adopt(Bun.spawn(pinned("target", command), { cwd, env: { PATH, HOME, ...env }, ...streams }));
 }
 
