@@ -54,6 +54,7 @@ try {
   await site.untilReady("ready");
   console.log(`ready ${((performance.now() - endedAt) / 1_000).toFixed(1)} s after the end`);
   const problems = await site.checkBooks();
+  console.log(`books checked ${((performance.now() - endedAt) / 1_000).toFixed(1)} s after the end`);
   await report("after");
   console.log(problems.length === 0 ? "each answer was recorded and charged once" : problems.join("\n"));
   process.exitCode = problems.length === 0 ? 0 : 1;

@@ -94,12 +94,11 @@ export async function startOutageSite(
       for (const client of clients) await client.stop();
       await untilReady("ready");
       const answered = clients.flatMap(({ asked }) => asked.ids);
-      await eventually(
-        "all records to be saved",
-        async () => (await countWaiting(directUrl(), answered)) === 0,
-      );
+      await untilSaved(directUrl(), answered.length);
+      const missing = await countMissing(directUrl(), answered);
       const found = await balanceOf(gateway, accountId);
       return [
+        ...differences("missing records", missing, 0),
         ...differences("generations", await countCompleted(directUrl()), answered.length),
         ...differences("balance", found.balance, CREDITS * DOLLAR - payer.asked.ids.length * COST),
         ...differences("held", found.held, 0),
@@ -179,8 +178,25 @@ function startClient(gateway: TestGateway, key: string, pauseMs: number) {
   };
 }
 
+/** How long the records of an outage may take to be saved: a few thousand a second on a busy machine. Milliseconds. */
+const SAVE_MS = 180_000;
+
+/** Waits until the database has as many completed generations. Over one connection and by their number, because the gateway saves them meanwhile. */
+async function untilSaved(url: string, count: number): Promise<void> {
+  const sql = new SQL({ url, max: 1 });
+  const find = async (): Promise<boolean> => {
+    const [row] = await sql.unsafe("SELECT count(*) AS count FROM generations WHERE outcome = 'completed'");
+    return Number(row.count) >= count;
+  };
+  try {
+    await eventually(`${count} records to be saved`, find, SAVE_MS);
+  } finally {
+    await sql.close({ timeout: 0 });
+  }
+}
+
 /** Returns how many of these generations the database does not have as completed. */
-async function countWaiting(url: string, ids: readonly string[]): Promise<number> {
+async function countMissing(url: string, ids: readonly string[]): Promise<number> {
   const saved = await readCompleted(url);
   return ids.filter((id) => !saved.has(id)).length;
 }
