@@ -33,6 +33,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["audit", "settings", "idempotency", "gateways", "storage-copy"],
     ["catalog"],
     ["accounts"],
+    ["console"],
     ["limits"],
     ["deployments"],
     ["provider-keys"],

@@ -9,6 +9,7 @@ import { PostgresAuditStore } from "../storage/postgres/audit-store.ts";
 import { PostgresCatalogStore } from "../storage/postgres/catalog-store.ts";
 import { PostgresChanges } from "../storage/postgres/changes.ts";
 import { connectPostgres, type Postgres } from "../storage/postgres/client.ts";
+import { PostgresConsoleSessionStore } from "../storage/postgres/console-session-store.ts";
 import { PostgresGatewayRegistry } from "../storage/postgres/gateway-registry.ts";
 import { PostgresKeyStore } from "../storage/postgres/key-store.ts";
 import { PostgresLeases } from "../storage/postgres/leases.ts";
@@ -84,6 +85,7 @@ export async function openPostgresStores(
     accounts: guardStore(new PostgresAccountStore(database, changes)),
     answers: guardStore(new PostgresStoredResponseStore(database)),
     audit: guardStore(new PostgresAuditStore(database)),
+    consoleSessions: guardStore(new PostgresConsoleSessionStore(database)),
     catalog: new PostgresCatalogStore(database, changes),
     leases: guardStore(new PostgresLeases(database)),
     ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),

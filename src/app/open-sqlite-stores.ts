@@ -7,6 +7,7 @@ import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../storage/sqlite/audit-store.ts";
+import { SqliteConsoleSessionStore } from "../storage/sqlite/console-session-store.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
 import { FileLeases } from "../storage/sqlite/file-leases.ts";
@@ -37,6 +38,7 @@ export function openSqliteStores(
     accounts: guard(new SqliteAccountStore(database)),
     answers: guard(createSqliteStoredResponseStore(database)),
     audit: guard(new SqliteAuditStore(database)),
+    consoleSessions: guard(new SqliteConsoleSessionStore(database)),
     catalog: createFileCatalogStore(dataDir),
     leases: guardStore(new FileLeases(dataDir, clock)),
     ledger: guard(new SqliteLedgerStore(database)),

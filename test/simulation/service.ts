@@ -15,6 +15,7 @@ import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
@@ -77,6 +78,7 @@ export function openPlainStores({
     audit: new SqliteAuditStore(database),
     // The simulation has its own catalog.
     catalog: createFileCatalogStore("/nonexistent"),
+    consoleSessions: new SqliteConsoleSessionStore(database),
     leases: new FileLeases("/nonexistent", clock),
     providerKeys: new SqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),

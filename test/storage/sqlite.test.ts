@@ -1,6 +1,7 @@
 import { describe } from "bun:test";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
@@ -12,6 +13,7 @@ import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
+import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testCreditChanges } from "./contracts/credit-changes.ts";
 import { testGenerationList } from "./contracts/generation-list.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
@@ -49,5 +51,9 @@ describe("SQLite", () => {
     return { ledger, begin: async (transfer) => async () => void (await ledger.addTransfer(transfer)) };
   });
   testAuditStore(() => new SqliteAuditStore(connect()));
+  testConsoleSessionStore(() => {
+    const database = connect();
+    return { sessions: new SqliteConsoleSessionStore(database), keys: new SqliteKeyStore(database) };
+  });
   testStoredResponseStore(() => createSqliteStoredResponseStore(connect()));
 });

@@ -40,6 +40,7 @@ export type TableName =
   | "accounts"
   | "members"
   | "api_keys"
+  | "console_sessions"
   | "provider_keys"
   | "audit_log"
   | "stored_responses"
@@ -69,6 +70,11 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("api_keys", ["id"], {
     ...text("id", "kind", "account_id", "user_id", "name", "hash", "hint", "models", "rate_limit"),
     ...integer("spend_limit", "prompt_log_seconds", "created_at", "expires_at", "revoked_at"),
+  }),
+  // One-time codes are not copied: they end within an hour.
+  table("console_sessions", ["id"], {
+    ...text("id", "hash", "key_id", "key_hash", "account_id", "user_id", "user_agent"),
+    ...integer("created_at", "last_used_at", "expires_at"),
   }),
   table("provider_keys", ["id"], {
     ...text("id", "account_id", "provider", "name", "last_four", "master_key_id", "ciphertext"),

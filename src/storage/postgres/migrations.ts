@@ -2,7 +2,14 @@ import { accounts } from "./migrations/0001-accounts.ts";
 import { usageAndLedger } from "./migrations/0002-usage-and-ledger.ts";
 import { gateways } from "./migrations/0003-gateways.ts";
 import { moneyLeases } from "./migrations/0004-money-leases.ts";
+import { consoleSessions } from "./migrations/0005-console-sessions.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
-export const MIGRATIONS: readonly Migration[] = [accounts, usageAndLedger, gateways, moneyLeases];
+export const MIGRATIONS: readonly Migration[] = [
+  accounts,
+  usageAndLedger,
+  gateways,
+  moneyLeases,
+  consoleSessions,
+];

@@ -5,6 +5,7 @@ import { PostgresAccountStore } from "../../../src/storage/postgres/account-stor
 import { PostgresAuditStore } from "../../../src/storage/postgres/audit-store.ts";
 import { PostgresCatalogStore } from "../../../src/storage/postgres/catalog-store.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
+import { PostgresConsoleSessionStore } from "../../../src/storage/postgres/console-session-store.ts";
 import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
 import { PostgresPromptLogStore } from "../../../src/storage/postgres/prompt-log-store.ts";
 import { PostgresProviderKeyStore } from "../../../src/storage/postgres/provider-key-store.ts";
@@ -14,6 +15,7 @@ import { POSTGRES_BIN } from "../../support/postgres.ts";
 import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
 import { testCatalogStore } from "../contracts/catalog-store.ts";
+import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
@@ -30,6 +32,10 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
   testPromptLogStore(() => new PostgresPromptLogStore(connect()));
   testSettingsStore(() => new PostgresSettingsStore(connect()));
   testAuditStore(() => new PostgresAuditStore(connect()));
+  testConsoleSessionStore(() => {
+    const database = connect();
+    return { sessions: new PostgresConsoleSessionStore(database), keys: new PostgresKeyStore(database) };
+  });
   testStoredResponseStore(() => new PostgresStoredResponseStore(connect()));
   testCatalogStore(() => new PostgresCatalogStore(connect()));
 
