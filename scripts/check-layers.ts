@@ -21,6 +21,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ["base", "wire", "core"],
   app: ["base", "wire", "core", "providers", "storage", "telemetry", "tokenizer", "encoder", "http"],
   cli: ["base", "wire", "core", "telemetry", "app"],
+  // Runs in the browser, and knows the gateway only by its HTTP API.
+  console: [],
 };
 
 /**
@@ -50,7 +52,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["inference", "api"],
     ["routes"],
     ["openapi"],
-    ["docs-page"],
+    ["docs-page", "console"],
     ["server"],
   ],
   providers: [["address", "content-encoding"], ["*"]],
@@ -93,7 +95,7 @@ function folderOf(file: string): string | null {
 
 async function readImports(): Promise<Imports> {
   const imports = new Map<string, string[]>();
-  for await (const file of new Glob("src/**/*.ts").scan(root)) {
+  for await (const file of new Glob("src/**/*.{ts,tsx}").scan(root)) {
     const source = await Bun.file(join(root, file)).text();
     const found = [...source.matchAll(IMPORT)].map((match) =>
       relative(root, normalize(join(root, dirname(file), (match[1] ?? match[2]) as string))),

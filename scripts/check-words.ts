@@ -7,7 +7,7 @@ import { Glob } from "bun";
 
 const root = join(import.meta.dir, "..");
 
-const FILES = ["{src,test,bench,scripts}/**/*.ts", "{docs,catalog,src,bench}/**/*.md", "*.md"];
+const FILES = ["{src,test,bench,scripts}/**/*.{ts,tsx,css}", "{docs,catalog,src,bench}/**/*.md", "*.md"];
 
 /** Files that quote the words, or that are generated from other files. */
 const SKIPPED_FILES = [

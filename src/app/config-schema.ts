@@ -428,6 +428,18 @@ export const configSchema = z.strictObject({
         ),
     })
     .prefault({}),
+  console: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Whether the web console is served at /console."),
+      built_dir: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "Folder with a build of the console (`npm run console:build FOLDER`), for installations without its sources. If absent, it is built at the first request of /console and stored in data_dir. GATEWAY_CONSOLE_DIR.",
+        ),
+    })
+    .prefault({}),
   timers: z
     .strictObject({
       connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),

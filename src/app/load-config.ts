@@ -23,6 +23,7 @@ const VARIABLES: Readonly<
   GATEWAY_ADMIN_KEY: { path: ["admin_key"] },
   GATEWAY_WEBHOOK_SECRET: { path: ["billing", "webhook_secret"] },
   GATEWAY_LOG_LEVEL: { path: ["log_level"] },
+  GATEWAY_CONSOLE_DIR: { path: ["console", "built_dir"] },
   GATEWAY_SANDBOX: { path: ["sandbox"] },
   GATEWAY_SECRETS_KEY: { path: ["secrets", "keys"], isList: true },
 };

@@ -37,6 +37,7 @@ import { buildMoney, type Money } from "./build-money.ts";
 import { createCatalogManager } from "./catalog-manager.ts";
 import { type CommonState, openCommonState } from "./common-state.ts";
 import type { Config } from "./config-schema.ts";
+import { openConsole } from "./console/open-console.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
@@ -147,6 +148,7 @@ async function buildParts({
     log,
     generation,
     promptLog,
+    consoleSource: buildConsole(config),
     addressSalt: await findSecret("address_salt", resources.stores.settings, random),
     shutdown,
     readiness: () => readReadiness({ ...money, ...resources, health, clock, common, shutdown }),
@@ -161,6 +163,10 @@ async function buildParts({
     upstreams,
     common,
   };
+}
+
+function buildConsole({ console: { enabled, built_dir }, data_dir }: Config): HttpDeps["consoleSource"] {
+  return enabled ? openConsole({ dataDir: data_dir, builtDir: built_dir ?? null }) : null;
 }
 
 async function openResources(config: Config, platform: Platform, upstreams: Upstreams): Promise<Resources> {

@@ -20,6 +20,7 @@ import type { Gate } from "../../core/limits/gate.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { DamagedLines } from "../../core/usage/journal.ts";
 import type { GenerationList, UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import type { ConsoleSource } from "./console-source.ts";
 
 /** Whether the gateway can answer requests. */
 export interface Readiness {
@@ -47,6 +48,8 @@ export interface HttpDeps {
   readonly usage: UsageReports & GenerationList & Pick<UsageStore, "listQuarantined">;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
+  /** The files of the console; null if it is disabled. */
+  readonly consoleSource: ConsoleSource | null;
   /** Returns the damaged lines of the journal that were quarantined. */
   readonly listDamagedLines: () => readonly DamagedLines[];
   /** The secret that the payment system signs its requests with; null if none is configured. */

@@ -1,3 +1,4 @@
+import { getConsole } from "../console/serve-console.ts";
 import type { Handler } from "../context/context.ts";
 import { getDocs, getOpenApi } from "../docs-page/documentation.ts";
 import { chatCompletions } from "../routes/chat-completions.ts";
@@ -45,6 +46,8 @@ export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/readyz": { GET: getReadiness },
   "/openapi.json": { GET: getOpenApi },
   "/docs": { GET: getDocs },
+  "/console": { GET: getConsole },
+  "/console/*": { GET: getConsole },
   // The specification names this path; the prefixes have the route too.
   "/api/fim/completions": { POST: fimCompletions },
   ...apiRoutes("fixed"),

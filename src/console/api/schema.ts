@@ -1,0 +1,1173 @@
+/** The types of the API. Generated from the OpenAPI document by `npm run console:types`; do not edit. */
+
+/** The named schemas. */
+export interface Schemas {
+  AuditEntry: {
+    place: number;
+    at: string;
+    key_id: string | null;
+    user_id: string | null;
+    action: string;
+    account_id: string | null;
+    target: string | null;
+    request_id: string | null;
+    changes: Record<string, unknown>;
+    previous_hash: string;
+    hash: string;
+  };
+  CandidateReason:
+    | "only"
+    | "order"
+    | "probe"
+    | "last_resort"
+    | "warm_cache"
+    | "degraded"
+    | "price"
+    | "latency"
+    | "throughput";
+  CatalogChange: {
+    id: string;
+    model: string;
+    provider: string;
+    model_name: string;
+    jumps: {
+      kind: string;
+      before: string | null;
+      after: string | null;
+      min_prompt_tokens: number | null;
+      from: string | null;
+    }[];
+    before: Schemas["PriceTerms"];
+    after: Schemas["PriceTerms"];
+    seen_at: string;
+  };
+  CatalogStatus: {
+    source: string;
+    models: number;
+    refresh_hours: number;
+    price_factor: number;
+    grace_days: number;
+    attempted_at: string | null;
+    refreshed_at: string | null;
+    problem: string | null;
+    waiting: number;
+    rejected: number;
+    missing: { model: string; since: string; expiration_date: string | null }[];
+    difference: string[];
+  };
+  ChatCompletion: {
+    object: "chat.completion";
+    id: string;
+    created: number;
+    model: string;
+    gateway_metadata?: Schemas["GatewayMetadata"];
+    choices: {
+      index: number;
+      message: {
+        role: "assistant";
+        content: string | null;
+        tool_calls?: Schemas["ToolCall"][];
+        reasoning?: string | null;
+      };
+      finish_reason: string | null;
+    }[];
+    usage: Schemas["Usage"];
+  };
+  ChatCompletionChunk: {
+    object: "chat.completion.chunk";
+    id: string;
+    created: number;
+    model: string;
+    gateway_metadata?: Schemas["GatewayMetadata"];
+    choices: {
+      index: number;
+      delta: {
+        role?: "assistant";
+        content?: string | null;
+        tool_calls?: Record<string, unknown>[];
+        reasoning?: string | null;
+      };
+      finish_reason?: string | null;
+    }[];
+    usage?: Schemas["Usage"] | null;
+  };
+  ChatCompletionRequest: {
+    model: string;
+    messages: Schemas["Message"][];
+    stream?: boolean | null;
+    stream_options?: Record<string, unknown> | null;
+    max_tokens?: number | null;
+    max_completion_tokens?: number | null;
+    temperature?: number | null;
+    top_p?: number | null;
+    stop?: string | string[] | null;
+    frequency_penalty?: number | null;
+    presence_penalty?: number | null;
+    tools?: Schemas["Tool"][] | null;
+    tool_choice?: "none" | "auto" | "required" | "any" | { type?: string | null } | null;
+    functions?: Record<string, unknown>[] | null;
+    function_call?: string | Record<string, unknown> | null;
+    response_format?: { type: string } | null;
+    n?: number | null;
+    user?: string | null;
+    safety_identifier?: string | null;
+    prompt_cache_key?: string | null;
+    seed?: number | null;
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    session_id?: string | null;
+  };
+  ContentPart:
+    | { type: "text"; text: string }
+    | { type: "image_url"; image_url: { url: string; detail?: string | null } }
+    | { type: string };
+  CountTokensRequest: {
+    model: string;
+    messages: { role: "user" | "assistant" | "system"; content: string | { type: string }[] }[];
+    system?: string | Record<string, unknown>[] | null;
+    tools?: Record<string, unknown>[] | null;
+    tool_choice?: Record<string, unknown> | null;
+    thinking?: Record<string, unknown> | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+  };
+  CountTokensResponse: { input_tokens: number; estimated?: true };
+  DayOfUsage: {
+    date: string;
+    requests: number;
+    errors: number;
+    tokens_prompt: number;
+    tokens_completion: number;
+    tokens_cached: number;
+    tokens_cache_write: number;
+    tokens_reasoning: number;
+    cost: number;
+    cost_nanodollars: number;
+    upstream_cost: number;
+    upstream_cost_nanodollars: number;
+  };
+  EmbeddingsRequest: {
+    model: string;
+    input: string | string[] | number[] | number[][];
+    dimensions?: number | null;
+    encoding_format?: "float" | "base64" | null;
+    input_type?: string | null;
+    user?: string | null;
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    session_id?: string | null;
+  };
+  EmbeddingsResponse: {
+    object: "list";
+    data: { object: "embedding"; index: number; embedding: number[] | string }[];
+    model: string;
+    usage: Schemas["Usage"];
+  };
+  Error: {
+    error: {
+      message: string;
+      code: number;
+      type: Schemas["ErrorType"];
+      metadata?: { field?: string; limit_source?: string };
+    };
+    error_type: Schemas["ErrorType"];
+  };
+  ErrorType:
+    | "invalid_request"
+    | "invalid_model"
+    | "context_length_exceeded"
+    | "authentication"
+    | "insufficient_credits"
+    | "model_not_allowed"
+    | "permission_denied"
+    | "not_found"
+    | "method_not_allowed"
+    | "client_timeout"
+    | "conflict"
+    | "payload_too_large"
+    | "unsupported_media_type"
+    | "rate_limit_exceeded"
+    | "internal"
+    | "upstream_error"
+    | "unavailable";
+  ExclusionReason:
+    | "policy"
+    | "data_collection"
+    | "zero_retention"
+    | "provider_rules"
+    | "lacks_feature"
+    | "lacks_parameter"
+    | "max_price"
+    | "window"
+    | "own_key_unusable"
+    | "circuit_open"
+    | "key_refused"
+    | "out_of_credit"
+    | "rate_limited"
+    | "overloaded"
+    | "free_limit"
+    | "no_fallbacks";
+  FimRequest: {
+    model: string;
+    prompt: string;
+    suffix?: string | null;
+    max_tokens?: number | null;
+    temperature?: number | null;
+    top_p?: number | null;
+    stop?: string | string[] | null;
+    stream?: boolean | null;
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    session_id?: string | null;
+  };
+  Gateway: {
+    id: string;
+    state: "live" | "gone";
+    host: string;
+    version: string;
+    data_dir: string;
+    epoch: number;
+    leased: number;
+    started_at: string;
+    seen_at: string;
+  };
+  GatewayMetadata: { warnings?: { field: string; message: string }[]; repairs?: Record<string, unknown> };
+  Generation: {
+    id: string;
+    request_id: string;
+    api: string;
+    requested_model: string;
+    model: string | null;
+    provider_name: string | null;
+    streamed: boolean;
+    outcome: "open" | "completed" | "failed" | "cancelled" | "interrupted";
+    cancelled: boolean;
+    status: number | null;
+    error_type: string | null;
+    finish_reason: string | null;
+    native_finish_reason: string | null;
+    created_at: string;
+    latency: number | null;
+    generation_time: number | null;
+    tokens_prompt: number;
+    tokens_completion: number;
+    tokens_cached: number;
+    tokens_cache_write: number;
+    tokens_cache_write_1h: number;
+    tokens_reasoning: number;
+    tokens_audio_prompt: number;
+    tokens_audio_completion: number;
+    tokens_image_completion: number;
+    images_prompt: number;
+    web_searches: number;
+    search_context: string | null;
+    estimated: boolean;
+    total_cost: number;
+    total_cost_nanodollars: number;
+    upstream_inference_cost: number;
+    is_byok: boolean;
+    prices: Record<string, unknown> | null;
+    pricing: {
+      model?: string;
+      kind: string;
+      tokens?: number;
+      count?: number;
+      price: string;
+      cost_nanodollars: string;
+    }[];
+    advisors: {
+      model: string;
+      tokens_prompt: number;
+      tokens_completion: number;
+      tokens_cached: number;
+      tokens_cache_write: number;
+      upstream_inference_cost: number;
+    }[];
+    plan: {
+      provider_name: string;
+      model: string;
+      is_candidate: boolean;
+      reason: Schemas["CandidateReason"] | Schemas["ExclusionReason"];
+      upstream_format?: string;
+    }[];
+    attempts: {
+      provider_name: string;
+      upstream_model: string;
+      upstream_format: string | null;
+      is_byok: boolean;
+      started_at: string;
+      duration_ms: number | null;
+      upstream_status: number | null;
+      error_type: string | null;
+    }[];
+  };
+  GenerationLine: {
+    id: string;
+    created_at: string;
+    account_id: string | null;
+    key_id: string | null;
+    user_id: string | null;
+    api: string;
+    requested_model: string;
+    model: string | null;
+    provider_name: string | null;
+    streamed: boolean;
+    outcome: "open" | "completed" | "failed" | "cancelled" | "interrupted";
+    status: number | null;
+    error_type: string | null;
+    latency: number | null;
+    duration: number | null;
+    attempts: number;
+    tokens_prompt: number;
+    tokens_completion: number;
+    total_cost: number;
+    total_cost_nanodollars: number;
+    is_byok: boolean;
+  };
+  Key: {
+    id: string;
+    name: string;
+    kind: "inference" | "management";
+    hint: string;
+    account_id: string;
+    user_id: string | null;
+    spend_limit: number | null;
+    models: string[] | null;
+    rate_limit: Schemas["RateLimit"];
+    prompt_log: number | null;
+    rate_limit_set_by: "operator" | "account" | null;
+    created_at: string;
+    expires_at: string | null;
+    revoked_at: string | null;
+  };
+  LedgerEntry: {
+    id: string;
+    number: number;
+    kind: "usage" | "grant" | "purchase" | "refund" | "expiry" | "correction";
+    account_id: string;
+    amount: number;
+    amount_nanodollars: number;
+    generation_id: string | null;
+    note: string | null;
+    created_at: string;
+    expires_at: string | null;
+  };
+  Member: {
+    organization_id: string;
+    user_id: string;
+    role: "owner" | "admin" | "billing" | "member";
+    daily_limit: number | null;
+    created_at: string;
+  };
+  Message: {
+    role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+    content?: string | Schemas["ContentPart"][] | null;
+    tool_calls?: Schemas["ToolCall"][] | null;
+    tool_call_id?: string | null;
+    function_call?: Record<string, unknown> | null;
+  };
+  MessagesError: { type: "error"; error: { type: string; message: string }; request_id?: string };
+  MessagesRequest: {
+    model: string;
+    messages: { role: "user" | "assistant" | "system"; content: string | { type: string }[] }[];
+    system?: string | Record<string, unknown>[] | null;
+    tools?: Record<string, unknown>[] | null;
+    tool_choice?: Record<string, unknown> | null;
+    thinking?: Record<string, unknown> | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    max_tokens?: number | null;
+    stream?: boolean | null;
+    temperature?: number | null;
+    top_p?: number | null;
+    top_k?: number | null;
+    stop_sequences?: string[] | null;
+    metadata?: { user_id?: string | null } | null;
+    models?: string[] | null;
+    session_id?: string | null;
+  };
+  MessagesResponse: {
+    id: string;
+    type: "message";
+    role: "assistant";
+    model: string;
+    content: { type: string }[];
+    stop_reason: string | null;
+    stop_sequence?: string | null;
+    usage: { input_tokens: number; output_tokens: number };
+    gateway_metadata?: Schemas["GatewayMetadata"];
+  };
+  Model: {
+    id: string;
+    object: "model";
+    created: number;
+    owned_by: string;
+    name: string;
+    description: string;
+    canonical_slug: string;
+    context_length: number;
+    pricing: Schemas["Pricing"];
+    architecture: { input_modalities: string[]; output_modalities: string[]; tokenizer: string };
+    top_provider: { context_length: number; max_completion_tokens: number | null; is_moderated: boolean };
+    supported_parameters: string[];
+    isFree: boolean;
+    expiration_date: string | null;
+    resolves_to?: { when: string; models: string[] }[];
+  };
+  Organization: {
+    id: string;
+    name: string;
+    overdraft: number | null;
+    monthly_limit: number | null;
+    policy: Schemas["Policy"];
+    rate_limit: Schemas["RateLimit"];
+    created_at: string;
+    closed_at: string | null;
+  };
+  Policy: {
+    allowed_models: string[] | null;
+    denied_models: string[];
+    allowed_providers: string[] | null;
+    denied_providers: string[];
+    deny_data_collection: boolean;
+    zero_retention: boolean;
+    own_keys_only: boolean;
+  };
+  PolicyChange: {
+    allowed_models?: string[] | null;
+    denied_models?: string[];
+    allowed_providers?: string[] | null;
+    denied_providers?: string[];
+    deny_data_collection?: boolean;
+    zero_retention?: boolean;
+    own_keys_only?: boolean;
+  };
+  PriceTerms: {
+    prices: Record<string, string> | null;
+    price_tiers: { min_prompt_tokens: number }[];
+    price_changes: {
+      from: string;
+      prices: Record<string, string>;
+      price_tiers: { min_prompt_tokens: number }[];
+    }[];
+  };
+  Pricing: {
+    prompt: string;
+    completion: string;
+    input_cache_read?: string;
+    input_cache_write?: string;
+    request?: string;
+    image?: string;
+    image_output?: string;
+    web_search?: string;
+    audio?: string;
+    audio_output?: string;
+    internal_reasoning?: string;
+    overrides?: {
+      min_prompt_tokens: number;
+      prompt: string;
+      completion: string;
+      input_cache_read?: string;
+      input_cache_write?: string;
+      request?: string;
+      image?: string;
+      image_output?: string;
+      web_search?: string;
+      audio?: string;
+      audio_output?: string;
+      internal_reasoning?: string;
+    }[];
+  };
+  Provider: {
+    slug: string;
+    name: string;
+    displayName: string;
+    privacy_policy_url: string | null;
+    terms_of_service_url: string | null;
+    status_page_url: string | null;
+    headquarters: string | null;
+    datacenters: string[] | null;
+    byokEnabled: boolean;
+    models: number;
+  };
+  ProviderKey: {
+    id: string;
+    account_id: string;
+    provider: string;
+    last_four: string;
+    name: string;
+    order: number;
+    enabled: boolean;
+    models: string[] | null;
+    members: string[] | null;
+    readable: boolean;
+    created_at: string;
+    updated_at: string;
+    last_used_at: string | null;
+    last_error: { message: string; at: string } | null;
+  };
+  ProviderPreferences: {
+    order?: string[] | null;
+    only?: string[] | null;
+    ignore?: string[] | null;
+    allow_fallbacks?: boolean | null;
+    own_keys_only?: boolean | null;
+    data_collection?: "allow" | "deny" | null;
+    zdr?: boolean | null;
+    require_parameters?: boolean | null;
+    max_price?: {
+      prompt?: number | string;
+      completion?: number | string;
+      request?: number | string;
+      image?: number | string;
+    } | null;
+    sort?: "price" | "throughput" | "latency" | { by: string } | null;
+  };
+  RateLimit: {
+    requests_per_minute: number | null;
+    tokens_per_minute: number | null;
+    concurrent: number | null;
+  };
+  RateLimitChange: {
+    requests_per_minute?: number | null;
+    tokens_per_minute?: number | null;
+    concurrent?: number | null;
+  };
+  Response: {
+    id: string;
+    object: "response";
+    created_at: number;
+    status: string;
+    model: string;
+    output: Record<string, unknown>[];
+    usage?: { input_tokens: number; output_tokens: number; total_tokens: number } | null;
+    gateway_metadata?: Schemas["GatewayMetadata"];
+  };
+  ResponsesError: {
+    error: { message: string; type: string; code: string | null; status: number; param?: string | null };
+  };
+  ResponsesRequest: {
+    model: string;
+    input: string | Record<string, unknown>[];
+    instructions?: string | null;
+    stream?: boolean | null;
+    max_output_tokens?: number | null;
+    temperature?: number | null;
+    top_p?: number | null;
+    top_logprobs?: number | null;
+    tools?: Record<string, unknown>[] | null;
+    tool_choice?: string | Record<string, unknown> | null;
+    parallel_tool_calls?: boolean | null;
+    reasoning?: Record<string, unknown> | null;
+    text?: Record<string, unknown> | null;
+    include?: string[] | null;
+    metadata?: Record<string, unknown> | null;
+    user?: string | null;
+    prompt_cache_key?: string | null;
+    store?: false | null;
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    session_id?: string | null;
+  };
+  RouteExplanation: {
+    requested_model: string;
+    prompt_tokens: number;
+    candidates: {
+      would_be_asked: boolean;
+      provider: string;
+      model: string;
+      upstream_model: string;
+      upstream_format: string | null;
+      is_byok: boolean;
+      reason: Schemas["CandidateReason"];
+      estimated_cost: number;
+      health: {
+        circuit: "closed" | "open" | "half_open";
+        success: number;
+        latency_ms: number | null;
+        tokens_per_second: number | null;
+      };
+    }[];
+    left_out: {
+      provider: string;
+      model: string;
+      is_byok?: boolean;
+      reason: Schemas["ExclusionReason"];
+      about?: string;
+      retry_after?: number;
+    }[];
+    warm_until: string | null;
+    warnings: { field: string; message: string }[];
+    error: { type: Schemas["ErrorType"]; message: string } | null;
+  };
+  Tool: {
+    type?: string | null;
+    function?: { name: string; description?: string | null; parameters?: Record<string, unknown> | null };
+  };
+  ToolCall: { id: string; type: "function"; function: { name: string; arguments: string } };
+  Usage: {
+    prompt_tokens: number;
+    completion_tokens?: number;
+    total_tokens: number;
+    server_tool_use?: { web_search_requests?: number };
+    cost?: number;
+    cost_details?: { upstream_inference_cost?: number | null };
+    is_byok?: boolean;
+    estimated?: boolean;
+  };
+  UsageLine: {
+    day?: string | null;
+    model?: string | null;
+    provider?: string | null;
+    key?: string | null;
+    user?: string | null;
+    account?: string | null;
+    requests: number;
+    errors: number;
+    tokens_prompt: number;
+    tokens_completion: number;
+    tokens_cached: number;
+    tokens_cache_write: number;
+    tokens_reasoning: number;
+    cost: number;
+    cost_nanodollars: number;
+    upstream_cost: number;
+    upstream_cost_nanodollars: number;
+  };
+  User: {
+    id: string;
+    name: string;
+    overdraft: number | null;
+    policy: Schemas["Policy"];
+    rate_limit: Schemas["RateLimit"];
+    created_at: string;
+    closed_at: string | null;
+  };
+}
+
+/** The operations by method and path. */
+export interface Operations {
+  "DELETE /api/admin/accounts/{id}/provider-keys/{key_id}": {
+    params: { id: string; key_id: string };
+    query: object;
+    body: null;
+    response: { data: { id: string; deleted: true } };
+  };
+  "DELETE /api/admin/keys/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["Key"] };
+  };
+  "DELETE /api/admin/organizations/{id}/members/{user_id}": {
+    params: { id: string; user_id: string };
+    query: object;
+    body: null;
+    response: { data: { organization_id: string; user_id: string } };
+  };
+  "GET /api/admin/accounts/{id}/balance": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: {
+      data: {
+        account_id: string;
+        balance: number;
+        balance_nanodollars: number;
+        held: number;
+        held_nanodollars: number;
+        available: number | null;
+        available_nanodollars: number | null;
+        grants: { id: string; left: number; left_nanodollars: number; expires_at: string }[];
+      };
+    };
+  };
+  "GET /api/admin/accounts/{id}/ledger": {
+    params: { id: string };
+    query: {
+      kind?: "usage" | "grant" | "purchase" | "refund" | "expiry" | "correction";
+      limit?: number;
+      after?: string;
+    };
+    body: null;
+    response: { data: Schemas["LedgerEntry"][]; next: string | null };
+  };
+  "GET /api/admin/accounts/{id}/provider-keys": {
+    params: { id: string };
+    query: { limit?: number; after?: string };
+    body: null;
+    response: { data: Schemas["ProviderKey"][]; next: string | null };
+  };
+  "GET /api/admin/audit": {
+    params: object;
+    query: { limit?: number; after?: number; account_id?: string };
+    body: null;
+    response: { data: Schemas["AuditEntry"][]; next: string | null };
+  };
+  "GET /api/admin/audit/verify": {
+    params: object;
+    query: object;
+    body: null;
+    response: {
+      data: {
+        holds: boolean;
+        entries: number;
+        last_hash: string;
+        broken_at: number | null;
+        problem: string | null;
+      };
+    };
+  };
+  "GET /api/admin/catalog": {
+    params: object;
+    query: object;
+    body: null;
+    response: { data: Schemas["CatalogStatus"] };
+  };
+  "GET /api/admin/catalog/changes": {
+    params: object;
+    query: { status?: "waiting" | "rejected" };
+    body: null;
+    response: { data: Schemas["CatalogChange"][] };
+  };
+  "GET /api/admin/gateways": {
+    params: object;
+    query: object;
+    body: null;
+    response: { data: Schemas["Gateway"][] };
+  };
+  "GET /api/admin/generations": {
+    params: object;
+    query: {
+      limit?: number;
+      after?: string;
+      account_id?: string;
+      key_id?: string;
+      model?: string;
+      outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
+    };
+    body: null;
+    response: { data: Schemas["GenerationLine"][]; next: string | null };
+  };
+  "GET /api/admin/generations/{id}/bodies": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: {
+      data: {
+        id: string;
+        account_id: string;
+        key_id: string;
+        created_at: string;
+        expires_at: string;
+        request: string;
+        request_truncated: boolean;
+        response: string | null;
+        response_truncated: boolean;
+      };
+    };
+  };
+  "GET /api/admin/holds": {
+    params: object;
+    query: object;
+    body: null;
+    response: { data: { id: string; account_id: string; amount: number; amount_nanodollars: number }[] };
+  };
+  "GET /api/admin/keys": {
+    params: object;
+    query: { limit?: number; after?: string; account_id?: string };
+    body: null;
+    response: { data: Schemas["Key"][]; next: string | null };
+  };
+  "GET /api/admin/ledger/check": {
+    params: object;
+    query: object;
+    body: null;
+    response: {
+      data: {
+        of: "balance" | "record" | "quarantined" | "damaged";
+        id: string;
+        difference_nanodollars: number;
+        reason?: string;
+      }[];
+    };
+  };
+  "GET /api/admin/organizations": {
+    params: object;
+    query: { limit?: number; after?: string };
+    body: null;
+    response: { data: Schemas["Organization"][]; next: string | null };
+  };
+  "GET /api/admin/organizations/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["Organization"] };
+  };
+  "GET /api/admin/organizations/{id}/members": {
+    params: { id: string };
+    query: { limit?: number; after?: string };
+    body: null;
+    response: { data: Schemas["Member"][]; next: string | null };
+  };
+  "GET /api/admin/usage": {
+    params: object;
+    query: {
+      from?: string;
+      to?: string;
+      group_by?: "day" | "model" | "provider" | "key" | "user" | "account";
+      account_id?: string;
+      format?: "json" | "csv";
+    };
+    body: null;
+    response: { data: Schemas["UsageLine"][]; from: string; to: string };
+  };
+  "GET /api/admin/users": {
+    params: object;
+    query: { limit?: number; after?: string };
+    body: null;
+    response: { data: Schemas["User"][]; next: string | null };
+  };
+  "GET /api/admin/users/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: {
+      data: {
+        id: string;
+        name: string;
+        overdraft: number | null;
+        policy: Schemas["Policy"];
+        rate_limit: Schemas["RateLimit"];
+        created_at: string;
+        closed_at: string | null;
+        memberships: Schemas["Member"][];
+      };
+    };
+  };
+  "GET /api/gateway": { params: object; query: object; body: null; response: { object: "gateway" } };
+  "GET /api/gateway/activity": {
+    params: object;
+    query: object;
+    body: null;
+    response: { data: Schemas["DayOfUsage"][] };
+  };
+  "GET /api/gateway/credits": {
+    params: object;
+    query: object;
+    body: null;
+    response: {
+      data: {
+        balance: number;
+        balance_nanodollars: number;
+        held: number;
+        total_granted: number;
+        total_purchased: number;
+        total_used: number;
+        total_credits: number;
+        total_usage: number;
+      };
+    };
+  };
+  "GET /api/gateway/generation": {
+    params: object;
+    query: { id: string };
+    body: null;
+    response: { data: Schemas["Generation"] };
+  };
+  "GET /api/gateway/key": {
+    params: object;
+    query: object;
+    body: null;
+    response: {
+      data: {
+        id: string;
+        name: string;
+        label: string;
+        limit: number | null;
+        limit_remaining: number | null;
+        usage: number;
+        usage_nanodollars: number;
+        models: string[] | null;
+        rate_limit: Schemas["RateLimit"];
+        free_model_limit: { requests_per_hour: number; remaining: number } | null;
+        created_at: string;
+        expires_at: string | null;
+        account: { id: string; kind: "user" | "organization"; name: string };
+      };
+    };
+  };
+  "GET /api/gateway/models": {
+    params: object;
+    query: { all?: "true" | "false" };
+    body: null;
+    response: { object: "list"; data: Schemas["Model"][] };
+  };
+  "GET /api/gateway/models/{author}/{model}": {
+    params: { author: string; model: string };
+    query: object;
+    body: null;
+    response: Schemas["Model"];
+  };
+  "GET /api/gateway/models/{author}/{model}/endpoints": {
+    params: { author: string; model: string };
+    query: object;
+    body: null;
+    response: {
+      data: {
+        id: string;
+        name: string;
+        endpoints: {
+          provider_name: string;
+          tag: string;
+          model_id: string;
+          model_name: string;
+          context_length: number;
+          max_completion_tokens: number | null;
+          pricing: Schemas["Pricing"];
+          supported_parameters: string[];
+          configured: boolean;
+          status: "ok" | "degraded" | "down" | "unknown";
+          uptime: number | null;
+          latency_ms: { p50: number; p90: number; p99: number } | null;
+          throughput: { p50: number; p90: number; p99: number } | null;
+          requests: number;
+          expiration_date: string | null;
+        }[];
+      };
+    };
+  };
+  "GET /api/gateway/models/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: Schemas["Model"];
+  };
+  "GET /api/gateway/providers": {
+    params: object;
+    query: { all?: "true" | "false" };
+    body: null;
+    response: { object: "list"; data: Schemas["Provider"][] };
+  };
+  "GET /docs": { params: object; query: object; body: null; response: unknown };
+  "GET /healthz": { params: object; query: object; body: null; response: { status: "ok" } };
+  "GET /openapi.json": { params: object; query: object; body: null; response: { openapi: string } };
+  "GET /readyz": {
+    params: object;
+    query: object;
+    body: null;
+    response: { status: "ready" | "degraded"; problems?: string[] };
+  };
+  "PATCH /api/admin/accounts/{id}/provider-keys/{key_id}": {
+    params: { id: string; key_id: string };
+    query: object;
+    body: {
+      key?: string;
+      name?: string;
+      order?: number;
+      enabled?: boolean;
+      models?: string[] | null;
+      members?: string[] | null;
+    };
+    response: { data: Schemas["ProviderKey"] };
+  };
+  "PATCH /api/admin/keys/{id}": {
+    params: { id: string };
+    query: object;
+    body: {
+      name?: string;
+      spend_limit?: number | null;
+      models?: string[] | null;
+      rate_limit?: Schemas["RateLimitChange"] | null;
+      prompt_log?: number | null;
+      expires_at?: string | null;
+    };
+    response: { data: Schemas["Key"] };
+  };
+  "PATCH /api/admin/organizations/{id}": {
+    params: { id: string };
+    query: object;
+    body: {
+      name?: string;
+      overdraft?: number | null;
+      policy?: Schemas["PolicyChange"];
+      rate_limit?: Schemas["RateLimitChange"] | null;
+      monthly_limit?: number | null;
+      closed?: boolean;
+    };
+    response: { data: Schemas["Organization"] };
+  };
+  "PATCH /api/admin/users/{id}": {
+    params: { id: string };
+    query: object;
+    body: {
+      name?: string;
+      overdraft?: number | null;
+      policy?: Schemas["PolicyChange"];
+      rate_limit?: Schemas["RateLimitChange"] | null;
+      closed?: boolean;
+    };
+    response: { data: Schemas["User"] };
+  };
+  "POST /api/admin/accounts/{id}/corrections": {
+    params: { id: string };
+    query: object;
+    body: { amount: string | number; note: string; id?: string | null };
+    response: { data: Schemas["LedgerEntry"] };
+  };
+  "POST /api/admin/accounts/{id}/credits": {
+    params: { id: string };
+    query: object;
+    body: { amount: string | number; note?: string | null; expires_at?: string | null; id?: string | null };
+    response: { data: Schemas["LedgerEntry"] };
+  };
+  "POST /api/admin/accounts/{id}/provider-keys": {
+    params: { id: string };
+    query: object;
+    body: {
+      provider: string;
+      key: string;
+      name?: string;
+      order?: number;
+      enabled?: boolean;
+      models?: string[] | null;
+      members?: string[] | null;
+    };
+    response: { data: Schemas["ProviderKey"] };
+  };
+  "POST /api/admin/accounts/{id}/provider-keys/{key_id}/test": {
+    params: { id: string; key_id: string };
+    query: object;
+    body: null;
+    response: { data: { status: "ok" | "refused" | "out_of_reach"; message: string; model: string | null } };
+  };
+  "POST /api/admin/catalog/changes/{id}/approve": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["CatalogChange"][] };
+  };
+  "POST /api/admin/catalog/changes/{id}/reject": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["CatalogChange"][] };
+  };
+  "POST /api/admin/catalog/refresh": {
+    params: object;
+    query: object;
+    body: { dry_run?: boolean };
+    response: {
+      data: {
+        written: boolean;
+        added: number;
+        changed: number;
+        difference: string[];
+        waiting: Schemas["CatalogChange"][];
+      };
+    };
+  };
+  "POST /api/admin/generations/{id}/refund": {
+    params: { id: string };
+    query: object;
+    body: { amount?: string | number | null; note?: string | null; id?: string | null };
+    response: { data: Schemas["LedgerEntry"] };
+  };
+  "POST /api/admin/keys": {
+    params: object;
+    query: object;
+    body: {
+      name: string;
+      spend_limit?: number | null;
+      models?: string[] | null;
+      rate_limit?: Schemas["RateLimitChange"] | null;
+      prompt_log?: number | null;
+      expires_at?: string | null;
+      kind?: "inference" | "management";
+      account_id?: string;
+      user_id?: string | null;
+    };
+    response: { key: string; data: Schemas["Key"] };
+  };
+  "POST /api/admin/organizations": {
+    params: object;
+    query: object;
+    body: {
+      name: string;
+      overdraft?: number | null;
+      policy?: Schemas["PolicyChange"];
+      rate_limit?: Schemas["RateLimitChange"] | null;
+      monthly_limit?: number | null;
+      owner?: string;
+    };
+    response: { data: Schemas["Organization"] };
+  };
+  "POST /api/admin/users": {
+    params: object;
+    query: object;
+    body: {
+      name: string;
+      overdraft?: number | null;
+      policy?: Schemas["PolicyChange"];
+      rate_limit?: Schemas["RateLimitChange"] | null;
+    };
+    response: { data: Schemas["User"] };
+  };
+  "POST /api/fim/completions": {
+    params: object;
+    query: object;
+    body: Schemas["FimRequest"];
+    response: Schemas["ChatCompletion"];
+  };
+  "POST /api/gateway/chat/completions": {
+    params: object;
+    query: object;
+    body: Schemas["ChatCompletionRequest"];
+    response: Schemas["ChatCompletion"];
+  };
+  "POST /api/gateway/embeddings": {
+    params: object;
+    query: object;
+    body: Schemas["EmbeddingsRequest"];
+    response: Schemas["EmbeddingsResponse"];
+  };
+  "POST /api/gateway/messages": {
+    params: object;
+    query: object;
+    body: Schemas["MessagesRequest"];
+    response: Schemas["MessagesResponse"];
+  };
+  "POST /api/gateway/messages/count_tokens": {
+    params: object;
+    query: object;
+    body: Schemas["CountTokensRequest"];
+    response: Schemas["CountTokensResponse"];
+  };
+  "POST /api/gateway/responses": {
+    params: object;
+    query: object;
+    body: Schemas["ResponsesRequest"];
+    response: Schemas["Response"];
+  };
+  "POST /api/gateway/route/explain": {
+    params: object;
+    query: { api?: "chat.completions" | "responses" | "messages" | "fim" | "embeddings" };
+    body:
+      | Schemas["ChatCompletionRequest"]
+      | Schemas["ResponsesRequest"]
+      | Schemas["MessagesRequest"]
+      | Schemas["FimRequest"]
+      | Schemas["EmbeddingsRequest"];
+    response: { data: Schemas["RouteExplanation"] };
+  };
+  "POST /api/payments/webhook": {
+    params: object;
+    query: object;
+    body: { id: string; account_id: string; amount: string | number; currency: "usd"; note?: string | null };
+    response: { data: Schemas["LedgerEntry"] };
+  };
+  "PUT /api/admin/organizations/{id}/members/{user_id}": {
+    params: { id: string; user_id: string };
+    query: object;
+    body: { role: "owner" | "admin" | "billing" | "member"; daily_limit?: number | null };
+    response: { data: Schemas["Member"] };
+  };
+}

@@ -1,0 +1,10 @@
+/** Starts the console in the page that the gateway serves at /console. */
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { followLinks } from "./state/location.ts";
+import { startSession } from "./state/session.ts";
+
+followLinks();
+void startSession();
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

@@ -1,0 +1,47 @@
+import type { ComponentType } from "preact";
+import type { IconName } from "../parts/icon.tsx";
+import type { Session } from "../state/session.ts";
+import { text } from "../text/text.ts";
+
+/** The parameters of a screen's path. */
+export interface ScreenProps {
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** A screen of the console. */
+export interface Screen {
+  /** The path, with `:name` for parameters. */
+  readonly path: string;
+  readonly title: string;
+  /** The group of the navigation; null for a screen that other screens link to. */
+  readonly group: keyof typeof text.groups | null;
+  readonly icon: IconName;
+  /** Returns whether the screen is shown to the signed-in person. The API decides what it contains. */
+  sees(session: Session): boolean;
+  /** Loads the code of the screen, which is a file of its own. */
+  load(): Promise<{ readonly default: ComponentType<ScreenProps> }>;
+}
+
+/** All who are signed in. */
+export const everyRole = (): boolean => true;
+/** The operator only. */
+export const operatorOnly = ({ role }: Session): boolean => role === "operator";
+/** Those who manage an account: its owners and admins, and the operator. */
+export const managers = ({ role }: Session): boolean => role !== "member" && role !== "billing";
+/** Those who see all of an account: everyone but members. */
+export const readers = ({ role }: Session): boolean => role !== "member";
+
+/** The screens in the order of the navigation. A screen that is not listed does not exist. */
+export const SCREENS: readonly Screen[] = [
+  {
+    path: "/console/welcome",
+    title: text.welcome.title,
+    group: "start",
+    icon: "flag",
+    sees: everyRole,
+    load: () => import("./welcome/welcome.tsx"),
+  },
+];
+
+/** The screen that `/console` shows. */
+export const HOME = "/console/welcome";

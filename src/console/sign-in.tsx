@@ -1,0 +1,51 @@
+import { useState } from "preact/hooks";
+import { Button } from "./parts/button.tsx";
+import { Field } from "./parts/field.tsx";
+import { Mark } from "./parts/icon.tsx";
+import { ErrorBox } from "./parts/states.tsx";
+import { hasEnded, sessionError, signIn, signInError, startSession } from "./state/session.ts";
+import { text } from "./text/text.ts";
+
+/** The screen for visitors without a session. Afterwards the page of the address is shown. */
+export function SignIn() {
+  const [key, setKey] = useState("");
+  const [error, setError] = useState<string | null>(signInError.value);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (key.trim() === "") return;
+    setBusy(true);
+    const failure = await signIn({ key: key.trim() });
+    setBusy(false);
+    setError(failure?.message ?? null);
+  };
+  return (
+    <main class="sign-in">
+      <form class="sign-in-card" onSubmit={submit}>
+        <h1>
+          <Mark />
+          {text.signIn.title}
+        </h1>
+        {hasEnded.value ? <p role="status">{text.signIn.ended}</p> : null}
+        {sessionError.value === null ? null : (
+          <ErrorBox error={sessionError.value} onRetry={() => void startSession()} />
+        )}
+        <Field
+          label={text.signIn.key}
+          hint={text.signIn.keyHint}
+          error={error}
+          type="password"
+          autocomplete="current-password"
+          value={key}
+          onInput={setKey}
+          isRequired
+          hasFocus
+        />
+        <Button kind="primary" isSubmit isBusy={isBusy}>
+          {text.signIn.submit}
+        </Button>
+        <p class="field-hint">{text.signIn.help}</p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,95 @@
+import { computed, signal } from "@preact/signals";
+import { ApiError, callPath, whenSignedOut } from "../api/client.ts";
+
+/** The role of a signed-in person: the operator's, or that in an organization. */
+export type Role = "operator" | "owner" | "admin" | "billing" | "member";
+
+/** What `GET /api/console/session` says about the session. */
+export interface Session {
+  readonly role: Role;
+  readonly account: { readonly id: string; readonly name: string; readonly kind: string } | null;
+  readonly user: { readonly id: string; readonly name: string } | null;
+  readonly key_id: string | null;
+  readonly expires_at: string;
+  readonly version: string;
+  readonly base_url: string;
+  readonly sign_in?: SignInOptions;
+}
+
+/** The ways to sign in besides a key. */
+export interface SignInOptions {
+  readonly oidc: { readonly name: string } | null;
+}
+
+/** The session: `undefined` until it is known, null without one. */
+export const session = signal<Session | null | undefined>(undefined);
+/** Whether a session ended while the console was open. */
+export const hasEnded = signal(false);
+/** Why the session could not be read; null if it could. */
+export const sessionError = signal<ApiError | null>(null);
+
+/** Whether the signed-in person is the operator. */
+export const isOperator = computed(() => session.value?.role === "operator");
+/** Whether the signed-in person may change keys, members and provider keys. */
+export const isManager = computed(() => ["operator", "owner", "admin"].includes(session.value?.role ?? ""));
+
+const SESSION = "/api/console/session";
+
+/** Reads the session, with the one-time code of the address if there is one. */
+export async function startSession(): Promise<void> {
+  whenSignedOut(endSession);
+  const code = takeCode();
+  if (code !== null) {
+    const error = await signIn({ code });
+    if (error === null) return;
+    signInError.value = error.message;
+  }
+  await readSession();
+}
+
+/** Why the code of the address was refused; null if it was not. */
+export const signInError = signal<string | null>(null);
+
+/** Reads the code from the fragment, and removes it from the address and the history at once. */
+function takeCode(): string | null {
+  const code = new URLSearchParams(window.location.hash.slice(1)).get("code");
+  if (code !== null) history.replaceState(null, "", window.location.pathname + window.location.search);
+  return code;
+}
+
+async function readSession(): Promise<void> {
+  try {
+    sessionError.value = null;
+    session.value = (await callPath(`GET ${SESSION}`)) as Session;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    session.value = null;
+    if (error.status !== 401) sessionError.value = error;
+  }
+}
+
+function endSession(): void {
+  if (session.value) hasEnded.value = true;
+  session.value = null;
+}
+
+/** Signs in with a management key or a one-time code. Resolves with null, or with why it failed. */
+export async function signIn(credential: { key: string } | { code: string }): Promise<ApiError | null> {
+  try {
+    await callPath(`POST ${SESSION}`, { body: credential });
+    await readSession();
+    hasEnded.value = false;
+    signInError.value = null;
+    return sessionError.value;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+/** Ends the session. */
+export async function signOut(): Promise<void> {
+  await callPath(`DELETE ${SESSION}`).catch(() => {});
+  session.value = null;
+  hasEnded.value = false;
+}

@@ -1,0 +1,58 @@
+/** All texts of the console, by screen. */
+export const text = {
+  app: {
+    name: "Gateway",
+    skip: "Skip to content",
+    navigation: "Screens",
+    openNavigation: "Open navigation",
+    closeNavigation: "Close navigation",
+    notFound: "There is no such page",
+    notFoundAbout: "The address may be mistyped, or your role does not include this page.",
+    home: "Go to the first page",
+    crashed: "This page stopped working",
+    crashedAbout: "Reloading usually helps. The error was:",
+    reload: "Reload",
+    docs: "API reference",
+    operator: "Operator",
+  },
+  groups: {
+    start: "Start",
+    traffic: "Traffic",
+    manage: "Manage",
+    operate: "Operate",
+  },
+  roles: {
+    operator: "Operator",
+    owner: "Owner",
+    admin: "Admin",
+    billing: "Billing",
+    member: "Member",
+  },
+  theme: {
+    change: "Theme",
+    system: "Theme of the system",
+    light: "Light theme",
+    dark: "Dark theme",
+  },
+  signIn: {
+    title: "Sign in",
+    key: "Management key",
+    keyHint: "The key is exchanged for a session and not stored in this browser.",
+    submit: "Sign in",
+    or: "or",
+    oidc: (name: string) => `Continue with ${name}`,
+    help: "The first start printed a link and a management key. `gateway console` prints a new link.",
+    ended: "Your session has ended. Sign in again to continue where you were.",
+    signOut: "Sign out",
+    unreachable: "The session could not be read.",
+  },
+  states: {
+    retry: "Try again",
+    loading: "Loading",
+    requestId: "Request id:",
+  },
+  welcome: {
+    title: "Welcome",
+    intro: "Four steps from a new gateway to its first answer.",
+  },
+};
