@@ -14,6 +14,7 @@ import { createRequestLog } from "../core/extensions/request-log.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import type { Extension } from "../core/generation/extension.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
+import { createRecentFailures } from "../core/generation/recent-failures.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
@@ -286,6 +287,7 @@ function buildGeneration(
     holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
     health: platform.health ?? health,
+    recentFailures: createRecentFailures(),
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
     byokKeys,

@@ -4,7 +4,8 @@ import { openProviderKeys, type ProviderKeyServices } from "../app/open-provider
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records.ts";
-import { tryProviderKey } from "../core/generation/try-provider-key.ts";
+import { presentTrial } from "../core/generation/key-trial-view.ts";
+import { listOpenedModels, tryProviderKey } from "../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
   createProviderKey,
@@ -163,13 +164,16 @@ async function test(services: ProviderKeyServices, id: string, options: JsonOpti
   const { providerKeyStores, serving, stores, trying } = services;
   const found = await find(services, id);
   const { provider, key } = openProviderKey(providerKeyStores, serving.servedModels, found);
-  const trial = await tryProviderKey(trying, serving, { provider, key, models: found.models });
+  const tried = { provider, key, models: found.models };
+  const trial = await tryProviderKey(trying, serving, tried);
   const at = stores.clock.now();
   const isOk = trial.status === "ok";
   providerKeyStores.cache.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
   if (!isOk) process.exitCode = 1;
-  if (options.json) return JSON.stringify({ data: trial });
-  return `${trial.status}: ${trial.message}`;
+  const models = listOpenedModels(serving, tried);
+  if (options.json) return JSON.stringify({ data: { ...presentTrial(trial), models } });
+  const words = trial.upstreamMessage === null ? "" : ` It said: ${trial.upstreamMessage}`;
+  return `${trial.status}: ${trial.message}${words} The key opens ${models.length} models.`;
 }
 
 function audit(

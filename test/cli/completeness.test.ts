@@ -100,6 +100,10 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
     ({ providerKey }) => ["provider-keys", "remove", providerKey],
   ],
   "GET /api/admin/gateways": [() => ["gateways", "list"]],
+  // Only a running gateway has measurements, and a command does not reach it.
+  "GET /api/admin/health": [],
+  "POST /api/admin/health/:provider/test": [],
+  "POST /api/admin/health/:provider/clear": [],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
   "GET /api/admin/catalog/changes": [

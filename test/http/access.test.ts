@@ -219,6 +219,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/audit": { path: () => "/audit", status: callerAccount(200, 403) },
   "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
   "GET /api/admin/gateways": { path: () => "/gateways", status: operatorOnly(200) },
+  "GET /api/admin/health": { path: () => "/health", status: operatorOnly(200) },
+  "POST /api/admin/health/:provider/test": { path: () => "/health/sandbox/test", status: operatorOnly(200) },
+  "POST /api/admin/health/:provider/clear": {
+    path: () => "/health/sandbox/clear",
+    status: operatorOnly(200),
+  },
   "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
   // The configured source does not exist.
   "POST /api/admin/catalog/refresh": {

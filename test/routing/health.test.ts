@@ -57,6 +57,39 @@ class Scene {
   }
 }
 
+describe("the health of a provider as a whole", () => {
+  const OTHER: HealthTarget = { ...AT, model: "acme/two" };
+  const first = (ttftMs: number): AttemptReport => ({ kind: "begun", ttftMs });
+
+  test("joins the attempts and latencies of its models", () => {
+    const scene = new Scene().go(WELL, 3).go(BADLY).go(WELL, 2, OTHER);
+    scene.go(first(100), 9).go(first(1_000), 1, OTHER);
+    const { models, volume, failures, success, ttftMs } = scene.health.describeProvider("acme", scene.now);
+    expect({ models, volume, failures }).toEqual({
+      models: ["acme/one", "acme/two"],
+      volume: 6,
+      failures: 1,
+    });
+    expect(success).toBeCloseTo(5 / 6, 10);
+    expect(ttftMs?.p50).toBeWithin(90, 110);
+    expect(ttftMs?.p99).toBeWithin(900, 1_100);
+  });
+
+  test("weighs old latencies of a model as much as that model does", () => {
+    const scene = new Scene().go(first(100), 10).pass(1_200_000).go(first(1_000), 3, OTHER);
+    expect(scene.health.describeProvider("acme", scene.now).ttftMs?.p50).toBeWithin(900, 1_100);
+  });
+
+  test("is unknown after it was forgotten, together with the cooldowns of its keys", () => {
+    const scene = new Scene().go(BADLY, 5).go({ kind: "key_refused", scope: "key" }, 1, OTHER);
+    expect(scene.health.listKeyCooldowns(AT.keyLabel, scene.now)).toHaveLength(1);
+    scene.health.forget("acme", [AT.keyLabel]);
+    expect(scene.state()).toBe("closed");
+    expect(scene.wait(OTHER)).toBeNull();
+    expect(scene.health.describeProvider("acme", scene.now)).toMatchObject({ volume: 0, models: [] });
+  });
+});
+
 describe("a circuit", () => {
   const cases: readonly (readonly [string, (scene: Scene) => unknown, string])[] = [
     ["is closed without attempts", () => {}, "closed"],

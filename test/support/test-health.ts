@@ -15,6 +15,9 @@ export function createTestHealth(): TestHealth {
       describe: (provider, model, now) => current.describe(provider, model, now),
       cooldown: (target, now) => current.cooldown(target, now),
       begin: (target, now) => current.begin(target, now),
+      describeProvider: (provider, now) => current.describeProvider(provider, now),
+      listKeyCooldowns: (keyLabel, now) => current.listKeyCooldowns(keyLabel, now),
+      forget: (provider, keyLabels) => current.forget(provider, keyLabels),
       record: (target, report, times) => current.record(target, report, times),
     },
     reset() {

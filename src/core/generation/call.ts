@@ -22,6 +22,7 @@ import type { Cancellation, GenerationTimers } from "./cancellation.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import type { AdmittedCall, Extension } from "./extension.ts";
 import type { IdentityHash } from "./identity-hash.ts";
+import type { RecentFailures } from "./recent-failures.ts";
 import type { RequestEncoder } from "./request-encoder.ts";
 import type { TokenCounter } from "./token-counter.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
@@ -62,6 +63,8 @@ export interface GenerationDeps {
   readonly random: Random;
   /** The recent health of providers, models and keys. */
   readonly health: Health;
+  /** The last failures of each provider, for the operator. */
+  readonly recentFailures: RecentFailures;
   /** Bounds retries at a provider. */
   readonly retryBudget: RetryBudget;
   /** Remembers where conversations' prompt caches are warm. */

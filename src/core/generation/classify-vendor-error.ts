@@ -152,7 +152,7 @@ function creditFailure({ error, candidate }: PresentableError): Failure {
   const common = {
     code: "unavailable",
     retryAfterS: NO_CREDIT_S,
-    internal: `out of credit (HTTP ${error.status})`,
+    internal: `out of credit (HTTP ${error.status}): ${redact(error.message, candidate.key.secret)}`,
   } as const;
   if (isByok(candidate)) {
     return {

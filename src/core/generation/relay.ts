@@ -267,8 +267,9 @@ class StreamPump {
       return;
     }
     // Exceeding the total time does not mean that the provider is unhealthy.
-    this.accounting.recordHealth({ kind: reason === "silence" ? "failed" : "neutral" });
-    this.breakOff("", classifyCancellation(reason, this.context.candidate).failure);
+    const { failure } = classifyCancellation(reason, this.context.candidate);
+    this.accounting.recordFailure(failure, { kind: reason === "silence" ? "failed" : "neutral" });
+    this.breakOff("", failure);
   }
 
   /** Stops reading from the upstream. */

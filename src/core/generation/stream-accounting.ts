@@ -128,18 +128,26 @@ export class StreamAccounting {
       const classification = classifyVendorError(error, candidate, size);
       recordKeyUse(deps, candidate, classification);
       // No other candidate can continue this answer, but the next request is routed by it.
-      this.recordHealth(classification.health);
-      return classification.failure;
+      return this.recordFailure(classification.failure, classification.health);
     }
-    this.recordHealth({ kind: "failed" });
     const { name, slug } = candidate.provider.record;
     const raw = "the answer broke off before its end";
-    return {
+    const failure: Failure = {
       code: "upstream_error",
       message: `${name} broke off in the middle of the answer. Repeat the request.`,
       metadata: { provider: slug, upstream_status: 200, raw },
       ...(thrown === null ? {} : { internal: failureOf(thrown).internal ?? raw }),
     };
+    return this.recordFailure(failure, { kind: "failed" });
+  }
+
+  /** Records an answer that failed after its first token, and returns the failure. */
+  recordFailure(failure: Failure, health: AttemptReport): Failure {
+    const { deps, candidate, record } = this.context;
+    this.recordHealth(health);
+    const call = { generationId: record.id, candidate, failure, health, status: 200, at: deps.clock.now() };
+    deps.recentFailures.record(call);
+    return failure;
   }
 
   recordHealth(report: AttemptReport): void {

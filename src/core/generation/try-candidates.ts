@@ -156,6 +156,7 @@ export class CandidateLoop {
     generation.recordAttemptEnd(endAttempt(begun, deps.clock.now(), outcome));
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
     if (outcome.kind === "client_left") return generation.leave();
+    if (outcome.kind === "failed") this.recordFailure(candidate, outcome);
     if (outcome.kind === "failed") return this.handleFailure(candidate, outcome, sending);
     const metadata = describeWork(encoded, generation.warnings);
     return this.takeAnswer({ context, outcome, metadata, startedAt });
@@ -211,6 +212,12 @@ export class CandidateLoop {
   /** Passes the empty answer on to the client; returns null if there is none. */
   private async giveEmpty(): Promise<GenerationResult | null> {
     return this.empty === null ? null : this.generation.giveEarlierAnswer(this.empty);
+  }
+
+  private recordFailure(candidate: Candidate, { classification, status }: FailedAttempt): void {
+    const { deps, id: generationId } = this.generation;
+    const { failure, health } = classification;
+    deps.recentFailures.record({ generationId, candidate, failure, health, status, at: deps.clock.now() });
   }
 
   private recordStart(candidate: Candidate, now: number): void {

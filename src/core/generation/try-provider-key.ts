@@ -10,17 +10,19 @@ import {
 } from "../deployments/served-models.ts";
 import { servesModel } from "../provider-keys/byok-keys.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { attempt } from "./attempt.ts";
+import { type AttemptOutcome, attempt } from "./attempt.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
+import { wordsOf } from "./recent-failures.ts";
+import { redact } from "./redact.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 
 /** What trying a key needs. */
 export type TryDeps = Pick<GenerationDeps, "clock" | "timers">;
 
-/** A BYOK key to try. */
+/** A platform key or BYOK key to try. */
 export interface TriedKey {
   readonly provider: ServedProvider;
   readonly key: ProviderKey;
@@ -36,14 +38,20 @@ export interface KeyTrial {
   readonly message: string;
   /** The model that was called; null if there is none. */
   readonly model: string | null;
+  /** How long the provider took to answer or to fail, in milliseconds; null if it was not called. */
+  readonly latencyMs: number | null;
+  /** The provider's HTTP status; null if none was received, and for an answer. */
+  readonly upstreamStatus: number | null;
+  /** The failure in the provider's own words, without secrets; null if there was none. */
+  readonly upstreamMessage: string | null;
 }
 
 /** How long a trial may take. Milliseconds. */
 const TRIAL_MS = 15_000;
 
 /**
- * Requests one token of a provider's cheapest model with a BYOK key, in the same way as a generation does. Leaves no record and
- * costs the account nothing here.
+ * Requests one token of a provider's cheapest model with a key, in the same way as a generation does. Leaves no record, does not
+ * count for the provider's health, and costs no account anything here.
  */
 export async function tryProviderKey(
   deps: TryDeps,
@@ -54,15 +62,29 @@ export async function tryProviderKey(
   const { name } = provider.record;
   if (deployment === null)
     return {
+      ...NOT_CALLED,
       status: "out_of_reach",
       message: `This gateway knows no model of ${name} that this key is for.`,
-      model: null,
     };
-  const candidate: Candidate = { ...deployment, key, why: "only" };
-  const request = createRequest(deployment);
+  const startedAt = deps.clock.now();
+  const outcome = await callOnce(deps, { ...deployment, key, why: "only" });
+  const called = { ...NOT_CALLED, model: deployment.model.id, latencyMs: deps.clock.now() - startedAt };
+  if (outcome.kind !== "failed") return { ...called, status: "ok", message: `${name} accepted the key.` };
+  const { classification, status: upstreamStatus } = outcome;
+  const words = redact(wordsOf(classification.failure), key.secret).slice(0, WORDS_CHARS);
+  return { ...called, ...explainFailure(classification, name), upstreamStatus, upstreamMessage: words };
+}
+
+const NOT_CALLED = { model: null, latencyMs: null, upstreamStatus: null, upstreamMessage: null } as const;
+const WORDS_CHARS = 1_000;
+
+/** Makes the request for one token. */
+async function callOnce(deps: TryDeps, candidate: Candidate): Promise<AttemptOutcome> {
+  const request = createRequest(candidate);
+  const { contextLength } = candidate.endpoint;
   const cancellation = new Cancellation(deps.clock, TRIAL_MS);
   try {
-    const outcome = await attempt({
+    return await attempt({
       deps,
       call: { request },
       candidate,
@@ -70,33 +92,33 @@ export async function tryProviderKey(
       encoded: encode(request, candidate),
       identity: IDENTITY,
       isOut: null,
-      size: {
-        promptLimit: deployment.endpoint.contextLength,
-        listedWindow: () => deployment.endpoint.contextLength,
-      },
+      size: { promptLimit: contextLength, listedWindow: () => contextLength },
     });
-    const result =
-      outcome.kind === "failed"
-        ? explainFailure(outcome.classification, name)
-        : accepted(`${name} accepted the key.`);
-    return { ...result, model: deployment.model.id };
   } finally {
     cancellation.stop();
   }
 }
 
+/** Lists the ids of the models that a key opens: those of its provider that it is for and that it can be called with. */
+export function listOpenedModels(serving: Serving, tried: TriedKey): readonly string[] {
+  return listDeployments(serving, tried).map(({ model }) => model.id);
+}
+
 /** Finds the cheapest chat model that the key can call; an embedding model only if there is no chat model. */
-function findCheapest(
+function findCheapest(serving: Serving, tried: TriedKey): Deployment | null {
+  const [cheapest] = listDeployments(serving, tried).toSorted((a, b) => rank(a) - rank(b));
+  return cheapest ?? null;
+}
+
+function listDeployments(
   { catalog, servedModels }: Serving,
   { provider, key, models }: TriedKey,
-): Deployment | null {
-  const deployments = catalog.models
+): readonly Deployment[] {
+  return catalog.models
     .filter(({ id }) => servesModel(models, id))
     .flatMap(({ id }) => servedModels.allDeploymentsOf(id))
     .filter((deployment) => deployment.provider === provider)
     .filter((deployment) => isReachable(key, deployment, actionOf(deployment.model)));
-  const [cheapest] = deployments.toSorted((a, b) => rank(a) - rank(b));
-  return cheapest ?? null;
 }
 
 /** Returns a number to sort by. It is not money, so floating point suffices. */
@@ -107,7 +129,7 @@ function rank({ model, endpoint }: Deployment): number {
 
 const unchanged = (text: string): string => text;
 
-function createRequest({ model }: Deployment): InferenceRequest {
+function createRequest({ model }: Pick<Deployment, "model">): InferenceRequest {
   const { id } = model;
   if (actionOf(model) === "embeddings")
     return parseEmbeddingsRequest(Buffer.from(JSON.stringify({ model: id, input: "Hi" })), unchanged);

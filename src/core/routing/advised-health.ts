@@ -6,10 +6,12 @@ import type {
   Health,
   HealthTarget,
   OutcomeTimes,
+  ProviderHealthReport,
   TargetCooldown,
 } from "./health.ts";
 import type { HealthHint } from "./health-hints.ts";
-import type { KeyTrouble } from "./key-cooldowns.ts";
+import { isScopeOf } from "./health-scope.ts";
+import type { KeyCooldownReport, KeyTrouble } from "./key-cooldowns.ts";
 
 /** Health with the advice of other gateways. */
 export interface AdvisedHealth extends Health {
@@ -92,6 +94,20 @@ class AdvisedHealthMemory implements AdvisedHealth {
     return this.own.describe(provider, model, now);
   }
 
+  describeProvider(provider: string, now: number): ProviderHealthReport {
+    return this.own.describeProvider(provider, now);
+  }
+
+  listKeyCooldowns(keyLabel: string, now: number): readonly KeyCooldownReport[] {
+    return this.own.listKeyCooldowns(keyLabel, now);
+  }
+
+  forget(provider: string, keyLabels: readonly string[]): void {
+    this.own.forget(provider, keyLabels);
+    for (const [name] of this.circuits) if (isScopeOf(provider, subjectOf(name))) this.circuits.delete(name);
+    for (const [name] of this.keys) if (keyLabels.includes(subjectOf(name))) this.keys.delete(name);
+  }
+
   private recordFailure(target: HealthTarget, report: AttemptReport, times: OutcomeTimes): void {
     const { provider, model } = target;
     const { now } = times;
@@ -150,6 +166,11 @@ function findAdvice<Why>(
     advice.delete(key);
   }
   return null;
+}
+
+/** Returns the provider or key label of a name. */
+function subjectOf(name: string): string {
+  return name.slice(0, name.indexOf("\n"));
 }
 
 function nameOf(of: string, model: string): string {

@@ -17,6 +17,10 @@ export interface AffinityMemory {
   /** Returns the affinity of a session; null if none is known, or its cache has expired. */
   recall(session: string, now: number): CacheAffinity | null;
   remember(session: string, affinity: CacheAffinity): void;
+  /** Counts the conversations with a warm cache by provider. Visits all conversations. */
+  countByProvider(now: number): ReadonlyMap<string, number>;
+  /** Forgets all conversations at a provider: their next turns go where the routing prefers. Returns how many there were. */
+  forget(provider: string): number;
 }
 
 /** The maximum number of conversations. The least recently used one is evicted first. */
@@ -34,5 +38,16 @@ export function createAffinityMemory(): AffinityMemory {
       return null;
     },
     remember: (session, affinity) => known.set(session, affinity),
+    countByProvider(now) {
+      const counts = new Map<string, number>();
+      for (const { provider, until } of known.values())
+        if (until > now) counts.set(provider, (counts.get(provider) ?? 0) + 1);
+      return counts;
+    },
+    forget(provider) {
+      const before = known.size;
+      for (const [session, affinity] of known) if (affinity.provider === provider) known.delete(session);
+      return before - known.size;
+    },
   };
 }

@@ -1,8 +1,10 @@
 import { Circuit, type CircuitState, type CircuitThreshold } from "./circuit.ts";
+import { isScopeOf } from "./health-scope.ts";
 import {
   type Cooldown,
   type CooldownBounds,
   extendCooldown,
+  type KeyCooldownReport,
   KeyCooldowns,
   type KeyTrouble,
 } from "./key-cooldowns.ts";
@@ -84,6 +86,18 @@ export interface Health {
   /** Records the outcome of an attempt. */
   record(target: HealthTarget, report: AttemptReport, times: OutcomeTimes): void;
   describe(provider: string, model: string, now: number): EndpointHealthReport;
+  /** Describes a provider as a whole, of all its models together. `models` lists those that have had an attempt. */
+  describeProvider(provider: string, now: number): ProviderHealthReport;
+  /** Lists the cooldowns of a key that have not ended. */
+  listKeyCooldowns(keyLabel: string, now: number): readonly KeyCooldownReport[];
+  /** Forgets the circuits, cooldowns and measurements of a provider, also at the addresses of BYOK keys, and the cooldowns of these keys. */
+  forget(provider: string, keyLabels: readonly string[]): void;
+}
+
+/** The health of a provider: `state` is that of its own circuit, `volume` and `failures` are attempts in the last minute. */
+export interface ProviderHealthReport extends EndpointHealthReport {
+  readonly failures: number;
+  readonly models: readonly string[];
 }
 
 const ENDPOINT_THRESHOLD: CircuitThreshold = { failures: 5, share: 0.5, consecutive: 5 };
@@ -215,6 +229,43 @@ class HealthMemory implements Health {
       ttftMs: known?.ttft.percentiles(now) ?? null,
       tokensPerS: known?.speed.percentiles(now) ?? null,
     };
+  }
+
+  describeProvider(provider: string, now: number): ProviderHealthReport {
+    const whole = this.providers.get(provider);
+    const ttft = new LogHistogram(MIN_TTFT_MS);
+    const speed = new LogHistogram(MIN_TOKENS_PER_S);
+    let [successes, failures] = [0, 0];
+    // The window of the provider's circuit leaves out failures that a model's circuit ignores.
+    for (const state of whole?.models.values() ?? []) {
+      successes += state.circuit.window.successes(now);
+      failures += state.circuit.window.failures(now);
+      ttft.merge(state.ttft, now);
+      speed.merge(state.speed, now);
+    }
+    const volume = successes + failures;
+    return {
+      state: whole?.circuit.state(now) ?? "closed",
+      success: volume === 0 ? null : successes / volume,
+      volume,
+      failures,
+      ttftMs: ttft.percentiles(now),
+      tokensPerS: speed.percentiles(now),
+      models: [...(whole?.models.keys() ?? [])],
+    };
+  }
+
+  listKeyCooldowns(keyLabel: string, now: number): readonly KeyCooldownReport[] {
+    return this.keyCooldowns.list(keyLabel, now);
+  }
+
+  forget(provider: string, keyLabels: readonly string[]): void {
+    for (const [scope, { models }] of this.providers) {
+      if (!isScopeOf(provider, scope)) continue;
+      for (const state of models.values()) this.recent.delete(state);
+      this.providers.delete(scope);
+    }
+    for (const label of keyLabels) this.keyCooldowns.forget(label);
   }
 
   private clearCooldowns(state: EndpointState, keyLabel: string, beganAt: number): void {

@@ -55,6 +55,15 @@ const BOUNDS: Readonly<Record<KeyTrouble, CooldownBounds>> = {
   rate_limited: { firstMs: 1_000, maxMs: 30_000 },
 };
 
+/** A cooldown of a key, as an operator sees it. */
+export interface KeyCooldownReport {
+  /** Id of the model that the key is not used for; null: it is not used at all. */
+  readonly model: string | null;
+  readonly why: KeyTrouble;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
 interface KeyState {
   whole: Cooldown<KeyTrouble> | null;
   readonly models: Map<string, Cooldown<KeyTrouble>>;
@@ -76,6 +85,24 @@ export class KeyCooldowns {
     const ofModel = state.models.get(model) ?? null;
     const longer = laterOf(state.whole, ofModel);
     return longer !== null && longer.until > now ? longer : null;
+  }
+
+  /** Lists the cooldowns of a key that have not ended, that of the whole key first. */
+  list(label: string, now: number): readonly KeyCooldownReport[] {
+    const state = this.keys.get(label);
+    if (state === undefined) return [];
+    const all = [[null, state.whole] as const, ...state.models];
+    return all.flatMap(([model, cooldown]) =>
+      cooldown !== null && cooldown.until > now ? [{ model, why: cooldown.why, until: cooldown.until }] : [],
+    );
+  }
+
+  /** Ends all cooldowns of a key. */
+  forget(label: string): void {
+    const state = this.keys.get(label);
+    if (state === undefined) return;
+    this.keys.delete(label);
+    this.count -= state.models.size + (state.whole === null ? 0 : 1);
   }
 
   /** Sets a cooldown. `model` null: for every use of the key. */

@@ -37,6 +37,18 @@ export class LogHistogram {
     this.knownUntil = 0;
   }
 
+  /** Adds the values of another histogram with the same lower bound, with the weights that they have at `now`. */
+  merge(other: LogHistogram, now: number): void {
+    this.decayAll(now);
+    const factor = 0.5 ** (Math.max(0, now - other.decayedAt) / HALF_LIFE_MS);
+    for (let at = 0; at < BUCKETS; at++) {
+      const weight = (other.weights[at] as number) * factor;
+      this.weights[at] = (this.weights[at] as number) + weight;
+      this.total += weight;
+    }
+    this.knownUntil = 0;
+  }
+
   /** The median; null below the minimum sample size. */
   p50(now: number): number | null {
     if (this.knownUntil === 0) {
@@ -53,9 +65,11 @@ export class LogHistogram {
   }
 
   private decay(now: number): void {
-    const passedMs = now - this.decayedAt;
-    if (passedMs < STEP_MS) return;
-    const factor = 0.5 ** (passedMs / HALF_LIFE_MS);
+    if (now - this.decayedAt >= STEP_MS) this.decayAll(now);
+  }
+
+  private decayAll(now: number): void {
+    const factor = 0.5 ** (Math.max(0, now - this.decayedAt) / HALF_LIFE_MS);
     let total = 0;
     for (let at = 0; at < BUCKETS; at++) {
       const weight = (this.weights[at] as number) * factor;

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { changeShape, readFields } from "../../core/accounts/resource-fields.ts";
-import { tryProviderKey } from "../../core/generation/try-provider-key.ts";
+import { KeyTrialView, presentTrial } from "../../core/generation/key-trial-view.ts";
+import { listOpenedModels, tryProviderKey } from "../../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
   createProviderKey,
@@ -138,14 +139,8 @@ export const testProviderKey = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({
-    data: z.object({
-      status: z
-        .enum(["ok", "refused", "out_of_reach"])
-        .describe(
-          "Result of the test. `refused`: the provider rejected the key, or its account there has no credit. `out_of_reach`: the provider could not be reached.",
-        ),
-      message: z.string(),
-      model: z.string().nullable().describe("Id of the model that was called. `null` means none was."),
+    data: KeyTrialView.extend({
+      models: z.array(z.string()).describe("Ids of the models that the key opens."),
     }),
   }),
   async handle({ principal, params, deps }) {
@@ -153,11 +148,13 @@ export const testProviderKey = defineEndpoint({
     const { provider, key } = openProviderKey(deps.providerKeyStores, servedModelsOf(deps), found);
     const { generation } = deps;
     const { models } = found;
-    const trial = await tryProviderKey(generation, generation.serving(), { provider, key, models });
+    const serving = generation.serving();
+    const tried = { provider, key, models };
+    const trial = await tryProviderKey(generation, serving, tried);
     const at = deps.clock.now();
     const error = trial.status === "ok" ? null : { message: trial.message, at };
     deps.providerKeyStores.cache.recordUse({ id: found.id, usedAt: at, error });
-    return { data: trial };
+    return { data: { ...presentTrial(trial), models: listOpenedModels(serving, tried) } };
   },
 });
 

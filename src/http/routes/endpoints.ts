@@ -11,6 +11,7 @@ import {
 import { postCorrection, postCredits, postRefund } from "./admin-credits.ts";
 import { listGateways } from "./admin-gateways.ts";
 import { listGenerations } from "./admin-generations.ts";
+import { clearProviderHealth, getHealth, testProvider } from "./admin-health.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledger.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "./admin-members.ts";
@@ -77,6 +78,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   approveCatalogChange,
   rejectCatalogChange,
   listGateways,
+  getHealth,
+  testProvider,
+  clearProviderHealth,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */
