@@ -1,3 +1,5 @@
+import { createSteadyTime } from "./steady-time.ts";
+
 /** A running timer; `cancel` is idempotent. */
 export interface Timer {
   cancel(): void;
@@ -8,7 +10,7 @@ export interface Timer {
  * sleep.
  */
 export interface Clock {
-  /** Wall time in milliseconds since the epoch. */
+  /** Wall time in whole milliseconds since the epoch. It never goes back. */
   now(): number;
   /** Calls `callback` once, `delayMs` from now. Does not keep the process alive. */
   after(delayMs: number, callback: () => void): Timer;
@@ -16,9 +18,9 @@ export interface Clock {
   every(periodMs: number, callback: () => void): Timer;
 }
 
-/** The clock of the system. */
+/** The clock of the system, whose time never goes back (`createSteadyTime`). */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: createSteadyTime(Date.now, () => performance.now()),
   after(delayMs, callback) {
     const handle = setTimeout(callback, delayMs);
     handle.unref();

@@ -1,0 +1,26 @@
+/** By how much slower time passes until a wall clock that was set back has caught up: an hour takes ten. */
+const SLOWER = 0.1;
+
+/**
+ * Returns a reading of time that never goes back, in whole milliseconds since the epoch. It follows `wall`, the time of the system, also
+ * over a jump forward. When the system's clock is set back, the reading goes on at nine tenths of the speed of `elapsed`, which counts
+ * milliseconds and never jumps, until the system's clock has caught up. So cooldowns, windows of limits and deadlines last a tenth
+ * longer, and not as long as the clock was set back.
+ */
+export function createSteadyTime(wall: () => number, elapsed: () => number): () => number {
+  let time = wall();
+  /** The last reading of `elapsed` while the system's clock is behind; null otherwise, because it costs as much as the other. */
+  let readAt: number | null = null;
+  return () => {
+    const present = wall();
+    if (readAt === null && present >= time) {
+      time = present;
+      return present;
+    }
+    const now = elapsed();
+    const slower = time + (readAt === null ? 0 : now - readAt) * (1 - SLOWER);
+    readAt = present >= slower ? null : now;
+    time = Math.max(present, slower);
+    return Math.floor(time);
+  };
+}
