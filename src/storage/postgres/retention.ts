@@ -5,18 +5,41 @@ import { listDays, lockPartitions, PARTITIONED, partitionOf, UNDATED } from "./p
 /** The longest wait for statements that use a partition, or all of them. New statements wait behind the one that waits. Milliseconds. */
 const LOCK_MS = 500;
 
+/** Rows of `spending` that one step deletes. */
+const STEP = 2_000;
+/** A day or a month that began so many days ago is over. */
+const LONGEST_PERIOD = 31;
+
 /** Drops the partitions of old days. */
 export class PostgresRetention implements UsageRetention {
   /** `maintenance`: connections whose statements may take minutes. */
   constructor(private readonly maintenance: Postgres) {}
 
-  /** Drops the partitions of the earliest day that has no open generation. */
+  /**
+   * Drops the partitions of the earliest day that has no open generation; then deletes what was used of spending limits in periods that
+   * ended before.
+   */
   async dropUsage(day: number): Promise<DropReport> {
     const all = await listDays(this.maintenance);
     const days = all.filter((one) => one < day && one !== UNDATED).reverse();
-    for (const [index, one] of days.entries())
-      if (await this.dropDay(one)) return { hasMore: index + 1 < days.length };
-    return { hasMore: false };
+    for (const one of days) if (await this.dropDay(one)) return { hasMore: true };
+    return { hasMore: await this.deleteSpending(day) };
+  }
+
+  /**
+   * Deletes what was used of spending limits in periods that ended before `day`, in one bounded step, and returns whether there may be
+   * more. No request begins in them any more, so that nothing reads it. Rows that are leased, or locked by another transaction, stay for
+   * a later sweep, as do those that a late record creates again.
+   */
+  private async deleteSpending(day: number): Promise<boolean> {
+    const deleted = await this.maintenance.run(
+      `DELETE FROM spending WHERE (meter, since) IN (
+         SELECT meter, since FROM spending WHERE since > 0 AND since <= $1 AND leased = 0
+         LIMIT ${STEP} FOR UPDATE SKIP LOCKED)
+       RETURNING 1 AS one`,
+      [day - LONGEST_PERIOD],
+    );
+    return deleted.length === STEP;
   }
 
   /** Returns false if a generation of the day is open, or another process has dropped the day. */
