@@ -112,6 +112,7 @@ function keepUp({ http, gateways }: Parts): Promise<void> {
     () => ledger.refresh(),
     async () => {
       if (await gateways.isLeader()) await ledger.expireGrants();
+      else ledger.leaveGrants();
     },
     byokKeys.saveUses,
   ]);

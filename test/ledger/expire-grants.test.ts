@@ -53,10 +53,10 @@ const principal = { kind: "key", key: { spendLimit: null }, account, member: nul
   { kind: "key" }
 >;
 
-function give(id: string, amount: number, days: number | null): Promise<boolean> {
+function give(id: string, amount: number, days: number | null, to = "user_a"): Promise<boolean> {
   const expiresAt = days === null ? null : clock.now() + days * DAY_MS;
   const rest = { createdAt: clock.now(), note: null, expiresAt };
-  return ledger.transfer({ id, kind: "grant", from: PLATFORM_ACCOUNT, to: "user_a", amount, ...rest });
+  return ledger.transfer({ id, kind: "grant", from: PLATFORM_ACCOUNT, to, amount, ...rest });
 }
 
 async function hold(id: string, amount: number): Promise<string> {
@@ -124,4 +124,36 @@ test("a grant whose expiry the store rejects does not prevent the expiry of othe
   await expect(ledger.expireGrants()).rejects.toThrow("poison");
   expect(await store.findTransfer("expiry:b")).toMatchObject({ amount: 50 });
   expect(await store.listEndedGrants(clock.now(), 10)).toMatchObject([{ id: "a" }]);
+});
+
+test("any number of grants that wait for a request do not hold up the expiry of later ones", async () => {
+  for (let n = 100; n < 220; n++) await give(`grant_${n}`, 1, 1);
+  await give("later", 50, 2, "user_b");
+  clock.leap(2 * DAY_MS);
+  expect(await hold("gen_1", 120)).toBe("held");
+  for (let sweeps = 0; sweeps < 3; sweeps++) await ledger.expireGrants();
+  expect(await store.findTransfer("expiry:later")).toMatchObject({ amount: 50 });
+  expect(await store.findTransfer("expiry:grant_100")).toBeNull();
+  // Those that waited have their turn again.
+  ledger.settle("gen_1", 0);
+  for (let sweeps = 0; sweeps < 3; sweeps++) await ledger.expireGrants();
+  expect(await store.listEndedGrants(clock.now(), 10)).toEqual([]);
+  expect(ledger.holds()).toEqual([]);
+  expect((await ledger.balanceOf("user_a")).balance).toBe(0);
+});
+
+test("a gateway that leaves expired grants to another one reserves nothing of them any more", async () => {
+  await give("short", 100, 1);
+  await give("long", 30, null);
+  expect(await hold("gen_1", 80)).toBe("held");
+  clock.leap(DAY_MS);
+  await ledger.expireGrants();
+  expect(await ledger.balanceOf("user_a")).toMatchObject({ held: 180 });
+  ledger.leaveGrants();
+  expect(await ledger.balanceOf("user_a")).toMatchObject({ held: 80 });
+  await openLedger().expireGrants();
+  await ledger.refresh();
+  ledger.settle("gen_1", 0);
+  expect(await ledger.balanceOf("user_a")).toEqual({ balance: 30, held: 0 });
+  expect(await hold("gen_2", 30)).toBe("held");
 });

@@ -1,6 +1,6 @@
 import type { Recorder } from "../usage/recorder.ts";
 import type { HoldBook } from "./hold-book.ts";
-import type { LedgerStore } from "./ledger-store.ts";
+import type { EndedGrant, LedgerStore } from "./ledger-store.ts";
 
 /** The most grants that one sweep takes back. */
 const PAGE = 100;
@@ -22,16 +22,22 @@ export interface GrantSweeperParts {
 export class GrantSweeper {
   /** The generations that ran when a grant expired, by grant. */
   private readonly earlier = new Map<string, readonly string[]>();
+  /** The last grant of the sweep before, unless it reached the end: those that wait must not hold up the others. */
+  private last: EndedGrant | null = null;
   private isSweeping = false;
 
   constructor(private readonly parts: GrantSweeperParts) {}
 
-  /** Sweeps once; no-op while a sweep runs. Rejects with the first failure, after every grant was tried. */
+  /**
+   * Tries the next grants, and begins again after the last of all; no-op while a sweep runs. Rejects with the first failure, after every
+   * grant of this sweep was tried.
+   */
   async sweep(now: number): Promise<void> {
     if (this.isSweeping) return;
     this.isSweeping = true;
     try {
-      const ended = await this.parts.store.listEndedGrants(now, PAGE);
+      const ended = await this.parts.store.listEndedGrants(now, PAGE, this.last);
+      this.last = ended.length < PAGE ? null : (ended.at(-1) ?? null);
       if (ended.length > 0) await this.parts.recorder.drain();
       const failures: unknown[] = [];
       for (const { id, accountId } of ended)
@@ -40,6 +46,13 @@ export class GrantSweeper {
     } finally {
       this.isSweeping = false;
     }
+  }
+
+  /** Releases what is reserved of expired grants, because another gateway takes them back from now on. */
+  release(): void {
+    for (const grantId of this.earlier.keys()) this.parts.holdBook.settle(RESERVE + grantId, 0);
+    this.earlier.clear();
+    this.last = null;
   }
 
   private async expire(grantId: string, accountId: string, now: number): Promise<void> {

@@ -46,6 +46,8 @@ export interface SpendQuery {
 export interface EndedGrant {
   readonly id: string;
   readonly accountId: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
 }
 
 /** A refund of a generation's cost. An amount of null refunds everything that is left. */
@@ -109,8 +111,8 @@ export interface LedgerStore {
   addRefund(refund: RefundEntry): Promise<RefundVerdict>;
   /** Returns what is left of an account's grants that have not been ended. */
   findGrantsLeft(accountId: string): Promise<readonly GrantLeft[]>;
-  /** Returns the grants that have expired and were not ended yet, the earliest first. */
-  listEndedGrants(now: number, limit: number): Promise<readonly EndedGrant[]>;
+  /** Returns the grants that have expired and were not ended yet, the earliest first: from the beginning, or after `last` of an earlier call. */
+  listEndedGrants(now: number, limit: number, last?: EndedGrant | null): Promise<readonly EndedGrant[]>;
   /**
    * Ends a grant and takes back its rest (`expiryOf`), once and in one transaction. Returns what it has taken, in nanodollars. While
    * gateways have leased a part of the rest, it takes only the other part, and the grant does not end.

@@ -108,6 +108,11 @@ export class Ledger {
     return this.sweeper.sweep(this.parts.clock.now());
   }
 
+  /** Leaves expired grants to another gateway, and releases what is reserved of them here. */
+  leaveGrants(): void {
+    this.sweeper.release();
+  }
+
   balanceOf(accountId: string): Promise<AccountBalance> {
     return this.parts.holdBook.balanceOf(accountId);
   }

@@ -16,17 +16,30 @@ interface GrantRow {
   readonly ended: boolean;
 }
 
-/** Returns the grants that have expired and not ended, the earliest first. */
+/** Which expired grants to list. */
+interface EndedPage {
+  readonly now: number;
+  readonly limit: number;
+  /** Where the page before ended; null for the first one. */
+  readonly last: EndedGrant | null;
+}
+
+/** Returns grants that have expired and not ended, the earliest first. */
 export async function listEndedGrants(
   sql: SqlRunner,
-  now: number,
-  limit: number,
+  { now, limit, last }: EndedPage,
 ): Promise<readonly EndedGrant[]> {
-  return sql.run<EndedGrant>(
-    `SELECT id, account_id AS "accountId" FROM limited_grants WHERE ended_at IS NULL AND expires_at <= $1
-     ORDER BY expires_at LIMIT $2`,
-    [now, limit],
+  const rows = await sql.run<{ id: string; account_id: string; expires_at: string }>(
+    `SELECT id, account_id, expires_at FROM limited_grants
+     WHERE ended_at IS NULL AND expires_at <= $1 AND (expires_at, id) > ($2, $3)
+     ORDER BY expires_at, id LIMIT $4`,
+    [now, last?.expiresAt ?? -1, last?.id ?? "", limit],
   );
+  return rows.map(({ id, account_id, expires_at }) => ({
+    id,
+    accountId: account_id,
+    expiresAt: readInteger(expires_at),
+  }));
 }
 
 /** Returns what is left of an account's grants that have not ended. All statements of the transaction must see the same moment. */

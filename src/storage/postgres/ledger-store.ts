@@ -1,4 +1,5 @@
 import type {
+  EndedGrant,
   LedgerStore,
   RefundEntry,
   RefundVerdict,
@@ -92,8 +93,8 @@ export class PostgresLedgerStore implements LedgerStore {
     });
   }
 
-  listEndedGrants(now: number, limit: number) {
-    return listEndedGrants(this.database, now, limit);
+  listEndedGrants(now: number, limit: number, last: EndedGrant | null = null) {
+    return listEndedGrants(this.database, { now, limit, last });
   }
 
   expireGrant(grantId: string, now: number) {

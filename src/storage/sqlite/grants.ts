@@ -37,9 +37,10 @@ export class Grants {
     this.ofAccount = database.query<GrantRow, [string]>(
       "SELECT * FROM limited_grants WHERE account_id = ? ORDER BY place",
     );
-    this.due = database.query<EndedGrant, [number, number]>(
-      `SELECT id, account_id AS accountId FROM limited_grants WHERE ended_at IS NULL AND expires_at <= ?
-       ORDER BY expires_at LIMIT ?`,
+    this.due = database.query<EndedGrant, [number, number, string, number]>(
+      `SELECT id, account_id AS accountId, expires_at AS expiresAt FROM limited_grants
+       WHERE ended_at IS NULL AND expires_at <= ? AND (expires_at, id) > (?, ?)
+       ORDER BY expires_at, id LIMIT ?`,
     );
     this.end = database.query("UPDATE limited_grants SET ended_at = ? WHERE id = ?");
     this.clear = database.query(
@@ -52,9 +53,9 @@ export class Grants {
     this.expire = (grantId, now) => expire.immediate(grantId, now);
   }
 
-  /** Returns the grants that have expired and not ended, the earliest first. */
-  listEnded(now: number, limit: number): readonly EndedGrant[] {
-    return this.due.all(now, limit);
+  /** Returns the grants that have expired and not ended, the earliest first, after `last` unless it is null. */
+  listEnded(now: number, limit: number, last: EndedGrant | null): readonly EndedGrant[] {
+    return this.due.all(now, last?.expiresAt ?? -1, last?.id ?? "", limit);
   }
 
   private readLeft(accountId: string): readonly GrantLeft[] {

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type {
   CreditChanges,
   CreditSum,
+  EndedGrant,
   LedgerStore,
   RefundEntry,
   RefundVerdict,
@@ -87,8 +88,8 @@ export class SqliteLedgerStore implements LedgerStore {
     return this.grants.findLeft(accountId);
   }
 
-  async listEndedGrants(now: number, limit: number) {
-    return this.grants.listEnded(now, limit);
+  async listEndedGrants(now: number, limit: number, last: EndedGrant | null = null) {
+    return this.grants.listEnded(now, limit, last);
   }
 
   async expireGrant(grantId: string, now: number) {

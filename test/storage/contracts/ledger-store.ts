@@ -193,13 +193,25 @@ function testGrants(createStores: CreateStore<MoneyStores>): void {
     await ledger.addTransfer(grantOf("grant_1", 100, { expiresAt: 10_000 }));
     await usage.saveUsage([usageOf("gen_1")]);
     expect(await ledger.listEndedGrants(9_999, 9)).toEqual([]);
-    expect(await ledger.listEndedGrants(10_000, 9)).toEqual([{ id: "grant_1", accountId: "user_a" }]);
+    const ended = { id: "grant_1", accountId: "user_a", expiresAt: 10_000 };
+    expect(await ledger.listEndedGrants(10_000, 9)).toEqual([ended]);
     expect(await ledger.expireGrant("grant_1", 10_001)).toBe(70);
     expect(await ledger.expireGrant("grant_1", 10_002)).toBe(0);
     expect(await ledger.findTransfer("expiry:grant_1")).toMatchObject({ kind: "expiry", amount: 70 });
     expect(await ledger.listEndedGrants(10_003, 9)).toEqual([]);
     expect(await ledger.findGrantsLeft("user_a")).toEqual([]);
     expect(await balanceIn(stores)).toBe(0);
+  });
+
+  test("lists expired grants page by page, those of one time by their ids", async () => {
+    const { ledger } = await createStores();
+    for (const id of ["grant_c", "grant_a", "grant_b"])
+      await ledger.addTransfer(grantOf(id, 10, { expiresAt: 10_000 }));
+    await ledger.addTransfer(grantOf("grant_0", 10, { expiresAt: 10_001 }));
+    const first = await ledger.listEndedGrants(10_001, 2);
+    const second = await ledger.listEndedGrants(10_001, 2, first.at(-1));
+    expect([...first, ...second].map(({ id }) => id)).toEqual(["grant_a", "grant_b", "grant_c", "grant_0"]);
+    expect(await ledger.listEndedGrants(10_001, 2, second.at(-1))).toEqual([]);
   });
 
   test("ends a grant that was used up without a transfer", async () => {
