@@ -41,7 +41,7 @@ export const text = {
     submit: "Sign in",
     or: "or",
     oidc: (name: string) => `Continue with ${name}`,
-    help: "The first start printed a link and a management key. `gateway console` prints a new link.",
+    help: "The first start printed a link and a management key. The command gateway console prints a new link.",
     ended: "Your session has ended. Sign in again to continue where you were.",
     signOut: "Sign out",
     unreachable: "The session could not be read.",
