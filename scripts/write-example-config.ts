@@ -128,6 +128,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ],
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
+  "console.url": "https://gateway.example.com",
   "billing.buy_credits_url": "https://example.com/credits",
   "billing.webhook_secret": "another-long-random-text-of-at-least-32-characters",
   "providers.*.base_url": "http://127.0.0.1:8000/v1",

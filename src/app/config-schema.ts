@@ -19,6 +19,14 @@ const price = z
 
 const headerName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case");
 
+const hostName = z
+  .string()
+  .toLowerCase()
+  .regex(
+    /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
+    "must be a host name such as gateway.example.com, without a port",
+  );
+
 const baseUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .refine(
@@ -430,13 +438,30 @@ export const configSchema = z.strictObject({
     .prefault({}),
   console: z
     .strictObject({
-      enabled: z.boolean().default(true).describe("Whether the web console is served at /console."),
+      enabled: z.boolean().default(true).describe("Whether /console is served, and browsers can sign in."),
       built_dir: z
         .string()
         .min(1)
         .optional()
         .describe(
           "Folder with a build of the console (`npm run console:build FOLDER`), for installations without its sources. If absent, it is built at the first request of /console and stored in data_dir. GATEWAY_CONSOLE_DIR.",
+        ),
+      url: z
+        .url({ protocol: /^https?$/, error: "must be an http or https address" })
+        .refine(
+          (url) => !URL.canParse(url) || new URL(url).href === `${new URL(url).origin}/`,
+          "must have no path: the console is at /console",
+        )
+        .optional()
+        .describe(
+          "URL of the gateway for browsers behind a reverse proxy: https://gateway.example.com. With https, session cookies are sent over TLS only.",
+        ),
+      hosts: z
+        .array(hostName)
+        .max(100)
+        .default([])
+        .describe(
+          "Host names under which browsers may use the console, besides that of console.url, localhost and IP addresses.",
         ),
     })
     .prefault({}),

@@ -38,7 +38,7 @@ import { buildMoney, type Money } from "./build-money.ts";
 import { createCatalogManager } from "./catalog-manager.ts";
 import { type CommonState, openCommonState } from "./common-state.ts";
 import type { Config } from "./config-schema.ts";
-import { openConsole } from "./console/open-console.ts";
+import { buildConsole } from "./console/console-deps.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
@@ -149,7 +149,6 @@ async function buildParts({
     log,
     generation,
     promptLog,
-    consoleSource: buildConsole(config),
     addressSalt: await findSecret("address_salt", resources.stores.settings, random),
     shutdown,
     readiness: () => readReadiness({ ...money, ...resources, health, clock, common, shutdown }),
@@ -164,10 +163,6 @@ async function buildParts({
     upstreams,
     common,
   };
-}
-
-function buildConsole({ console: { enabled, built_dir }, data_dir }: Config): HttpDeps["consoleSource"] {
-  return enabled ? openConsole({ dataDir: data_dir, builtDir: built_dir ?? null }) : null;
 }
 
 async function openResources(config: Config, platform: Platform, upstreams: Upstreams): Promise<Resources> {
@@ -325,6 +320,8 @@ type ManagementDeps = Pick<
   | "storedResponses"
   | "catalogManager"
   | "providerKeyStores"
+  | "consoleSessions"
+  | "console"
   | "credits"
   | "usage"
   | "listDamagedLines"
@@ -332,12 +329,16 @@ type ManagementDeps = Pick<
 >;
 
 function buildManagement(
-  { config, platform: { clock }, stores, serving, gatewayId, health }: Base,
+  { config, platform: { clock, random, log }, stores, serving, gatewayId, health }: Base,
   { ledger, vault, byokKeys }: Money & Secrets,
 ): ManagementDeps {
-  const { ids } = stores;
+  const { ids, consoleSessions } = stores;
+  const adminSecret = config.admin_key ?? null;
+  const keyCache = createKeyCache({ store: stores.keys, health, clock, adminSecret });
   return {
-    keyCache: createKeyCache({ store: stores.keys, health, clock, adminSecret: config.admin_key ?? null }),
+    keyCache,
+    consoleSessions,
+    console: buildConsole(config, { store: consoleSessions, keyCache, clock, random, ids, log }),
     accountCache: createAccountCache(stores.accounts, health),
     keyStores: stores,
     audit: stores.audit,

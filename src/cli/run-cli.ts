@@ -15,6 +15,7 @@ import { addMigrateCommand } from "./migrate-command.ts";
 import { addPromptLogCommand } from "./prompt-log-command.ts";
 import { addProviderKeyCommands } from "./provider-key-commands.ts";
 import { addSecretsCommands } from "./secrets-commands.ts";
+import { addSessionCommands } from "./session-commands.ts";
 import { addStartCommand } from "./start-command.ts";
 import { addStorageCommands } from "./storage-commands.ts";
 import { addUsageCommand } from "./usage-command.ts";
@@ -52,6 +53,7 @@ function addCommands(program: Command): void {
   addMemberCommands(program);
   addProviderKeyCommands(program);
   addSecretsCommands(program);
+  addSessionCommands(program);
   program.commandsGroup("Credits and usage:");
   addCreditCommands(program);
   addLedgerCommands(program);

@@ -18,6 +18,7 @@ import { postChat, startTestGateway, type TestGateway } from "../support/gateway
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
+import { signIn } from "../support/sign-in.ts";
 import { openTestStores } from "../support/test-stores.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -68,7 +69,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Makes rows in all tables: accounts, keys, members, credits, an expiring grant, a refund, BYOK keys, stored responses and bodies. */
+/** Makes rows in all tables: accounts, keys, members, credits, an expiring grant, a refund, BYOK keys, a console session, stored responses and bodies. */
 async function useGateway(gateway: TestGateway) {
   const admin = (path: string, body: unknown, headers = {}) =>
     callAdmin(gateway, gateway.adminKey, "POST", path, body, headers);
@@ -85,6 +86,7 @@ async function useGateway(gateway: TestGateway) {
   await admin("/users", { name: "once" }, { "idempotency-key": "create-once" });
   const userKey = await create.key(user, { prompt_log: 3_600, spend_limit: 1 });
   const memberKey = await create.key(organization, { user_id: member });
+  expect((await signIn(gateway, { key: gateway.adminKey })).status).toBe(201);
   let last = "";
   for (const key of [gateway.key, userKey, memberKey, userKey]) {
     const response = await postChat({ ...gateway, key }, { model: "acme/model", messages });
@@ -177,6 +179,7 @@ describe.skipIf(POSTGRES_BIN === null)("`gateway storage copy`", () => {
     const rows = readAll(dataDir);
     expect(Object.keys(rows).filter((table) => rows[table]?.length === 0)).toEqual([
       "announced_changes",
+      "console_codes",
       "dropped_charges",
       "retention",
     ]);

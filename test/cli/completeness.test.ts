@@ -22,6 +22,7 @@ interface Scene {
   readonly key: string;
   readonly providerKey: string;
   readonly generation: string;
+  readonly session: string;
   /** Held price changes. */
   readonly changes: readonly [approved: string, rejected: string];
 }
@@ -104,6 +105,12 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "GET /api/admin/health": [],
   "POST /api/admin/health/:provider/test": [],
   "POST /api/admin/health/:provider/clear": [],
+  // A command is no browser.
+  "POST /api/console/session": [],
+  "GET /api/console/session": [],
+  "DELETE /api/console/session": [],
+  "GET /api/admin/sessions": [() => ["sessions", "list"]],
+  "DELETE /api/admin/sessions/:id": [({ session }) => ["sessions", "end", session]],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
   "GET /api/admin/catalog/changes": [
@@ -150,6 +157,7 @@ beforeAll(async () => {
     key: (await make("keys", "create", "laptop", "--account", user)).id,
     providerKey: "pkey_1",
     generation: "gen_1",
+    session: "sess_1",
     changes: [waiting[0].id, waiting[1].id],
   };
   await seed(user, scene.key);
@@ -178,6 +186,18 @@ async function seed(accountId: string, keyId: string): Promise<void> {
   const vault = createVault(openMasterKeys(loadConfig(process.env), random), random);
   const now = systemClock.now();
   const identity = { id: "gen_1", accountId, keyId, createdAt: now, expiresAt: now + 3_600_000 };
+  await stores.consoleSessions.insertSession({
+    id: "sess_1",
+    hash: "hash",
+    keyId,
+    keyHash: "hash",
+    accountId,
+    userId: accountId,
+    userAgent: null,
+    createdAt: now,
+    lastUsedAt: now,
+    expiresAt: now + 3_600_000,
+  });
   const bodies = { request: "{}", requestTruncated: false, response: "{}", responseTruncated: false };
   await stores.promptLog.addEntry(sealEntry({ vault, random }, identity, bodies));
   await stores.providerKeys.insertProviderKey({
@@ -333,11 +353,13 @@ const PLACEHOLDERS: Scene = {
   key: "<key>",
   providerKey: "<key>",
   generation: "<generation>",
+  session: "<session>",
   changes: ["<change>", "<other change>"],
 };
 
 /** Returns whether a command can be run only once on a resource. */
 function isOnce([group, word]: readonly string[]): boolean {
   if (group === "catalog") return word === "approve" || word === "reject";
+  if (group === "sessions") return word === "end";
   return word === "remove" && (group === "members" || group === "provider-keys");
 }

@@ -88,6 +88,12 @@ const callerAccount = (status: number, billing: number): Row["status"] => ({
   person: status,
 });
 
+/** Endpoints for management keys of every role. */
+const managementOnly = (status: number): Row["status"] => ({
+  ...callerAccount(status, status),
+  member: status,
+});
+
 const everyCaller = (status: number): Row["status"] =>
   Object.fromEntries(CALLERS.map((principal) => [principal, status])) as Row["status"];
 
@@ -225,6 +231,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: () => "/health/sandbox/clear",
     status: operatorOnly(200),
   },
+  // Without a key or a code in the body.
+  "POST /api/console/session": {
+    path: () => "/../console/session",
+    body: () => ({}),
+    status: everyCaller(400),
+  },
+  // A key is no session.
+  "GET /api/console/session": { path: () => "/../console/session", status: everyCaller(401) },
+  "DELETE /api/console/session": { path: () => "/../console/session", status: everyCaller(401) },
+  "GET /api/admin/sessions": { path: () => "/sessions", status: managementOnly(200) },
+  "DELETE /api/admin/sessions/:id": { path: () => "/sessions/sess_none", status: managementOnly(404) },
   "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
   // The configured source does not exist.
   "POST /api/admin/catalog/refresh": {

@@ -13,6 +13,7 @@ import { seedCatalog, startSource, type TestSource } from "../catalog/seed-catal
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { postChat, readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
+import { findSessionId, signIn } from "../support/sign-in.ts";
 import { documentOf, startVendor, type Vendor } from "../support/vendor.ts";
 
 const WEBHOOK_SECRET = "a-secret-for-the-documented-answers-0123456789";
@@ -75,6 +76,8 @@ beforeAll(async () => {
       models: ["openai/gpt-4o-mini"],
     }),
     GENERATION_ID: generation.id,
+    CONSOLE_SESSION: (await signIn(gateway, { key: gateway.adminKey })).cookie.split("=")[1] ?? "",
+    SESSION_ID: await findSessionId(gateway, await signIn(gateway, { key: gateway.adminKey })),
   };
 });
 afterAll(async () => {
@@ -133,10 +136,14 @@ describe("responses that contain every kind of resource match their schemas", ()
     ENDPOINTS.filter(({ method, path }) => method === "GET" && !path.includes(":")).map(
       (endpoint) => [endpoint.path, endpoint] as const,
     ),
-  )("GET %s", async (path, { response, everyPrefix }) => {
+  )("GET %s", async (path, { response, everyPrefix, access }) => {
     const key = everyPrefix ? gateway.key : gateway.adminKey;
+    const credentials: Record<string, string> =
+      access.kind === "console_session"
+        ? { cookie: (await signIn(gateway, { key })).cookie }
+        : { authorization: `Bearer ${key}` };
     const answer = await fetch(`${gateway.url}${everyPrefix ? "/api/gateway" : ""}${path}`, {
-      headers: { authorization: `Bearer ${key}` },
+      headers: credentials,
     });
     expect(answer.status).toBe(200);
     expectToFit(response, await answer.json());

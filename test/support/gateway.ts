@@ -50,12 +50,15 @@ export interface TestGatewayOptions
   readonly drainNoticeMs?: number;
   /** A key of an earlier start on the same data directory. */
   readonly key?: string;
+  /** The configured admin key. Defaults to `ADMIN_KEY`; null for none. */
+  readonly adminKey?: string | null;
 }
 
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** Starts a gateway for a test. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const { adminKey = ADMIN_KEY } = options;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "gateway-test-"));
   const { REDIS_URL, ...databases } = await databaseVariables(dataDir);
   const environment = {
@@ -65,7 +68,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     ...options.environment,
     GATEWAY_PORT: "0",
     GATEWAY_DATA_DIR: dataDir,
-    GATEWAY_ADMIN_KEY: ADMIN_KEY,
+    ...(adminKey === null ? {} : { GATEWAY_ADMIN_KEY: adminKey }),
   };
   const { log, lines } = createMemoryLog();
   const config = checkConfig(options.yaml ?? "", "gateway.yaml", environment);
@@ -98,7 +101,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     url: gateway.url,
     base: `${gateway.url}/api/gateway`,
     key: options.key ?? firstKey(gateway),
-    adminKey: ADMIN_KEY,
+    adminKey: adminKey ?? gateway.firstStart?.managementKey ?? "",
     dataDir,
     log: lines,
     async stop({ keepData = false } = {}) {

@@ -13,6 +13,10 @@ export interface KeyCache {
    * in memory while the store is unavailable.
    */
   identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  /** Like `identify`, for a stored key by the hash of its secret. Never returns the configured admin key. */
+  identifyHash(hash: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  /** The hash of the configured admin key; null if none is configured. */
+  readonly adminHash: string | null;
   /** Reads keys again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
   /** Reads a key again. Call it after this process has created, changed or revoked one. */
@@ -33,7 +37,13 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
   const keys = memoize((hash) => store.findKeyByHash(hash), health);
   const adminHash = adminSecret === null ? null : hashSecret(adminSecret);
   let revision = -1;
+  const identifyHash: KeyCache["identifyHash"] = async (hash) => {
+    const key = await keys.get(hash);
+    return key !== null && isValidAt(key, clock.now()) ? toPrincipal(key) : null;
+  };
   return {
+    identifyHash,
+    adminHash,
     async identify(secret) {
       const hash = hashSecret(secret);
       if (hash === adminHash) return { kind: "operator", keyId: ADMIN_KEY_ID };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ErrorCode, fail } from "../../base/errors.ts";
-import { credentialIdOf } from "../../core/accounts/principal.ts";
+import { credentialIdOf, type Principal } from "../../core/accounts/principal.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
@@ -20,6 +20,8 @@ export interface ApiInput<Principal, Params, Query, Body> {
   readonly headers: Headers;
   readonly deps: HttpDeps;
   readonly requestId: string;
+  readonly request: Request;
+  readonly context: RequestContext;
   /** Sets the audit entry of a change. Without a call the entry has the ids of the path and the names of the body's fields. */
   audit(details: AuditDetails): void;
 }
@@ -83,9 +85,12 @@ export function defineEndpoint<
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
     const { principal, body } = await admit(request, context, endpoint.access);
-    if (principal.kind === "anonymous") throw new Error(`${endpoint.path} admits anonymous callers`);
     const details: AuditDetails[] = [];
     const input = readInput(endpoint, { request, context, principal, body, details });
+    // There is no principal to record before the sign-in. Its handler writes the audit entry.
+    if (endpoint.access.kind === "sign_in")
+      return respond(endpoint, await endpoint.handle(input as HandlerInput));
+    if (!isAudited(input)) throw new Error(`${endpoint.path} admits anonymous callers`);
     if (endpoint.method === "GET" && !endpoint.audited)
       return respond(endpoint, await endpoint.handle(input as HandlerInput));
     const name = endpoint.method === "POST" ? request.headers.get("idempotency-key") : null;
@@ -93,13 +98,14 @@ export function serveEndpoint(endpoint: Endpoint): Handler {
   };
 }
 
-type AnyInput = ApiInput<AuditedPrincipal, unknown, unknown, unknown> & { readonly url: URL };
+type Input<P> = ApiInput<P, unknown, unknown, unknown> & { readonly url: URL };
+type AnyInput = Input<AuditedPrincipal>;
 type HandlerInput = Parameters<Endpoint["handle"]>[0];
 
 interface AdmittedRequest {
   readonly request: Request;
   readonly context: RequestContext;
-  readonly principal: AuditedPrincipal;
+  readonly principal: Principal;
   readonly body: Buffer;
   readonly details: AuditDetails[];
 }
@@ -107,7 +113,7 @@ interface AdmittedRequest {
 function readInput(
   endpoint: Endpoint,
   { request, context, principal, body, details }: AdmittedRequest,
-): AnyInput {
+): Input<Principal> {
   const url = urlOf(request);
   return {
     principal,
@@ -117,9 +123,15 @@ function readInput(
     headers: request.headers,
     deps: context.deps,
     requestId: context.requestId,
+    request,
+    context,
     url,
     audit: (one) => void details.push(one),
   };
+}
+
+function isAudited(input: Input<Principal>): input is AnyInput {
+  return input.principal.kind !== "anonymous";
 }
 
 function respond(endpoint: Endpoint, result: unknown): Response {

@@ -29,11 +29,11 @@ const UNCHANGING = "public, max-age=31536000, immutable";
 
 /** `GET /console` and all paths below it: the page of the console, and its built files. */
 export async function getConsole(request: Request, context: RequestContext): Promise<Response> {
-  const { consoleSource, log } = context.deps;
-  if (consoleSource === null)
+  const { console, log } = context.deps;
+  if (console === null)
     return fail("not_found", "The console is disabled. Set console.enabled: true to serve it.");
   const { pathname } = urlOf(request);
-  const build = await consoleSource.load().catch((error: unknown) => {
+  const build = await console.files.load().catch((error: unknown) => {
     log.error("the console could not be built", { detail: String(error) });
     return null;
   });

@@ -9,6 +9,8 @@ import type { KeyStores } from "../../core/accounts/manage-keys.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { CatalogManager } from "../../core/catalog/catalog-manager.ts";
+import type { ConsoleSession } from "../../core/console/console-session.ts";
+import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
 import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
 import type { GatewayRegistry } from "../../core/gateways/gateway-registry.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
@@ -20,7 +22,7 @@ import type { Gate } from "../../core/limits/gate.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { DamagedLines } from "../../core/usage/journal.ts";
 import type { GenerationList, UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
-import type { ConsoleSource } from "./console-source.ts";
+import type { ConsoleDeps } from "./console-deps.ts";
 
 /** Whether the gateway can answer requests. */
 export interface Readiness {
@@ -44,12 +46,14 @@ export interface HttpDeps {
   readonly providerKeyStores: ProviderKeyStores;
   readonly generation: GenerationDeps;
   readonly credits: Credits;
+  /** The stored sessions of the console, also while it is disabled. */
+  readonly consoleSessions: ConsoleSessionStore;
+  /** Null if the console is disabled. */
+  readonly console: ConsoleDeps | null;
   /** The source of usage reports and of lists of generations. */
   readonly usage: UsageReports & GenerationList & Pick<UsageStore, "listQuarantined">;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
-  /** The files of the console; null if it is disabled. */
-  readonly consoleSource: ConsoleSource | null;
   /** Returns the damaged lines of the journal that were quarantined. */
   readonly listDamagedLines: () => readonly DamagedLines[];
   /** The secret that the payment system signs its requests with; null if none is configured. */
@@ -100,6 +104,8 @@ export interface RequestContext {
   readonly logFields: Record<string, unknown>;
   /** The principal whose rate limits inference responses report; null until it is authorized. */
   inferencePrincipal: InferencePrincipal | null;
+  /** The console session that the request belongs to; null until it is identified, and for a request without one. */
+  session: ConsoleSession | null;
   /** Renders the errors of this request. The handler of a client API sets its own. */
   renderError: ErrorRenderer;
   /** The share of the memory budget that the body holds; null until it is read. */

@@ -20,7 +20,7 @@ export function writeCurlExample({ method, path, operation }: OperationAt, schem
   const words = [`curl -sS${method === usual ? "" : ` -X ${method}`} ${url}`];
   const isSigned = operation.security.some((scheme) => "webhookSignature" in scheme);
   if (isSigned && body !== null) return signExample(words, body);
-  words.push(...keyHeader(operation));
+  words.push(...keyHeader(operation), ...sessionOptions(method, operation));
   if (body !== null) words.push('-H "Content-Type: application/json"', `-d ${body}`);
   return words.join(" \\\n  ");
 }
@@ -29,8 +29,20 @@ export function writeCurlExample({ method, path, operation }: OperationAt, schem
 function keyHeader({ security }: OperationObject): readonly string[] {
   if (security.some((scheme) => "managementKey" in scheme))
     return ['-H "Authorization: Bearer $MANAGEMENT_KEY"'];
+  if (needsSession(security)) return [];
   const needsKey = security.length > 0 && security.every((scheme) => Object.keys(scheme).length > 0);
   return needsKey ? ['-H "Authorization: Bearer $INFERENCE_KEY"'] : [];
+}
+
+/** Returns the options with the cookie of a console session, if the operation needs one. Changes must come from the gateway's origin. */
+function sessionOptions(method: string, { security }: OperationObject): readonly string[] {
+  if (!needsSession(security)) return [];
+  const cookie = '-b "gateway_session=$CONSOLE_SESSION"';
+  return method === "GET" ? [cookie] : [cookie, '-H "Origin: $GATEWAY_URL"'];
+}
+
+function needsSession(security: OperationObject["security"]): boolean {
+  return security.length > 0 && security.every((scheme) => "consoleSession" in scheme);
 }
 
 function signExample(words: readonly string[], body: string): string {

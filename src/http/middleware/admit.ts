@@ -1,6 +1,13 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import type { InferencePrincipal, Principal } from "../../core/accounts/principal.ts";
+import { fail } from "../../base/errors.ts";
+import type {
+  AnonymousPrincipal,
+  InferencePrincipal,
+  ManagementPrincipal,
+  Principal,
+} from "../../core/accounts/principal.ts";
 import { credentialIdOf } from "../../core/accounts/principal.ts";
+import { ROLES } from "../../core/accounts/records.ts";
 import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
 import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
 import { requireBodyBytes } from "../../wire/json/reject-excess.ts";
@@ -12,7 +19,9 @@ import {
   type PrincipalFor,
   requireInferenceKey,
 } from "./authorize.ts";
+import { requireConsoleHost, requireSameOrigin } from "./browser-checks.ts";
 import { identify, identifyByAddress } from "./identify.ts";
+import { identifyManagement, requireSession } from "./identify-session.ts";
 import { type BodyHolder, readRequestBody } from "./read-body.ts";
 import { verifySignature } from "./verify-signature.ts";
 
@@ -53,20 +62,43 @@ async function admitSigned(request: Request, context: RequestContext) {
 
 async function admitIdentified(request: Request, context: RequestContext, access: KeyAccess) {
   if (access.kind === "optional_key") return admitAnyone(request, context);
+  if (access.kind === "sign_in") return admitSignIn(request, context);
+  if (access.kind === "console_session") {
+    const identified = await requireSession(request, context);
+    return admitManagement(request, context, await authorizeManagement(identified, ANY_ROLE, context));
+  }
+  if (access.kind === "account" || access.kind === "operator") {
+    const identified = await identifyManagement(request, context);
+    return admitManagement(request, context, await authorizeManagement(identified, access, context));
+  }
   const identified = await identify(request, context);
   if (access.kind === "inference_key") {
     const principal = requireInferenceKey(identified);
     return { principal, body: await readBody(request, context, holderOf(principal)) };
   }
-  if (access.kind === "account" || access.kind === "operator") {
-    const principal = await authorizeManagement(identified, access, context);
-    const body = await readBody(request, context, holderOf(principal));
-    requireManagementSize(body);
-    return { principal, body };
-  }
   const principal = await authorizeInference(identified, access, { headers: request.headers, context });
   if (principal.kind === "anonymous") await rejectOverLimit(principal, context.deps);
   return { principal, body: await readBody(request, context, holderOf(principal)) };
+}
+
+const ANY_ROLE = { kind: "account", roles: ROLES } as const;
+
+async function admitManagement<P extends ManagementPrincipal | AnonymousPrincipal>(
+  request: Request,
+  context: RequestContext,
+  principal: P,
+) {
+  const body = await readBody(request, context, holderOf(principal));
+  requireManagementSize(body);
+  return { principal, body };
+}
+
+/** Admits a browser that signs in. Whether its credentials are valid is checked by the handler. */
+function admitSignIn(request: Request, context: RequestContext) {
+  const console = context.deps.console ?? fail("not_found", "The console is disabled (console.enabled).");
+  requireConsoleHost(request, console);
+  requireSameOrigin(request, console, { acceptsOthers: true });
+  return admitManagement(request, context, identifyByAddress(request, context));
 }
 
 /** Admits every caller, without a limit or a body. A key that is not valid or not allowed counts as no key. */

@@ -1,6 +1,7 @@
 import { fail } from "../../base/errors.ts";
 import type {
   AccountPrincipal,
+  AnonymousPrincipal,
   ApiKeyPrincipal,
   InferencePrincipal,
   ManagementPrincipal,
@@ -26,6 +27,10 @@ export type Access =
   | { readonly kind: "account"; readonly roles: readonly Role[] }
   /** The operator. */
   | { readonly kind: "operator" }
+  /** A console session, with any role. An API key is not enough. */
+  | { readonly kind: "console_session" }
+  /** A browser that signs in, without credentials. */
+  | { readonly kind: "sign_in" }
   /** A payment system that signs its requests. */
   | { readonly kind: "signed" };
 
@@ -37,6 +42,8 @@ export type PrincipalFor<A extends Access> = {
   inference: AccountPrincipal;
   account: ManagementPrincipal;
   operator: OperatorPrincipal;
+  console_session: ManagementPrincipal;
+  sign_in: AnonymousPrincipal;
   signed: SignedWebhookPrincipal;
 }[A["kind"]];
 

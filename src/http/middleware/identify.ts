@@ -39,6 +39,11 @@ export function identifyByAddress(request: Request, { deps, peer }: RequestConte
   return { kind: "anonymous", addressHash };
 }
 
+/** Returns whether a request names an API key, valid or not. */
+export function hasSecret(headers: Headers): boolean {
+  return readSecret(headers) !== null;
+}
+
 /** Returns the secret in `Authorization` or `x-api-key`; null if it is missing, empty or the word `anonymous`. */
 function readSecret(headers: Headers): string | null {
   const authorization = headers.get("authorization")?.trim() ?? "";

@@ -19,10 +19,10 @@ export function endpointOperation(endpoint: Endpoint): Operation {
     headers: headersOf(endpoint),
     body: unlessNothing(endpoint.body),
     responses: responsesOf(endpoint),
-    responseHeaders: method === "POST" ? ["idempotent-replayed"] : [],
+    responseHeaders: method === "POST" && access.kind !== "sign_in" ? ["idempotent-replayed"] : [],
     errors: errorsOf(endpoint),
     errorSchema: ErrorBody,
-    takesIdempotencyKey: method === "POST",
+    takesIdempotencyKey: method === "POST" && access.kind !== "sign_in",
   };
 }
 

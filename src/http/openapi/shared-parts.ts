@@ -108,6 +108,13 @@ export const SECURITY_SCHEMES: OpenApiDocument["components"]["securitySchemes"] 
     name: "x-api-key",
     description: "The same key in the x-api-key header.",
   },
+  consoleSession: {
+    type: "apiKey",
+    in: "cookie",
+    name: "gateway_session",
+    description:
+      "A session of the console. Its cookie is `__Host-gateway_session` over TLS. Requests that change something must come from the console's own origin.",
+  },
   webhookSignature: {
     type: "apiKey",
     in: "header",
@@ -118,7 +125,8 @@ export const SECURITY_SCHEMES: OpenApiDocument["components"]["securitySchemes"] 
 };
 
 const INFERENCE = [{ inferenceKey: [] }, { inferenceApiKey: [] }];
-const MANAGEMENT = [{ managementKey: [] }, { managementApiKey: [] }];
+const SESSION = [{ consoleSession: [] }];
+const MANAGEMENT = [{ managementKey: [] }, { managementApiKey: [] }, ...SESSION];
 
 function joinWords(words: readonly string[]): string {
   return [words.slice(0, -1).join(", "), words.at(-1)].filter((part) => part !== "").join(" or ");
@@ -146,6 +154,10 @@ export function describeCallers(callers: Callers) {
         security: MANAGEMENT,
         who: `Management keys of the operator, and of the account; in an organization those with the role ${joinWords(callers.roles)}`,
       };
+    case "console_session":
+      return { security: SESSION, who: "Sessions of the console" };
+    case "sign_in":
+      return { security: [{}], who: "Anyone who has a management key or a one-time code" };
     case "signed":
       return { security: [{ webhookSignature: [] }], who: "The payment system, by signature" };
   }

@@ -29,8 +29,10 @@ import {
   postProviderKey,
   testProviderKey,
 } from "./admin-provider-keys.ts";
+import { deleteAdminSession, listSessions } from "./admin-sessions.ts";
 import { getUsage } from "./admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
+import { deleteSession, getSession, postSession } from "./console-session.ts";
 import { postPayment } from "./payments.ts";
 import { getActivity, getCredits, getKey } from "./self-service.ts";
 
@@ -81,6 +83,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getHealth,
   testProvider,
   clearProviderHealth,
+  postSession,
+  getSession,
+  deleteSession,
+  listSessions,
+  deleteAdminSession,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */

@@ -117,6 +117,7 @@ function createContext({ deps, route }: Route, request: Request, server: Connect
     peer: () => server.requestIP(request)?.address ?? "",
     logFields: {},
     inferencePrincipal: null,
+    session: null,
     renderError,
     bodyShare: null,
     endsItself: false,

@@ -1,0 +1,20 @@
+import { type ConsoleSessionParts, ConsoleSessions } from "../../core/console/console-sessions.ts";
+import { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
+import type { ConsoleDeps } from "../../http/context/console-deps.ts";
+import type { Config } from "../config-schema.ts";
+import { openConsole } from "./open-console.ts";
+
+/** Builds what the pages and endpoints of the console depend on. Returns null if the console is disabled. */
+export function buildConsole(
+  { console, data_dir: dataDir }: Config,
+  parts: ConsoleSessionParts,
+): ConsoleDeps | null {
+  if (!console.enabled) return null;
+  return {
+    files: openConsole({ dataDir, builtDir: console.built_dir ?? null }),
+    sessions: new ConsoleSessions(parts),
+    failedSignIns: new FailedSignIns(parts.clock),
+    publicUrl: console.url === undefined ? null : new URL(console.url),
+    hosts: new Set(console.hosts),
+  };
+}
