@@ -1,17 +1,21 @@
 import type { FirstStart } from "../app/first-start.ts";
+import type { ConsoleLink } from "./console-link.ts";
 
 /** What the greeting of a start tells. */
 export interface Greeting {
   readonly url: string;
   readonly notices: readonly string[];
   readonly exampleModel: string | null;
+  /** Null if the console is disabled. */
+  readonly console: ConsoleLink | null;
   /** Keys that the start has created; null if none. */
   readonly keys: Pick<FirstStart, "managementKey" | "inferenceKey"> | null;
 }
 
 /** Returns the greeting. It is the only place where the secrets of the first start are shown. */
-export function formatGreeting({ url, notices, keys, exampleModel }: Greeting): string {
+export function formatGreeting({ url, notices, keys, exampleModel, console }: Greeting): string {
   const lines = [`Gateway listens on ${url}`, ...notices.map((notice) => `Note: ${notice}`)];
+  if (console !== null) lines.push(`Console: ${console.url}`, `  ${hintFor(console)}`);
   if (keys === null) return `${lines.join("\n")}\n`;
   const { managementKey, inferenceKey } = keys;
   lines.push("", "New keys, shown only once:", "");
@@ -19,6 +23,12 @@ export function formatGreeting({ url, notices, keys, exampleModel }: Greeting): 
   if (inferenceKey !== null)
     lines.push(`  inference key   ${inferenceKey}`, "", ...formatExample(url, inferenceKey, exampleModel));
   return `${lines.join("\n")}\n\n`;
+}
+
+function hintFor({ signsIn }: ConsoleLink): string {
+  return signsIn
+    ? "The link signs one browser in as the operator, once and within an hour. Another one: gateway console"
+    : "Sign in with a management key, or print a link that signs in: gateway console";
 }
 
 function formatExample(url: string, inferenceKey: string, model: string | null): string[] {

@@ -5,6 +5,7 @@ import { addAccountCommands } from "./account-commands.ts";
 import { addAuditCommands } from "./audit-log-commands.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
+import { addConsoleCommand } from "./console-command.ts";
 import { addCreditCommands } from "./credit-commands.ts";
 import { addGatewayCommands } from "./gateway-commands.ts";
 import { addGenerationCommands } from "./generation-commands.ts";
@@ -41,6 +42,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
 function addCommands(program: Command): void {
   program.commandsGroup("Gateway:");
   addStartCommand(program);
+  addConsoleCommand(program);
   addConfigCommands(program);
   addMigrateCommand(program);
   addCatalogCommands(program);

@@ -7,6 +7,7 @@ import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { type BufferedLog, createLog } from "../telemetry/log.ts";
+import { linkForGreeting } from "./console-link.ts";
 import { exitReplaced } from "./exit-replaced.ts";
 import { printGreeting } from "./greeting.ts";
 import { startChildProcess } from "./start-child.ts";
@@ -46,7 +47,7 @@ async function startOne(config: Config): Promise<void> {
     environment: process.env,
   });
   const signal = waitForStop();
-  void greet(gateway, log);
+  void greet(gateway, config, log);
   const replaced = await Promise.race([signal, gateway.replaced]);
   if (replaced instanceof GatewayReplacedError) return exitReplaced(replaced, log);
   log.info("stopping");
@@ -57,10 +58,11 @@ async function startOne(config: Config): Promise<void> {
 }
 
 /** Prints the greeting, and records that the secrets were shown once they are written. */
-async function greet(gateway: RunningGateway, log: BufferedLog): Promise<void> {
-  const { firstStart } = gateway;
+async function greet(gateway: RunningGateway, config: Config, log: BufferedLog): Promise<void> {
+  const { firstStart, url } = gateway;
   try {
-    if (await printGreeting({ ...gateway, keys: firstStart })) await firstStart?.confirmShown();
+    const console = await linkForGreeting(config, { url, hasNewKeys: firstStart !== null, log });
+    if (await printGreeting({ ...gateway, keys: firstStart, console })) await firstStart?.confirmShown();
   } catch (reason) {
     log.error("could not record that the new keys were shown; the next start creates others", {
       detail: String(reason),

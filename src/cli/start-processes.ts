@@ -4,6 +4,7 @@ import { spawnChild } from "../app/processes/spawn-child.ts";
 import { Supervisor } from "../app/processes/supervisor.ts";
 import { systemClock } from "../base/clock.ts";
 import { createLog, createStdoutWriter } from "../telemetry/log.ts";
+import { linkForGreeting } from "./console-link.ts";
 import { printGreeting } from "./greeting.ts";
 import { exitSoon, waitForStop } from "./stop-signals.ts";
 
@@ -36,7 +37,9 @@ export async function startProcesses(config: Config, count: number): Promise<voi
   const stop = waitForStop(() => supervisor.kill());
   const note = `${count} processes share the port.`;
   const starting = supervisor.start(async (first) => {
-    const shown = await printGreeting({ ...first, notices: [...first.notices, note] });
+    const { url, notices, keys } = first;
+    const console = await linkForGreeting(config, { url, hasNewKeys: keys !== null, log });
+    const shown = await printGreeting({ ...first, notices: [...notices, note], console });
     if (!shown && first.keys !== null) throw new Error("the new keys could not be shown");
   });
   starting.catch(() => {});

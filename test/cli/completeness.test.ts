@@ -126,7 +126,10 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
 };
 
 /** Commands for endpoints outside of the management API. */
-const OTHER_COMMANDS = [({ generation }: Scene) => ["generation", generation]];
+const OTHER_COMMANDS = [
+  ({ generation }: Scene) => ["generation", generation],
+  () => ["console", "--url", "https://gateway.example"],
+];
 
 const MODELS = ["gpt-a", "gpt-b"] as const;
 const dataDir = await seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });

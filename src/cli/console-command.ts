@@ -1,0 +1,47 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Config } from "../app/config-schema.ts";
+import type { Stores } from "../app/stores.ts";
+import { auditCommand } from "./audit-command.ts";
+import { createConsoleLink } from "./console-link.ts";
+import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
+import { withStores } from "./with-stores.ts";
+
+/** `gateway console`: prints a link that signs one browser in to the console. */
+export function addConsoleCommand(program: Command): void {
+  const command = program
+    .command("console")
+    .description("Print a link that signs one browser in to the console as the operator, within an hour")
+    .option(
+      "--url <url>",
+      "Address of the gateway (default: console.url, or the configured host and port)",
+      readUrl,
+    );
+  addExamples(command, ["gateway console", "gateway console --url https://gateway.example.com"]);
+  addJsonOption(command).action((options: ConsoleOptions) =>
+    withStores((stores, config) => printLink(stores, config, options)),
+  );
+}
+
+interface ConsoleOptions extends JsonOption {
+  readonly url?: string;
+}
+
+async function printLink(stores: Stores, config: Config, { url, json }: ConsoleOptions): Promise<string> {
+  if (!config.console.enabled) throw new Error("The console is disabled. Set console.enabled: true.");
+  const base = url ?? config.console.url ?? localUrl(config);
+  const link = await createConsoleLink(stores, base);
+  await auditCommand(stores, { action: "gateway console", accountId: null, target: null, changes: {} });
+  if (json) return JSON.stringify({ data: { url: link } });
+  return `Console: ${link}\n\nThe link signs one browser in as the operator, once and within an hour.`;
+}
+
+function localUrl({ server: { host, port } }: Config): string {
+  if (port === 0)
+    throw new Error("The gateway has no fixed port (server.port: 0). Name its address with --url.");
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function readUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError("It must be an http or https address.");
+}
