@@ -34,6 +34,7 @@ function createSlowStore(key = KEY) {
     insertKey: () => Promise.reject(new Error("not in this test")),
     listKeys: async () => [key],
     findKey: async () => key,
+    findKeyNames: async () => new Map([[key.id, key.name]]),
     changeKey: () => Promise.reject(new Error("not in this test")),
     async findKeyByHash(hash) {
       lookups += 1;

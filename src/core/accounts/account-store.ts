@@ -16,6 +16,8 @@ export interface AccountStore {
     change: (account: AccountRecord) => AccountRecord,
   ): Promise<{ readonly verdict: OwnerVerdict; readonly account: AccountRecord | null }>;
   findAccount(id: string): Promise<AccountRecord | null>;
+  /** Returns the names of accounts by their ids. Ids without an account are left out. */
+  findAccountNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns accounts of a kind, newest first, after the id `afterId`. */
   listAccounts(
     kind: AccountRecord["kind"],

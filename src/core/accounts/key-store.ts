@@ -13,6 +13,8 @@ export interface KeyStore {
   insertKey(key: KeyRecord): Promise<void>;
   findKey(id: string): Promise<KeyRecord | null>;
   findKeyByHash(hash: string): Promise<KeyRecord | null>;
+  /** Returns the names of keys by their ids. Ids without a key are left out. */
+  findKeyNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns keys, newest first. */
   listKeys(query?: KeyQuery): Promise<readonly KeyRecord[]>;
   /**

@@ -86,6 +86,8 @@ export interface LedgerStore {
   /** Writes a transfer and changes both balances, in one transaction. Returns false if its id exists. */
   addTransfer(transfer: Transfer): Promise<boolean>;
   findTransfer(id: string): Promise<StoredTransfer | null>;
+  /** Returns at most `limit` refunds of a generation, the earliest first. */
+  listRefunds(generationId: string, limit: number): Promise<readonly StoredTransfer[]>;
   /** Returns an account's balance and credits, read in one transaction. All are 0 without a transfer. */
   findBalance(accountId: string): Promise<StoredBalance>;
   /**

@@ -8,6 +8,7 @@ import {
   type Policy,
 } from "../../core/accounts/records.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
+import { findNames } from "./find-names.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";
 import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
 
@@ -69,6 +70,10 @@ export class PostgresAccountStore implements AccountStore {
 
   findAccount(id: string) {
     return findAccount(this.database, id);
+  }
+
+  findAccountNames(ids: readonly string[]) {
+    return findNames(this.database, "accounts", ids);
   }
 
   async listAccounts(kind: AccountRecord["kind"], afterId: string | null, limit: number) {

@@ -2,6 +2,7 @@ import type { KeyQuery, KeyStore } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
+import { findNames } from "./find-names.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";
 import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
 
@@ -45,6 +46,10 @@ export class PostgresKeyStore implements KeyStore {
 
   findKeyByHash(hash: string) {
     return findOne(this.database, "SELECT * FROM api_keys WHERE hash = $1", [hash]);
+  }
+
+  findKeyNames(ids: readonly string[]) {
+    return findNames(this.database, "api_keys", ids);
   }
 
   async listKeys({ accountId, afterId, limit }: KeyQuery = {}) {

@@ -13,7 +13,7 @@ import type { Postgres, SqlRunner, SqlValue } from "./client.ts";
 import { readCreditChanges } from "./credit-changes.ts";
 import { endGrant, listEndedGrants, readGrantsLeft } from "./grants.ts";
 import { dayOfId, Partitions } from "./partitions.ts";
-import { makeRefund } from "./refunds.ts";
+import { listRefunds, makeRefund } from "./refunds.ts";
 import {
   CHARGE_COLUMNS,
   CREDIT_COLUMNS,
@@ -80,6 +80,10 @@ export class PostgresLedgerStore implements LedgerStore {
     const rows = await this.database.run<{ kind: TransferKind; amount: string }>(SUMS, [accountId]);
     for (const { kind, amount } of rows) sums[kind] = readInteger(amount);
     return sums;
+  }
+
+  listRefunds(generationId: string, limit: number) {
+    return listRefunds(this.database, generationId, limit);
   }
 
   addRefund(refund: RefundEntry): Promise<RefundVerdict> {

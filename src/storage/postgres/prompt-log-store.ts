@@ -43,6 +43,14 @@ export class PostgresPromptLogStore implements PromptLogStore {
     return row === undefined ? null : readEntry(row);
   }
 
+  async hasEntry(id: string, now: number) {
+    const rows = await this.database.run(
+      "SELECT 1 AS one FROM prompt_log WHERE generation_id = $1 AND expires_at > $2",
+      [id, now],
+    );
+    return rows.length > 0;
+  }
+
   async deleteExpired(now: number, limit: number) {
     // Rows that another process is deleting are skipped.
     const removed = await this.database.run(

@@ -1,9 +1,16 @@
-import type { RefundEntry, RefundVerdict } from "../../core/ledger/ledger-store.ts";
+import type { RefundEntry, RefundVerdict, StoredTransfer } from "../../core/ledger/ledger-store.ts";
 import { refundIdOf } from "../../core/ledger/records.ts";
 import { decideRefund } from "../../core/ledger/refunds.ts";
 import type { SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
-import { findTransfer, lockBalances, writeTransfer } from "./transfers.ts";
+import {
+  CREDIT_COLUMNS,
+  findTransfer,
+  lockBalances,
+  readTransfer,
+  type TransferRow,
+  writeTransfer,
+} from "./transfers.ts";
 import { readInteger } from "./values.ts";
 
 /** Decides on a refund and writes it, in the transaction of the caller. */
@@ -32,6 +39,20 @@ async function sumRefunds(sql: SqlRunner, generationId: string): Promise<number>
     [refundIdOf(generationId, null)],
   );
   return readInteger(row?.amount ?? "0");
+}
+
+/** Returns refunds of a generation, the earliest first. */
+export async function listRefunds(
+  sql: SqlRunner,
+  generationId: string,
+  limit: number,
+): Promise<readonly StoredTransfer[]> {
+  const rows = await sql.run<TransferRow>(
+    `SELECT ${CREDIT_COLUMNS} FROM credits
+     WHERE id = $1 OR (id > $1 || ':' AND id < $1 || ';') ORDER BY place LIMIT $2`,
+    [refundIdOf(generationId, null), limit],
+  );
+  return rows.map(readTransfer);
 }
 
 /** Returns whether the retention policy has deleted the generations of a generation's day. */

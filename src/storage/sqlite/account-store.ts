@@ -8,6 +8,7 @@ import {
   OPEN_POLICY,
   type Policy,
 } from "../../core/accounts/records.ts";
+import { findNames } from "./find-names.ts";
 import { Revision } from "./revision.ts";
 
 interface AccountRow {
@@ -77,6 +78,10 @@ export class SqliteAccountStore implements AccountStore {
   async findAccount(id: string) {
     const row = this.byId.get(id);
     return row === null ? null : readAccount(row);
+  }
+
+  async findAccountNames(ids: readonly string[]) {
+    return findNames(this.database, "accounts", ids);
   }
 
   async listAccounts(kind: AccountRecord["kind"], afterId: string | null, limit: number) {

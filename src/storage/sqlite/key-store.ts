@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { KeyQuery, KeyStore } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
+import { findNames } from "./find-names.ts";
 import { Revision } from "./revision.ts";
 
 interface KeyRow {
@@ -47,6 +48,10 @@ export class SqliteKeyStore implements KeyStore {
 
   async findKeyByHash(hash: string) {
     return readRow(this.byHash.get(hash));
+  }
+
+  async findKeyNames(ids: readonly string[]) {
+    return findNames(this.database, "api_keys", ids);
   }
 
   async listKeys({ accountId, afterId, limit }: KeyQuery = {}) {

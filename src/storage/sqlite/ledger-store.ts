@@ -58,6 +58,13 @@ export class SqliteLedgerStore implements LedgerStore {
     return this.readById(id);
   }
 
+  async listRefunds(generationId: string, limit: number) {
+    const refunds = this.database.query<TransferRow, [string, number]>(
+      `SELECT * FROM transfers WHERE id = ?1 OR (id > ?1 || ':' AND id < ?1 || ';') ORDER BY place LIMIT ?2`,
+    );
+    return refunds.all(refundIdOf(generationId, null), limit).map(readTransfer);
+  }
+
   async findBalance(accountId: string) {
     return this.database.transaction(() => ({
       ...this.sumCredits(accountId),

@@ -44,6 +44,13 @@ export class SqlitePromptLogStore implements PromptLogStore {
     return row === null ? null : readEntry(row);
   }
 
+  async hasEntry(id: string, now: number) {
+    const find = this.database.query<object, [string, number]>(
+      "SELECT 1 AS one FROM prompt_log WHERE generation_id = ? AND expires_at > ?",
+    );
+    return find.get(id, now) !== null;
+  }
+
   async deleteExpired(now: number, limit: number) {
     const remove = this.database.query(
       `DELETE FROM prompt_log WHERE generation_id IN

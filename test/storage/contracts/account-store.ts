@@ -40,6 +40,19 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       expect(second.map(({ id }) => id)).toEqual(["org_1"]);
     });
 
+    test("returns the names of accounts by their ids, and leaves out ids without an account", async () => {
+      const store = await createStore();
+      for (const id of ["user_a", "org_a"]) await store.insertAccount(accountOf(id));
+      const names = await store.findAccountNames(["org_a", "user_b", "user_a"]);
+      expect(new Map(names)).toEqual(
+        new Map([
+          ["org_a", "name of org_a"],
+          ["user_a", "name of user_a"],
+        ]),
+      );
+      expect(await store.findAccountNames([])).toEqual(new Map());
+    });
+
     test("changes an account and returns it, and reports an id that does not exist as unknown", async () => {
       const store = await createStore();
       await store.insertAccount(accountOf("user_a"));

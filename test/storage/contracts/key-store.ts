@@ -49,6 +49,14 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(await ids({ accountId: "user_a", limit: 2, afterId: "key_2" })).toEqual(["key_1"]);
     });
 
+    test("returns the names of keys by their ids, and leaves out ids without a key", async () => {
+      const store = await createStore();
+      for (const id of ["key_1", "key_2"]) await store.insertKey(keyOf(id));
+      const names = await store.findKeyNames(["key_2", "key_3", 'a"b']);
+      expect([...names]).toEqual([["key_2", "name of key_2"]]);
+      expect(await store.findKeyNames([])).toEqual(new Map());
+    });
+
     test("returns limits up to the largest exact integer, and times of this century, without a change", async () => {
       const store = await createStore();
       const key = keyOf("key_1", {

@@ -147,6 +147,23 @@ function testRefunds(createStores: CreateStore<MoneyStores>): void {
     expect(await balanceIn(stores)).toBe(0);
   });
 
+  test("lists the refunds of one generation, the earliest first", async () => {
+    const stores = await createStores();
+    await stores.usage.saveUsage([usageOf("gen_1"), usageOf("gen_10")]);
+    for (const refund of [refundOf(20), refundOf(1, "second"), refundOf(1, "another")])
+      await stores.ledger.addRefund(refund);
+    const twin = { ...refundOf(3), id: refundIdOf("gen_10", null), generationId: "gen_10" };
+    await stores.ledger.addRefund(twin);
+    const refunds = await stores.ledger.listRefunds("gen_1", 10);
+    expect(refunds.map(({ id, amount }) => [id, amount])).toEqual([
+      ["refund:gen_1", 20],
+      ["refund:gen_1:second", 1],
+      ["refund:gen_1:another", 1],
+    ]);
+    expect(await stores.ledger.listRefunds("gen_1", 2)).toHaveLength(2);
+    expect(await stores.ledger.listRefunds("gen_2", 10)).toEqual([]);
+  });
+
   test("counts only the refunds of the same generation against its cost", async () => {
     const { ledger, usage } = await createStores();
     await usage.saveUsage([usageOf("gen_1"), usageOf("gen_10")]);

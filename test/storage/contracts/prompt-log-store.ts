@@ -26,6 +26,11 @@ export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): vo
       expect(Buffer.from(found?.ciphertext ?? []).equals(ENTRY.ciphertext)).toBe(true);
       expect(await store.findEntry("gen_1", 2_000)).toBeNull();
       expect(await store.findEntry("gen_2", 1_999)).toBeNull();
+      expect([
+        await store.hasEntry("gen_1", 1_999),
+        await store.hasEntry("gen_1", 2_000),
+        await store.hasEntry("gen_2", 1_999),
+      ]).toEqual([true, false, false]);
     });
 
     test("keeps the first of two entries for one generation", async () => {

@@ -25,6 +25,8 @@ export interface PromptLogStore {
   addEntry(entry: PromptLogEntry): Promise<void>;
   /** Returns an entry that has not expired at `now`; null if there is none. */
   findEntry(id: string, now: number): Promise<PromptLogEntry | null>;
+  /** Returns whether a generation has an entry that has not expired at `now`. */
+  hasEntry(id: string, now: number): Promise<boolean>;
   /** Deletes the entries that have expired at `now`, at most `limit` of them, and returns how many it deleted. */
   deleteExpired(now: number, limit: number): Promise<number>;
   /** Lists entries by id whose data key another master key has sealed, from after `afterId` on. */

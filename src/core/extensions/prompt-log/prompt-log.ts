@@ -73,6 +73,11 @@ export class PromptLog implements Extension {
     return findPromptLogEntry(this.deps, generationId);
   }
 
+  /** Returns whether the bodies of a generation are stored. */
+  has(generationId: string): Promise<boolean> {
+    return this.deps.store.hasEntry(generationId, this.deps.clock.now());
+  }
+
   /** Deletes the entries that have expired. Rejects with a `StoreError`. */
   async deleteExpired(): Promise<void> {
     const { store, clock } = this.deps;
