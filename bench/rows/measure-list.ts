@@ -1,6 +1,6 @@
 import { lowestIdAt } from "../../src/base/ids.ts";
 import { DAY_MS } from "../../src/base/time.ts";
-import type { GenerationQuery } from "../../src/core/usage/usage-store.ts";
+import { ANY_GENERATION, type GenerationQuery } from "../../src/core/usage/generation-list.ts";
 import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { describePage } from "../../src/storage/postgres/generation-list.ts";
 import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";
@@ -22,14 +22,7 @@ export interface ListFigure {
 
 const TIMES = 200;
 const LIMIT = 50;
-const NEWEST: GenerationQuery = {
-  accountId: null,
-  keyId: null,
-  model: null,
-  outcome: null,
-  before: null,
-  limit: LIMIT,
-};
+const NEWEST: GenerationQuery = { ...ANY_GENERATION, before: null, limit: LIMIT };
 
 /** Measures pages of the list, each time of another account, key, model or day. */
 export async function measureList(database: Postgres, filling: Filling): Promise<readonly ListFigure[]> {

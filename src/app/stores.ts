@@ -16,9 +16,10 @@ import type { LedgerStore } from "../core/ledger/ledger-store.ts";
 import type { MoneyLeases } from "../core/ledger/money-leases.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
+import type { GenerationList } from "../core/usage/generation-list.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
 import type { UsageRetention } from "../core/usage/retention.ts";
-import type { GenerationList, UsageReports, UsageStore } from "../core/usage/usage-store.ts";
+import type { UsageReports, UsageStore } from "../core/usage/usage-store.ts";
 
 /** The stores behind the ports. */
 export interface Stores extends KeyStores {

@@ -209,6 +209,14 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/holds": { path: () => "/holds", status: operatorOnly(200) },
   "GET /api/admin/ledger/check": { path: () => "/ledger/check", status: operatorOnly(200) },
   "GET /api/admin/generations": { path: () => "/generations", status: callerAccount(200, 200) },
+  "GET /api/admin/generations/histogram": {
+    path: () => "/generations/histogram",
+    status: callerAccount(200, 200),
+  },
+  "GET /api/admin/generations/:id": {
+    path: () => "/generations/gen_none",
+    status: callerAccount(404, 404),
+  },
   "GET /api/admin/usage": {
     path: () => "/usage?from=2026-01-01&to=2026-01-31",
     status: callerAccount(200, 200),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
 
 let gateway: TestGateway;
 let ids: string[];
@@ -57,10 +57,130 @@ describe("GET /api/admin/generations", () => {
     expect((await list("?account_id=user_none")).ids).toEqual([]);
   });
 
-  test.each(["?after=17", "?outcome=lost", "?limit=1000", "?before=x"])(
+  test("filters by user, provider, type of error and time", async () => {
+    const { data } = await list();
+    const times = data.map((line) => String(line["created_at"]));
+    expect((await list("?provider=sandbox&outcome=completed")).ids).toEqual(ids.slice(1));
+    expect((await list("?provider=openai")).ids).toEqual([]);
+    expect((await list(`?error_type=${data[0]?.["error_type"]}`)).ids).toEqual(ids.slice(0, 1));
+    expect((await list("?user_id=user_none")).ids).toEqual([]);
+    expect((await list(`?to=${times[2]}`)).ids).toEqual([]);
+    expect((await list("?from=2020-01-01T00:00:00%2B02:00&limit=100")).ids).toEqual(ids);
+  });
+
+  test("shows the names of the account and the API key, and the id of the request", async () => {
+    const [line] = (await list()).data;
+    expect(line).toMatchObject({ account_name: "default", user_id: null, user_name: null });
+    expect(line?.["key_name"]).toBeString();
+    expect(line?.["request_id"]).toMatch(/^req_/);
+  });
+
+  test("finds one generation by its id or by the id of its request, if it matches the other filters", async () => {
+    const [, line] = (await list()).data;
+    for (const id of [line?.["id"], line?.["request_id"]]) {
+      expect(await list(`?id=${id}`)).toMatchObject({ ids: [ids[1]], next: null });
+      expect((await list(`?id=${id}&outcome=failed`)).ids).toEqual([]);
+    }
+    expect((await list("?id=req_none")).ids).toEqual([]);
+  });
+
+  test.each([
+    "?after=17",
+    "?outcome=lost",
+    "?limit=1000",
+    "?before=x",
+    "?id=17",
+    "?from=yesterday",
+    "?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
+  ])("rejects the query %s", async (query) => {
+    expect((await list(query)).status).toBe(400);
+  });
+});
+
+describe("GET /api/admin/generations/{id}", () => {
+  test("shows route, cost, caller and ledger entries, by the id of the generation or of the request", async () => {
+    const [id] = ids.slice(1);
+    const { status, data } = await callAdmin(gateway, gateway.adminKey, "GET", `/generations/${id}`);
+    expect(status).toBe(200);
+    expect(data).toMatchObject({
+      id,
+      outcome: "completed",
+      account: { id: "acct_default", name: "default" },
+      user: null,
+      has_bodies: false,
+      transfers: [{ id, kind: "usage", account_id: "acct_default" }],
+    });
+    expect(data["transfers"]).toHaveLength(1);
+    expect(data["plan"]).not.toBeEmpty();
+    expect(data["duration"]).toBeNumber();
+    const byRequest = await callAdmin(gateway, gateway.adminKey, "GET", `/generations/${data["request_id"]}`);
+    expect(byRequest.data).toEqual(data);
+  });
+
+  test("shows refunds after the charge", async () => {
+    const id = ids.at(-1);
+    await callAdmin(gateway, gateway.adminKey, "POST", `/generations/${id}/refund`, {});
+    const { data } = await callAdmin(gateway, gateway.adminKey, "GET", `/generations/${id}`);
+    const transfers = data["transfers"] as { kind: string; amount_nanodollars: number }[];
+    expect(transfers.map(({ kind }) => kind)).toEqual(["usage", "refund"]);
+    expect(transfers[0]?.amount_nanodollars).toBe(-(transfers[1]?.amount_nanodollars ?? 0));
+  });
+
+  test("returns 404 for a generation of another account, as for one that does not exist", async () => {
+    const create = createAccountTools(gateway);
+    const key = await create.key(await create.user("stranger"), { kind: "management" });
+    const [there, not] = await Promise.all(
+      [ids[0], "gen_none"].map((id) => callAdmin(gateway, key, "GET", `/generations/${id}`)),
+    );
+    expect([there?.status, there?.body]).toEqual([404, not?.body]);
+    expect((await list("", key)).ids).toEqual([]);
+    expect((await list(`?id=${ids[0]}`, key)).ids).toEqual([]);
+  });
+});
+
+describe("GET /api/admin/generations/histogram", () => {
+  async function count(query: string) {
+    const { status, body } = await callAdmin(
+      gateway,
+      gateway.adminKey,
+      "GET",
+      `/generations/histogram${query}`,
+    );
+    return { status, body: body as unknown as Histogram };
+  }
+  interface Histogram {
+    readonly is_exact: boolean;
+    readonly bucket_ms: number;
+    readonly buckets: readonly {
+      at: string;
+      completed: number;
+      failed: number;
+      cancelled: number;
+      open: number;
+    }[];
+  }
+  const sumOf = ({ buckets }: Histogram, name: "completed" | "failed") =>
+    buckets.reduce((sum, bucket) => sum + bucket[name], 0);
+
+  test("counts the generations of the last 24 hours by outcome", async () => {
+    const { status, body } = await count("");
+    expect(status).toBe(200);
+    expect([body.is_exact, sumOf(body, "completed"), sumOf(body, "failed")]).toEqual([true, 2, 1]);
+    expect(body.buckets.length).toBeLessThanOrEqual(60);
+    const [first, second] = body.buckets.map(({ at }) => Date.parse(at));
+    expect((second ?? 0) - (first ?? 0)).toBe(body.bucket_ms);
+  });
+
+  test("has at most as many periods as asked for, and only what matches the filter", async () => {
+    const { body } = await count("?buckets=3&model=sandbox/echo");
+    expect(body.buckets.length).toBeLessThanOrEqual(3);
+    expect([sumOf(body, "completed"), sumOf(body, "failed")]).toEqual([2, 0]);
+  });
+
+  test.each(["?buckets=0", "?buckets=121", "?from=2100-01-01T00:00:00Z", "?limit=1"])(
     "rejects the query %s",
     async (query) => {
-      expect((await list(query)).status).toBe(400);
+      expect((await count(query)).status).toBe(400);
     },
   );
 });

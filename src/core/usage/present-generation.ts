@@ -1,10 +1,20 @@
 import { formatNanodollars, toDollars } from "../../base/money.ts";
+import type { Names } from "../accounts/find-names.ts";
 import { isOfTokens, listAdvisorLines, listPriceLines, type PriceLine } from "../catalog/price-usage.ts";
 import type { PlanEntry } from "./plan-entry.ts";
 import type { AdvisorRecord, AttemptRecord, UsageRecord } from "./records.ts";
 
+/** How much of a generation is shown. */
+export interface GenerationView {
+  /** Also the answers of providers that tell something about the operator's accounts there. */
+  readonly isForOperator: boolean;
+}
+
 /** Makes the view of a generation for `GET generation?id=`. The caller is left out: only the caller may ask. */
-export function presentGeneration(record: UsageRecord): Record<string, unknown> {
+export function presentGeneration(
+  record: UsageRecord,
+  { isForOperator }: GenerationView = { isForOperator: false },
+): Record<string, unknown> {
   const { createdAt, firstTokenAt, finishedAt } = record;
   return {
     id: record.id,
@@ -28,19 +38,23 @@ export function presentGeneration(record: UsageRecord): Record<string, unknown> 
     ...presentCosts(record),
     advisors: (record.advisors ?? []).map(presentAdvisor),
     plan: presentPlan(record.plan),
-    attempts: record.attempts.map(presentAttempt),
+    attempts: record.attempts.map((attempt) => presentAttempt(attempt, isForOperator)),
   };
 }
 
 /** Makes the view of a generation in a list, with who made it. */
-export function presentGenerationLine(record: UsageRecord): Record<string, unknown> {
+export function presentGenerationLine(record: UsageRecord, names: Names): Record<string, unknown> {
   const { createdAt, firstTokenAt, finishedAt } = record;
   return {
     id: record.id,
+    request_id: record.requestId,
     created_at: new Date(createdAt).toISOString(),
     account_id: record.accountId,
+    account_name: names.account(record.accountId),
     key_id: record.keyId,
+    key_name: names.key(record.keyId),
     user_id: record.userId,
+    user_name: names.account(record.userId),
     api: record.api,
     requested_model: record.requestedModel,
     model: record.model,
@@ -49,11 +63,13 @@ export function presentGenerationLine(record: UsageRecord): Record<string, unkno
     outcome: record.outcome,
     status: record.status,
     error_type: record.error,
+    finish_reason: record.finishReason,
     latency: firstTokenAt === null ? null : firstTokenAt - createdAt,
     duration: finishedAt === null ? null : finishedAt - createdAt,
     attempts: record.attempts.length,
     tokens_prompt: record.promptTokens,
     tokens_completion: record.completionTokens,
+    tokens_cached: record.cachedTokens,
     total_cost: toDollars(record.costNanodollars),
     total_cost_nanodollars: record.costNanodollars,
     is_byok: record.isByok,
@@ -89,7 +105,7 @@ function presentCosts(record: UsageRecord): Record<string, unknown> {
   };
 }
 
-function presentAttempt(attempt: AttemptRecord): Record<string, unknown> {
+function presentAttempt(attempt: AttemptRecord, isForOperator: boolean): Record<string, unknown> {
   return {
     provider_name: attempt.provider,
     upstream_model: attempt.upstreamModel,
@@ -97,7 +113,7 @@ function presentAttempt(attempt: AttemptRecord): Record<string, unknown> {
     is_byok: attempt.isByok,
     started_at: new Date(attempt.startedAt).toISOString(),
     duration_ms: attempt.durationMs,
-    upstream_status: publicStatus(attempt),
+    upstream_status: isForOperator ? attempt.upstreamStatus : publicStatus(attempt),
     error_type: attempt.error,
   };
 }

@@ -1,4 +1,4 @@
-import type { Outcome, RecordEntry, UsageRecord } from "./records.ts";
+import type { RecordEntry, UsageRecord } from "./records.ts";
 import type { UsageQuery, UsageSum } from "./report.ts";
 
 /** A quarantined record. */
@@ -45,39 +45,3 @@ export interface UsageReports {
   /** Sums the generations that have ended, by the day on which their requests arrived. */
   sumUsage(query: UsageQuery): Promise<readonly UsageSum[]>;
 }
-
-/** Which generations are listed. Null: of any account, API key, model or outcome. */
-export interface GenerationFilter {
-  readonly accountId: string | null;
-  readonly keyId: string | null;
-  /** The id of the model that answered, or that was requested if none did. */
-  readonly model: string | null;
-  readonly outcome: Outcome | null;
-}
-
-/** A page of generations. */
-export interface GenerationQuery extends GenerationFilter {
-  /** The `next` of the page before; null: the newest generations. */
-  readonly before: string | null;
-  readonly limit: number;
-}
-
-/** Generations, the newest first. */
-export interface GenerationPage {
-  /** At most `limit`. Fewer, or none, if most generations that were read have another model or outcome. */
-  readonly records: readonly UsageRecord[];
-  /** Where the next page begins; null: there are no more. */
-  readonly next: string | null;
-}
-
-/** Lists generations. */
-export interface GenerationList {
-  /** Returns generations by their ids, and so by the times of their requests. Reads a bounded number of records. */
-  listGenerations(query: GenerationQuery): Promise<GenerationPage>;
-}
-
-/**
- * The most generations that are read for one page. A filter whose matches are rare among them gives short pages, each of which takes the
- * same bounded time.
- */
-export const SCANNED_GENERATIONS = 1_000;

@@ -20,8 +20,9 @@ import type { ByteBudget, ByteShare } from "../../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
+import type { GenerationList } from "../../core/usage/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal.ts";
-import type { GenerationList, UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
 import type { ConsoleDeps } from "./console-deps.ts";
 
 /** Whether the gateway can answer requests. */

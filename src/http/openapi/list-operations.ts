@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { Generation } from "../api/generation-view.ts";
 import { ErrorBody } from "./errors.ts";
-import { Generation, LIST_QUERY, listOf, Model, ModelEndpoints, Provider } from "./list-schemas.ts";
+import { LIST_QUERY, listOf, Model, ModelEndpoints, Provider } from "./list-schemas.ts";
 import type { Operation } from "./operation.ts";
 import { GATEWAY_BASE } from "./shared-parts.ts";
 

@@ -10,6 +10,7 @@ import {
 } from "./admin-catalog.ts";
 import { postCorrection, postCredits, postRefund } from "./admin-credits.ts";
 import { listGateways } from "./admin-gateways.ts";
+import { getGenerationDetails } from "./admin-generation.ts";
 import { listGenerations } from "./admin-generations.ts";
 import { clearProviderHealth, getHealth, testProvider } from "./admin-health.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
@@ -33,6 +34,7 @@ import { deleteAdminSession, listSessions } from "./admin-sessions.ts";
 import { getUsage } from "./admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
 import { deleteSession, getSession, postSession } from "./console-session.ts";
+import { getGenerationHistogram } from "./generation-histogram.ts";
 import { postPayment } from "./payments.ts";
 import { getActivity, getCredits, getKey } from "./self-service.ts";
 
@@ -54,6 +56,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   patchKey,
   deleteKey,
   listGenerations,
+  getGenerationHistogram,
+  getGenerationDetails,
   getPromptLogEntry,
   listAudit,
   getAuditVerdict,

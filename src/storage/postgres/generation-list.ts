@@ -1,13 +1,15 @@
-import { lowestIdAt } from "../../base/ids.ts";
-import { DAY_MS, type DayRange } from "../../base/time.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
+import { lowestIdAt, readIdTime } from "../../base/ids.ts";
+import { DAY_MS, type DayRange, dayOf } from "../../base/time.ts";
 import {
-  type GenerationFilter,
+  FOUND_GENERATIONS,
   type GenerationPage,
   type GenerationQuery,
+  type GenerationState,
   SCANNED_GENERATIONS,
-} from "../../core/usage/usage-store.ts";
-import type { SqlRunner, SqlValue } from "./client.ts";
+} from "../../core/usage/generation-list.ts";
+import type { UsageRecord } from "../../core/usage/records.ts";
+import { encodeList, type SqlRunner, type SqlValue } from "./client.ts";
+import { describeFilter } from "./generation-filter.ts";
 import { dayOfId, listDays } from "./partitions.ts";
 
 interface GenerationRow {
@@ -26,9 +28,8 @@ const DAYS_READ = [2, 8, 32, 86];
 
 /** Lists generations, the newest first. */
 export async function listGenerations(sql: SqlRunner, query: GenerationQuery): Promise<GenerationPage> {
-  const { before, limit } = query;
-  const all = await listDays(sql);
-  const days = before === null ? all : all.filter((day) => day <= dayOfId(before));
+  const { limit } = query;
+  const days = await listDaysOf(sql, query);
   const records: UsageRecord[] = [];
   let read = 0;
   for (const count of DAYS_READ) {
@@ -44,60 +45,98 @@ export async function listGenerations(sql: SqlRunner, query: GenerationQuery): P
   return { records, next: isComplete ? null : lowestIdAt("gen", lastRead * DAY_MS) };
 }
 
+/** Returns the days that can have generations of a page, the latest first. */
+async function listDaysOf(
+  sql: SqlRunner,
+  { before, fromMs, toMs }: GenerationQuery,
+): Promise<readonly number[]> {
+  const first = fromMs === null ? Number.NEGATIVE_INFINITY : dayOf(fromMs);
+  const last = Math.min(
+    before === null ? Number.POSITIVE_INFINITY : dayOfId(before),
+    toMs === null ? Number.POSITIVE_INFINITY : dayOf(toMs - 1),
+  );
+  return (await listDays(sql)).filter((day) => first <= day && day <= last);
+}
+
 /** Reads a page from some days. `next`: where the page after it begins, if not after its last generation. */
 async function readDays(sql: SqlRunner, query: GenerationQuery, days: DayRange) {
   const { limit } = query;
   const { text, values } = describePage(query, days);
   const rows = await sql.run<GenerationRow>(text, values);
   const found = rows.flatMap(({ record }) => (record === null ? [] : [record]));
-  const records = found.slice(0, limit).map((record) => JSON.parse(record) as UsageRecord);
+  const records = found.slice(0, limit).map(parseRecord);
   if (found.length > limit) return { records, hasMore: true, next: null };
   const last = rows.find((row) => row.is_last);
   return { records, hasMore: last !== undefined, next: last?.id ?? null };
 }
-
-/** The columns of a filter. The first of a query's that has a value is found through its index, the others are compared. */
-const COLUMNS = { keyId: "key_id", accountId: "account_id", model: "model", outcome: "outcome" } as const;
-const NAMES = Object.keys(COLUMNS) as (keyof GenerationFilter)[];
-
-/** Outcomes that are rare, and have an index. */
-const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];
 
 /**
  * Returns the statement that reads a page from some days, with one row more than the page has. If generations are compared, the last one
  * that may be read is a row too.
  */
 export function describePage({ before, limit, ...filter }: GenerationQuery, days: DayRange) {
-  const given = NAMES.filter((name) => filter[name] !== null);
-  const [lead] = given.filter(
-    (name) => name !== "outcome" || INDEXED_OUTCOMES.includes(filter.outcome ?? ""),
-  );
-  const others = given.filter((name) => name !== lead);
   const values: SqlValue[] = [];
   const parameter = (value: SqlValue) => `$${values.push(value)}`;
   const conditions = [`day >= ${parameter(days.from)} AND day <= ${parameter(days.to)}`];
-  if (lead !== undefined) conditions.push(describe(lead, filter, parameter));
+  const { read, matches } = describeFilter(filter, parameter);
+  conditions.push(...read);
   if (before !== null) conditions.push(`(day, id) < (${parameter(dayOfId(before))}, ${parameter(before)})`);
-  const read = `FROM generations WHERE ${conditions.join(" AND ")} ORDER BY day DESC, id DESC`;
+  const scanned = `FROM generations WHERE ${conditions.join(" AND ")} ORDER BY day DESC, id DESC`;
   const most = parameter(limit + 1);
-  if (others.length === 0)
-    return { text: `SELECT id, record, false AS is_last ${read} LIMIT ${most}`, values };
-  const matches = others.map((name) => describe(name, filter, parameter)).join(" AND ");
+  if (matches.length === 0)
+    return { text: `SELECT id, record, false AS is_last ${scanned} LIMIT ${most}`, values };
   const text = `SELECT id, CASE WHEN matches THEN record END AS record, number = ${SCANNED_GENERATIONS} AS is_last
     FROM (
-      SELECT id, record, ${matches} AS matches, row_number() OVER () AS number
-      FROM (SELECT * ${read} LIMIT ${SCANNED_GENERATIONS}) AS scanned
+      SELECT id, record, ${matches.join(" AND ")} AS matches, row_number() OVER () AS number
+      FROM (SELECT * ${scanned} LIMIT ${SCANNED_GENERATIONS}) AS scanned
     ) AS numbered WHERE matches OR number = ${SCANNED_GENERATIONS} LIMIT ${most}`;
   return { text, values };
 }
 
-function describe(
-  name: keyof GenerationFilter,
-  filter: GenerationFilter,
-  parameter: (value: SqlValue) => string,
-): string {
-  // A value in the text, because the index on outcomes has only some of them.
-  if (name === "outcome" && INDEXED_OUTCOMES.includes(filter.outcome ?? ""))
-    return `outcome = '${filter.outcome}'`;
-  return `${COLUMNS[name]} = ${parameter(filter[name])}`;
+/** Returns the generations with some ids, in any order. */
+export async function findGenerations(
+  sql: SqlRunner,
+  ids: readonly string[],
+): Promise<readonly UsageRecord[]> {
+  if (ids.length === 0) return [];
+  const some = ids.slice(0, FOUND_GENERATIONS);
+  const days = [...new Set(some.map(dayOfId))];
+  const rows = await sql.run<{ record: string }>(
+    "SELECT record FROM generations WHERE day = ANY($1::text::integer[]) AND id = ANY($2::text::text[])",
+    [encodeList(days), encodeList(some)],
+  );
+  return rows.map(({ record }) => parseRecord(record));
+}
+
+/** Returns the generation of a request, which has got its id after the request. */
+export async function findByRequest(sql: SqlRunner, requestId: string): Promise<UsageRecord | null> {
+  const ms = readIdTime(requestId);
+  if (ms === null) return null;
+  const day = dayOf(ms);
+  const rows = await sql.run<{ record: string }>(
+    `SELECT record FROM (
+       SELECT record FROM generations WHERE day >= $1 AND day <= $2 AND (day, id) >= ($1, $3)
+       ORDER BY day, id LIMIT ${SCANNED_GENERATIONS}
+     ) AS scanned WHERE strpos(record, $4) > 0 AND record::json ->> 'requestId' = $5 LIMIT 1`,
+    [day, day + 1, lowestIdAt("gen", ms), JSON.stringify(requestId), requestId],
+  );
+  return rows.map(({ record }) => parseRecord(record))[0] ?? null;
+}
+
+/** Returns the states of the newest generations, the newest first. */
+export async function listStates(
+  sql: SqlRunner,
+  fromMs: number,
+  limit: number,
+): Promise<readonly GenerationState[]> {
+  const day = dayOf(fromMs);
+  return sql.run<GenerationState>(
+    `SELECT id, outcome FROM generations WHERE day >= $1 AND (day, id) >= ($1, $2)
+     ORDER BY day DESC, id DESC LIMIT $3`,
+    [day, lowestIdAt("gen", fromMs), limit],
+  );
+}
+
+function parseRecord(record: string): UsageRecord {
+  return JSON.parse(record) as UsageRecord;
 }

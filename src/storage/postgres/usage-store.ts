@@ -1,16 +1,13 @@
 import { RejectedRecordError } from "../../base/store-error.ts";
 import { dayOf } from "../../base/time.ts";
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
+import type { CountQuery, GenerationList, GenerationQuery } from "../../core/usage/generation-list.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { UsageQuery } from "../../core/usage/report.ts";
-import type {
-  GenerationList,
-  GenerationQuery,
-  UsageReports,
-  UsageStore,
-} from "../../core/usage/usage-store.ts";
+import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
 import { type Postgres, sqlStateOf } from "./client.ts";
-import { listGenerations } from "./generation-list.ts";
+import { countGenerations } from "./generation-counts.ts";
+import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
 import { dayOfId, Partitions, UNDATED } from "./partitions.ts";
 import { addQuarantined, listQuarantined } from "./quarantine.ts";
 import { requireEpoch } from "./require-epoch.ts";
@@ -83,6 +80,22 @@ export class PostgresUsageStore implements UsageStore, UsageReports, GenerationL
 
   listGenerations(query: GenerationQuery) {
     return listGenerations(this.database, query);
+  }
+
+  findGenerations(ids: readonly string[]) {
+    return findGenerations(this.database, ids);
+  }
+
+  findByRequest(requestId: string) {
+    return findByRequest(this.database, requestId);
+  }
+
+  listStates(fromMs: number, limit: number) {
+    return listStates(this.database, fromMs, limit);
+  }
+
+  countGenerations(query: CountQuery) {
+    return countGenerations(this.database, query);
   }
 
   async findOpenUsage() {

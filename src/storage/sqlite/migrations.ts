@@ -312,4 +312,9 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE console_codes (hash TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  // Lists of generations that did not complete, newest first.
+  `
+  CREATE INDEX generations_ended_early ON generations (id, outcome)
+    WHERE outcome IN ('failed', 'cancelled', 'interrupted');
+  `,
 ];

@@ -2,15 +2,12 @@ import { type Database, SQLiteError } from "bun:sqlite";
 import { RejectedRecordError } from "../../base/store-error.ts";
 import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
 import { sumByDay } from "../../core/usage/day-sums.ts";
+import type { CountQuery, GenerationList, GenerationQuery } from "../../core/usage/generation-list.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { UsageQuery } from "../../core/usage/report.ts";
-import type {
-  GenerationList,
-  GenerationQuery,
-  UsageReports,
-  UsageStore,
-} from "../../core/usage/usage-store.ts";
-import { listGenerations } from "./generation-list.ts";
+import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import { countGenerations } from "./generation-counts.ts";
+import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
 import { Quarantine } from "./quarantine.ts";
 import { DroppedGenerations } from "./retention.ts";
 import { TransferWriter } from "./transfers.ts";
@@ -67,6 +64,22 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
 
   async listGenerations(query: GenerationQuery) {
     return listGenerations(this.database, query);
+  }
+
+  async findGenerations(ids: readonly string[]) {
+    return findGenerations(this.database, ids);
+  }
+
+  async findByRequest(requestId: string) {
+    return findByRequest(this.database, requestId);
+  }
+
+  async listStates(fromMs: number, limit: number) {
+    return listStates(this.database, fromMs, limit);
+  }
+
+  async countGenerations(query: CountQuery) {
+    return countGenerations(this.database, query);
   }
 
   async findOpenUsage() {

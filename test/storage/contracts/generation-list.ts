@@ -1,24 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { lowestIdAt } from "../../../src/base/ids.ts";
 import {
+  ANY_GENERATION,
+  COUNTED_GENERATIONS,
+  type CountQuery,
   type GenerationList,
   type GenerationQuery,
   SCANNED_GENERATIONS,
-  type UsageStore,
-} from "../../../src/core/usage/usage-store.ts";
+} from "../../../src/core/usage/generation-list.ts";
+import type { UsageStore } from "../../../src/core/usage/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import { openUsageOf, usageOf } from "./samples.ts";
 
 const DAY_MS = 86_400_000;
-const NEWEST: GenerationQuery = {
-  accountId: null,
-  keyId: null,
-  model: null,
-  outcome: null,
-  before: null,
-  limit: 2,
-};
+const NEWEST: GenerationQuery = { ...ANY_GENERATION, before: null, limit: 2 };
 
+/** Returns the id of a generation some milliseconds after the beginning of a day. */
+const id = (ms: number): string => idAt(20_000 * DAY_MS + ms);
 const idAt = (ms: number): string => `${lowestIdAt("gen", ms)}0000000000000000`;
 
 /** The contract of a `GenerationList`. */
@@ -45,7 +43,6 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
 
     test("has only the generations of an account, API key, model and outcome", async () => {
       const store = await createStore();
-      const id = (n: number) => idAt(20_000 * DAY_MS + n);
       await store.saveUsage([
         usageOf(id(1)),
         usageOf(id(2), { accountId: "org_a" }),
@@ -67,9 +64,67 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(await list({ accountId: "user_none" })).toEqual([]);
     });
 
+    test("has only the generations of a user, provider and type of error", async () => {
+      const store = await createStore();
+      await store.saveUsage([
+        usageOf(id(1), { userId: "user_b" }),
+        usageOf(id(2), { provider: "other" }),
+        usageOf(id(3), { outcome: "failed", error: "provider_error", userId: "user_b" }),
+        usageOf(id(4), { outcome: "cancelled", error: "client_timeout" }),
+        usageOf(id(5), { outcome: "failed", error: "rate_limit_exceeded" }),
+      ]);
+      const list = async (query: Partial<GenerationQuery>) => (await listAll(store, query)).flat();
+      expect(await list({ userId: "user_b" })).toEqual([id(3), id(1)]);
+      expect(await list({ provider: "other" })).toEqual([id(2)]);
+      expect(await list({ errorType: "provider_error" })).toEqual([id(3)]);
+      expect(await list({ errorType: "client_timeout" })).toEqual([id(4)]);
+      expect(await list({ errorType: "client_timeout", outcome: "failed" })).toEqual([]);
+      expect(await list({ errorType: "rate_limit_exceeded", provider: "provider" })).toEqual([id(5)]);
+    });
+
+    test("has only the generations of a range of time", async () => {
+      const store = await createStore();
+      const times = [0, 1, 2, 3].map((n) => 20_000 * DAY_MS + n * 0.7 * DAY_MS);
+      await store.saveUsage(times.map((ms) => usageOf(idAt(ms))));
+      const [, second, , last] = times as [number, number, number, number];
+      const range = { fromMs: second, toMs: last };
+      expect(await listAll(store, range)).toEqual([[idAt(times[2] ?? 0), idAt(second)]]);
+      expect(await listAll(store, { ...range, accountId: "user_a", limit: 1 })).toEqual([
+        [idAt(times[2] ?? 0)],
+        [idAt(second)],
+      ]);
+      expect(await listAll(store, { fromMs: last + 1 })).toEqual([[]]);
+    });
+
+    test("is found by ids, and by the id of a request", async () => {
+      const store = await createStore();
+      const requestId = `${lowestIdAt("req", 20_000 * DAY_MS)}abcdefgh12345678`;
+      await store.saveUsage([
+        usageOf(id(1)),
+        usageOf(id(4), { requestId }),
+        usageOf(id(5), { requestedModel: requestId }),
+      ]);
+      const found = await store.findGenerations([id(4), id(9), id(1)]);
+      expect(found.map((record) => record.id).sort()).toEqual([id(1), id(4)]);
+      expect(await store.findGenerations([])).toEqual([]);
+      expect((await store.findByRequest(requestId))?.id).toBe(id(4));
+      expect(await store.findByRequest(`${lowestIdAt("req", 20_000 * DAY_MS)}zzzzzzzz12345678`)).toBeNull();
+      expect(await store.findByRequest("req_?")).toBeNull();
+    });
+
+    test("shows the states of the newest generations since a time", async () => {
+      const store = await createStore();
+      await store.saveUsage([usageOf(id(1)), usageOf(id(2)), openUsageOf(id(3)), usageOf(id(4))]);
+      const since = 20_000 * DAY_MS + 2;
+      expect(await store.listStates(since, 2)).toEqual([
+        { id: id(4), outcome: "completed" },
+        { id: id(3), outcome: "open" },
+      ]);
+      expect((await store.listStates(since, 9)).map((state) => state.id)).toEqual([id(4), id(3), id(2)]);
+    });
+
     test("goes on after the generations that were read without a match", async () => {
       const store = await createStore();
-      const id = (n: number) => idAt(20_000 * DAY_MS + n);
       const entries = Array.from({ length: SCANNED_GENERATIONS + 10 }, (_, n) => usageOf(id(n)));
       entries[3] = usageOf(id(3), { model: "author/rare" });
       await store.saveUsage(entries);
@@ -80,5 +135,50 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(second.records.map((record) => record.id)).toEqual([id(3)]);
       expect(second.next).toBeNull();
     });
+
+    test("is counted by outcome in periods", async () => {
+      const store = await createStore();
+      await store.saveUsage([
+        usageOf(id(0)),
+        usageOf(id(9), { model: "author/other" }),
+        usageOf(id(10), { outcome: "failed" }),
+        usageOf(id(11), { outcome: "interrupted" }),
+        usageOf(id(19), { outcome: "cancelled" }),
+        openUsageOf(id(29)),
+        usageOf(id(30)),
+      ]);
+      const none = { completed: 0, failed: 0, cancelled: 0, open: 0 };
+      const day = 20_000 * DAY_MS;
+      const query: CountQuery = { ...ANY_GENERATION, fromMs: day, toMs: day + 30, bucketMs: 10 };
+      expect(await store.countGenerations(query)).toEqual({
+        isExact: true,
+        buckets: [
+          { ...none, completed: 2 },
+          { ...none, failed: 2, cancelled: 1 },
+          { ...none, open: 1 },
+        ],
+      });
+      const other = await store.countGenerations({ ...query, model: "author/other" });
+      expect(other.buckets).toEqual([{ ...none, completed: 1 }, none, none]);
+      const failed = await store.countGenerations({ ...query, outcome: "failed" });
+      expect(failed.buckets).toEqual([none, { ...none, failed: 1 }, none]);
+    });
+
+    test("is estimated in periods with more generations than are counted", async () => {
+      const store = await createStore();
+      const number = 2 * COUNTED_GENERATIONS;
+      const entries = Array.from({ length: number }, (_, n) =>
+        usageOf(id(n), { outcome: n % 10 === 0 ? "failed" : "completed" }),
+      );
+      for (let at = 0; at < number; at += 1_000) await store.saveUsage(entries.slice(at, at + 1_000));
+      const day = 20_000 * DAY_MS;
+      const query = { ...ANY_GENERATION, fromMs: day, toMs: day + 2 * number, bucketMs: number / 4 };
+      const { buckets, isExact } = await store.countGenerations(query);
+      expect(isExact).toBe(false);
+      expect(buckets.map(({ completed, failed }) => [completed, failed])).toEqual([
+        ...Array.from({ length: 4 }, () => [0.9, 0.1].map((share) => (share * number) / 4)),
+        ...Array.from({ length: 4 }, () => [0, 0]),
+      ]);
+    }, 60_000);
   });
 }

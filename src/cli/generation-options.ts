@@ -1,0 +1,68 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { GenerationFilter } from "../core/usage/generation-list.ts";
+import { OUTCOMES, type Outcome } from "../core/usage/records.ts";
+
+/** The options of a filter of generations. */
+export interface FilterOptions {
+  readonly account?: string;
+  readonly key?: string;
+  readonly user?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly outcome?: Outcome;
+  readonly error?: string;
+}
+
+/** The options of a range of time. */
+export interface RangeOptions {
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** Adds the options of a filter. */
+export function addFilterOptions(command: Command): Command {
+  return command
+    .option("--account <id>", "Only requests of this account")
+    .option("--key <id>", "Only requests with this API key")
+    .option("--user <id>", "Only requests with keys of this user")
+    .option("--model <id>", "Only requests for this model")
+    .option("--provider <slug>", "Only requests whose last attempt was at this provider")
+    .addOption(new Option("--outcome <outcome>", "Only requests with this outcome").choices(OUTCOMES))
+    .option("--error <type>", "Only requests with this type of error, such as rate_limit_exceeded");
+}
+
+/** Adds the options of a range of time. */
+export function addRangeOptions(command: Command): Command {
+  return command
+    .option("--from <time>", "Only requests at or after this time, such as 2027-01-31T12:00:00Z", readTime)
+    .option("--to <time>", "Only requests before this time", readTime);
+}
+
+/** Returns the filter of options. */
+export function filterOf(options: FilterOptions & RangeOptions): GenerationFilter {
+  return {
+    accountId: options.account ?? null,
+    keyId: options.key ?? null,
+    userId: options.user ?? null,
+    model: options.model ?? null,
+    provider: options.provider ?? null,
+    outcome: options.outcome ?? null,
+    errorType: options.error ?? null,
+    fromMs: options.from ?? null,
+    toMs: options.to ?? null,
+  };
+}
+
+const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/**
+ * Reads a time, or a day (UTC). Returns milliseconds since the epoch.
+ * @throws InvalidArgumentError
+ */
+function readTime(text: string): number {
+  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (ms >= 0) return ms;
+  throw new InvalidArgumentError(
+    "It must be a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31.",
+  );
+}

@@ -1,0 +1,15 @@
+import type { UsageRecord } from "../../core/usage/records.ts";
+import type { HttpDeps } from "../context/context.ts";
+
+/**
+ * Returns the newest version of a generation's record, by its id or by the id of its request; null if there is none. Rejects with a
+ * `StoreError`.
+ */
+export async function findGeneration(
+  { generation, usage }: Pick<HttpDeps, "generation" | "usage">,
+  id: string,
+): Promise<UsageRecord | null> {
+  if (id.startsWith("gen_")) return generation.recorder.find(id);
+  await generation.recorder.drain();
+  return usage.findByRequest(id);
+}

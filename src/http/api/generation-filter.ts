@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
+import type { GenerationFilter } from "../../core/usage/generation-list.ts";
+import { OUTCOMES } from "../../core/usage/records.ts";
+import { listedAccountOf } from "./access.ts";
+
+const time = z.iso.datetime({ offset: true }).optional();
+const name = z.string().min(1).max(200).optional();
+
+/** The query of a filter of generations. */
+export const GENERATION_FILTER = {
+  from: time.describe("Only generations of requests at or after this time (RFC 3339)."),
+  to: time.describe("Only generations of requests before this time (RFC 3339)."),
+  account_id: IdInput.optional().describe("Only generations of this account."),
+  key_id: IdInput.optional().describe("Only generations of this API key."),
+  user_id: IdInput.optional().describe("Only generations of this user's keys."),
+  model: name.describe("Only generations of the model with this id."),
+  provider: name.describe("Only generations whose last attempt was at the provider with this slug."),
+  outcome: z.enum(OUTCOMES).optional().describe("Only generations with this outcome."),
+  error_type: name.describe("Only generations with this `error_type`, such as `provider_error`."),
+};
+
+const schema = z.object(GENERATION_FILTER);
+
+/**
+ * Returns the filter of a query, for what the principal may see.
+ * @throws GatewayError `not_found` for an account that the principal may not manage, `invalid_request` for times in the wrong order.
+ */
+export function readGenerationFilter(
+  query: z.infer<typeof schema>,
+  principal: ManagementPrincipal,
+): GenerationFilter {
+  const fromMs = readTime(query.from);
+  const toMs = readTime(query.to);
+  if (fromMs !== null && toMs !== null && fromMs >= toMs)
+    fail("invalid_request", "from must be before to.", { metadata: { field: "from" } });
+  return {
+    accountId: listedAccountOf(principal, query.account_id),
+    keyId: query.key_id ?? null,
+    userId: query.user_id ?? null,
+    model: query.model ?? null,
+    provider: query.provider ?? null,
+    outcome: query.outcome ?? null,
+    errorType: query.error_type ?? null,
+    fromMs,
+    toMs,
+  };
+}
+
+/** Ids have no times before 1970. */
+function readTime(text: string | undefined): number | null {
+  return text === undefined ? null : Math.max(0, Date.parse(text));
+}
+
+/** The id of a generation or of a request. */
+export const GenerationId = z
+  .string()
+  .regex(/^(?:gen|req)_\w{1,60}$/, "must be the id of a generation, gen_…, or of a request, req_…");

@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { OUTCOMES } from "../../core/usage/records.ts";
+import { LedgerEntryView } from "./ledger-entry-view.ts";
+import { PlanLine } from "./plan-view.ts";
+
+const tokens = z.int().min(0);
+const milliseconds = z.number().nullable();
+
+/** The fields of a generation (`presentGeneration`). */
+const GENERATION = {
+  id: z.string(),
+  request_id: z.string(),
+  api: z.string().describe("Client API of the request, such as `chat.completions`."),
+  requested_model: z.string(),
+  model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
+  provider_name: z.string().nullable(),
+  streamed: z.boolean(),
+  outcome: z.enum(OUTCOMES),
+  cancelled: z.boolean(),
+  status: z.int().nullable().describe("HTTP status of the response to the client."),
+  error_type: z.string().nullable(),
+  finish_reason: z.string().nullable(),
+  native_finish_reason: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  latency: milliseconds.describe("Time to first token, in milliseconds."),
+  generation_time: milliseconds.describe("Time from the first token to the end, in milliseconds."),
+  tokens_prompt: tokens,
+  tokens_completion: tokens,
+  tokens_cached: tokens,
+  tokens_cache_write: tokens,
+  tokens_cache_write_1h: tokens,
+  tokens_reasoning: tokens,
+  tokens_audio_prompt: tokens,
+  tokens_audio_completion: tokens,
+  tokens_image_completion: tokens,
+  images_prompt: tokens.describe("Number of images in the prompt."),
+  web_searches: tokens.describe("Number of web searches by the vendor."),
+  search_context: z
+    .string()
+    .nullable()
+    .describe("Context size of the web searches, if the request set one: `low`, `medium` or `high`."),
+  estimated: z
+    .boolean()
+    .describe("Whether the gateway counted the tokens, because the provider reported no usage."),
+  total_cost: z.number().describe("US dollars charged to the account."),
+  total_cost_nanodollars: z.int(),
+  upstream_inference_cost: z.number().describe("Cost at the provider's list price, in US dollars."),
+  is_byok: z.boolean(),
+  prices: z
+    .looseObject({})
+    .nullable()
+    .describe("The prices that applied, in US dollars per token as decimal strings."),
+  pricing: z
+    .array(
+      z.object({
+        model: z.string().optional().describe("Id of the consulted model, for a line of `advisors`."),
+        kind: z.string(),
+        tokens: z.int().optional(),
+        count: z
+          .int()
+          .optional()
+          .describe("Number of requests, images or searches, for lines that do not count tokens."),
+        price: z.string(),
+        cost_nanodollars: z.string(),
+      }),
+    )
+    .describe("Lines of the cost calculation. Their sum, rounded once, is `upstream_inference_cost`."),
+  advisors: z
+    .array(
+      z.object({
+        model: z.string(),
+        tokens_prompt: tokens,
+        tokens_completion: tokens,
+        tokens_cached: tokens,
+        tokens_cache_write: tokens,
+        upstream_inference_cost: z
+          .number()
+          .describe("Cost at the list price of the consulted model, in US dollars."),
+      }),
+    )
+    .describe(
+      "Models that the answering model consulted. Their tokens are not included in the totals above.",
+    ),
+  plan: z
+    .array(PlanLine)
+    .describe("The routing plan: the candidates in their order, then the deployments that were left out."),
+  attempts: z.array(
+    z.object({
+      provider_name: z.string(),
+      upstream_model: z.string(),
+      upstream_format: z.string().nullable().describe("Wire format of the request to the provider."),
+      is_byok: z.boolean(),
+      started_at: z.iso.datetime(),
+      duration_ms: milliseconds,
+      upstream_status: z.int().nullable(),
+      error_type: z.string().nullable(),
+    }),
+  ),
+};
+
+/** What `GET generation` shows. */
+export const Generation = z.object(GENERATION).meta({ id: "Generation" });
+
+const named = z.object({ id: z.string(), name: z.string().nullable() }).nullable();
+
+/** A generation for management keys (`presentGenerationDetails`). */
+export const GenerationDetails = z
+  .object({
+    ...GENERATION,
+    account: named.describe("Account that pays. `null` for anonymous use."),
+    key: named.describe("API key of the request. `null` for anonymous use."),
+    user: named.describe("User of the key. `null` for a service key."),
+    first_token_at: z.iso.datetime().nullable(),
+    finished_at: z.iso.datetime().nullable(),
+    duration: milliseconds.describe("Time from the request to the end, in milliseconds."),
+    held_nanodollars: z.int().describe("Amount that was held for the generation, in nanodollars."),
+    has_bodies: z
+      .boolean()
+      .describe("Whether request and response bodies are stored: `GET /api/admin/generations/{id}/bodies`."),
+    transfers: z
+      .array(LedgerEntryView)
+      .describe("Ledger entries of the account for the generation: its charge, then refunds."),
+  })
+  .meta({ id: "GenerationDetails", description: "A generation with its caller and ledger entries." });
+
+/** A generation in a list (`presentGenerationLine`). */
+export const GenerationLine = z
+  .object({
+    id: z.string(),
+    request_id: z.string(),
+    created_at: z.iso.datetime(),
+    account_id: z.string().nullable().describe("Id of the account that pays. `null` for anonymous use."),
+    account_name: z.string().nullable(),
+    key_id: z.string().nullable(),
+    key_name: z.string().nullable(),
+    user_id: z.string().nullable().describe("Id of the key's user. `null` for a service key."),
+    user_name: z.string().nullable(),
+    api: z.string().describe("Client API of the request, such as `chat.completions`."),
+    requested_model: z.string(),
+    model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
+    provider_name: z.string().nullable(),
+    streamed: z.boolean(),
+    outcome: z.enum(OUTCOMES),
+    status: z.int().nullable().describe("HTTP status of the response to the client."),
+    error_type: z.string().nullable(),
+    finish_reason: z.string().nullable(),
+    latency: milliseconds.describe("Time to first token, in milliseconds."),
+    duration: milliseconds.describe("Time from the request to the end, in milliseconds."),
+    attempts: z.int().describe("Number of calls to providers."),
+    tokens_prompt: z.int(),
+    tokens_completion: z.int(),
+    tokens_cached: z.int(),
+    total_cost: z.number().describe("US dollars charged to the account."),
+    total_cost_nanodollars: z.int(),
+    is_byok: z.boolean(),
+  })
+  .meta({ id: "GenerationLine", description: "A generation in a list." });

@@ -1,0 +1,41 @@
+import { lowestIdAt } from "../../base/ids.ts";
+import type { GenerationFilter } from "../../core/usage/generation-list.ts";
+import type { SqlValue } from "./client.ts";
+
+/** What a filter compares: columns first, of which the first three have an index. */
+const COLUMNS = {
+  keyId: "key_id",
+  accountId: "account_id",
+  model: "model",
+  outcome: "outcome",
+  userId: "record::json ->> 'userId'",
+  provider: "record::json ->> 'provider'",
+  errorType: "record::json ->> 'error'",
+} as const;
+type Name = keyof typeof COLUMNS;
+const NAMES = Object.keys(COLUMNS) as Name[];
+const INDEXED: readonly Name[] = ["keyId", "accountId", "model"];
+
+/** Outcomes that are rare, and have an index. Other generations have no error. */
+const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];
+
+/** Returns which generations are read for a filter, by at most one index, and which of those match it. */
+export function describeFilter(filter: GenerationFilter, parameter: (value: SqlValue) => string) {
+  const { fromMs, toMs, outcome, errorType } = filter;
+  const given = NAMES.filter((name) => filter[name] !== null);
+  const lead = given.find((name) => INDEXED.includes(name));
+  const read: string[] = [];
+  const others = given.filter((name) => name !== lead);
+  if (lead !== undefined) read.push(`${COLUMNS[lead]} = ${parameter(filter[lead])}`);
+  // Values in the text, because the indexes on outcomes have only some of them.
+  else if (INDEXED_OUTCOMES.includes(outcome ?? "") || outcome === "open")
+    read.push(`outcome = '${outcome}'`);
+  else if (outcome === null && errorType !== null) read.push("outcome IN ('failed', 'cancelled')");
+  if (fromMs !== null) read.push(`id >= ${parameter(lowestIdAt("gen", fromMs))}`);
+  if (toMs !== null) read.push(`id < ${parameter(lowestIdAt("gen", toMs))}`);
+  const compared = lead === undefined && read[0] === `outcome = '${outcome}'` ? "outcome" : null;
+  const matches = others
+    .filter((name) => name !== compared)
+    .map((name) => `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`);
+  return { read, matches };
+}
