@@ -63,10 +63,13 @@ export function checkConfig(source: string, file: string, environment: Environme
   rejectUnknownAliases(document, file, lines);
   const value = asObject(readValue(document, file) ?? {}, file);
   dropEmptySections(value);
-  const locate = (path: Path): string => `${file}:${findLine(document, path, lines)}: ${path.join(".")}`;
+  const written = structuredClone(value);
+  const lineOf = (path: Path): number => findLine(document, path, lines);
   // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
   const inFile = configSchema.safeParse(value);
-  const fileProblems = listProblems(inFile).map(({ path, text }) => `${locate(path)} ${text}`);
+  const fileProblems = listProblems(inFile).map(
+    ({ path, text }) => `${file}:${lineOf(path)}: ${path.join(".")} ${text}`,
+  );
   const variableAt = applyEnvironment(value, environment);
   const effective = configSchema.safeParse(value);
   const variableProblems = listProblems(effective).flatMap(({ path, text }) => {
@@ -76,7 +79,7 @@ export function checkConfig(source: string, file: string, environment: Environme
   });
   if (!inFile.success || !effective.success)
     throw new ConfigError([...fileProblems, ...variableProblems].join("\n"));
-  locations.set(effective.data, locate);
+  origins.set(effective.data.timers, { file, written, variableAt, lineOf });
   requireDatabase(effective.data, variableAt);
   return effective.data;
 }
@@ -113,12 +116,30 @@ function listProblems(
   );
 }
 
-/** The function that locates a path in the file of a configuration. */
-const locations = new WeakMap<Config, (path: Path) => string>();
+/** Where the values of a configuration come from. */
+export interface ConfigOrigins {
+  /** The configuration file, which may not exist. */
+  readonly file: string;
+  /** The content of the file, without sections that have no value. */
+  readonly written: Readonly<Record<string, unknown>>;
+  /** The environment variable of each path that one has set. */
+  readonly variableAt: ReadonlyMap<string, string>;
+  /** Returns the line of a path in the file, or of its longest prefix that exists. */
+  readonly lineOf: (path: Path) => number;
+}
+
+/** By the object of one section, which copies of a configuration share. */
+const origins = new WeakMap<Config["timers"], ConfigOrigins>();
+
+/** Returns where the values of a configuration come from; null for one that was not read by `checkConfig`. */
+export function originsOf({ timers }: Config): ConfigOrigins | null {
+  return origins.get(timers) ?? null;
+}
 
 /** Returns a path of a configuration with its file and line, for problems that are found after parsing. */
 export function describeLocation(config: Config, path: readonly (string | number)[]): string {
-  return locations.get(config)?.(path) ?? path.join(".");
+  const origin = originsOf(config);
+  return origin === null ? path.join(".") : `${origin.file}:${origin.lineOf(path)}: ${path.join(".")}`;
 }
 
 function rejectUnknownAliases(document: Document, file: string, lines: LineCounter): void {

@@ -41,6 +41,7 @@ import type { Config } from "./config-schema.ts";
 import { buildConsole } from "./console/console-deps.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
+import { listSettings } from "./list-settings.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { migrateStores, openStores } from "./open-stores.ts";
@@ -325,13 +326,15 @@ type ManagementDeps = Pick<
   | "credits"
   | "usage"
   | "listDamagedLines"
+  | "listSettings"
   | "webhookSecret"
 >;
 
 function buildManagement(
-  { config, platform: { clock, random, log }, stores, serving, gatewayId, health }: Base,
+  { config, platform, stores, serving, gatewayId, health }: Base,
   { ledger, vault, byokKeys }: Money & Secrets,
 ): ManagementDeps {
+  const { clock, random, log, environment } = platform;
   const { ids, consoleSessions } = stores;
   const adminSecret = config.admin_key ?? null;
   const keyCache = createKeyCache({ store: stores.keys, health, clock, adminSecret });
@@ -349,6 +352,7 @@ function buildManagement(
     credits: { store: stores.ledger, ledger, clock, ids },
     usage: stores.usage,
     listDamagedLines: stores.listDamagedLines,
+    listSettings: () => listSettings({ config, environment, providers: serving.current().catalog.providers }),
     webhookSecret: config.billing.webhook_secret ?? null,
   };
 }

@@ -1,8 +1,17 @@
 import type { Command } from "commander";
+import { listSettings } from "../app/list-settings.ts";
+import { loadProviders, SHIPPED_CATALOG_DIRECTORY } from "../app/load-catalog.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { printConfig } from "../app/print-config.ts";
+import { presentSetting, type Setting } from "../core/settings/setting.ts";
+import { formatTable } from "./format-table.ts";
+import { addJsonOption, type JsonOption } from "./read-options.ts";
 
-/** `gateway config print`: the configuration that results from file and environment. */
+interface SourcesOptions extends JsonOption {
+  readonly all?: true;
+}
+
+/** `gateway config print|sources`: the configuration that results from file and environment. */
 export function addConfigCommands(program: Command): void {
   const config = program.command("config").description("Inspect the configuration");
   config
@@ -11,4 +20,25 @@ export function addConfigCommands(program: Command): void {
     .action(() => {
       process.stdout.write(printConfig(loadConfig(process.env)));
     });
+  addJsonOption(
+    config
+      .command("sources")
+      .description("List the settings in force and where each comes from, with secrets masked")
+      .option("--all", "Also list settings that have their default"),
+  ).action((options: SourcesOptions) => console.log(printSources(options)));
+}
+
+function printSources({ all, json }: SourcesOptions): string {
+  const environment = process.env;
+  const providers = loadProviders(SHIPPED_CATALOG_DIRECTORY);
+  const settings = listSettings({ config: loadConfig(environment), environment, providers });
+  const shown = settings.filter(({ source }) => all === true || source !== "default");
+  if (json) return JSON.stringify({ data: shown.map(presentSetting) });
+  if (shown.length === 0) return "All settings have their default.";
+  const rows = shown.map((setting) => [setting.name, JSON.stringify(setting.value), printSource(setting)]);
+  return formatTable(["setting", "value", "source"], rows);
+}
+
+function printSource({ source, file, line, variable }: Setting): string {
+  return file === null ? (variable ?? source) : `${file}:${line}`;
 }

@@ -107,6 +107,33 @@ describe.concurrent("gateway keys", () => {
   });
 });
 
+describe.concurrent("gateway config sources", () => {
+  test("lists the settings that have no default, with the line or variable they come from", async () => {
+    const file = join(workspace.folder, "sources.yaml");
+    writeFileSync(file, "limits:\n  attempts: 2\n");
+    const environment = { GATEWAY_CONFIG: file, GATEWAY_PORT: "", GATEWAY_ADMIN_KEY: "hush-hush-hush-3" };
+    const { exitCode, stdout } = await workspace.run(["config", "sources"], environment);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(new RegExp(`limits\\.attempts +2 +${file}:2\\n`));
+    expect(stdout).toMatch(/admin_key +"\*{8}" +GATEWAY_ADMIN_KEY\n/);
+    expect(stdout).not.toContain("body_bytes");
+    expect(stdout).not.toContain("hush");
+  });
+
+  test("lists all settings with --all, and as JSON with --json", async () => {
+    const { exitCode, stdout } = await workspace.run(["config", "sources", "--all", "--json"], {
+      GATEWAY_PORT: "",
+    });
+    expect(exitCode).toBe(0);
+    const { data } = JSON.parse(stdout) as { data: { name: string }[] };
+    expect(data.find(({ name }) => name === "limits.body_bytes")).toMatchObject({
+      value: 33_554_432,
+      source: "default",
+      is_secret: false,
+    });
+  });
+});
+
 describe.concurrent("gateway config print", () => {
   test("prints the defaults without a configuration file", async () => {
     const { exitCode, stdout } = await workspace.run(["config", "print"], { GATEWAY_PORT: "" });

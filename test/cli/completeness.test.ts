@@ -114,6 +114,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "DELETE /api/console/session": [],
   "GET /api/admin/sessions": [() => ["sessions", "list"]],
   "DELETE /api/admin/sessions/:id": [({ session }) => ["sessions", "end", session]],
+  "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
   "GET /api/admin/catalog/changes": [

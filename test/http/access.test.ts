@@ -250,6 +250,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "DELETE /api/console/session": { path: () => "/../console/session", status: everyCaller(401) },
   "GET /api/admin/sessions": { path: () => "/sessions", status: managementOnly(200) },
   "DELETE /api/admin/sessions/:id": { path: () => "/sessions/sess_none", status: managementOnly(404) },
+  "GET /api/admin/settings": { path: () => "/settings", status: operatorOnly(200) },
   "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
   // The configured source does not exist.
   "POST /api/admin/catalog/refresh": {

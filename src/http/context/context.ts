@@ -20,6 +20,7 @@ import type { ByteBudget, ByteShare } from "../../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
+import type { Setting } from "../../core/settings/setting.ts";
 import type { GenerationList } from "../../core/usage/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal.ts";
 import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
@@ -55,6 +56,8 @@ export interface HttpDeps {
   readonly usage: UsageReports & GenerationList & Pick<UsageStore, "listQuarantined">;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
+  /** Lists the settings in force and where each comes from, with secrets masked. */
+  readonly listSettings: () => readonly Setting[];
   /** Returns the damaged lines of the journal that were quarantined. */
   readonly listDamagedLines: () => readonly DamagedLines[];
   /** The secret that the payment system signs its requests with; null if none is configured. */

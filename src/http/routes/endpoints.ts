@@ -31,6 +31,7 @@ import {
   testProviderKey,
 } from "./admin-provider-keys.ts";
 import { deleteAdminSession, listSessions } from "./admin-sessions.ts";
+import { listSettings } from "./admin-settings.ts";
 import { getUsage } from "./admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
 import { deleteSession, getSession, postSession } from "./console-session.ts";
@@ -92,6 +93,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteSession,
   listSessions,
   deleteAdminSession,
+  listSettings,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */

@@ -1,0 +1,26 @@
+/** Where the value of a setting comes from: none of the others, the configuration file, a variable, or the stores. */
+export const SETTING_SOURCES = ["default", "file", "environment", "database"] as const;
+export type SettingSource = (typeof SETTING_SOURCES)[number];
+
+/** A setting that is in force, and where its value comes from. */
+export interface Setting {
+  /** Its path in the configuration: `limits.body_bytes`. */
+  readonly name: string;
+  /** The value in force; secrets are masked. Null if it has none. */
+  readonly value: unknown;
+  readonly source: SettingSource;
+  /** The configuration file and the line of the setting, if the source is the file. */
+  readonly file: string | null;
+  readonly line: number | null;
+  /** The name of the environment variable, if that is the source. */
+  readonly variable: string | null;
+  readonly isSecret: boolean;
+  /** What the setting does; empty if it has no description of its own. */
+  readonly description: string;
+}
+
+/** Returns a setting as the management API and the commands show it. */
+export function presentSetting(setting: Setting) {
+  const { name, value, source, file, line, variable, isSecret, description } = setting;
+  return { name, value, source, file, line, variable, is_secret: isSecret, description };
+}

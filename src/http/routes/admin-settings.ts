@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { presentSetting, SETTING_SOURCES } from "../../core/settings/setting.ts";
+import { OPERATOR } from "../api/access.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+
+const SettingView = z
+  .object({
+    name: z.string().meta({ description: "Path in the configuration.", examples: ["limits.body_bytes"] }),
+    value: z.unknown().describe("The value in force. Secrets are masked. `null` means it has none."),
+    source: z
+      .enum(SETTING_SOURCES)
+      .describe(
+        "Where the value comes from. Only values from the database can be changed while the gateway runs.",
+      ),
+    file: z.string().nullable().describe("The configuration file, if the value comes from it."),
+    line: z.int().nullable().describe("Line of the setting in the file."),
+    variable: z.string().nullable().describe("The environment variable, if the value comes from one."),
+    is_secret: z.boolean(),
+    description: z.string().describe("What the setting does."),
+  })
+  .meta({ id: "Setting", description: "A setting of the gateway, and where its value comes from." });
+
+/** `GET /api/admin/settings`: the configuration in force, with the source of each value. */
+export const listSettings = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/settings",
+  tag: "Settings",
+  summary: "List the settings in force and where each value comes from, with secrets masked",
+  access: OPERATOR,
+  params: NOTHING,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.array(SettingView) }),
+  handle: ({ deps }) => ({ data: deps.listSettings().map(presentSetting) }),
+});
