@@ -117,6 +117,18 @@ export interface Schemas {
     provider?: Schemas["ProviderPreferences"] | null;
     session_id?: string | null;
   };
+  ConsoleSession: {
+    id: string;
+    key: { id: string; name: string };
+    account: { id: string; name: string };
+    user: { id: string; name: string } | null;
+    role: "operator" | "owner" | "admin" | "billing" | "member" | null;
+    user_agent: string | null;
+    created_at: string;
+    last_used_at: string;
+    expires_at: string;
+    is_current: boolean;
+  };
   ContentPart:
     | { type: "text"; text: string }
     | { type: "image_url"; image_url: { url: string; detail?: string | null } }
@@ -300,12 +312,94 @@ export interface Schemas {
       error_type: string | null;
     }[];
   };
+  GenerationDetails: {
+    id: string;
+    request_id: string;
+    api: string;
+    requested_model: string;
+    model: string | null;
+    provider_name: string | null;
+    streamed: boolean;
+    outcome: "open" | "completed" | "failed" | "cancelled" | "interrupted";
+    cancelled: boolean;
+    status: number | null;
+    error_type: string | null;
+    finish_reason: string | null;
+    native_finish_reason: string | null;
+    created_at: string;
+    latency: number | null;
+    generation_time: number | null;
+    tokens_prompt: number;
+    tokens_completion: number;
+    tokens_cached: number;
+    tokens_cache_write: number;
+    tokens_cache_write_1h: number;
+    tokens_reasoning: number;
+    tokens_audio_prompt: number;
+    tokens_audio_completion: number;
+    tokens_image_completion: number;
+    images_prompt: number;
+    web_searches: number;
+    search_context: string | null;
+    estimated: boolean;
+    total_cost: number;
+    total_cost_nanodollars: number;
+    upstream_inference_cost: number;
+    is_byok: boolean;
+    prices: Record<string, unknown> | null;
+    pricing: {
+      model?: string;
+      kind: string;
+      tokens?: number;
+      count?: number;
+      price: string;
+      cost_nanodollars: string;
+    }[];
+    advisors: {
+      model: string;
+      tokens_prompt: number;
+      tokens_completion: number;
+      tokens_cached: number;
+      tokens_cache_write: number;
+      upstream_inference_cost: number;
+    }[];
+    plan: {
+      provider_name: string;
+      model: string;
+      is_candidate: boolean;
+      reason: Schemas["CandidateReason"] | Schemas["ExclusionReason"];
+      upstream_format?: string;
+    }[];
+    attempts: {
+      provider_name: string;
+      upstream_model: string;
+      upstream_format: string | null;
+      is_byok: boolean;
+      started_at: string;
+      duration_ms: number | null;
+      upstream_status: number | null;
+      error_type: string | null;
+    }[];
+    account: { id: string; name: string | null } | null;
+    key: { id: string; name: string | null } | null;
+    user: { id: string; name: string | null } | null;
+    first_token_at: string | null;
+    finished_at: string | null;
+    duration: number | null;
+    held_nanodollars: number;
+    has_bodies: boolean;
+    transfers: Schemas["LedgerEntry"][];
+  };
   GenerationLine: {
     id: string;
+    request_id: string;
     created_at: string;
     account_id: string | null;
+    account_name: string | null;
     key_id: string | null;
+    key_name: string | null;
     user_id: string | null;
+    user_name: string | null;
     api: string;
     requested_model: string;
     model: string | null;
@@ -314,11 +408,13 @@ export interface Schemas {
     outcome: "open" | "completed" | "failed" | "cancelled" | "interrupted";
     status: number | null;
     error_type: string | null;
+    finish_reason: string | null;
     latency: number | null;
     duration: number | null;
     attempts: number;
     tokens_prompt: number;
     tokens_completion: number;
+    tokens_cached: number;
     total_cost: number;
     total_cost_nanodollars: number;
     is_byok: boolean;
@@ -488,6 +584,44 @@ export interface Schemas {
     byokEnabled: boolean;
     models: number;
   };
+  ProviderHealth: {
+    provider: string;
+    name: string;
+    state: "ok" | "degraded" | "down" | "unknown" | "no_key";
+    requests: number;
+    errors: number;
+    latency_ms: { p50: number; p90: number; p99: number } | null;
+    throughput: { p50: number; p90: number; p99: number } | null;
+    circuit: "closed" | "open" | "half_open";
+    keys: {
+      id: string;
+      state: "ok" | "key_refused" | "out_of_credit" | "rate_limited";
+      until: string | null;
+      models: { model: string; state: "key_refused" | "out_of_credit" | "rate_limited"; until: string }[];
+    }[];
+    warm: number;
+    endpoints: {
+      model: string;
+      upstream_model: string | null;
+      state: "ok" | "degraded" | "down" | "unknown";
+      requests: number;
+      uptime: number | null;
+      latency_ms: { p50: number; p90: number; p99: number } | null;
+      throughput: { p50: number; p90: number; p99: number } | null;
+      circuit: "closed" | "open" | "half_open";
+      overloaded_until: string | null;
+    }[];
+    last_failures: {
+      at: string;
+      model: string;
+      upstream_model: string;
+      error_type: string;
+      status: number | null;
+      message: string;
+      generation_id: string;
+      is_byok: boolean;
+    }[];
+  };
   ProviderKey: {
     id: string;
     account_id: string;
@@ -598,6 +732,16 @@ export interface Schemas {
     warnings: { field: string; message: string }[];
     error: { type: Schemas["ErrorType"]; message: string } | null;
   };
+  Setting: {
+    name: string;
+    value: unknown;
+    source: "default" | "file" | "environment" | "database";
+    file: string | null;
+    line: number | null;
+    variable: string | null;
+    is_secret: boolean;
+    description: string;
+  };
   Tool: {
     type?: string | null;
     function?: { name: string; description?: string | null; parameters?: Record<string, unknown> | null };
@@ -662,6 +806,18 @@ export interface Operations {
     query: object;
     body: null;
     response: { data: { organization_id: string; user_id: string } };
+  };
+  "DELETE /api/admin/sessions/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: { id: string; ended: true } };
+  };
+  "DELETE /api/console/session": {
+    params: object;
+    query: object;
+    body: null;
+    response: { signed_out: true };
   };
   "GET /api/admin/accounts/{id}/balance": {
     params: { id: string };
@@ -739,13 +895,48 @@ export interface Operations {
     query: {
       limit?: number;
       after?: string;
+      from?: string;
+      to?: string;
       account_id?: string;
       key_id?: string;
+      user_id?: string;
       model?: string;
+      provider?: string;
       outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
+      error_type?: string;
+      id?: string;
     };
     body: null;
     response: { data: Schemas["GenerationLine"][]; next: string | null };
+  };
+  "GET /api/admin/generations/histogram": {
+    params: object;
+    query: {
+      from?: string;
+      to?: string;
+      account_id?: string;
+      key_id?: string;
+      user_id?: string;
+      model?: string;
+      provider?: string;
+      outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
+      error_type?: string;
+      buckets?: number;
+    };
+    body: null;
+    response: {
+      from: string;
+      to: string;
+      bucket_ms: number;
+      is_exact: boolean;
+      buckets: { at: string; completed: number; failed: number; cancelled: number; open: number }[];
+    };
+  };
+  "GET /api/admin/generations/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["GenerationDetails"] };
   };
   "GET /api/admin/generations/{id}/bodies": {
     params: { id: string };
@@ -764,6 +955,12 @@ export interface Operations {
         response_truncated: boolean;
       };
     };
+  };
+  "GET /api/admin/health": {
+    params: object;
+    query: object;
+    body: null;
+    response: { gateway_id: string; data: Schemas["ProviderHealth"][] };
   };
   "GET /api/admin/holds": {
     params: object;
@@ -808,6 +1005,18 @@ export interface Operations {
     body: null;
     response: { data: Schemas["Member"][]; next: string | null };
   };
+  "GET /api/admin/sessions": {
+    params: object;
+    query: { limit?: number; after?: string };
+    body: null;
+    response: { data: Schemas["ConsoleSession"][]; next: string | null };
+  };
+  "GET /api/admin/settings": {
+    params: object;
+    query: object;
+    body: null;
+    response: { data: Schemas["Setting"][] };
+  };
   "GET /api/admin/usage": {
     params: object;
     query: {
@@ -841,6 +1050,21 @@ export interface Operations {
         closed_at: string | null;
         memberships: Schemas["Member"][];
       };
+    };
+  };
+  "GET /api/console/session": {
+    params: object;
+    query: object;
+    body: null;
+    response: {
+      role: "operator" | "owner" | "admin" | "billing" | "member";
+      account: { id: string; name: string; kind: "user" | "organization" } | null;
+      user: { id: string; name: string } | null;
+      key_id: string;
+      expires_at: string;
+      version: string;
+      base_url: string;
+      sign_in: { oidc: { name: string } | null };
     };
   };
   "GET /api/gateway": { params: object; query: object; body: null; response: { object: "gateway" } };
@@ -1037,7 +1261,17 @@ export interface Operations {
     params: { id: string; key_id: string };
     query: object;
     body: null;
-    response: { data: { status: "ok" | "refused" | "out_of_reach"; message: string; model: string | null } };
+    response: {
+      data: {
+        status: "ok" | "refused" | "out_of_reach";
+        message: string;
+        model: string | null;
+        latency_ms: number | null;
+        upstream_status: number | null;
+        upstream_message: string | null;
+        models: string[];
+      };
+    };
   };
   "POST /api/admin/catalog/changes/{id}/approve": {
     params: { id: string };
@@ -1070,6 +1304,27 @@ export interface Operations {
     query: object;
     body: { amount?: string | number | null; note?: string | null; id?: string | null };
     response: { data: Schemas["LedgerEntry"] };
+  };
+  "POST /api/admin/health/{provider}/clear": {
+    params: { provider: string };
+    query: object;
+    body: null;
+    response: { gateway_id: string; data: Schemas["ProviderHealth"] };
+  };
+  "POST /api/admin/health/{provider}/test": {
+    params: { provider: string };
+    query: object;
+    body: { model?: string; key?: string };
+    response: {
+      data: {
+        status: "ok" | "refused" | "out_of_reach";
+        message: string;
+        model: string | null;
+        latency_ms: number | null;
+        upstream_status: number | null;
+        upstream_message: string | null;
+      };
+    };
   };
   "POST /api/admin/keys": {
     params: object;
@@ -1110,6 +1365,21 @@ export interface Operations {
       rate_limit?: Schemas["RateLimitChange"] | null;
     };
     response: { data: Schemas["User"] };
+  };
+  "POST /api/console/session": {
+    params: object;
+    query: object;
+    body: { key?: string; code?: string };
+    response: {
+      role: "operator" | "owner" | "admin" | "billing" | "member";
+      account: { id: string; name: string; kind: "user" | "organization" } | null;
+      user: { id: string; name: string } | null;
+      key_id: string;
+      expires_at: string;
+      version: string;
+      base_url: string;
+      sign_in: { oidc: { name: string } | null };
+    };
   };
   "POST /api/fim/completions": {
     params: object;

@@ -1,8 +1,8 @@
-import { type ConsoleSessionParts, ConsoleSessions } from "../../core/console/console-sessions.ts";
-import { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
-import type { ConsoleDeps } from "../../http/context/console-deps.ts";
-import type { Config } from "../config-schema.ts";
-import { openConsole } from "./open-console.ts";
+import { type ConsoleSessionParts, ConsoleSessions } from "../core/console/console-sessions.ts";
+import { FailedSignIns } from "../core/console/failed-sign-ins.ts";
+import type { ConsoleDeps } from "../http/context/console-deps.ts";
+import type { Config } from "./config-schema.ts";
+import { openConsole } from "./console/open-console.ts";
 
 /** Builds what the pages and endpoints of the console depend on. Returns null if the console is disabled. */
 export function buildConsole(
