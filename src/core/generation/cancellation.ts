@@ -26,6 +26,12 @@ export interface GenerationTimers {
 }
 
 /**
+ * The longest time between two checks. A system's clock that is set forward is noticed by then, and before the money of the generation's
+ * hold, which ends by the same clock, can be spent by others. Milliseconds.
+ */
+const CHECK_MS = 30_000;
+
+/**
  * Everything that can end a generation early: its timers, the client's leaving, a shutdown. The first reason wins: it cancels
  * the current exchange and notifies the listener. One timer serves all waits.
  */
@@ -130,7 +136,8 @@ export class Cancellation {
     const now = this.clock.now();
     const since = this.isHeld ? now : this.since;
     const phaseEnd = this.phase === null ? Number.POSITIVE_INFINITY : since + this.phase.limitMs;
-    this.timer = this.clock.after(Math.max(0, Math.min(this.endsAt, phaseEnd) - now), () => this.check());
+    const waitMs = Math.min(this.endsAt - now, phaseEnd - now, CHECK_MS);
+    this.timer = this.clock.after(Math.max(0, waitMs), () => this.check());
   }
 
   private check(): void {
