@@ -77,7 +77,7 @@ bun bench/run.ts --processes [--quick]
   --store            postgres: the gateway once more, on a PostgreSQL that the bench starts, as the column
                      "postgres"
   --processes        instead of the parts: one and two gateway processes on one port and a PostgreSQL that the
-                     bench starts, and how evenly connections are distributed; about two minutes
+                     bench starts, and how evenly connections are distributed; two to four minutes
   --memory-requests  how many requests the long run sends to each target (0 leaves it out). Unless it is
                      given, the long run takes the relay and the gateway only, 100,000 requests each.`;
 
