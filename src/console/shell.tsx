@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./parts/button.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
+import { Toasts } from "./parts/toast.tsx";
 import { SCREENS, type Screen } from "./screens/registry.ts";
 import { path } from "./state/location.ts";
 import { type Session, signOut } from "./state/session.ts";
@@ -34,6 +35,7 @@ export function Shell({ session, children }: { session: Session; children: Compo
       <main class="main" id="content" tabIndex={-1}>
         {children}
       </main>
+      <Toasts />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { priceWhole } from "../../src/core/catalog/price-usage.ts";
 import type { Prices } from "../../src/core/catalog/records.ts";
 import type { PlanEntry } from "../../src/core/usage/plan-entry.ts";
 import type { AttemptRecord, UsageRecord } from "../../src/core/usage/records.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 
@@ -163,6 +164,7 @@ const FAILURES = [
 function makeAttempts(model: SeededModel, createdAt: number, draw: Draw): Way {
   const attempts: AttemptRecord[] = [];
   let at = createdAt + Math.round(2 + 4 * draw());
+  if (draw() < 0.02) return makeRejection(model, at);
   for (const provider of model.providers) {
     const failure = draw() < 0.055 ? FAILURES[Math.floor(draw() * FAILURES.length)] : undefined;
     const usualMs = failure?.ms ?? model.firstTokenMs;
@@ -170,7 +172,7 @@ function makeAttempts(model: SeededModel, createdAt: number, draw: Draw): Way {
     attempts.push({
       provider,
       upstreamModel: model.id.split("/")[1] as string,
-      format: provider === "anthropic" ? "anthropic-messages" : "openai-chat",
+      format: formatOf(provider),
       isByok: false,
       startedAt: at,
       durationMs,
@@ -184,6 +186,27 @@ function makeAttempts(model: SeededModel, createdAt: number, draw: Draw): Way {
   const last = attempts.at(-1) as AttemptRecord;
   const { provider, error } = last;
   return { attempts, provider, endedAt: at, failed: true, error, status: ERROR_STATUS[error as ErrorCode] };
+}
+
+/** A prompt that does not fit the model: no other provider is tried. */
+function makeRejection(model: SeededModel, startedAt: number): Way {
+  const provider = model.providers[0] as string;
+  const error = "context_length_exceeded";
+  const attempt: AttemptRecord = {
+    provider,
+    upstreamModel: model.id.split("/")[1] as string,
+    format: formatOf(provider),
+    isByok: false,
+    startedAt,
+    durationMs: 140,
+    upstreamStatus: 400,
+    error,
+  };
+  return { attempts: [attempt], provider, endedAt: startedAt + 140, failed: true, error, status: 400 };
+}
+
+function formatOf(provider: string): FormatName {
+  return provider === "anthropic" ? "anthropic-messages" : "openai-chat";
 }
 
 function makeUsage(draw: Draw): TokenUsage {

@@ -34,6 +34,14 @@ export const readers = ({ role }: Session): boolean => role !== "member";
 /** The screens in the order of the navigation. A screen that is not listed does not exist. */
 export const SCREENS: readonly Screen[] = [
   {
+    path: "/console/requests",
+    title: text.requests.title,
+    group: "traffic",
+    icon: "list",
+    sees: everyRole,
+    load: () => import("./requests/requests.tsx"),
+  },
+  {
     path: "/console/welcome",
     title: text.welcome.title,
     group: "start",

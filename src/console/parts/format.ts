@@ -1,0 +1,124 @@
+/** Texts for numbers, money and times. Pure functions; `now` is passed in. */
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+const whole = new Intl.NumberFormat("en-US");
+
+/** Returns a count with separators: `12,345`. */
+export function formatCount(count: number): string {
+  return whole.format(count);
+}
+
+/** Returns a count in few characters: `12.3k`, `4.56M`. */
+export function formatShortCount(count: number): string {
+  if (count < 10_000) return formatCount(count);
+  if (count < 1_000_000) return `${trim(count / 1_000, 1)}k`;
+  if (count < 1_000_000_000) return `${trim(count / 1_000_000, 2)}M`;
+  return `${trim(count / 1_000_000_000, 2)}B`;
+}
+
+function trim(value: number, digits: number): string {
+  return value.toFixed(digits).replace(/\.?0+$/, "");
+}
+
+const NANODOLLARS = 1_000_000_000;
+
+/** The decimals of amounts below a dollar, all alike so that they line up in a column, and the least amount that they show. */
+const SMALL_DECIMALS = 5;
+const LEAST = 10 ** -SMALL_DECIMALS;
+
+/** Returns an amount of money: five decimals below a dollar, then two, then none. */
+export function formatMoney(nanodollars: number): string {
+  if (nanodollars === 0) return "$0.00";
+  const sign = nanodollars < 0 ? "−" : "";
+  const dollars = Math.abs(nanodollars) / NANODOLLARS;
+  if (dollars >= 1_000) return `${sign}$${formatCount(Math.round(dollars))}`;
+  if (dollars >= 1) return `${sign}$${dollars.toFixed(2)}`;
+  if (dollars < LEAST) return `${sign}<$${LEAST.toFixed(SMALL_DECIMALS)}`;
+  return `${sign}$${dollars.toFixed(SMALL_DECIMALS)}`;
+}
+
+/** Returns an exact amount of money: `$0.006416400`. */
+export function formatExactMoney(nanodollars: number): string {
+  const sign = nanodollars < 0 ? "−" : "";
+  const digits = String(Math.abs(Math.round(nanodollars))).padStart(10, "0");
+  const dollars = digits.slice(0, -9);
+  const rest = digits.slice(-9).replace(/0{1,7}$/, "");
+  return `${sign}$${formatCount(Number(dollars))}.${rest}`;
+}
+
+/** Returns a price per token as dollars per million tokens: `$2.50`. The price is a decimal text. */
+export function formatPricePerMillion(price: string): string {
+  const dollars = Number(price) * 1_000_000;
+  return `$${dollars >= 0.1 || dollars === 0 ? dollars.toFixed(2) : trim(dollars, 4)}`;
+}
+
+/** Returns a duration: `840 ms`, `1.24 s`, `2 min 5 s`; a dash for none. */
+export function formatDuration(ms: number | null): string {
+  if (ms === null) return "–";
+  if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
+  if (ms < 10 * SECOND_MS) return `${(ms / SECOND_MS).toFixed(2)} s`;
+  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
+  const seconds = Math.round(ms / SECOND_MS);
+  if (ms < HOUR_MS) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
+}
+
+/** Returns tokens per second, or a dash if there is no duration or no token. */
+export function formatSpeed(tokens: number, ms: number | null): string {
+  if (ms === null || ms < 1 || tokens === 0) return "–";
+  const speed = (tokens * SECOND_MS) / ms;
+  return speed >= 100 ? String(Math.round(speed)) : speed.toFixed(1);
+}
+
+/** Returns a share of a whole: `42 %`, `0.3 %`. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  if (percent === 0 || percent >= 10) return `${Math.round(percent)} %`;
+  return `${percent.toFixed(1)} %`;
+}
+
+/** Returns how long ago a time is, or how soon it comes: `12 s ago`, `in 3 d`. */
+export function formatRelative(at: number, now: number): string {
+  const ms = now - at;
+  const text = formatAge(Math.abs(ms));
+  if (text === null) return ms >= 0 ? "now" : "soon";
+  return ms >= 0 ? `${text} ago` : `in ${text}`;
+}
+
+function formatAge(ms: number): string | null {
+  if (ms < SECOND_MS) return null;
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
+  if (ms < 2 * DAY_MS) return `${Math.floor(ms / HOUR_MS)} h`;
+  if (ms < 60 * DAY_MS) return `${Math.floor(ms / DAY_MS)} d`;
+  return `${Math.floor(ms / (30 * DAY_MS))} months`;
+}
+
+const exact = new Intl.DateTimeFormat("en-GB", {
+  dateStyle: "medium",
+  timeStyle: "medium",
+});
+
+/** Returns a time in the time zone of the browser with its milliseconds: `23 Nov 2026, 10:04:03.120`. */
+export function formatExactTime(at: number): string {
+  return `${exact.format(at)}.${String(at % 1_000).padStart(3, "0")}`;
+}
+
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** Returns a time for an axis over `rangeMs`: the clock within two days, else the day. */
+export function formatAxisTime(at: number, rangeMs: number): string {
+  if (rangeMs <= DAY_MS) return clock.format(at);
+  return rangeMs <= 8 * DAY_MS ? `${day.format(at)} ${clock.format(at)}` : day.format(at);
+}
+
+/** Returns the beginning of an id that tells it from others of its kind: the prefix and the last six characters. */
+export function shortenId(id: string): string {
+  const [prefix] = id.split("_", 1);
+  return id.length > 16 ? `${prefix}_…${id.slice(-6)}` : id;
+}

@@ -1,0 +1,156 @@
+import type { GenerationLine } from "../../api/generation.ts";
+import { OutcomeText } from "../../parts/badge.tsx";
+import { formatCount, formatDuration, formatSpeed } from "../../parts/format.ts";
+import type { Column } from "../../parts/table.tsx";
+import { Id, Money, Named, Time } from "../../parts/values.tsx";
+import { text } from "../../text/text.ts";
+
+const names = text.requests.columns;
+
+/** The path of a generation's page. */
+export function pathOf(id: string): string {
+  return `/console/requests/${id}`;
+}
+
+/** The columns of the request list in their order. */
+export const COLUMNS: readonly Column<GenerationLine>[] = [
+  {
+    id: "time",
+    title: names.time,
+    width: 108,
+    cell: ({ id, created_at }) => (
+      <a href={pathOf(id)}>
+        <Time at={created_at} />
+      </a>
+    ),
+  },
+  {
+    id: "outcome",
+    title: names.outcome,
+    width: 128,
+    cell: ({ outcome, status, error_type }) => (
+      <OutcomeText outcome={outcome} detail={error_type === null ? null : `${status ?? ""} ${error_type}`} />
+    ),
+  },
+  {
+    id: "model",
+    title: names.model,
+    cell: ({ model, requested_model }) => (
+      <span title={model === requested_model ? requested_model : text.requests.asked(requested_model)}>
+        {model ?? requested_model}
+      </span>
+    ),
+  },
+  {
+    id: "provider",
+    title: names.provider,
+    width: 134,
+    cell: ({ provider_name, attempts }) => (
+      <>
+        {provider_name ?? <span class="faint">–</span>}
+        {attempts > 1 ? (
+          <span class="attempts" title={text.requests.attempts(attempts)}>
+            {attempts}
+          </span>
+        ) : null}
+      </>
+    ),
+  },
+  {
+    id: "key",
+    title: names.key,
+    width: 152,
+    cell: ({ key_id, key_name }) => <Named id={key_id} name={key_name} none={text.requests.anonymous} />,
+  },
+  {
+    id: "account",
+    title: names.account,
+    width: 150,
+    cell: ({ account_id, account_name }) => <Named id={account_id} name={account_name} />,
+  },
+  {
+    id: "user",
+    title: names.user,
+    width: 140,
+    cell: ({ user_id, user_name }) => <Named id={user_id} name={user_name} />,
+  },
+  { id: "api", title: names.api, width: 140, cell: ({ api }) => api },
+  {
+    id: "error",
+    title: names.error,
+    width: 160,
+    cell: ({ error_type }) => (error_type === null ? <span class="faint">–</span> : error_type),
+  },
+  {
+    id: "tokens_prompt",
+    title: names.promptTokens,
+    width: 74,
+    isNumber: true,
+    cell: ({ tokens_prompt }) => formatCount(tokens_prompt),
+  },
+  {
+    id: "tokens_cached",
+    title: names.cachedTokens,
+    width: 74,
+    isNumber: true,
+    cell: ({ tokens_cached }) => formatCount(tokens_cached),
+  },
+  {
+    id: "tokens_completion",
+    title: names.completionTokens,
+    width: 74,
+    isNumber: true,
+    cell: ({ tokens_completion }) => formatCount(tokens_completion),
+  },
+  {
+    id: "latency",
+    title: names.firstToken,
+    width: 90,
+    isNumber: true,
+    cell: ({ latency }) => formatDuration(latency),
+  },
+  {
+    id: "duration",
+    title: names.duration,
+    width: 90,
+    isNumber: true,
+    cell: ({ duration }) => formatDuration(duration),
+  },
+  {
+    id: "speed",
+    title: names.speed,
+    width: 90,
+    isNumber: true,
+    cell: ({ tokens_completion, latency, duration }) =>
+      formatSpeed(tokens_completion, duration === null || latency === null ? null : duration - latency),
+  },
+  {
+    id: "cost",
+    title: names.cost,
+    width: 100,
+    isNumber: true,
+    cell: ({ total_cost_nanodollars }) => <Money nanodollars={total_cost_nanodollars} />,
+  },
+  { id: "id", title: names.id, width: 140, cell: ({ id }) => <Id id={id} /> },
+];
+
+/** The columns that are shown until others are chosen. */
+export const USUAL_COLUMNS: readonly string[] = [
+  "time",
+  "outcome",
+  "model",
+  "provider",
+  "key",
+  "tokens_prompt",
+  "tokens_completion",
+  "latency",
+  "duration",
+  "cost",
+];
+
+/** Reads a stored choice of columns, their ids separated by commas. The usual ones, if it names none that exists. */
+export function readColumns(stored: string | null): readonly string[] {
+  const known = new Set(COLUMNS.map(({ id }) => id));
+  const chosen = (stored ?? "").split(",").filter((id) => known.has(id));
+  return chosen.length === 0 ? USUAL_COLUMNS : chosen;
+}

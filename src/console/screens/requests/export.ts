@@ -1,0 +1,59 @@
+import { call } from "../../api/client.ts";
+import type { GenerationLine } from "../../api/generation.ts";
+import { saveFile } from "../../parts/save-file.ts";
+import { printCsv } from "../../state/csv.ts";
+import { type Filters, toApiQuery } from "../../state/filters.ts";
+
+/** The most rows of an export. */
+export const MOST_ROWS = 10_000;
+const PAGE_ROWS = 200;
+
+const FIELDS = [
+  "id",
+  "request_id",
+  "created_at",
+  "account_id",
+  "account_name",
+  "key_id",
+  "key_name",
+  "user_id",
+  "user_name",
+  "api",
+  "requested_model",
+  "model",
+  "provider_name",
+  "streamed",
+  "outcome",
+  "status",
+  "error_type",
+  "finish_reason",
+  "latency",
+  "duration",
+  "attempts",
+  "tokens_prompt",
+  "tokens_cached",
+  "tokens_completion",
+  "total_cost",
+  "is_byok",
+] as const satisfies readonly (keyof GenerationLine)[];
+
+/**
+ * Saves the generations that match as a CSV file, up to a bound. Resolves with their number.
+ * @throws ApiError
+ */
+export async function exportRequests(filters: Filters): Promise<number> {
+  const query = toApiQuery(filters, Date.now());
+  const rows: GenerationLine[] = [];
+  let after: string | null = null;
+  do {
+    const page: { data: GenerationLine[]; next: string | null } = await call("GET /api/admin/generations", {
+      query: { ...query, limit: PAGE_ROWS, after },
+    });
+    rows.push(...page.data);
+    after = page.next;
+  } while (after !== null && rows.length < MOST_ROWS);
+  const shown = rows.slice(0, MOST_ROWS);
+  const table = shown.map((row) => FIELDS.map((name) => row[name]));
+  saveFile("requests.csv", "text/csv", printCsv(FIELDS, table));
+  return shown.length;
+}

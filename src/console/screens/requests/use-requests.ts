@@ -1,0 +1,142 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { type ApiError, call } from "../../api/client.ts";
+import { type FeedState, followGenerations } from "../../api/feed.ts";
+import type { GenerationLine } from "../../api/generation.ts";
+import { type Filters, isLive, toApiQuery } from "../../state/filters.ts";
+import { toApiError } from "../../state/load.ts";
+import { mergeRows, splitKnown } from "../../state/merge-rows.ts";
+
+/** The rows of a page, and of a list that only the feed adds to. */
+export const PAGE_ROWS = 100;
+
+/** The state of the request list. */
+export interface RequestList {
+  readonly rows: readonly GenerationLine[];
+  /** The rows that came while the list was paused. */
+  readonly waiting: readonly GenerationLine[];
+  readonly error: ApiError | null;
+  readonly isLoading: boolean;
+  /** Whether there are older rows. */
+  readonly hasMore: boolean;
+  readonly feed: FeedState;
+  /** Rows that the gateway left out of the feed. */
+  readonly dropped: number;
+  loadMore(): void;
+  reload(): void;
+  /** Shows the rows that wait. */
+  showWaiting(): void;
+}
+
+interface State extends Pick<RequestList, "rows" | "waiting" | "error" | "isLoading" | "dropped"> {
+  readonly next: string | null;
+  /** How many rows the list may have before the oldest are left out. */
+  readonly most: number;
+}
+
+const EMPTY: State = {
+  rows: [],
+  waiting: [],
+  error: null,
+  isLoading: true,
+  dropped: 0,
+  next: null,
+  most: PAGE_ROWS,
+};
+
+/** Loads the generations that match, and keeps the list up to date. While it is paused, new rows wait. */
+export function useRequests(filters: Filters, isPaused: boolean): RequestList {
+  const [state, setState] = useState(EMPTY);
+  const [feed, setFeed] = useState<FeedState>("waiting");
+  const [round, setRound] = useState(0);
+  const paused = useRef(isPaused);
+  paused.current = isPaused;
+  const key = JSON.stringify(filters);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    const query = { ...toApiQuery(JSON.parse(key) as Filters, Date.now()), limit: PAGE_ROWS };
+    setState((before) => ({ ...before, isLoading: true }));
+    call("GET /api/admin/generations", { query, signal: controller.signal }).then(
+      ({ data, next }) => setState({ ...EMPTY, rows: data, next, isLoading: false }),
+      (error: unknown) => {
+        if (!controller.signal.aborted)
+          setState((before) => ({ ...before, error: toApiError(error), isLoading: false }));
+      },
+    );
+    return () => controller.abort();
+  }, [key, round]);
+
+  useEffect(() => {
+    const parsed = JSON.parse(key) as Filters;
+    if (!isLive(parsed)) return;
+    return followGenerations(parsed.fields as Record<string, string>, {
+      onRows: (rows, dropped) =>
+        setState((before) => addRows(before, rows, { dropped, isPaused: paused.current })),
+      onState: setFeed,
+      onGap: reload,
+    });
+  }, [key, reload]);
+
+  useEffect(() => {
+    if (!isPaused) setState(showWaiting);
+  }, [isPaused]);
+
+  const { next } = state;
+  const loadMore = useCallback(() => {
+    if (next === null) return;
+    const query = { ...toApiQuery(JSON.parse(key) as Filters, Date.now()), limit: PAGE_ROWS, after: next };
+    setState((before) => ({ ...before, isLoading: true }));
+    call("GET /api/admin/generations", { query }).then(
+      (page) => setState((before) => addPage(before, page)),
+      (error: unknown) => setState((before) => ({ ...before, error: toApiError(error), isLoading: false })),
+    );
+  }, [key, next]);
+
+  return {
+    ...state,
+    feed,
+    hasMore: next !== null,
+    loadMore,
+    reload,
+    showWaiting: useCallback(() => setState(showWaiting), []),
+  };
+}
+
+function addRows(
+  state: State,
+  incoming: readonly GenerationLine[],
+  { dropped, isPaused }: { readonly dropped: number; readonly isPaused: boolean },
+): State {
+  const total = state.dropped + dropped;
+  if (!isPaused)
+    return cut({ ...state, rows: mergeRows(state.rows, incoming, state.most + 1), dropped: total });
+  const { known, unknown } = splitKnown(state.rows, incoming);
+  return {
+    ...state,
+    dropped: total,
+    rows: mergeRows(state.rows, known, state.most),
+    waiting: mergeRows(state.waiting, unknown, PAGE_ROWS),
+  };
+}
+
+function showWaiting(state: State): State {
+  if (state.waiting.length === 0) return state;
+  const rows = mergeRows(state.rows, state.waiting, state.most + 1);
+  return cut({ ...state, rows, waiting: [] });
+}
+
+/** Leaves out the rows over the bound; the next page begins behind the last that is left. */
+function cut(state: State): State {
+  if (state.rows.length <= state.most) return state;
+  const rows = state.rows.slice(0, state.most);
+  return { ...state, rows, next: rows.at(-1)?.id ?? null };
+}
+
+function addPage(
+  state: State,
+  { data, next }: { readonly data: readonly GenerationLine[]; readonly next: string | null },
+): State {
+  const most = state.most + data.length;
+  return { ...state, rows: mergeRows(state.rows, data, most), next, most, isLoading: false, error: null };
+}

@@ -1,0 +1,31 @@
+/** Something that is listed with the newest first: its id sorts by time. */
+export interface ListedRow {
+  readonly id: string;
+}
+
+/**
+ * Returns a list, newest first, with rows of the feed: a row that is listed is replaced in its place, others are put in by their id.
+ * Of more than `most` rows the oldest are left out. Returns `rows` itself if nothing changes.
+ */
+export function mergeRows<Row extends ListedRow>(
+  rows: readonly Row[],
+  incoming: readonly Row[],
+  most: number,
+): readonly Row[] {
+  if (incoming.length === 0) return rows;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  for (const row of incoming) byId.set(row.id, row);
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)).slice(0, most);
+}
+
+/** Divides rows of the feed into those that a list has and those that it does not have. */
+export function splitKnown<Row extends ListedRow>(
+  rows: readonly Row[],
+  incoming: readonly Row[],
+): { readonly known: readonly Row[]; readonly unknown: readonly Row[] } {
+  const ids = new Set(rows.map(({ id }) => id));
+  return {
+    known: incoming.filter(({ id }) => ids.has(id)),
+    unknown: incoming.filter(({ id }) => !ids.has(id)),
+  };
+}

@@ -1,0 +1,88 @@
+import { signal } from "@preact/signals";
+import { call, callPath } from "../api/client.ts";
+import type { Option } from "./filter-options.ts";
+import { session } from "./session.ts";
+
+/** The lists of names that filters offer. Each is loaded once, when a field asks for it. */
+type NameList = "models" | "providers" | "keys" | "accounts";
+
+const lists = {
+  models: signal<readonly Option[]>([]),
+  providers: signal<readonly Option[]>([]),
+  keys: signal<readonly Option[]>([]),
+  accounts: signal<readonly Option[]>([]),
+};
+const asked = new Set<string>();
+
+/** The most names of keys and accounts that are loaded. */
+const MOST = 1_000;
+const PAGE = 200;
+
+/** Returns the options of a list as far as they are loaded. */
+export function optionsOf(list: NameList): readonly Option[] {
+  return lists[list].value;
+}
+
+/** Loads a list unless it was loaded. A list that cannot be loaded stays empty; its field then takes any text. */
+export function loadOptions(list: NameList): void {
+  const user = `${list} ${session.value?.key_id ?? ""}`;
+  if (asked.has(user)) return;
+  asked.add(user);
+  LOADERS[list]().then(
+    (options) => {
+      lists[list].value = options;
+    },
+    () => asked.delete(user),
+  );
+}
+
+/** Makes the next field that asks for a list load it again. */
+export function forgetOptions(list: NameList): void {
+  for (const name of asked) if (name.startsWith(`${list} `)) asked.delete(name);
+}
+
+interface Listed {
+  readonly id: string;
+  readonly name?: string | null;
+}
+
+const LOADERS: Readonly<Record<NameList, () => Promise<readonly Option[]>>> = {
+  models: async () => {
+    const { data } = (await callPath("GET /api/gateway/models")) as { data: Listed[] };
+    return data.map(({ id }) => ({ value: id, label: id }));
+  },
+  providers: async () => {
+    const { data } = (await callPath("GET /api/gateway/providers")) as {
+      data: { slug: string; name: string }[];
+    };
+    return data.map(({ slug, name }) => ({ value: slug, label: slug, detail: name }));
+  },
+  keys: async () => {
+    const keys = await loadPages((query) => call("GET /api/admin/keys", { query }));
+    return keys.map(({ id, name, hint }) => ({ value: id, label: name, detail: hint }));
+  },
+  accounts: async () => {
+    const [organizations, users] = await Promise.all([
+      loadPages((query) => call("GET /api/admin/organizations", { query })),
+      loadPages((query) => call("GET /api/admin/users", { query })),
+    ]);
+    return [...organizations, ...users].map(({ id, name }) => ({ value: id, label: name ?? id }));
+  },
+};
+
+/** Loads the pages of a list, up to a bound. */
+async function loadPages<Row>(
+  load: (query: { limit: number; after?: string }) => Promise<{ data: Row[]; next: string | null }>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  let after: string | null = null;
+  do {
+    const page: { data: Row[]; next: string | null } = await load({
+      limit: PAGE,
+      ...(after === null ? {} : { after }),
+    });
+    rows.push(...page.data);
+    after = page.next;
+  } while (after !== null && rows.length < MOST);
+  return rows;
+}
