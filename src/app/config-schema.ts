@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
+import { parseDollars } from "../base/money.ts";
 import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { FORMAT_NAMES } from "../wire/conversation/format-name.ts";
@@ -463,6 +464,14 @@ export const configSchema = z.strictObject({
         .describe(
           "Host names under which browsers may use the console, besides that of console.url, localhost and IP addresses.",
         ),
+      playground_limit: z
+        .number()
+        .min(0.01)
+        .max(10_000)
+        .refine((dollars) => parseDollars(dollars) !== null, "must have at most 9 decimal places")
+        .default(1)
+        .describe("US dollars that may be spent with each key that the playground creates."),
+      playground_ms: milliseconds(3_600_000, "After this time a key of the playground expires."),
     })
     .prefault({}),
   timers: z

@@ -112,6 +112,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/console/session": [],
   "GET /api/console/session": [],
   "DELETE /api/console/session": [],
+  // A command can create a key as it is wanted.
+  "POST /api/console/playground-key": [],
   "GET /api/admin/sessions": [() => ["sessions", "list"]],
   "DELETE /api/admin/sessions/:id": [({ session }) => ["sessions", "end", session]],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],

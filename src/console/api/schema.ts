@@ -1366,6 +1366,12 @@ export interface Operations {
     };
     response: { data: Schemas["User"] };
   };
+  "POST /api/console/playground-key": {
+    params: object;
+    query: object;
+    body: { account_id?: string };
+    response: { key: string; expires_at: string; limit: number };
+  };
   "POST /api/console/session": {
     params: object;
     query: object;

@@ -1,6 +1,17 @@
 import type { ConsoleSessions } from "../../core/console/console-sessions.ts";
 import type { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
+import type { WindowCounter } from "../../core/console/window-counter.ts";
 import type { ConsoleSource } from "./console-source.ts";
+
+/** What keys of the playground are made with. */
+export interface PlaygroundKeys {
+  /** Nanodollars that may be spent with a key. */
+  readonly limit: number;
+  /** Milliseconds until a key expires. */
+  readonly lifetimeMs: number;
+  /** Counts keys by the credentials that created them. */
+  readonly created: WindowCounter;
+}
 
 /** What the pages and endpoints of the console depend on. */
 export interface ConsoleDeps {
@@ -8,6 +19,7 @@ export interface ConsoleDeps {
   readonly files: ConsoleSource;
   readonly sessions: ConsoleSessions;
   readonly failedSignIns: FailedSignIns;
+  readonly playground: PlaygroundKeys;
   /** The address of the gateway for browsers, as configured; null if it follows from the request. */
   readonly publicUrl: URL | null;
   /** The names under which browsers may use the console besides loopback names and addresses. In lower case, without ports. */

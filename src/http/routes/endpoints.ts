@@ -37,6 +37,7 @@ import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
 import { deleteSession, getSession, postSession } from "./console-session.ts";
 import { getGenerationHistogram } from "./generation-histogram.ts";
 import { postPayment } from "./payments.ts";
+import { postPlaygroundKey } from "./playground-key.ts";
 import { getActivity, getCredits, getKey } from "./self-service.ts";
 
 /** The endpoints of the management and self-service APIs. Routes and documentation derive from this list. */
@@ -94,6 +95,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listSessions,
   deleteAdminSession,
   listSettings,
+  postPlaygroundKey,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */
