@@ -121,6 +121,13 @@ describe("the host of a request with a console session (DNS rebinding)", () => {
     });
   });
 
+  test("is checked for the page of the console, which says what to configure and escapes the host", async () => {
+    const page = await fetch(`${gateway.url}/console`, { headers: { host: "evil.example" } });
+    expect(page.status).toBe(403);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(await page.text()).toMatch(/&quot;evil\.example&quot;.*console\.hosts/);
+  });
+
   test("does not matter to a request with an API key", async () => {
     const response = await fetch(`${gateway.url}/api/admin/users`, {
       headers: { host: "evil.example", authorization: `Bearer ${gateway.adminKey}` },

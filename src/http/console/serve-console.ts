@@ -2,6 +2,7 @@ import { fail } from "../../base/errors.ts";
 import type { ConsoleBuild, ConsoleFile } from "../context/console-source.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
+import { findHostProblem } from "../middleware/browser-checks.ts";
 import { renderConsolePage, renderPlainPage } from "./console-page.ts";
 
 /** The path of the console. Every page of it is the same document, whose script reads the rest of the path. */
@@ -32,6 +33,8 @@ export async function getConsole(request: Request, context: RequestContext): Pro
   const { console, log } = context.deps;
   if (console === null)
     return fail("not_found", "The console is disabled. Set console.enabled: true to serve it.");
+  const hostProblem = findHostProblem(request, console);
+  if (hostProblem !== null) return sendPlainPage(403, "The host is not known", [hostProblem]);
   const { pathname } = urlOf(request);
   const build = await console.files.load().catch((error: unknown) => {
     log.error("the console could not be built", { detail: String(error) });
@@ -45,14 +48,17 @@ export async function getConsole(request: Request, context: RequestContext): Pro
 }
 
 function sendBuildFailure(): Response {
-  const page = renderPlainPage("The console could not be built", [
+  const response = sendPlainPage(503, "The console could not be built", [
     "The gateway's log says why. The API is not affected: requests are answered as usual.",
     "Reload this page to try again.",
   ]);
-  return new Response(page, {
-    status: 503,
-    headers: { ...SAFETY_HEADERS, "content-type": HTML, "cache-control": "no-store", "retry-after": "5" },
-  });
+  response.headers.set("retry-after", "5");
+  return response;
+}
+
+function sendPlainPage(status: number, title: string, sentences: readonly string[]): Response {
+  const headers = { ...SAFETY_HEADERS, "content-type": HTML, "cache-control": "no-store" };
+  return new Response(renderPlainPage(title, sentences), { status, headers });
 }
 
 /** @throws GatewayError `not_found`, also for files of another build. */

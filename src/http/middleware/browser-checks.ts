@@ -18,16 +18,24 @@ function hostOf(request: Request): string {
  * gateway's address under that site's name. Addresses are accepted, because they cannot be rebound.
  * @throws GatewayError `permission_denied`.
  */
-export function requireConsoleHost(request: Request, { hosts, publicUrl }: ConsoleDeps): void {
+export function requireConsoleHost(request: Request, console: ConsoleDeps): void {
+  const problem = findHostProblem(request, console);
+  if (problem !== null)
+    fail("permission_denied", problem, { metadata: { host: hostOf(request).slice(0, MAX_SHOWN_CHARS) } });
+}
+
+/** Returns why the console does not serve the host of a request, and what to configure; null if it does. */
+export function findHostProblem(request: Request, { hosts, publicUrl }: ConsoleDeps): string | null {
   const host = hostOf(request);
   const name = nameOf(host);
-  if (isLoopbackName(name) || isAddress(name) || hosts.has(name) || publicUrl?.hostname === name) return;
-  fail(
-    "permission_denied",
-    `The console does not serve the host "${host.slice(0, 255)}". Add it to console.hosts in the configuration. Behind a reverse proxy, set console.url to the URL that browsers use, and let the proxy forward the Host header.`,
-    { metadata: { host: host.slice(0, 255) } },
-  );
+  const isKnown = isLoopbackName(name) || isAddress(name) || hosts.has(name) || publicUrl?.hostname === name;
+  return isKnown
+    ? null
+    : `The console does not serve the host "${host.slice(0, MAX_SHOWN_CHARS)}". Add it to console.hosts in the configuration. Behind a reverse proxy, set console.url to the URL that browsers use, and let the proxy forward the Host header.`;
 }
+
+/** The characters of a host that an error shows. */
+const MAX_SHOWN_CHARS = 255;
 
 function nameOf(host: string): string {
   return host.replace(/:\d*$/, "");
