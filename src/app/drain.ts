@@ -29,6 +29,7 @@ export async function drain(task: Drain, { clock, log }: Pick<Platform, "clock" 
   const { active } = parts.http.generation;
   if (active.size > 0) log.info("waiting for open answers", { open: active.size, drain_ms: drainMs });
   parts.http.shutdown.isDraining = true;
+  parts.http.generationFeed.close();
   const cutRest = clock.after(drainMs, () => {
     for (const cancellation of [...active]) cancellation.cancel("shutdown");
     clock.after(LAST_EVENTS_MS, () => server.kill());

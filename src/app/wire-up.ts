@@ -40,6 +40,7 @@ import { createCatalogManager } from "./catalog-manager.ts";
 import { type CommonState, openCommonState } from "./common-state.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
+import { createGenerationFeed } from "./generation-feed.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
 import { listSettings } from "./list-settings.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
@@ -325,6 +326,7 @@ type ManagementDeps = Pick<
   | "console"
   | "credits"
   | "usage"
+  | "generationFeed"
   | "listDamagedLines"
   | "listSettings"
   | "webhookSecret"
@@ -351,6 +353,7 @@ function buildManagement(
     providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
     credits: { store: stores.ledger, ledger, clock, ids },
     usage: stores.usage,
+    generationFeed: createGenerationFeed(stores, { clock, log }),
     listDamagedLines: stores.listDamagedLines,
     listSettings: () => listSettings({ config, environment, providers: serving.current().catalog.providers }),
     webhookSecret: config.billing.webhook_secret ?? null,

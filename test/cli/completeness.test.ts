@@ -70,6 +70,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "GET /api/admin/generations/:id": [({ generation }) => ["requests", "show", generation]],
   // The bars of a chart.
   "GET /api/admin/generations/histogram": [],
+  // Runs until it is interrupted. Tested in requests-tail.test.ts.
+  "GET /api/admin/generations/stream": [],
   "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
   "GET /api/admin/audit": [() => ["audit", "list"]],
   "GET /api/admin/audit/verify": [() => ["audit", "verify"]],

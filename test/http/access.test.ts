@@ -213,6 +213,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: () => "/generations/histogram",
     status: callerAccount(200, 200),
   },
+  "GET /api/admin/generations/stream": {
+    path: () => "/generations/stream",
+    status: callerAccount(200, 200),
+  },
   "GET /api/admin/generations/:id": {
     path: () => "/generations/gen_none",
     status: callerAccount(404, 404),

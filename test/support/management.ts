@@ -40,7 +40,9 @@ export async function callAdmin(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const { status } = response;
-  const answer = (await response.json()) as ApiAnswer["body"];
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (isStream) await response.body?.cancel();
+  const answer = isStream ? {} : ((await response.json()) as ApiAnswer["body"]);
   const data = answer["data"];
   return {
     status,

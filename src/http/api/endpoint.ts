@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ErrorCode, fail } from "../../base/errors.ts";
+import { type ErrorCode, fail, failureOf } from "../../base/errors.ts";
 import { credentialIdOf, type Principal } from "../../core/accounts/principal.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
@@ -22,6 +22,11 @@ export interface ApiInput<Principal, Params, Query, Body> {
   readonly requestId: string;
   readonly request: Request;
   readonly context: RequestContext;
+  /**
+   * Returns the principal as it is now, for responses that last; null if it would not be admitted any more. While the store is
+   * unavailable it is as it was.
+   */
+  currentPrincipal(): Promise<Principal | null>;
   /** Sets the audit entry of a change. Without a call the entry has the ids of the path and the names of the body's fields. */
   audit(details: AuditDetails): void;
 }
@@ -54,6 +59,8 @@ export interface Endpoint<
   readonly existingStatus?: 200;
   /** Error codes besides those of every endpoint of its kind. */
   readonly errors?: readonly ErrorCode[];
+  /** The response is a stream of server-sent events, which this text describes. `response` is ignored. */
+  readonly events?: string;
   /** The response is also available as CSV. */
   readonly csv?: true;
   /** A read of sensitive data: like a change, it has an entry in the audit log before the response is sent. */
@@ -125,6 +132,11 @@ function readInput(
     requestId: context.requestId,
     request,
     context,
+    currentPrincipal: () =>
+      admit(request, context, endpoint.access).then(
+        (admission): Principal => admission.principal,
+        (error) => (failureOf(error).code === "unavailable" ? principal : null),
+      ),
     url,
     audit: (one) => void details.push(one),
   };

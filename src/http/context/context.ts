@@ -21,6 +21,7 @@ import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { Setting } from "../../core/settings/setting.ts";
+import type { GenerationFeed } from "../../core/usage/generation-feed.ts";
 import type { GenerationList } from "../../core/usage/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal.ts";
 import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
@@ -54,6 +55,8 @@ export interface HttpDeps {
   readonly console: ConsoleDeps | null;
   /** The source of usage reports and of lists of generations. */
   readonly usage: UsageReports & GenerationList & Pick<UsageStore, "listQuarantined">;
+  /** Tells the streams of `GET /api/admin/generations/stream` which generations are new or have changed. */
+  readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
   /** Lists the settings in force and where each comes from, with secrets masked. */

@@ -36,8 +36,16 @@ function headersOf({ access, csv }: Endpoint): readonly RequestHeader[] {
   return csv ? [{ name: "Accept", description: "`text/csv` for CSV instead of JSON." }] : [];
 }
 
-function responsesOf({ response, existingStatus, csv, ...endpoint }: Endpoint): readonly SuccessResponse[] {
+function responsesOf({
+  response,
+  existingStatus,
+  csv,
+  events,
+  ...endpoint
+}: Endpoint): readonly SuccessResponse[] {
   const status: number = endpoint.status ?? 200;
+  if (events !== undefined)
+    return [{ status, description: events, schema: null, mediaType: "text/event-stream" }];
   const description = status === 201 ? "Created." : "Success.";
   return [
     { status, description, schema: response },

@@ -36,6 +36,7 @@ import { getUsage } from "./admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
 import { deleteSession, getSession, postSession } from "./console-session.ts";
 import { getGenerationHistogram } from "./generation-histogram.ts";
+import { streamGenerations } from "./generation-stream.ts";
 import { postPayment } from "./payments.ts";
 import { postPlaygroundKey } from "./playground-key.ts";
 import { getActivity, getCredits, getKey } from "./self-service.ts";
@@ -59,6 +60,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteKey,
   listGenerations,
   getGenerationHistogram,
+  streamGenerations,
   getGenerationDetails,
   getPromptLogEntry,
   listAudit,

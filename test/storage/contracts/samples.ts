@@ -106,6 +106,7 @@ export function usageOf(id: string, fields: Partial<UsageRecord> = {}): RecordEn
     firstTokenAt: null,
     costNanodollars: 30,
     upstreamCostNanodollars: 30,
+    attempts: [],
     outcome: "completed",
     ...fields,
   } as UsageRecord;

@@ -1,0 +1,25 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { GenerationFeed } from "../core/usage/generation-feed.ts";
+import { createOutageLog } from "./outage-log.ts";
+import type { Stores } from "./stores.ts";
+
+/** Creates the feed of generations that are new or have changed. Failures of the store are logged once until it works again. */
+export function createGenerationFeed(
+  { usage, keys, accounts }: Pick<Stores, "usage" | "keys" | "accounts">,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): GenerationFeed {
+  const outage = createOutageLog({
+    log,
+    clock,
+    failureEvent: "streams of generations cannot be continued, because the store is unavailable",
+    recoveryEvent: "streams of generations are continued",
+  });
+  return new GenerationFeed({
+    clock,
+    usage,
+    names: { keys, accounts },
+    onSuccess: outage.succeeded,
+    onFailure: outage.failed,
+  });
+}

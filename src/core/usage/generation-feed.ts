@@ -1,0 +1,229 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+import { findNames, type NameStores } from "../accounts/find-names.ts";
+import { FollowedGenerations } from "./followed-generations.ts";
+import {
+  ANY_GENERATION,
+  FOUND_GENERATIONS,
+  type GenerationFilter,
+  type GenerationList,
+  matchesFilter,
+} from "./generation-list.ts";
+import { presentGenerationLine } from "./present-generation.ts";
+import type { UsageRecord } from "./records.ts";
+
+/** How often the store is read while there are subscribers. Milliseconds. */
+const POLL_MS = 500;
+/** How far back each reading begins, because records are saved some time after their ids were made. Milliseconds. */
+const OVERLAP_MS = 5_000;
+/** The most generations of one reading. */
+const MAX_READ = 5_000;
+/** How long the store is read on without subscribers, so that one who comes back misses nothing. Milliseconds. */
+const LINGER_MS = 30_000;
+/** Changes that are kept for subscribers who come back. */
+const RING = 1_000;
+/** Changes that a subscriber gets at once. */
+const MAX_BATCH = 250;
+/** The most subscribers. */
+export const MAX_SUBSCRIBERS = 32;
+
+/** A generation that is new or has changed. */
+export interface FeedEntry {
+  readonly record: UsageRecord;
+  /** The JSON of its line in a list (`presentGenerationLine`). */
+  readonly json: string;
+}
+
+/** Changes that were found at the same time. */
+export interface FeedBatch {
+  /** When they were found. Rises from batch to batch. Milliseconds since the epoch. */
+  readonly at: number;
+  /** The earliest first, at most 250. */
+  readonly entries: readonly FeedEntry[];
+  /** How many further changes are left out since the last batch that was taken. */
+  readonly dropped: number;
+}
+
+/** Receives the changes of generations that match a filter. */
+export interface FeedSubscriber {
+  readonly filter: GenerationFilter;
+  /** Takes a batch. Returns false if the subscriber cannot take it now: it is counted as dropped. */
+  onBatch(batch: FeedBatch): boolean;
+  /** Called once, when the feed ends. */
+  onClose(): void;
+}
+
+/** A subscription that has begun. */
+export interface Subscription {
+  /** The time since when the subscriber gets all changes. Milliseconds since the epoch. */
+  readonly since: number;
+  /** Whether what came after the batch that the subscriber saw last is sent again; false: it must read the list again. */
+  readonly isResumed: boolean;
+  close(): void;
+}
+
+/** What a feed is made of. */
+export interface FeedParts {
+  readonly clock: Clock;
+  readonly usage: GenerationList;
+  readonly names: NameStores;
+  /** Called after each reading of the store. */
+  readonly onSuccess: () => void;
+  /** Called with each failure of the store. The feed goes on. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface Subscribed extends FeedSubscriber {
+  dropped: number;
+}
+
+/**
+ * Tells subscribers which generations are new or have changed, of all gateways that share the store. Reads the store only while there are
+ * subscribers, and costs requests nothing.
+ */
+export class GenerationFeed {
+  private readonly subscribers = new Set<Subscribed>();
+  private followed = new FollowedGenerations();
+  private ring: { readonly at: number; readonly entry: FeedEntry }[] = [];
+  /** The ring has all changes after this time. */
+  private coveredFrom = Number.POSITIVE_INFINITY;
+  private lastAt = 0;
+  private timer: Timer | null = null;
+  private starting: Promise<void> | null = null;
+  private polling: Promise<void> | null = null;
+  private lonelySince = 0;
+  private isClosed = false;
+
+  constructor(private readonly parts: FeedParts) {}
+
+  /**
+   * Begins a subscription; null if there are too many, or the feed has ended. `seenAt`: the batch that the subscriber saw last. Rejects
+   * with a `StoreError`.
+   */
+  async subscribe(subscriber: FeedSubscriber, seenAt: number | null): Promise<Subscription | null> {
+    if (this.isClosed || this.subscribers.size >= MAX_SUBSCRIBERS) return null;
+    const subscribed: Subscribed = { ...subscriber, dropped: 0 };
+    this.subscribers.add(subscribed);
+    const close = () => this.leave(subscribed);
+    try {
+      await this.start();
+    } catch (error) {
+      close();
+      throw error;
+    }
+    if (this.isClosed) return null;
+    const isResumed = seenAt !== null && this.coveredFrom <= seenAt && seenAt <= this.lastAt;
+    if (isResumed) this.replay(subscribed, seenAt);
+    return { since: this.lastAt, isResumed, close };
+  }
+
+  /** Ends all subscriptions. No further ones begin. */
+  close(): void {
+    this.isClosed = true;
+    this.stop();
+    for (const subscriber of [...this.subscribers]) {
+      this.subscribers.delete(subscriber);
+      subscriber.onClose();
+    }
+  }
+
+  /** Returns the number of subscribers. */
+  get size(): number {
+    return this.subscribers.size;
+  }
+
+  private leave(subscriber: Subscribed): void {
+    if (this.subscribers.delete(subscriber) && this.subscribers.size === 0)
+      this.lonelySince = this.parts.clock.now();
+  }
+
+  /** Begins to read the store: what it has now is known, and only what changes from now on is told. */
+  private async start(): Promise<void> {
+    if (this.timer !== null) return;
+    this.starting ??= this.learnPresent().finally(() => {
+      this.starting = null;
+    });
+    await this.starting;
+  }
+
+  private async learnPresent(): Promise<void> {
+    const { clock, usage } = this.parts;
+    const now = clock.now();
+    const open = await usage.listGenerations({
+      ...ANY_GENERATION,
+      outcome: "open",
+      before: null,
+      limit: FOUND_GENERATIONS,
+    });
+    this.followed.know(open.records);
+    this.followed.know(await usage.listStates(now - OVERLAP_MS, MAX_READ));
+    if (this.isClosed) return;
+    this.lastAt = Math.max(this.lastAt + 1, now);
+    this.coveredFrom = this.lastAt;
+    this.timer = clock.every(POLL_MS, () => this.tick());
+  }
+
+  private tick(): void {
+    const isLonely = this.subscribers.size === 0;
+    if (isLonely && this.parts.clock.now() - this.lonelySince >= LINGER_MS) this.stop();
+    else
+      this.polling ??= this.poll()
+        .then(this.parts.onSuccess, this.parts.onFailure)
+        .finally(() => {
+          this.polling = null;
+        });
+  }
+
+  private stop(): void {
+    this.timer?.cancel();
+    this.timer = null;
+    this.ring = [];
+    this.coveredFrom = Number.POSITIVE_INFINITY;
+    this.followed = new FollowedGenerations();
+  }
+
+  private async poll(): Promise<void> {
+    const { clock, usage, names: stores } = this.parts;
+    const now = clock.now();
+    const newest = await usage.listStates(now - OVERLAP_MS, MAX_READ);
+    const { ids, dropped } = this.followed.select(newest, FOUND_GENERATIONS);
+    if (ids.length === 0) return;
+    const found = await usage.findGenerations(ids);
+    const names = await findNames(stores, found);
+    if (this.timer === null) return;
+    const records = this.followed.learn(found);
+    if (dropped > 0) this.followed.know(newest);
+    this.followed.forgetBefore(now - OVERLAP_MS);
+    const entries = records.map((record) => ({
+      record,
+      json: JSON.stringify(presentGenerationLine(record, names)),
+    }));
+    if (entries.length > 0) this.tell(Math.max(this.lastAt + 1, now), entries, dropped);
+  }
+
+  private tell(at: number, entries: readonly FeedEntry[], dropped: number): void {
+    this.lastAt = at;
+    this.ring.push(...entries.map((entry) => ({ at, entry })));
+    const outdated = this.ring.splice(0, Math.max(0, this.ring.length - RING)).at(-1);
+    // What was left out of the batch cannot be sent again either.
+    if (outdated !== undefined) this.coveredFrom = Math.max(this.coveredFrom, outdated.at);
+    if (dropped > 0) this.coveredFrom = at;
+    for (const subscriber of this.subscribers) {
+      subscriber.dropped += dropped;
+      send(subscriber, at, entries);
+    }
+  }
+
+  private replay(subscriber: Subscribed, seenAt: number): void {
+    const missed = this.ring.filter(({ at }) => at > seenAt).map(({ entry }) => entry);
+    send(subscriber, this.lastAt, missed);
+  }
+}
+
+function send(subscriber: Subscribed, at: number, entries: readonly FeedEntry[]): void {
+  const matching = entries.filter(({ record }) => matchesFilter(record, subscriber.filter));
+  if (matching.length === 0) return;
+  const shown = matching.slice(-MAX_BATCH);
+  const dropped = subscriber.dropped + matching.length - shown.length;
+  const isTaken = subscriber.onBatch({ at, entries: shown, dropped });
+  subscriber.dropped = isTaken ? 0 : dropped + shown.length;
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { type FeedBatch, MAX_SUBSCRIBERS } from "../../core/usage/generation-feed.ts";
+import type { GenerationFilter } from "../../core/usage/generation-list.ts";
+import { ACCOUNT_READERS } from "../api/access.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { EventStream } from "../api/event-stream.ts";
+import { GENERATION_FILTER, readGenerationFilter } from "../api/generation-filter.ts";
+
+const { from: _from, to: _to, ...FILTER } = GENERATION_FILTER;
+
+/** How long a client waits before it connects again. Milliseconds. */
+const RETRY_MS = 2_000;
+
+/** `GET /api/admin/generations/stream`: generations that are new or have changed, as they come. */
+export const streamGenerations = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/generations/stream",
+  tag: "Usage",
+  summary: "Stream generations as they begin and end, as server-sent events",
+  access: ACCOUNT_READERS,
+  params: NOTHING,
+  query: z.strictObject(FILTER),
+  body: NOTHING,
+  response: NOTHING,
+  events:
+    "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID` what was missed is sent again, or an event `reset` says that the list must be read again.",
+  async handle({ query, principal, headers, deps, currentPrincipal }) {
+    const filter = readGenerationFilter(query, principal);
+    let close = (): void => {};
+    const stream = new EventStream({
+      clock: deps.clock,
+      unread: deps.generation.unread,
+      async mayContinue() {
+        const current = await currentPrincipal();
+        // What the principal may see may have changed, too.
+        return current !== null && isSame(readGenerationFilter(query, current), filter);
+      },
+      onEnd: () => close(),
+    });
+    try {
+      const subscriber = {
+        filter,
+        onBatch: (batch: FeedBatch) => stream.send(printBatch(batch)),
+        onClose: () => stream.end(),
+      };
+      const seen = headers.get("last-event-id");
+      const subscription = await deps.generationFeed.subscribe(subscriber, readSeen(seen));
+      if (subscription === null) return rejectExcess();
+      close = subscription.close;
+      const reset = seen !== null && !subscription.isResumed ? "event: reset\ndata: {}\n\n" : "";
+      // A block without data only sets the id from which the client continues.
+      stream.send(`retry: ${RETRY_MS}\nid: ${subscription.since}\n: connected\n\n${reset}`);
+      return stream.respond();
+    } catch (error) {
+      stream.end();
+      throw error;
+    }
+  },
+});
+
+function rejectExcess(): never {
+  return fail(
+    "unavailable",
+    `At most ${MAX_SUBSCRIBERS} streams of generations can be open at a gateway, and none while it stops. Close one, or try again later.`,
+  );
+}
+
+/** Returns the time of the batch that a client has seen last; null for none, and for an id that no batch has. */
+function readSeen(id: string | null): number | null {
+  return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : null;
+}
+
+function isSame(a: GenerationFilter, b: GenerationFilter): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function printBatch({ at, entries, dropped }: FeedBatch): string {
+  const lines = entries.map(({ json }) => json).join(",");
+  return `event: generations\nid: ${at}\ndata: {"data":[${lines}],"dropped":${dropped}}\n\n`;
+}
