@@ -16,6 +16,7 @@ import {
   type RangeOptions,
 } from "./generation-options.ts";
 import { addExamples, addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
+import { type TailOptions, tailRequests } from "./tail-requests.ts";
 import { withStores } from "./with-stores.ts";
 
 interface ListOptions extends FilterOptions, RangeOptions, JsonOption {
@@ -24,7 +25,7 @@ interface ListOptions extends FilterOptions, RangeOptions, JsonOption {
 
 /** `gateway requests`: the records of requests to models. */
 export function addRequestCommands(program: Command): void {
-  const requests = program.command("requests").description("List and show requests to models");
+  const requests = program.command("requests").description("List, show and follow requests to models");
   const list = requests
     .command("list")
     .description("List requests, newest first")
@@ -33,6 +34,14 @@ export function addRequestCommands(program: Command): void {
     "gateway requests list --outcome failed --provider openai",
     "gateway requests list --from 2027-01-31 --key key_01jd…",
   ]).action((options: ListOptions) => withStores((stores) => listRequests(stores, options)));
+  const tail = requests
+    .command("tail")
+    .description("Print requests as they end, until Ctrl-C")
+    .option("--count <number>", "Stop after this many requests", readLimit);
+  addExamples(addFilterOptions(tail).option("--json", "Print a line of JSON for each request"), [
+    "gateway requests tail --outcome failed",
+    "gateway requests tail --json | jq .model",
+  ]).action((options: TailOptions) => withStores((stores) => tailRequests(stores, options)));
   addJsonOption(
     requests
       .command("show")

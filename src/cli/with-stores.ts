@@ -7,12 +7,13 @@ import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 
-/** Opens the configured stores, runs a command on them, and prints what it returns. A gateway may be running on the same stores. */
+/** Opens the configured stores, runs a command on them, and prints what it returns, if that is not empty. A gateway may be running on the same stores. */
 export async function withStores(run: (stores: Stores, config: Config) => Promise<string>): Promise<void> {
   const config = loadConfig(process.env);
   const stores = await openStores(config, { clock: systemClock, random: createSystemRandom() });
   try {
-    console.log(await run(stores, config));
+    const output = await run(stores, config);
+    if (output !== "") console.log(output);
   } finally {
     await stores.close();
   }

@@ -1,0 +1,75 @@
+import type { Stores } from "../app/stores.ts";
+import { systemClock } from "../base/clock.ts";
+import { formatDollars } from "../base/money.ts";
+import { formatTime } from "../base/time.ts";
+import { type FeedBatch, type FeedEntry, GenerationFeed } from "../core/usage/generation-feed.ts";
+import type { UsageRecord } from "../core/usage/records.ts";
+import { type FilterOptions, filterOf } from "./generation-options.ts";
+import type { JsonOption } from "./read-options.ts";
+
+/** The options of `gateway requests tail`. */
+export interface TailOptions extends FilterOptions, JsonOption {
+  readonly count?: number;
+}
+
+/** How often the process looks whether it should go on, which keeps it running. Milliseconds. */
+const HOLD_MS = 60_000;
+
+/**
+ * Prints requests as they end, until the process is interrupted or `count` are printed. Reads the store, so that it shows the requests of
+ * all gateways on it. Rejects with a `StoreError`.
+ */
+export async function tailRequests(
+  { usage, keys, accounts }: Pick<Stores, "usage" | "keys" | "accounts">,
+  options: TailOptions,
+): Promise<string> {
+  const over = Promise.withResolvers<void>();
+  const feed = new GenerationFeed({
+    clock: systemClock,
+    usage,
+    names: { keys, accounts },
+    onSuccess() {},
+    onFailure: (error) => console.error(`The store cannot be read: ${String(error)}`),
+  });
+  let left = options.count ?? Number.POSITIVE_INFINITY;
+  const onBatch = ({ entries, dropped }: FeedBatch): boolean => {
+    if (dropped > 0) console.error(`${dropped} more requests are not shown.`);
+    const shown = entries.filter(({ record }) => isShown(record, options)).slice(0, left);
+    for (const entry of shown) console.log(options.json ? entry.json : printEntry(entry));
+    left -= shown.length;
+    if (left === 0) over.resolve();
+    return true;
+  };
+  const hold = setInterval(() => {}, HOLD_MS);
+  try {
+    await feed.subscribe({ filter: filterOf(options), onBatch, onClose() {} }, null);
+    console.error("Waiting for requests. Press Ctrl-C to stop.");
+    await over.promise;
+  } finally {
+    clearInterval(hold);
+    feed.close();
+  }
+  return "";
+}
+
+/** Requests that are still open are shown only if they are asked for. */
+function isShown({ outcome }: UsageRecord, options: TailOptions): boolean {
+  return outcome !== "open" || options.outcome === "open";
+}
+
+function printEntry({ record }: FeedEntry): string {
+  const { createdAt, finishedAt, firstTokenAt } = record;
+  const since = (ms: number | null) => (ms === null ? "-" : `${ms - createdAt} ms`);
+  return [
+    formatTime(createdAt).slice(0, 19),
+    record.outcome.padEnd(11),
+    record.model ?? record.requestedModel,
+    record.provider ?? "-",
+    `first token ${since(firstTokenAt)}`,
+    `total ${since(finishedAt)}`,
+    `${record.promptTokens}+${record.completionTokens} tokens`,
+    `${formatDollars(record.costNanodollars)} dollars`,
+    ...(record.error === null ? [] : [record.error]),
+    record.id,
+  ].join("  ");
+}
