@@ -4,6 +4,7 @@ import { endMissing } from "../core/catalog/expiry.ts";
 import { listProviderFormats } from "../core/catalog/list-formats.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import { addSamplingParameters } from "../core/catalog/sampling-parameters.ts";
+import type { TierRecord } from "../core/catalog/tier-records.ts";
 import { createServedModels, type ServedProvider } from "../core/deployments/served-models.ts";
 import type { Transport } from "../core/deployments/transport.ts";
 import type { UpstreamAddress, UpstreamCall } from "../core/deployments/upstream-address.ts";
@@ -24,10 +25,14 @@ export interface BuiltServing extends Serving {
 }
 
 /**
- * Joins the catalog with keys and base URLs of environment and configuration.
+ * Joins the catalog with keys and base URLs of environment and configuration, and with the stored tiers.
  * @throws ConfigError for a provider that cannot be called as configured.
  */
-export function buildServing(data: CatalogData, sources: ServingSources): BuiltServing {
+export function buildServing(
+  data: CatalogData,
+  sources: ServingSources,
+  stored: readonly TierRecord[] = [],
+): BuiltServing {
   const { config, clock } = sources;
   const notices: string[] = [];
   const rows = new Map(data.providers.map((record) => [record.slug, record]));
@@ -50,7 +55,7 @@ export function buildServing(data: CatalogData, sources: ServingSources): BuiltS
     providers,
   );
   const catalog = createCatalog({ source: data.source, providers, models });
-  const { tiers, notices: tierNotices } = loadTiers(config, catalog, hasSandbox);
+  const { tiers, notices: tierNotices } = loadTiers({ config, catalog, hasSandbox, stored });
   return {
     catalog,
     servedModels: createServedModels(models, served, clock.now()),
@@ -58,6 +63,17 @@ export function buildServing(data: CatalogData, sources: ServingSources): BuiltS
     notices: [...notices, ...tierNotices],
     overrideProblems: problems.map(({ path, message }) => `${spellPath(path)}: ${message}`),
   };
+}
+
+/** Returns the same with other stored tiers. */
+export function replaceTiers(
+  serving: BuiltServing,
+  config: Config,
+  stored: readonly TierRecord[],
+): BuiltServing {
+  const { catalog, servedModels } = serving;
+  const hasSandbox = servedModels.provider(SANDBOX_PROVIDER.slug) !== undefined;
+  return { ...serving, tiers: loadTiers({ config, catalog, hasSandbox, stored }).tiers };
 }
 
 /** Returns the row with the operator's contract with the provider in place of its public data policy. */

@@ -14,12 +14,12 @@ import { createUpstreams } from "./upstreams.ts";
 export async function loadKnownNames(
   config: Config,
   environment: Environment,
-  { catalog, clock }: Pick<Stores, "catalog" | "clock">,
+  { catalog, tiers, clock }: Pick<Stores, "catalog" | "tiers" | "clock">,
 ): Promise<KnownNames> {
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   try {
     const sources = { config, environment, clock, ...upstreams };
-    return (await openServing(sources, catalog, SILENT)).current();
+    return (await openServing(sources, { catalog, tiers }, SILENT)).current();
   } finally {
     upstreams.close();
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Catalog } from "../core/catalog/catalog.ts";
 import { isFreeId } from "../core/catalog/is-free-id.ts";
 import type { TierData, TierPick, TierRecord, TierRule } from "../core/catalog/tier-records.ts";
-import { createTiers, listCases, type Tiers } from "../core/catalog/tiers.ts";
+import { createTiers, listNamedModels, type Tiers } from "../core/catalog/tiers.ts";
 import { parseTiers } from "../core/catalog/validate-catalog.ts";
 import type { Config } from "./config-schema.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
@@ -27,28 +27,31 @@ export interface LoadedTiers {
   readonly notices: readonly string[];
 }
 
-/**
- * Loads the catalog's tiers and the configured ones, which take precedence. If the sandbox is on, its models are the last choice
- * of each tier, so that all of them answer.
- */
-export function loadTiers(config: Config, catalog: Catalog, hasSandbox: boolean): LoadedTiers {
-  const shipped = readTiers(SHIPPED_CATALOG_DIRECTORY);
-  const configured: readonly TierRecord[] = config.tiers ?? [];
-  const tiers = [...shipped.tiers, ...configured];
-  return {
-    tiers: createTiers({ ...shipped, tiers: hasSandbox ? tiers.map(appendSandbox) : tiers }),
-    notices: configured.flatMap((tier) => describeUnknown(tier, catalog)),
-  };
+/** What tiers are loaded from, besides the shipped ones. */
+export interface TierSources {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  /** If the sandbox is on, its models are the last choice of each tier, so that all of them answer. */
+  readonly hasSandbox: boolean;
+  /** The tiers in the stores. */
+  readonly stored: readonly TierRecord[];
 }
 
-/** Unknown models are no error, because a later catalog may have them. */
-function describeUnknown({ id, rule }: TierRecord, catalog: Catalog): string[] {
-  const named = rule.by === "free" ? rule.last : listCases(rule).flatMap(({ pick }) => pick.models);
-  const unknown = [...new Set(named)].filter((model) => catalog.find(model) === undefined);
-  if (unknown.length === 0) return [];
-  return [
-    `tiers: ${id} names models that the catalog does not have; they are skipped: ${unknown.join(", ")}`,
-  ];
+/** Loads the shipped tiers, the stored ones and the configured ones. Of several with the same id, the last one is in force. */
+export function loadTiers({ config, catalog, hasSandbox, stored }: TierSources): LoadedTiers {
+  const shipped = readTiers(SHIPPED_CATALOG_DIRECTORY);
+  const configured: readonly TierRecord[] = config.tiers ?? [];
+  const tiers = [...shipped.tiers, ...stored, ...configured];
+  return {
+    tiers: createTiers({ ...shipped, tiers: hasSandbox ? tiers.map(appendSandbox) : tiers }),
+    notices: configured.flatMap((tier) => {
+      // No error, because a later catalog may have them.
+      const unknown = listNamedModels(tier.rule).filter((id) => catalog.find(id) === undefined);
+      return unknown.length === 0
+        ? []
+        : `tiers: ${tier.id} names models that the catalog does not have; they are skipped: ${unknown.join(", ")}`;
+    }),
+  };
 }
 
 function appendSandbox(tier: TierRecord): TierRecord {

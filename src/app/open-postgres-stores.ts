@@ -21,6 +21,7 @@ import { PostgresProviderKeyStore } from "../storage/postgres/provider-key-store
 import { PostgresRetention } from "../storage/postgres/retention.ts";
 import { PostgresSettingsStore } from "../storage/postgres/settings-store.ts";
 import { PostgresStoredResponseStore } from "../storage/postgres/stored-response-store.ts";
+import { PostgresTierStore } from "../storage/postgres/tier-store.ts";
 import { PostgresUsageStore } from "../storage/postgres/usage-store.ts";
 import type { StoreConfig } from "./open-catalog-store.ts";
 import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
@@ -94,6 +95,7 @@ export async function openPostgresStores(
     retention: guardStore(new PostgresRetention(maintenance)),
     usage: guardStore(new PostgresUsageStore({ database, identity: () => identity })),
     settings: guardStore(new PostgresSettingsStore(database)),
+    tiers: guardStore(new PostgresTierStore(database, changes)),
     clock,
     random,
     ids: createIdSource(clock, random),

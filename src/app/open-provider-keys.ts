@@ -45,7 +45,7 @@ export async function openProviderKeys(
   return {
     stores,
     providerKeyStores: { store: stores.providerKeys, vault, cache, clock, ids: stores.ids },
-    serving: (await openServing(sources, stores.catalog, SILENT)).current(),
+    serving: (await openServing(sources, stores, SILENT)).current(),
     trying: { clock, timers: readTimers(config) },
     requireSameSealing: () => requireSameSealing(stores, masters),
     async close() {

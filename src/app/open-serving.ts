@@ -4,8 +4,10 @@ import { dateOf } from "../base/time.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import { findNextChange } from "../core/catalog/expiry.ts";
 import type { CatalogData } from "../core/catalog/records.ts";
+import type { TierRecord } from "../core/catalog/tier-records.ts";
+import type { TierStore } from "../core/catalog/tier-store.ts";
 import type { Serving } from "../core/generation/call.ts";
-import { type BuiltServing, buildServing } from "./build-serving.ts";
+import { type BuiltServing, buildServing, replaceTiers } from "./build-serving.ts";
 import { checkConfigNames } from "./check-config-names.ts";
 import { loadCatalog } from "./load-catalog.ts";
 import { ConfigError } from "./load-config.ts";
@@ -17,34 +19,52 @@ export interface ServingSource {
   /** Messages to the operator about the configuration. */
   readonly notices: readonly string[];
   /**
-   * Reloads the catalog if the stored one has changed, or if a day has begun on which prices change or models end. An invalid catalog
-   * is logged and changes nothing. Never throws.
+   * Reloads the catalog if the stored one has changed, or if a day has begun on which prices change or models end, and the stored tiers
+   * if they have changed. An invalid catalog is logged and changes nothing. Never throws.
    */
   refresh(): Promise<void>;
 }
 
+/** The stores that models and tiers are served from. */
+export interface ServingStores {
+  readonly catalog: CatalogStore;
+  readonly tiers: TierStore;
+}
+
 /**
- * Loads the catalog and joins it with the configuration.
+ * Loads the catalog and the stored tiers, and joins them with the configuration.
  * @throws ConfigError for an invalid configuration, an override that cannot be applied, and a policy with unknown names.
  */
 export async function openServing(
   sources: ServingSources,
-  store: CatalogStore,
+  stores: ServingStores,
   log: Log,
 ): Promise<ServingSource> {
-  const version = await store.readVersion();
-  const { data, problems } = await loadCatalog(store);
+  const version = await stores.catalog.readVersion();
+  const { data, problems } = await loadCatalog(stores.catalog);
   if (problems.length > 0) log.warn("the imported catalog is not used", { detail: problems.join("; ") });
-  const serving = buildServing(data, sources);
+  const tiers = await readTiers(stores.tiers);
+  const serving = buildServing(data, sources, tiers.stored);
   if (serving.overrideProblems.length > 0) throw new ConfigError(serving.overrideProblems.join("\n"));
   checkConfigNames(sources.config, serving);
-  return new StoredServing({ sources, store, log }, { data, serving, version });
+  return new StoredServing({ sources, stores, log }, { data, serving, version, tiers });
 }
 
 interface ServingDeps {
   readonly sources: ServingSources;
-  readonly store: CatalogStore;
+  readonly stores: ServingStores;
   readonly log: Log;
+}
+
+/** The stored tiers, and their revision before they were read. */
+interface ReadTiers {
+  readonly stored: readonly TierRecord[];
+  readonly revision: number;
+}
+
+async function readTiers(store: TierStore): Promise<ReadTiers> {
+  const revision = await store.tierRevision();
+  return { stored: (await store.listTiers()).map(({ tier }) => tier), revision };
 }
 
 interface ServingState {
@@ -52,6 +72,7 @@ interface ServingState {
   readonly serving: BuiltServing;
   /** The version of the stored catalog that was read last, also if it was invalid. */
   readonly version: string;
+  readonly tiers: ReadTiers;
 }
 
 class StoredServing implements ServingSource {
@@ -79,21 +100,34 @@ class StoredServing implements ServingSource {
   }
 
   private async refreshNow(): Promise<void> {
-    const { sources, store, log } = this.deps;
+    const { sources, stores, log } = this.deps;
     try {
-      const version = await store.readVersion();
+      const version = await stores.catalog.readVersion();
       if (version !== this.state.version) await this.reload(version);
       else if (this.nextChange !== null && dateOf(sources.clock.now()) >= this.nextChange)
         this.build(this.state.data);
     } catch (error) {
       log.warn("the catalog could not be refreshed; the current one stays in use", { detail: String(error) });
     }
+    try {
+      await this.refreshTiers();
+    } catch (error) {
+      log.warn("the stored tiers could not be read; the current ones stay in use", { detail: String(error) });
+    }
+  }
+
+  private async refreshTiers(): Promise<void> {
+    const { sources, stores } = this.deps;
+    if ((await stores.tiers.tierRevision()) === this.state.tiers.revision) return;
+    const tiers = await readTiers(stores.tiers);
+    const serving = replaceTiers(this.state.serving, sources.config, tiers.stored);
+    this.state = { ...this.state, tiers, serving };
   }
 
   private async reload(version: string): Promise<void> {
-    const { store, log } = this.deps;
+    const { stores, log } = this.deps;
     this.state = { ...this.state, version };
-    const { data, problems } = await loadCatalog(store);
+    const { data, problems } = await loadCatalog(stores.catalog);
     if (problems.length > 0) {
       log.warn("the imported catalog is not used; the current one stays in use", {
         detail: problems.join("; "),
@@ -108,7 +142,7 @@ class StoredServing implements ServingSource {
 
   private build(data: CatalogData): void {
     const { sources, log } = this.deps;
-    const serving = buildServing(data, sources);
+    const serving = buildServing(data, sources, this.state.tiers.stored);
     this.state = { ...this.state, data, serving };
     this.nextChange = nextChangeOf(serving);
     for (const problem of serving.overrideProblems)

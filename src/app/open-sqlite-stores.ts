@@ -19,6 +19,7 @@ import { repeatWhileBusy } from "../storage/sqlite/repeat-busy.ts";
 import { SqliteRetention } from "../storage/sqlite/retention.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
+import { SqliteTierStore } from "../storage/sqlite/tier-store.ts";
 import { SqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import type { StoreConfig } from "./open-catalog-store.ts";
 import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
@@ -47,6 +48,7 @@ export function openSqliteStores(
     retention: guard(new SqliteRetention(database)),
     usage,
     settings: guard(createSqliteSettingsStore(database)),
+    tiers: guard(new SqliteTierStore(database)),
     clock,
     random,
     ids: createIdSource(clock, random),

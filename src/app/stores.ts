@@ -6,6 +6,7 @@ import type { AccountStore } from "../core/accounts/account-store.ts";
 import type { KeyStores } from "../core/accounts/manage-keys.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
+import type { TierStore } from "../core/catalog/tier-store.ts";
 import type { ConsoleSessionStore } from "../core/console/console-session-store.ts";
 import type { PromptLogStore } from "../core/extensions/prompt-log/prompt-log-store.ts";
 import type { ChangeSource } from "../core/gateways/change-source.ts";
@@ -35,6 +36,7 @@ export interface Stores extends KeyStores {
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
+  readonly tiers: TierStore;
   readonly retention: UsageRetention;
   readonly usage: UsageStore & UsageReports & GenerationList;
   readonly gateways: GatewayRegistry;

@@ -52,6 +52,7 @@ import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies
 import { refreshInThread } from "./refresh-in-thread.ts";
 import { rejectIncompleteCopy } from "./reject-incomplete-copy.ts";
 import { journalDirOf, type Stores } from "./stores.ts";
+import { createTierManager } from "./tier-manager.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
 import { waitForDatabase } from "./wait-for-database.ts";
 
@@ -180,7 +181,7 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
     stores,
     gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
     journal: openFileJournal(journalDirOf(config.data_dir)),
-    serving: await openServing({ config, environment, clock, ...upstreams }, stores.catalog, log),
+    serving: await openServing({ config, environment, clock, ...upstreams }, stores, log),
     async release() {
       await stores.close();
       lock.release();
@@ -321,6 +322,7 @@ type ManagementDeps = Pick<
   | "gateways"
   | "storedResponses"
   | "catalogManager"
+  | "tierManager"
   | "providerKeyStores"
   | "consoleSessions"
   | "console"
@@ -350,6 +352,12 @@ function buildManagement(
     gateways: stores.gateways,
     storedResponses: stores.answers,
     catalogManager: buildCatalogManager(config, clock, { stores, serving, gatewayId }),
+    tierManager: createTierManager({
+      config,
+      clock,
+      store: stores.tiers,
+      onChanged: () => refreshServing({ stores, serving }),
+    }),
     providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
     credits: { store: stores.ledger, ledger, clock, ids },
     usage: stores.usage,
@@ -371,14 +379,17 @@ function buildCatalogManager(
     store: stores.catalog,
     leases: stores.leases,
     owner: gatewayId,
-    async onChanged() {
-      // If that fails, the next regular reading finds the change.
-      await stores.changes.read().catch(() => {});
-      await serving.refresh();
-    },
+    onChanged: () => refreshServing({ stores, serving }),
     runRefresh: (job) =>
       refreshInThread({ config: { data_dir: config.data_dir, database: config.database }, job }, clock),
   });
+}
+
+/** Serves what this process has just stored. */
+async function refreshServing({ stores, serving }: Pick<Resources, "stores" | "serving">): Promise<void> {
+  // If that fails, the next regular reading finds the change.
+  await stores.changes.read().catch(() => {});
+  await serving.refresh();
 }
 
 /** The parts of `HttpDeps` that receive requests. */

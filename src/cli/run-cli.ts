@@ -19,6 +19,7 @@ import { addSecretsCommands } from "./secrets-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
 import { addStartCommand } from "./start-command.ts";
 import { addStorageCommands } from "./storage-commands.ts";
+import { addTierCommands } from "./tier-commands.ts";
 import { addUsageCommand } from "./usage-command.ts";
 
 /** Runs the `gateway` command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
@@ -46,6 +47,7 @@ function addCommands(program: Command): void {
   addConfigCommands(program);
   addMigrateCommand(program);
   addCatalogCommands(program);
+  addTierCommands(program);
   addGatewayCommands(program);
   addStorageCommands(program);
   program.commandsGroup("Accounts and keys:");

@@ -23,6 +23,8 @@ interface Scene {
   readonly providerKey: string;
   readonly generation: string;
   readonly session: string;
+  /** A file with a tier. */
+  readonly tierFile: string;
   /** Held price changes. */
   readonly changes: readonly [approved: string, rejected: string];
 }
@@ -118,6 +120,10 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/console/playground-key": [],
   "GET /api/admin/sessions": [() => ["sessions", "list"]],
   "DELETE /api/admin/sessions/:id": [({ session }) => ["sessions", "end", session]],
+  "GET /api/admin/tiers": [() => ["tiers", "list"]],
+  "PUT /api/admin/tiers/:id": [({ tierFile }) => ["tiers", "set", "gateway-auto/fast", "--file", tierFile]],
+  "GET /api/admin/tiers/:id": [() => ["tiers", "show", "gateway-auto/fast"]],
+  "DELETE /api/admin/tiers/:id": [() => ["tiers", "delete", "gateway-auto/fast"]],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
@@ -150,6 +156,7 @@ beforeAll(async () => {
   process.env["GATEWAY_DATA_DIR"] = dataDir;
   Object.assign(process.env, await databaseVariables(dataDir));
   process.env["GATEWAY_SECRETS_KEY"] = MASTER_KEY;
+  writeFileSync(join(dataDir, "tier.yaml"), "name: Fast\nrule: {by: free}\n");
   const configFile = join(dataDir, "gateway.yaml");
   writeFileSync(configFile, JSON.stringify({ catalog: { source: source.url } }));
   process.env["GATEWAY_CONFIG"] = configFile;
@@ -166,6 +173,7 @@ beforeAll(async () => {
     providerKey: "pkey_1",
     generation: "gen_1",
     session: "sess_1",
+    tierFile: join(dataDir, "tier.yaml"),
     changes: [waiting[0].id, waiting[1].id],
   };
   await seed(user, scene.key);
@@ -338,7 +346,13 @@ describe("every command", () => {
       "catalog reject",
     ])
       expect(actions).toContain(`gateway ${action}`);
-    for (const action of ["provider-keys update", "provider-keys remove", "members remove", "orgs close"])
+    for (const action of [
+      "provider-keys update",
+      "provider-keys remove",
+      "members remove",
+      "tiers set",
+      "tiers delete",
+    ])
       expect(actions).toContain(`gateway ${action}`);
     expect(await runJson(["audit", "verify", "--json"])).toMatchObject({
       data: { holds: true, broken_at: null },
@@ -362,6 +376,7 @@ const PLACEHOLDERS: Scene = {
   providerKey: "<key>",
   generation: "<generation>",
   session: "<session>",
+  tierFile: "<file>",
   changes: ["<change>", "<other change>"],
 };
 
@@ -369,5 +384,6 @@ const PLACEHOLDERS: Scene = {
 function isOnce([group, word]: readonly string[]): boolean {
   if (group === "catalog") return word === "approve" || word === "reject";
   if (group === "sessions") return word === "end";
+  if (group === "tiers") return word === "delete";
   return word === "remove" && (group === "members" || group === "provider-keys");
 }

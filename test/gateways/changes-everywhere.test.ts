@@ -92,6 +92,29 @@ describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
         await obeys("the policy at the other gateway", async () => (await statusAt(a, key)) === 403);
       });
 
+      test("a tier that is stored, changed and deleted at one gateway is the same at the other within a second", async () => {
+        const { key } = b;
+        const ask = { ...CHAT, model: "gateway-auto/ours" };
+        const store = (models: readonly string[]) =>
+          ofOperator(a, "PUT", "/tiers/ours", {
+            name: "Ours",
+            rule: { by: "balance", paid: { models }, else: { models } },
+          });
+        expect(await statusAt(b, key, ask)).toBe(400);
+        expect((await store(["acme/model"])).status).toBe(200);
+        expect(await statusAt(a, a.key, ask)).toBe(200);
+        await obeys("the tier at the other gateway", async () => (await statusAt(b, key, ask)) === 200);
+        expect((await store(["acme/none"])).status).toBe(200);
+        await obeys(
+          "the changed tier at the other gateway",
+          async () => (await statusAt(b, key, ask)) === 400,
+        );
+        expect((await store(["acme/model"])).status).toBe(200);
+        await obeys("the tier at the other gateway again", async () => (await statusAt(b, key, ask)) === 200);
+        expect((await ofOperator(a, "DELETE", "/tiers/ours")).status).toBe(200);
+        await obeys("the deletion at the other gateway", async () => (await statusAt(b, key, ask)) === 400);
+      });
+
       test("models and prices that one gateway has refreshed are served by the other within a second", async () => {
         const listAt = async (gateway: TestGateway) => {
           const response = await fetch(`${gateway.base}/models`);

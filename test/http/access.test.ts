@@ -259,6 +259,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/sessions": { path: () => "/sessions", status: managementOnly(200) },
   "DELETE /api/admin/sessions/:id": { path: () => "/sessions/sess_none", status: managementOnly(404) },
+  "GET /api/admin/tiers": { path: () => "/tiers", status: operatorOnly(200) },
+  "PUT /api/admin/tiers/:id": {
+    path: () => "/tiers/fast",
+    body: () => ({ name: "Fast", rule: { by: "free" } }),
+    status: operatorOnly(200),
+  },
+  "GET /api/admin/tiers/:id": { path: () => "/tiers/free", status: operatorOnly(200) },
+  // No tier with this id is stored.
+  "DELETE /api/admin/tiers/:id": { path: () => "/tiers/none", status: operatorOnly(404) },
   "GET /api/admin/settings": { path: () => "/settings", status: operatorOnly(200) },
   "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
   // The configured source does not exist.

@@ -25,6 +25,7 @@ import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-st
 import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
+import { SqliteTierStore } from "../../src/storage/sqlite/tier-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import {
@@ -86,6 +87,7 @@ export function openPlainStores({
     retention: new SqliteRetention(database),
     usage,
     settings: createSqliteSettingsStore(database),
+    tiers: new SqliteTierStore(database),
     clock,
     random,
     ids: createIdSource(clock, random),

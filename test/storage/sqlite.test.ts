@@ -9,6 +9,7 @@ import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-st
 import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
+import { SqliteTierStore } from "../../src/storage/sqlite/tier-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
@@ -23,6 +24,7 @@ import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testRetention } from "./contracts/retention.ts";
 import { testSettingsStore } from "./contracts/settings-store.ts";
 import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
+import { testTierStore } from "./contracts/tier-store.ts";
 import { testUsageStore } from "./contracts/usage-store.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
@@ -33,6 +35,10 @@ describe("SQLite", () => {
   testProviderKeyStore(() => new SqliteProviderKeyStore(connect()));
   testPromptLogStore(() => new SqlitePromptLogStore(connect()));
   testSettingsStore(() => createSqliteSettingsStore(connect()));
+  testTierStore(() => {
+    const database = connect();
+    return { tiers: new SqliteTierStore(database), settings: createSqliteSettingsStore(database) };
+  });
   testUsageStore(() => new SqliteUsageStore(connect()));
   testGenerationList(() => new SqliteUsageStore(connect()));
   const connectStores = () => {

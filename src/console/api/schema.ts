@@ -742,6 +742,120 @@ export interface Schemas {
     is_secret: boolean;
     description: string;
   };
+  Tier: {
+    id: string;
+    name: string;
+    description: string;
+    released?: string;
+    rule:
+      | {
+          by: "header";
+          header: string;
+          cases: {
+            values: string[];
+            pick: {
+              models: string[];
+              reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+              verbosity?: "low" | "medium" | "high";
+            };
+          }[];
+          else: {
+            models: string[];
+            reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+            verbosity?: "low" | "medium" | "high";
+          };
+        }
+      | {
+          by: "api";
+          cases: Record<
+            string,
+            {
+              models: string[];
+              reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+              verbosity?: "low" | "medium" | "high";
+            }
+          >;
+          else: {
+            models: string[];
+            reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+            verbosity?: "low" | "medium" | "high";
+          };
+        }
+      | {
+          by: "balance";
+          paid: {
+            models: string[];
+            reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+            verbosity?: "low" | "medium" | "high";
+          };
+          else: {
+            models: string[];
+            reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+            verbosity?: "low" | "medium" | "high";
+          };
+        }
+      | { by: "free"; except: string[]; last: string[] };
+    source: "catalog" | "database" | "file";
+    file: string | null;
+    line: number | null;
+    updated_at: string | null;
+    replaces: ("catalog" | "database" | "file")[];
+    resolves_to: { when: string; models: string[] }[];
+    unknown_models: string[];
+  };
+  TierInput: {
+    name: string;
+    description?: string;
+    released?: string;
+    rule:
+      | {
+          by: "header";
+          header: string;
+          cases: {
+            values: string[];
+            pick: {
+              models: string[];
+              reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+              verbosity?: "low" | "medium" | "high";
+            };
+          }[];
+          else: {
+            models: string[];
+            reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+            verbosity?: "low" | "medium" | "high";
+          };
+        }
+      | {
+          by: "api";
+          cases: Record<
+            string,
+            {
+              models: string[];
+              reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+              verbosity?: "low" | "medium" | "high";
+            }
+          >;
+          else: {
+            models: string[];
+            reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+            verbosity?: "low" | "medium" | "high";
+          };
+        }
+      | {
+          by: "balance";
+          paid: {
+            models: string[];
+            reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+            verbosity?: "low" | "medium" | "high";
+          };
+          else: {
+            models: string[];
+            reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+            verbosity?: "low" | "medium" | "high";
+          };
+        }
+      | { by: "free"; except?: string[]; last?: string[] };
+  };
   Tool: {
     type?: string | null;
     function?: { name: string; description?: string | null; parameters?: Record<string, unknown> | null };
@@ -812,6 +926,12 @@ export interface Operations {
     query: object;
     body: null;
     response: { data: { id: string; ended: true } };
+  };
+  "DELETE /api/admin/tiers/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: { id: string; deleted: true } };
   };
   "DELETE /api/console/session": {
     params: object;
@@ -932,6 +1052,20 @@ export interface Operations {
       buckets: { at: string; completed: number; failed: number; cancelled: number; open: number }[];
     };
   };
+  "GET /api/admin/generations/stream": {
+    params: object;
+    query: {
+      account_id?: string;
+      key_id?: string;
+      user_id?: string;
+      model?: string;
+      provider?: string;
+      outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
+      error_type?: string;
+    };
+    body: null;
+    response: unknown;
+  };
   "GET /api/admin/generations/{id}": {
     params: { id: string };
     query: object;
@@ -1016,6 +1150,18 @@ export interface Operations {
     query: object;
     body: null;
     response: { data: Schemas["Setting"][] };
+  };
+  "GET /api/admin/tiers": {
+    params: object;
+    query: object;
+    body: null;
+    response: { data: Schemas["Tier"][] };
+  };
+  "GET /api/admin/tiers/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["Tier"] };
   };
   "GET /api/admin/usage": {
     params: object;
@@ -1445,5 +1591,11 @@ export interface Operations {
     query: object;
     body: { role: "owner" | "admin" | "billing" | "member"; daily_limit?: number | null };
     response: { data: Schemas["Member"] };
+  };
+  "PUT /api/admin/tiers/{id}": {
+    params: { id: string };
+    query: object;
+    body: Schemas["TierInput"];
+    response: { data: Schemas["Tier"] };
   };
 }

@@ -50,7 +50,7 @@ const rule = z.discriminatedUnion("by", [
 ]);
 
 /** The schema of a tier in `catalog/tiers.json` and under `tiers` of the configuration. */
-const tierSchema = z.strictObject({
+export const tierSchema = z.strictObject({
   id: z
     .string()
     .regex(
@@ -66,10 +66,13 @@ const tierSchema = z.strictObject({
   ),
 });
 
+/** The most tiers in one list, and in the stores. */
+export const MAX_TIERS = 100;
+
 /** The schema of a list of tiers with unique ids. */
 export const tiersSchema = z
   .array(tierSchema)
-  .max(MAX_VALUES)
+  .max(MAX_TIERS)
   .superRefine((tiers, { addIssue }) => {
     for (const [index, { id }] of tiers.entries()) {
       if (tiers.findIndex((other) => other.id === id) < index)

@@ -61,6 +61,12 @@ export function listCases(rule: TierRule): readonly TierCase[] {
   }
 }
 
+/** Lists the ids of the models that a rule names, each once. */
+export function listNamedModels(rule: TierRule): readonly string[] {
+  const named = rule.by === "free" ? rule.last : listCases(rule).flatMap(({ pick }) => pick.models);
+  return [...new Set(named)];
+}
+
 /** Whether a tier of free models chooses among models that include this one: a free chat model that the tier does not exclude. */
 export function isFreeChoice(rule: Extract<TierRule, { by: "free" }>, model: ModelRecord): boolean {
   return (

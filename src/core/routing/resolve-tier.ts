@@ -1,7 +1,7 @@
 import type { ClientApi, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
 import type { ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { TierApi, TierPick, TierRule } from "../catalog/tier-records.ts";
-import { isFreeChoice, type Tiers } from "../catalog/tiers.ts";
+import { isFreeChoice, listCases, type Tiers } from "../catalog/tiers.ts";
 import { rankByAffinity } from "./rank-by-affinity.ts";
 
 /** The facts of a request and its caller by which a tier chooses. Functions are called only if needed. */
@@ -27,20 +27,29 @@ export interface ResolvedTier {
 
 /** Resolves a tier for a request. Pure: does not check whether the models are served, allowed or capable. */
 export function resolveTier(rule: TierRule, facts: TierFacts, tiers: Tiers): ResolvedTier {
+  if (rule.by !== "free") return usePick(choosePick(rule, facts), tiers);
+  const ids = facts.freeModels().flatMap((model) => (isFreeChoice(rule, model) ? model.id : []));
+  return { models: [...rankByAffinity(facts.session(), ids), ...rule.last], overrides: null };
+}
+
+/** Returns which case of a tier applies to a request, as model lists name it in `resolves_to`. */
+export function nameCase(rule: TierRule, facts: TierFacts): string {
+  if (rule.by === "free") return "by session";
+  const pick = choosePick(rule, facts);
+  return listCases(rule).find((one) => one.pick === pick)?.when ?? "else";
+}
+
+function choosePick(rule: Exclude<TierRule, { by: "free" }>, facts: TierFacts): TierPick {
   switch (rule.by) {
     case "header": {
       const value = facts.readHeader(rule.header)?.trim().toLowerCase() ?? "";
       const found = rule.cases.find(({ values }) => values.some((listed) => listed.toLowerCase() === value));
-      return usePick(found?.pick ?? rule.else, tiers);
+      return found?.pick ?? rule.else;
     }
     case "api":
-      return usePick(rule.cases[facts.api as TierApi] ?? rule.else, tiers);
+      return rule.cases[facts.api as TierApi] ?? rule.else;
     case "balance":
-      return usePick(facts.hasCredits() ? rule.paid : rule.else, tiers);
-    case "free": {
-      const ids = facts.freeModels().flatMap((model) => (isFreeChoice(rule, model) ? model.id : []));
-      return { models: [...rankByAffinity(facts.session(), ids), ...rule.last], overrides: null };
-    }
+      return facts.hasCredits() ? rule.paid : rule.else;
   }
 }
 

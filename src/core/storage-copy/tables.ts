@@ -129,6 +129,7 @@ export const OWN_SETTINGS: readonly string[] = [
   "key_revision",
   "provider_key_revision",
   "storage_copy",
+  "tier_revision",
 ];
 
 /** The setting that contains the progress of a copy into the store, until the copy is complete. */

@@ -65,6 +65,8 @@ export interface Endpoint<
   readonly csv?: true;
   /** A read of sensitive data: like a change, it has an entry in the audit log before the response is sent. */
   readonly audited?: true;
+  /** A `POST` that only reads, with more input than a query can have: no audit entry and no `Idempotency-Key`. */
+  readonly changesNothing?: true;
   /** The response contains a secret, so it is not stored for a repeated request with the same Idempotency-Key. */
   readonly respondsWithSecret?: true;
   handle(
@@ -98,7 +100,7 @@ export function serveEndpoint(endpoint: Endpoint): Handler {
     if (endpoint.access.kind === "sign_in")
       return respond(endpoint, await endpoint.handle(input as HandlerInput));
     if (!isAudited(input)) throw new Error(`${endpoint.path} admits anonymous callers`);
-    if (endpoint.method === "GET" && !endpoint.audited)
+    if ((endpoint.method === "GET" || endpoint.changesNothing === true) && !endpoint.audited)
       return respond(endpoint, await endpoint.handle(input as HandlerInput));
     const name = endpoint.method === "POST" ? request.headers.get("idempotency-key") : null;
     return name === null ? change(endpoint, input, details) : changeOnce(endpoint, input, { name, details });

@@ -9,6 +9,7 @@ import type { KeyStores } from "../../core/accounts/manage-keys.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { CatalogManager } from "../../core/catalog/catalog-manager.ts";
+import type { TierManager } from "../../core/catalog/tier-manager.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
 import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
@@ -46,6 +47,7 @@ export interface HttpDeps {
   readonly gateways: Pick<GatewayRegistry, "list">;
   readonly storedResponses: StoredResponseStore;
   readonly catalogManager: CatalogManager;
+  readonly tierManager: TierManager;
   readonly providerKeyStores: ProviderKeyStores;
   readonly generation: GenerationDeps;
   readonly credits: Credits;

@@ -8,6 +8,7 @@ import { GATEWAY_BASE, ORGANIZATION_HEADER } from "./shared-parts.ts";
 /** Returns the operation of a management or self-service endpoint. */
 export function endpointOperation(endpoint: Endpoint): Operation {
   const { method, path, tag, summary, access } = endpoint;
+  const takesIdempotencyKey = isRepeatable(endpoint);
   return {
     method,
     path: endpoint.everyPrefix ? GATEWAY_BASE + path : path,
@@ -19,11 +20,16 @@ export function endpointOperation(endpoint: Endpoint): Operation {
     headers: headersOf(endpoint),
     body: unlessNothing(endpoint.body),
     responses: responsesOf(endpoint),
-    responseHeaders: method === "POST" && access.kind !== "sign_in" ? ["idempotent-replayed"] : [],
+    responseHeaders: takesIdempotencyKey ? ["idempotent-replayed"] : [],
     errors: errorsOf(endpoint),
     errorSchema: ErrorBody,
-    takesIdempotencyKey: method === "POST" && access.kind !== "sign_in",
+    takesIdempotencyKey,
   };
+}
+
+/** Returns whether a request to an endpoint is made once if it is repeated with the same `Idempotency-Key`. */
+function isRepeatable({ method, access, changesNothing }: Endpoint): boolean {
+  return method === "POST" && access.kind !== "sign_in" && changesNothing !== true;
 }
 
 /** Returns null for a schema without fields. */
@@ -57,7 +63,8 @@ function responsesOf({
 }
 
 /** Returns the errors of an endpoint, which follow from its input and access (docs/api/errors.md). */
-function errorsOf({ method, access, params, query, body, errors = [] }: Endpoint): readonly ErrorCode[] {
+function errorsOf(endpoint: Endpoint): readonly ErrorCode[] {
+  const { method, access, params, query, body, errors = [] } = endpoint;
   const takesBody = body !== NOTHING;
   const takesAny = takesBody || [params, query].some((schema) => schema !== NOTHING);
   const isAboutAccount = access.kind === "account" || access.kind === "signed";
@@ -66,11 +73,11 @@ function errorsOf({ method, access, params, query, body, errors = [] }: Endpoint
     "authentication",
     ...(access.kind === "signed" ? [] : (["permission_denied"] as const)),
     ...(isAboutAccount || params !== NOTHING ? (["not_found"] as const) : []),
-    ...(method === "GET" ? [] : (["conflict"] as const)),
+    ...(method === "GET" || endpoint.changesNothing ? [] : (["conflict"] as const)),
     ...(takesBody || access.kind === "signed"
       ? (["client_timeout", "payload_too_large", "unsupported_media_type"] as const)
       : []),
-    ...(method === "POST" ? (["rate_limit_exceeded"] as const) : []),
+    ...(isRepeatable(endpoint) ? (["rate_limit_exceeded"] as const) : []),
     "internal",
     ...errors,
     "unavailable",

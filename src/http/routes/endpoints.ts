@@ -32,6 +32,7 @@ import {
 } from "./admin-provider-keys.ts";
 import { deleteAdminSession, listSessions } from "./admin-sessions.ts";
 import { listSettings } from "./admin-settings.ts";
+import { deleteTier, getTier, listTiers, putTier } from "./admin-tiers.ts";
 import { getUsage } from "./admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
 import { deleteSession, getSession, postSession } from "./console-session.ts";
@@ -98,6 +99,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteAdminSession,
   listSettings,
   postPlaygroundKey,
+  listTiers,
+  getTier,
+  putTier,
+  deleteTier,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */

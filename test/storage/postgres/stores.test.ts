@@ -11,6 +11,7 @@ import { PostgresPromptLogStore } from "../../../src/storage/postgres/prompt-log
 import { PostgresProviderKeyStore } from "../../../src/storage/postgres/provider-key-store.ts";
 import { PostgresSettingsStore } from "../../../src/storage/postgres/settings-store.ts";
 import { PostgresStoredResponseStore } from "../../../src/storage/postgres/stored-response-store.ts";
+import { PostgresTierStore } from "../../../src/storage/postgres/tier-store.ts";
 import { POSTGRES_BIN } from "../../support/postgres.ts";
 import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
@@ -22,6 +23,7 @@ import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
+import { testTierStore } from "../contracts/tier-store.ts";
 import { usePostgres } from "./databases.ts";
 
 describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
@@ -31,6 +33,10 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
   testProviderKeyStore(() => new PostgresProviderKeyStore(connect()));
   testPromptLogStore(() => new PostgresPromptLogStore(connect()));
   testSettingsStore(() => new PostgresSettingsStore(connect()));
+  testTierStore(() => {
+    const database = connect();
+    return { tiers: new PostgresTierStore(database), settings: new PostgresSettingsStore(database) };
+  });
   testAuditStore(() => new PostgresAuditStore(connect()));
   testConsoleSessionStore(() => {
     const database = connect();
