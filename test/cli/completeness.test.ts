@@ -124,6 +124,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "PUT /api/admin/tiers/:id": [({ tierFile }) => ["tiers", "set", "gateway-auto/fast", "--file", tierFile]],
   "GET /api/admin/tiers/:id": [() => ["tiers", "show", "gateway-auto/fast"]],
   "DELETE /api/admin/tiers/:id": [() => ["tiers", "delete", "gateway-auto/fast"]],
+  // Depends on the health that a running gateway has measured.
+  "POST /api/admin/route/explain": [],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],

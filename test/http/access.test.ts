@@ -268,6 +268,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/tiers/:id": { path: () => "/tiers/free", status: operatorOnly(200) },
   // No tier with this id is stored.
   "DELETE /api/admin/tiers/:id": { path: () => "/tiers/none", status: operatorOnly(404) },
+  "POST /api/admin/route/explain": {
+    path: () => "/route/explain",
+    body: () => ({ request: { model: "sandbox/echo", messages: [{ role: "user", content: "Hi" }] } }),
+    status: callerAccount(200, 200),
+  },
   "GET /api/admin/settings": { path: () => "/settings", status: operatorOnly(200) },
   "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
   // The configured source does not exist.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { z } from "zod";
+import { RouteExplanation } from "../../src/http/api/route-explanation.ts";
 import { writeCurlExample } from "../../src/http/docs-page/curl-example.ts";
 import { describeApi } from "../../src/http/openapi/describe-api.ts";
 import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "../../src/http/openapi/errors.ts";
@@ -7,7 +8,6 @@ import { ChatChunk } from "../../src/http/openapi/inference-schemas.ts";
 import { Model, ModelEndpoints } from "../../src/http/openapi/list-schemas.ts";
 import type { Operation } from "../../src/http/openapi/operation.ts";
 import { OPERATIONS } from "../../src/http/openapi/operations.ts";
-import { RouteExplanation } from "../../src/http/openapi/route-schemas.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";

@@ -3,6 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import packageJson from "../../package.json" with { type: "json" };
 import { describeApi } from "../../src/http/openapi/describe-api.ts";
 import type { OperationObject } from "../../src/http/openapi/document.ts";
+import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/server/route-table.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
@@ -10,6 +11,11 @@ const DOCUMENT = describeApi();
 
 /** Routes that are documented under another name. */
 const ALIASES = new Set(["GET /api/gateway/", "POST /api/gateway/fim/completions"]);
+
+/** Requests that change nothing, with more input than a query can have. */
+const READING_POSTS = new Set(
+  ENDPOINTS.filter(({ changesNothing }) => changesNothing).map(({ method, path }) => `${method} ${path}`),
+);
 
 /** Returns every method and path in the notation of the document, for one prefix. */
 function listRoutes(): string[] {
@@ -93,7 +99,7 @@ describe("the OpenAPI document", () => {
       const names = operation.parameters.map((one) => ("name" in one ? one.name : one.$ref));
       expect([route, names.includes("#/components/parameters/IdempotencyKey")]).toEqual([
         route,
-        route.startsWith("POST"),
+        route.startsWith("POST") && !READING_POSTS.has(route),
       ]);
       expect([route, names.includes("limit")]).toEqual([route, names.includes("after")]);
       expect([route, ...Object.keys(operation.responses)]).toEqual(

@@ -732,6 +732,38 @@ export interface Schemas {
     warnings: { field: string; message: string }[];
     error: { type: Schemas["ErrorType"]; message: string } | null;
   };
+  RouteExplanationOfAccount: {
+    requested_model: string;
+    prompt_tokens: number;
+    candidates: {
+      would_be_asked: boolean;
+      provider: string;
+      model: string;
+      upstream_model: string;
+      upstream_format: string | null;
+      is_byok: boolean;
+      reason: Schemas["CandidateReason"];
+      estimated_cost: number;
+      health: {
+        circuit: "closed" | "open" | "half_open";
+        success: number;
+        latency_ms: number | null;
+        tokens_per_second: number | null;
+      };
+    }[];
+    left_out: {
+      provider: string;
+      model: string;
+      is_byok?: boolean;
+      reason: Schemas["ExclusionReason"];
+      about?: string;
+      retry_after?: number;
+    }[];
+    warm_until: string | null;
+    warnings: { field: string; message: string }[];
+    error: { type: Schemas["ErrorType"]; message: string } | null;
+    tier: { id: string; when: string; models: string[] } | null;
+  };
   Setting: {
     name: string;
     value: unknown;
@@ -1500,6 +1532,72 @@ export interface Operations {
       owner?: string;
     };
     response: { data: Schemas["Organization"] };
+  };
+  "POST /api/admin/route/explain": {
+    params: object;
+    query: object;
+    body: {
+      api?: "chat.completions" | "responses" | "messages" | "fim" | "embeddings";
+      key_id?: string;
+      account_id?: string;
+      headers?: Record<string, string>;
+      tier?: {
+        id: string;
+        name: string;
+        description?: string;
+        released?: string;
+        rule:
+          | {
+              by: "header";
+              header: string;
+              cases: {
+                values: string[];
+                pick: {
+                  models: string[];
+                  reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                  verbosity?: "low" | "medium" | "high";
+                };
+              }[];
+              else: {
+                models: string[];
+                reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                verbosity?: "low" | "medium" | "high";
+              };
+            }
+          | {
+              by: "api";
+              cases: Record<
+                string,
+                {
+                  models: string[];
+                  reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                  verbosity?: "low" | "medium" | "high";
+                }
+              >;
+              else: {
+                models: string[];
+                reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                verbosity?: "low" | "medium" | "high";
+              };
+            }
+          | {
+              by: "balance";
+              paid: {
+                models: string[];
+                reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                verbosity?: "low" | "medium" | "high";
+              };
+              else: {
+                models: string[];
+                reasoning?: "enabled" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                verbosity?: "low" | "medium" | "high";
+              };
+            }
+          | { by: "free"; except?: string[]; last?: string[] };
+      };
+      request: Record<string, unknown>;
+    };
+    response: { data: Schemas["RouteExplanationOfAccount"] };
   };
   "POST /api/admin/users": {
     params: object;

@@ -1,10 +1,6 @@
 import { z } from "zod";
 import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
-
-const CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
-
-/** The error types of the API. */
-export const ErrorType = z.enum(CODES).meta({ id: "ErrorType", description: "Type of the error." });
+import { ErrorType } from "../api/error-type.ts";
 
 /** The error body of every API without a format of its own (`renderError`). */
 export const ErrorBody = z
@@ -81,7 +77,7 @@ export interface StatusErrors {
 export function describeErrors(codes: readonly ErrorCode[]): readonly StatusErrors[] {
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
   return statuses.map((status) => {
-    const same = CODES.filter((code) => ERROR_STATUS[code] === status && codes.includes(code));
+    const same = ErrorType.options.filter((code) => ERROR_STATUS[code] === status && codes.includes(code));
     const description = `${same.map((code) => `\`${code}\`: ${MEANINGS[code]}`).join("; ")}.`;
     return { status, codes: same, description };
   });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
+import { RouteExplanation } from "../api/route-explanation.ts";
 import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "./errors.ts";
 import {
   ChatChunk,
@@ -16,7 +17,7 @@ import {
   ResponsesResponse,
 } from "./inference-schemas.ts";
 import type { Operation, RequestHeader, SuccessResponse } from "./operation.ts";
-import { ExplainBody, ExplainQuery, RouteExplanation } from "./route-schemas.ts";
+import { ExplainBody, ExplainQuery } from "./route-schemas.ts";
 import { GATEWAY_BASE, MODE_HEADER, ORGANIZATION_HEADER, SESSION_HEADER } from "./shared-parts.ts";
 
 const ERRORS: readonly ErrorCode[] = [

@@ -1,7 +1,5 @@
 import { z } from "zod";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
-import { CandidateReasons, ExclusionReasons } from "../api/plan-view.ts";
-import { ErrorType } from "./errors.ts";
 import {
   ChatRequest,
   EmbeddingsRequest,
@@ -33,68 +31,3 @@ export const ExplainBody = z.union(Object.values(APIS) as [z.ZodType, z.ZodType,
   description: "A request of the client API.",
   examples: [{ model: EXAMPLE_MODEL, messages: HELLO }],
 });
-
-const deployment = { provider: z.string().describe("Slug of the provider."), model: z.string() };
-
-/** The response of `POST route/explain` (`explainRoute`). */
-export const RouteExplanation = z
-  .object({
-    requested_model: z.string(),
-    prompt_tokens: z.int().min(0).describe("Estimated number of prompt tokens."),
-    candidates: z
-      .array(
-        z.object({
-          would_be_asked: z.boolean().describe("Whether the candidate is within `limits.attempts`."),
-          ...deployment,
-          upstream_model: z.string().describe("Name of the model at the provider."),
-          upstream_format: z
-            .string()
-            .nullable()
-            .describe(
-              "Wire format of the request to the provider. `null` for a candidate beyond `limits.attempts`.",
-            ),
-          is_byok: z.boolean().describe("Whether the account's own provider key (BYOK) would be used."),
-          reason: CandidateReasons,
-          estimated_cost: z
-            .number()
-            .describe("Estimated cost in US dollars for a completion of typical length."),
-          health: z.object({
-            circuit: z.enum(["closed", "open", "half_open"]),
-            success: z.number().describe("Share of recent attempts that succeeded, 0 to 1."),
-            latency_ms: z.number().nullable().describe("Median time to first token, in milliseconds."),
-            tokens_per_second: z
-              .number()
-              .nullable()
-              .describe("Median tokens per second after the first token."),
-          }),
-        }),
-      )
-      .describe("Candidates in the order in which they would be tried."),
-    left_out: z
-      .array(
-        z.object({
-          ...deployment,
-          is_byok: z.boolean().optional(),
-          reason: ExclusionReasons,
-          about: z.string().optional().describe("The rule, feature or parameter behind the reason."),
-          retry_after: z.int().optional().describe("Seconds until it is available again."),
-        }),
-      )
-      .describe("Deployments that were left out."),
-    warm_until: z.iso
-      .datetime()
-      .nullable()
-      .describe(
-        "Time until which a provider's prompt cache is expected to hold the conversation. `null` means no cache is known to hold it.",
-      ),
-    warnings: z.array(z.object({ field: z.string(), message: z.string() })),
-    error: z
-      .object({ type: ErrorType, message: z.string() })
-      .nullable()
-      .describe("The error that the request would be rejected with. `null` means it would be accepted."),
-  })
-  .meta({
-    id: "RouteExplanation",
-    description:
-      "How a request would be routed now: the candidates and the deployments left out, with reasons.",
-  });

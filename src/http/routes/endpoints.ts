@@ -9,6 +9,7 @@ import {
   rejectCatalogChange,
 } from "./admin-catalog.ts";
 import { postCorrection, postCredits, postRefund } from "./admin-credits.ts";
+import { explainRouteOf } from "./admin-explain.ts";
 import { listGateways } from "./admin-gateways.ts";
 import { getGenerationDetails } from "./admin-generation.ts";
 import { listGenerations } from "./admin-generations.ts";
@@ -103,6 +104,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getTier,
   putTier,
   deleteTier,
+  explainRouteOf,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */

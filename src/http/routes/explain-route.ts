@@ -11,7 +11,8 @@ import { urlOf } from "../context/url-of.ts";
 import { type ClientApiOptions, renameModels, reserveExtraMemory } from "../inference/inference-handler.ts";
 import { admit } from "../middleware/admit.ts";
 
-const PARSERS: Readonly<Record<ClientApi, ClientApiOptions["parse"]>> = {
+/** The parser of each client API. */
+export const REQUEST_PARSERS: Readonly<Record<ClientApi, ClientApiOptions["parse"]>> = {
   "chat.completions": parseChatRequest,
   responses: parseResponsesRequest,
   messages: parseMessagesRequest,
@@ -24,12 +25,12 @@ export const postExplainRoute: Handler = async (request, context) => {
   const { deps } = context;
   const { principal, body } = await admit(request, context, { kind: "inference" });
   const api = urlOf(request).searchParams.get("api") ?? "chat.completions";
-  if (!Object.hasOwn(PARSERS, api)) {
-    fail("invalid_request", `api must be one of ${Object.keys(PARSERS).join(", ")}.`, {
+  if (!Object.hasOwn(REQUEST_PARSERS, api)) {
+    fail("invalid_request", `api must be one of ${Object.keys(REQUEST_PARSERS).join(", ")}.`, {
       metadata: { field: "api" },
     });
   }
-  const parsed = PARSERS[api as ClientApi](body, renameModels(deps), request.headers);
+  const parsed = REQUEST_PARSERS[api as ClientApi](body, renameModels(deps), request.headers);
   reserveExtraMemory(context, principal, parsed.heldBytes);
   const readHeader = (name: string) => request.headers.get(name);
   return Response.json({

@@ -1,0 +1,22 @@
+import { nameCase, resolveTier } from "../routing/resolve-tier.ts";
+import type { GenerationDeps } from "./call.ts";
+import { describeFacts, type TierCall } from "./find-tier-deployments.ts";
+
+/** How a tier chooses for a request. */
+export interface TierExplanation {
+  readonly id: string;
+  /** The case that applies, as `resolves_to` of the tier names it. */
+  readonly when: string;
+  /** In order of preference, whether or not they are served. */
+  readonly models: readonly string[];
+}
+
+/** Explains how the tier that a request names chooses; null if it names a model. Call it after `explainRoute`, which reads the balance. */
+export function explainTier(deps: GenerationDeps, call: TierCall): TierExplanation | null {
+  const { tiers } = deps.serving();
+  const tier = tiers.find(call.request.model);
+  if (tier === undefined) return null;
+  const facts = describeFacts(deps, call);
+  const { models } = resolveTier(tier.rule, facts, tiers);
+  return { id: tier.id, when: nameCase(tier.rule, facts), models };
+}
