@@ -3,10 +3,11 @@ import { useEffect, useState } from "preact/hooks";
 import { Button } from "./parts/button.tsx";
 import { Page } from "./parts/page.tsx";
 import { Empty, Skeleton } from "./parts/states.tsx";
-import { HOME, SCREENS, type Screen, type ScreenProps } from "./screens/registry.ts";
+import { HOME, SCREENS, type Screen } from "./screens/registry.ts";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { matchPath, navigate, path, ROOT } from "./state/location.ts";
+import type { ScreenProps } from "./state/screen.ts";
 import { type Session, session } from "./state/session.ts";
 import { text } from "./text/text.ts";
 

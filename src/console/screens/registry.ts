@@ -1,12 +1,8 @@
 import type { ComponentType } from "preact";
 import type { IconName } from "../parts/icon.tsx";
+import type { ScreenProps } from "../state/screen.ts";
 import type { Session } from "../state/session.ts";
 import { text } from "../text/text.ts";
-
-/** The parameters of a screen's path. */
-export interface ScreenProps {
-  readonly params: Readonly<Record<string, string>>;
-}
 
 /** A screen of the console. */
 export interface Screen {
@@ -40,6 +36,14 @@ export const SCREENS: readonly Screen[] = [
     icon: "list",
     sees: everyRole,
     load: () => import("./requests/requests.tsx"),
+  },
+  {
+    path: "/console/requests/:id",
+    title: text.request.title,
+    group: null,
+    icon: "list",
+    sees: everyRole,
+    load: () => import("./request/request.tsx"),
   },
   {
     path: "/console/welcome",

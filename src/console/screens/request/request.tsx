@@ -1,0 +1,164 @@
+import { useEffect, useState } from "preact/hooks";
+import { type ApiError, call } from "../../api/client.ts";
+import type { GenerationDetails } from "../../api/generation.ts";
+import { OutcomeBadge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { formatDuration, formatSpeed } from "../../parts/format.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Figure } from "../../parts/section.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { Copy, copyText, Id, Money } from "../../parts/values.tsx";
+import { useLoad } from "../../state/load.ts";
+import { navigate } from "../../state/location.ts";
+import type { ScreenProps } from "../../state/screen.ts";
+import { isOperator, session } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+import { Bodies } from "./bodies.tsx";
+import { Changes } from "./changes.tsx";
+import { Cost } from "./cost.tsx";
+import { printCurl } from "./print-curl.ts";
+import { Refund } from "./refund.tsx";
+import { Way } from "./way.tsx";
+import { Who } from "./who.tsx";
+import { Why } from "./why.tsx";
+
+const words = text.request;
+/** How often a request that runs is read again. Milliseconds. */
+const REFRESH_MS = 1_000;
+
+/** One request: what answered it, how long it took, why that way, and what it cost. */
+export default function Request({ params }: ScreenProps) {
+  const id = params["id"] ?? "";
+  const { data, error, reload } = useLoad(id, (signal) =>
+    call("GET /api/admin/generations/{id}", { params: { id }, signal }),
+  );
+  const generation = data?.data ?? null;
+  const isRunning = generation?.outcome === "open";
+  useEffect(() => {
+    if (!isRunning) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) reload();
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [isRunning, reload]);
+  // The address of a request id leads to the page of its generation.
+  const found = generation?.id;
+  useEffect(() => {
+    if (found !== undefined && found !== id) navigate(`/console/requests/${found}`, { replaces: true });
+  }, [found, id]);
+  if (generation === null)
+    return (
+      <Page title={words.title} heading={<Heading />}>
+        {error === null ? <Skeleton lines={8} /> : <Failure error={error} onRetry={reload} />}
+      </Page>
+    );
+  return <Loaded generation={generation} onChanged={reload} />;
+}
+
+function Failure({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
+  if (error.status !== 404 && error.status !== 400) return <ErrorBox error={error} onRetry={onRetry} />;
+  return (
+    <Empty title={words.notFound}>
+      <p>{words.notFoundAbout}</p>
+      <a class="button" href="/console/requests">
+        {text.requests.title}
+      </a>
+    </Empty>
+  );
+}
+
+function Heading({ id }: { id?: string }) {
+  return (
+    <h1 class="crumbs">
+      <a href="/console/requests">{text.requests.title}</a>
+      <Icon name="right" size={12} />
+      {id === undefined ? words.title : <Id id={id} />}
+    </h1>
+  );
+}
+
+function Loaded({ generation, onChanged }: { generation: GenerationDetails; onChanged: () => void }) {
+  const { id, requested_model, model, provider_name, outcome } = generation;
+  return (
+    <Page
+      title={model ?? requested_model}
+      heading={<Heading id={id} />}
+      actions={<Actions generation={generation} onChanged={onChanged} />}
+    >
+      <div class="request">
+        <div class="request-head">
+          <div class="row wrap">
+            <span class="request-model">{model ?? requested_model}</span>
+            <OutcomeBadge outcome={outcome} />
+          </div>
+          <p class="quiet">
+            {model !== null && model !== requested_model ? `${text.requests.asked(requested_model)} · ` : ""}
+            {provider_name ?? words.noProvider} · {generation.api}
+            {generation.streamed ? ` · ${words.streamed}` : ""}
+            {generation.error_type === null ? null : (
+              <span class="bad">
+                {" · "}
+                {generation.status} {generation.error_type}
+              </span>
+            )}
+          </p>
+        </div>
+        <Figures generation={generation} />
+        <Way generation={generation} />
+        <Why generation={generation} />
+        <Cost generation={generation} />
+        <Changes generation={generation} />
+        <Who generation={generation} />
+        <Bodies key={id} generation={generation} />
+      </div>
+    </Page>
+  );
+}
+
+function Figures({ generation }: { generation: GenerationDetails }) {
+  const { latency, duration, generation_time, tokens_completion, tokens_prompt, total_cost_nanodollars } =
+    generation;
+  return (
+    <dl class="figures">
+      <Figure name={words.cost}>
+        <Money nanodollars={total_cost_nanodollars} />
+      </Figure>
+      <Figure name={words.firstToken}>{formatDuration(latency)}</Figure>
+      <Figure name={words.total}>{formatDuration(duration)}</Figure>
+      <Figure name={words.speed}>{formatSpeed(tokens_completion, generation_time)}</Figure>
+      <Figure name={words.tokens}>
+        {tokens_prompt.toLocaleString("en-US")} → {tokens_completion.toLocaleString("en-US")}
+      </Figure>
+    </dl>
+  );
+}
+
+function Actions({ generation, onChanged }: { generation: GenerationDetails; onChanged: () => void }) {
+  const [isRefunding, setRefunding] = useState(false);
+  const canRefund = isOperator.value && generation.total_cost_nanodollars > 0 && generation.account !== null;
+  const copyCurl = async () => {
+    await copyText(printCurl(generation, session.value?.base_url ?? window.location.origin));
+    showToast(words.curlCopied);
+  };
+  return (
+    <>
+      <span class="action">
+        {words.link}{" "}
+        <Copy value={`${window.location.origin}/console/requests/${generation.id}`} label={words.copyLink} />
+      </span>
+      <Button icon="terminal" onClick={copyCurl}>
+        {words.curl}
+      </Button>
+      {canRefund ? (
+        <Button icon="undo" onClick={() => setRefunding(true)}>
+          {words.refund}
+        </Button>
+      ) : null}
+      {isRefunding ? (
+        <Refund generation={generation} onClose={() => setRefunding(false)} onDone={onChanged} />
+      ) : null}
+    </>
+  );
+}

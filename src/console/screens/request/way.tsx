@@ -1,0 +1,73 @@
+import type { GenerationDetails } from "../../api/generation.ts";
+import { formatDuration } from "../../parts/format.ts";
+import { Section } from "../../parts/section.tsx";
+import { type Phase, Timeline } from "../../parts/timeline.tsx";
+import { text } from "../../text/text.ts";
+
+const words = text.request;
+
+/** Every attempt on one scale of time, from the request to the end of the answer. */
+export function Way({ generation }: { generation: GenerationDetails }) {
+  const { attempts, duration } = generation;
+  const totalMs = duration ?? Math.max(1, Date.now() - Date.parse(generation.created_at));
+  const failed = attempts.filter(({ error_type }) => error_type !== null).length;
+  return (
+    <Section
+      id="way"
+      title={words.way}
+      summary={failed === 0 ? words.attempts(attempts.length) : words.failedAttempts(failed, attempts.length)}
+    >
+      <Timeline phases={listPhases(generation)} totalMs={totalMs} />
+    </Section>
+  );
+}
+
+function listPhases(generation: GenerationDetails): readonly Phase[] {
+  const begin = Date.parse(generation.created_at);
+  const since = (at: string) => Date.parse(at) - begin;
+  const [first] = generation.attempts;
+  const { first_token_at, finished_at } = generation;
+  const phases: Phase[] = [
+    {
+      key: "checks",
+      name: words.checks,
+      startMs: 0,
+      durationMs: first === undefined ? generation.duration : since(first.started_at),
+      tone: first === undefined ? "bad" : "plain",
+      ...(first === undefined ? { detail: generation.error_type ?? words.noAttempt } : {}),
+    },
+  ];
+  for (const [i, attempt] of generation.attempts.entries()) {
+    const { error_type, upstream_status, provider_name, upstream_model } = attempt;
+    const isLast = i === generation.attempts.length - 1;
+    phases.push({
+      key: `attempt-${i}`,
+      name: (
+        <span title={upstream_model}>
+          {provider_name}
+          {attempt.is_byok ? <span class="faint"> · {words.byok}</span> : null}
+        </span>
+      ),
+      startMs: since(attempt.started_at),
+      durationMs: attempt.duration_ms,
+      tone: error_type !== null ? "bad" : isLast ? "good" : "plain",
+      ...(error_type === null
+        ? {}
+        : { detail: `${upstream_status ?? words.noStatus} · ${explain(error_type)}` }),
+    });
+  }
+  if (first_token_at !== null)
+    phases.push({
+      key: "answer",
+      name: words.answer,
+      startMs: since(first_token_at),
+      durationMs: finished_at === null ? null : Date.parse(finished_at) - Date.parse(first_token_at),
+      tone: "accent",
+      detail: words.firstTokenAfter(formatDuration(since(first_token_at))),
+    });
+  return phases;
+}
+
+function explain(error: string): string {
+  return text.errorTypes[error as keyof typeof text.errorTypes] ?? error;
+}

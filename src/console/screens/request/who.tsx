@@ -1,0 +1,60 @@
+import type { ComponentChildren } from "preact";
+import type { GenerationDetails } from "../../api/generation.ts";
+import { formatExactTime } from "../../parts/format.ts";
+import { Section } from "../../parts/section.tsx";
+import { Id } from "../../parts/values.tsx";
+import { text } from "../../text/text.ts";
+
+const words = text.request;
+
+/** Who sent the request, and its ids. */
+export function Who({ generation }: { generation: GenerationDetails }) {
+  const { key, account, user, created_at, id, request_id } = generation;
+  return (
+    <Section id="who" title={words.who} summary={key?.name ?? text.requests.anonymous}>
+      <dl class="facts">
+        <Fact name={words.key} thing={key} filter="key_id" none={text.requests.anonymous} />
+        <Fact name={words.account} thing={account} filter="account_id" none="–" />
+        <Fact name={words.user} thing={user} filter="user_id" none={words.serviceKey} />
+        <dt>{words.time}</dt>
+        <dd>{formatExactTime(Date.parse(created_at))}</dd>
+        <dt>{words.generation}</dt>
+        <dd>
+          <Id id={id} />
+        </dd>
+        <dt>{words.requestId}</dt>
+        <dd>
+          <Id id={request_id} />
+        </dd>
+      </dl>
+    </Section>
+  );
+}
+
+function Fact(props: {
+  name: string;
+  thing: { readonly id: string; readonly name: string | null } | null;
+  filter: string;
+  none: ComponentChildren;
+}) {
+  const { thing } = props;
+  return (
+    <>
+      <dt>{props.name}</dt>
+      <dd>
+        {thing === null ? (
+          <span class="quiet">{props.none}</span>
+        ) : (
+          <>
+            <a href={`/console/requests?${props.filter}=${thing.id}`} title={words.requestsOf}>
+              {thing.name ?? thing.id}
+            </a>{" "}
+            <span class="faint">
+              <Id id={thing.id} />
+            </span>
+          </>
+        )}
+      </dd>
+    </>
+  );
+}
