@@ -136,7 +136,7 @@ export const text = {
       lacks_parameter: "It lacks a parameter that the request requires.",
       max_price: "It costs more than the request allows.",
       window: "The prompt does not fit its context.",
-      own_key_unusable: "the account's BYOK key cannot be used.",
+      own_key_unusable: "The account's BYOK key cannot be used.",
     },
     whatItCost: "What it cost",
     noCost: "Nothing was charged: no tokens were used, or the request has not ended.",
