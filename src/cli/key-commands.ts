@@ -21,7 +21,8 @@ export function addKeyCommands(program: Command): void {
     keys
       .command("list")
       .description("List keys, newest first")
-      .option("--account <id>", "Only keys of this account"),
+      .option("--account <id>", "Only keys of this account")
+      .option("--user <id>", "Only keys of this user"),
   ).action((options: ListOptions) => withStores((stores) => list(stores, options)));
   addJsonOption(
     keys
@@ -68,6 +69,7 @@ function addUpdateCommand(keys: Command): void {
 
 interface ListOptions extends JsonOption {
   readonly account?: string;
+  readonly user?: string;
 }
 
 interface UpdateOptions extends GivenOptions, JsonOption {}
@@ -89,8 +91,11 @@ async function create({ stores, known }: NamedStores, text: string, options: Cre
   return `${secret}\n\nCreated ${key.id} (${kind} key). The secret is not stored: save it now.`;
 }
 
-async function list(stores: Stores, { json, account }: ListOptions): Promise<string> {
-  const keys = await stores.keys.listKeys(account === undefined ? {} : { accountId: account });
+async function list(stores: Stores, { json, account, user }: ListOptions): Promise<string> {
+  const keys = await stores.keys.listKeys({
+    ...(account === undefined ? {} : { accountId: account }),
+    ...(user === undefined ? {} : { userId: user }),
+  });
   if (json) return JSON.stringify({ data: keys.map(presentKey) });
   if (keys.length === 0) return "No keys. Create one: gateway keys create <name>";
   const rows = keys.map((key) => [

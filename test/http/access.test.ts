@@ -146,7 +146,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/keys": {
     path: ({ organization }) => `/keys?account_id=${organization}`,
-    status: organizationOnly(200, 200),
+    status: { ...organizationOnly(200, 200), member: 200 },
   },
   "POST /api/admin/keys": {
     path: () => "/keys",
@@ -208,10 +208,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/accounts/:id/ledger": { path: accountPath("ledger"), status: organizationOnly(200, 200) },
   "GET /api/admin/holds": { path: () => "/holds", status: operatorOnly(200) },
   "GET /api/admin/ledger/check": { path: () => "/ledger/check", status: operatorOnly(200) },
-  "GET /api/admin/generations": { path: () => "/generations", status: callerAccount(200, 200) },
+  "GET /api/admin/generations": { path: () => "/generations", status: managementOnly(200) },
   "GET /api/admin/generations/histogram": {
     path: () => "/generations/histogram",
-    status: callerAccount(200, 200),
+    status: managementOnly(200),
   },
   "GET /api/admin/generations/stream": {
     path: () => "/generations/stream",
@@ -219,11 +219,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/generations/:id": {
     path: () => "/generations/gen_none",
-    status: callerAccount(404, 404),
+    status: managementOnly(404),
   },
   "GET /api/admin/usage": {
     path: () => "/usage?from=2026-01-01&to=2026-01-31",
-    status: callerAccount(200, 200),
+    status: managementOnly(200),
   },
   // Signed requests need no key. No signing secret is configured here, so that the endpoint does not exist.
   "POST /api/payments/webhook": {

@@ -1136,7 +1136,7 @@ export interface Operations {
   };
   "GET /api/admin/keys": {
     params: object;
-    query: { limit?: number; after?: string; account_id?: string };
+    query: { limit?: number; after?: string; account_id?: string; user_id?: string };
     body: null;
     response: { data: Schemas["Key"][]; next: string | null };
   };

@@ -3,6 +3,7 @@ import type { KeyRecord } from "./records.ts";
 /** Selects keys. Absent fields do not restrict the result. */
 export interface KeyQuery {
   readonly accountId?: string;
+  readonly userId?: string;
   /** Only keys after this id in the order of the list. */
   readonly afterId?: string;
   readonly limit?: number;

@@ -10,6 +10,8 @@ export const ACCOUNT_READERS = {
   kind: "account",
   roles: ["owner", "admin", "billing"],
 } as const satisfies Access;
+/** All members of an account. Those with the role `member` read only what is their own: the handler asks `ownUserOf` or `listedUserOf`. */
+export const ACCOUNT_MEMBERS = { kind: "account", roles: ROLES } as const satisfies Access;
 /** Principals that may change an account. */
 export const ACCOUNT_MANAGERS = { kind: "account", roles: ["owner", "admin"] } as const satisfies Access;
 
@@ -33,6 +35,34 @@ export function requireOwnAccount(principal: ManagementPrincipal, accountId: str
  */
 export function listedAccountOf(principal: ManagementPrincipal, asked: string | undefined): string | null {
   return asked === undefined ? managedAccountOf(principal) : requireOwnAccount(principal, asked);
+}
+
+/** Returns the user whose records alone a principal may read, if its role is `member`; null if it may read all of its account. */
+export function ownUserOf(principal: ManagementPrincipal): string | null {
+  return roleOf(principal) === "member" && principal.kind === "key" ? principal.key.userId : null;
+}
+
+/**
+ * Returns the user whose records a list shows: the one asked for, else the one whose records alone the principal may read; null for
+ * all users.
+ * @throws GatewayError `not_found` for a user whose records the principal may not read.
+ */
+export function listedUserOf(principal: ManagementPrincipal, asked: string | undefined): string | null {
+  const own = ownUserOf(principal);
+  if (own === null || asked === undefined || asked === own) return own ?? asked ?? null;
+  return fail("not_found", "With the role member you can list only what is your own. Leave user_id out.", {
+    metadata: { field: "user_id" },
+  });
+}
+
+/** Returns whether a principal may read a record of an account's user. Null means anonymous use, or a service key. */
+export function mayRead(
+  principal: ManagementPrincipal,
+  { accountId, userId }: { readonly accountId: string | null; readonly userId: string | null },
+): boolean {
+  const own = ownUserOf(principal);
+  if (principal.kind === "operator") return true;
+  return accountId === principal.account.id && (own === null || userId === own);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 import { OUTCOMES } from "../../core/usage/records.ts";
-import { listedAccountOf } from "./access.ts";
+import { listedAccountOf, listedUserOf } from "./access.ts";
 
 const time = z.iso.datetime({ offset: true }).optional();
 const name = z.string().min(1).max(200).optional();
@@ -26,7 +26,7 @@ const schema = z.object(GENERATION_FILTER);
 
 /**
  * Returns the filter of a query, for what the principal may see.
- * @throws GatewayError `not_found` for an account that the principal may not manage, `invalid_request` for times in the wrong order.
+ * @throws GatewayError `not_found` for an account or a user that the principal may not read, `invalid_request` for times in the wrong order.
  */
 export function readGenerationFilter(
   query: z.infer<typeof schema>,
@@ -39,7 +39,7 @@ export function readGenerationFilter(
   return {
     accountId: listedAccountOf(principal, query.account_id),
     keyId: query.key_id ?? null,
-    userId: query.user_id ?? null,
+    userId: listedUserOf(principal, query.user_id),
     model: query.model ?? null,
     provider: query.provider ?? null,
     outcome: query.outcome ?? null,

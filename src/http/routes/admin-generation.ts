@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { findNames } from "../../core/accounts/find-names.ts";
 import { findTransfersOf, presentGenerationDetails } from "../../core/ledger/present-generation-details.ts";
-import { ACCOUNT_READERS, managedAccountOf } from "../api/access.ts";
+import { ACCOUNT_MEMBERS, mayRead } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { findGeneration } from "../api/find-generation.ts";
 import { GenerationId } from "../api/generation-filter.ts";
@@ -14,7 +14,7 @@ export const getGenerationDetails = defineEndpoint({
   path: "/api/admin/generations/:id",
   tag: "Usage",
   summary: "Retrieve a generation: route, attempts, cost, caller and ledger entries",
-  access: ACCOUNT_READERS,
+  access: ACCOUNT_MEMBERS,
   params: z.object({
     id: GenerationId.describe("Id of the generation (`gen_…`) or of its request (`req_…`)."),
   }),
@@ -23,8 +23,7 @@ export const getGenerationDetails = defineEndpoint({
   response: z.object({ data: GenerationDetails }),
   async handle({ params, principal, deps }) {
     const record = await findGeneration(deps, params.id);
-    const managed = managedAccountOf(principal);
-    if (record === null || (managed !== null && record.accountId !== managed))
+    if (record === null || !mayRead(principal, record))
       return fail("not_found", "There is no generation with that id.");
     await deps.generation.recorder.drain();
     const facts = {

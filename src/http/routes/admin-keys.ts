@@ -7,8 +7,9 @@ import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../core/accounts/records.
 import { changeShape, IdInput, readFields } from "../../core/accounts/resource-fields.ts";
 import {
   ACCOUNT_MANAGERS,
-  ACCOUNT_READERS,
+  ACCOUNT_MEMBERS,
   listedAccountOf,
+  listedUserOf,
   managedAccountOf,
   requireOwnAccount,
   requireRank,
@@ -77,22 +78,25 @@ export const listKeys = defineEndpoint({
   path: "/api/admin/keys",
   tag: "Keys",
   summary: "List keys, newest first, without secrets",
-  access: ACCOUNT_READERS,
+  access: ACCOUNT_MEMBERS,
   params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the keys of this account."),
+    user_id: IdInput.optional().describe("Only the keys of this user."),
   }),
   body: NOTHING,
   response: pageView(KeyView),
   handle({ principal, query, deps }) {
     const accountId = listedAccountOf(principal, query.account_id);
+    const userId = listedUserOf(principal, query.user_id);
     return makePage({
       limit: query.limit,
       load: (limit) =>
         deps.keyStores.keys.listKeys({
           limit,
           ...(accountId === null ? {} : { accountId }),
+          ...(userId === null ? {} : { userId }),
           ...(query.after === undefined ? {} : { afterId: query.after }),
         }),
       present: presentKey,

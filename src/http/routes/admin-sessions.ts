@@ -54,7 +54,7 @@ export const listSessions = defineEndpoint({
       load: (limit) =>
         deps.consoleSessions.listSessions({
           accountId: managedAccountOf(principal),
-          userId: ownUserOf(principal),
+          userId: sessionUserOf(principal),
           afterId: query.after ?? null,
           limit,
           now: deps.clock.now(),
@@ -90,7 +90,7 @@ export const deleteAdminSession = defineEndpoint({
 });
 
 /** Returns the user whose sessions alone a principal may see; null for all of the account. */
-function ownUserOf(principal: ManagementPrincipal): string | null {
+function sessionUserOf(principal: ManagementPrincipal): string | null {
   const role = roleOf(principal);
   return principal.kind === "operator" || role === "owner" || role === "admin" ? null : principal.key.userId;
 }
@@ -104,7 +104,7 @@ async function findOwnSession(
   const session = await deps.consoleSessions.findSession(id);
   if (session === null) return rejectUnknownSession();
   if (principal.kind === "operator") return session;
-  const userId = ownUserOf(principal);
+  const userId = sessionUserOf(principal);
   const isOwn = session.accountId === principal.account.id && (userId === null || session.userId === userId);
   return isOwn ? session : rejectUnknownSession();
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { formatDay } from "../../base/time.ts";
 import { presentUsage, printUsageCsv } from "../../core/usage/present-usage.ts";
 import { readDays, USAGE_GROUPS } from "../../core/usage/report.ts";
-import { ACCOUNT_READERS, listedAccountOf } from "../api/access.ts";
+import { ACCOUNT_MEMBERS, listedAccountOf, ownUserOf } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { UsageLine } from "../api/usage-view.ts";
 
@@ -13,7 +13,7 @@ export const getUsage = defineEndpoint({
   tag: "Usage",
   summary:
     "Retrieve usage and cost as JSON or CSV: of all accounts for the operator, otherwise of the key's account",
-  access: ACCOUNT_READERS,
+  access: ACCOUNT_MEMBERS,
   params: NOTHING,
   query: z.strictObject({
     from: z.iso.date().optional().describe("First day (UTC). Default: 29 days before `to`."),
@@ -38,7 +38,13 @@ export const getUsage = defineEndpoint({
     const accountId = listedAccountOf(principal, query.account_id);
     const groupBy = query.group_by;
     await deps.generation.recorder.drain();
-    const sums = await deps.usage.sumUsage({ groupBy, ...range, accountId, userId: null, keyId: null });
+    const sums = await deps.usage.sumUsage({
+      groupBy,
+      ...range,
+      accountId,
+      userId: ownUserOf(principal),
+      keyId: null,
+    });
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
     const [from, to] = [formatDay(range.fromDay), formatDay(range.toDay)];
     if (format === "json") return { data: sums.map((sum) => presentUsage(groupBy, sum)), from, to };

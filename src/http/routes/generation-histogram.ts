@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { formatTime, HOUR_MS } from "../../base/time.ts";
 import { chooseBuckets } from "../../core/usage/time-buckets.ts";
-import { ACCOUNT_READERS } from "../api/access.ts";
+import { ACCOUNT_MEMBERS } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { GENERATION_FILTER, readGenerationFilter } from "../api/generation-filter.ts";
 
@@ -18,7 +18,7 @@ export const getGenerationHistogram = defineEndpoint({
   path: "/api/admin/generations/histogram",
   tag: "Usage",
   summary: "Count generations by outcome in periods of time",
-  access: ACCOUNT_READERS,
+  access: ACCOUNT_MEMBERS,
   params: NOTHING,
   query: z.strictObject({
     ...GENERATION_FILTER,

@@ -52,12 +52,12 @@ export class PostgresKeyStore implements KeyStore {
     return findNames(this.database, "api_keys", ids);
   }
 
-  async listKeys({ accountId, afterId, limit }: KeyQuery = {}) {
+  async listKeys({ accountId, userId, afterId, limit }: KeyQuery = {}) {
     // Ids rise with time.
     const rows = await this.database.run<KeyRow>(
       `SELECT * FROM api_keys WHERE ($1::text IS NULL OR account_id = $1) AND ($2::text IS NULL OR id < $2)
-       ORDER BY id DESC LIMIT $3::bigint`,
-      [accountId ?? null, afterId ?? null, limit ?? null],
+       AND ($4::text IS NULL OR user_id = $4) ORDER BY id DESC LIMIT $3::bigint`,
+      [accountId ?? null, afterId ?? null, limit ?? null, userId ?? null],
     );
     return rows.map(readKey);
   }

@@ -45,6 +45,8 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       const ids = async (query?: Parameters<KeyStore["listKeys"]>[0]) =>
         (await store.listKeys(query)).map(({ id }) => id);
       expect(await ids()).toEqual(["key_4", "key_3", "key_2", "key_1"]);
+      await store.insertKey(keyOf("key_5", { accountId: "org_a", userId: "user_b" }));
+      expect(await ids({ accountId: "org_a", userId: "user_b" })).toEqual(["key_5"]);
       expect(await ids({ accountId: "user_a", limit: 2 })).toEqual(["key_4", "key_2"]);
       expect(await ids({ accountId: "user_a", limit: 2, afterId: "key_2" })).toEqual(["key_1"]);
     });
