@@ -127,6 +127,9 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   // Depends on the health that a running gateway has measured.
   "POST /api/admin/route/explain": [],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
+  // A command knows the catalog, and only a running gateway knows what it serves.
+  "GET /api/admin/models": [],
+  "GET /api/admin/models/:author/:model": [],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
   "GET /api/admin/catalog/changes": [

@@ -274,6 +274,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     status: callerAccount(200, 200),
   },
   "GET /api/admin/settings": { path: () => "/settings", status: operatorOnly(200) },
+  "GET /api/admin/models": { path: () => "/models", status: managementOnly(200) },
+  "GET /api/admin/models/:author/:model": {
+    path: () => "/models/openai/gpt-5",
+    status: managementOnly(200),
+  },
   "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
   // The configured source does not exist.
   "POST /api/admin/catalog/refresh": {

@@ -41,6 +41,104 @@ export interface Schemas {
     after: Schemas["PriceTerms"];
     seen_at: string;
   };
+  CatalogModel: {
+    id: string;
+    name: string;
+    author: string;
+    released: string | null;
+    context_length: number;
+    max_output_tokens: number | null;
+    input_modalities: string[];
+    output_modalities: string[];
+    supported_parameters: string[];
+    pricing: {
+      prompt: string;
+      completion: string;
+      input_cache_read?: string;
+      input_cache_write?: string;
+      request?: string;
+      image?: string;
+      image_output?: string;
+      web_search?: string;
+      audio?: string;
+      audio_output?: string;
+      internal_reasoning?: string;
+    } | null;
+    is_free: boolean;
+    is_served: boolean;
+    not_served_because: "no_provider_key" | "no_price" | "withdrawn" | "policy" | null;
+    providers: string[];
+    served_by: string[];
+    tiers: string[];
+    expires: string | null;
+  };
+  CatalogModelDetails: {
+    id: string;
+    name: string;
+    author: string;
+    released: string | null;
+    context_length: number;
+    max_output_tokens: number | null;
+    input_modalities: string[];
+    output_modalities: string[];
+    supported_parameters: string[];
+    pricing: {
+      prompt: string;
+      completion: string;
+      input_cache_read?: string;
+      input_cache_write?: string;
+      request?: string;
+      image?: string;
+      image_output?: string;
+      web_search?: string;
+      audio?: string;
+      audio_output?: string;
+      internal_reasoning?: string;
+    } | null;
+    is_free: boolean;
+    is_served: boolean;
+    not_served_because: "no_provider_key" | "no_price" | "withdrawn" | "policy" | null;
+    providers: string[];
+    served_by: string[];
+    tiers: string[];
+    expires: string | null;
+    description: string | null;
+    tokenizer: string | null;
+    endpoints: {
+      provider: string;
+      provider_name: string;
+      upstream_model: string;
+      is_configured: boolean;
+      context_length: number;
+      max_output_tokens: number | null;
+      supported_parameters: string[];
+      status: "ok" | "degraded" | "down" | "unknown";
+      uptime: number | null;
+      latency_ms: { p50: number; p90: number; p99: number } | null;
+      throughput: { p50: number; p90: number; p99: number } | null;
+      requests: number;
+      expires: string | null;
+      prices: {
+        from: string | null;
+        until: string | null;
+        min_prompt_tokens: number;
+        is_current: boolean;
+        pricing: {
+          prompt: string;
+          completion: string;
+          input_cache_read?: string;
+          input_cache_write?: string;
+          request?: string;
+          image?: string;
+          image_output?: string;
+          web_search?: string;
+          audio?: string;
+          audio_output?: string;
+          internal_reasoning?: string;
+        };
+      }[];
+    }[];
+  };
   CatalogStatus: {
     source: string;
     models: number;
@@ -1152,6 +1250,28 @@ export interface Operations {
         reason?: string;
       }[];
     };
+  };
+  "GET /api/admin/models": {
+    params: object;
+    query: object;
+    body: null;
+    response: {
+      data: Schemas["CatalogModel"][];
+      tiers: {
+        id: string;
+        name: string;
+        description: string;
+        is_free: boolean;
+        resolves_to: { when: string; models: string[] }[];
+      }[];
+      providers: { slug: string; name: string; is_configured: boolean }[];
+    };
+  };
+  "GET /api/admin/models/{author}/{model}": {
+    params: { author: string; model: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["CatalogModelDetails"] };
   };
   "GET /api/admin/organizations": {
     params: object;

@@ -17,6 +17,7 @@ import { clearProviderHealth, getHealth, testProvider } from "./admin-health.ts"
 import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledger.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "./admin-members.ts";
+import { getCatalogModel, listCatalogModels } from "./admin-models.ts";
 import {
   getOrganization,
   listOrganizations,
@@ -89,6 +90,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listCatalogChanges,
   approveCatalogChange,
   rejectCatalogChange,
+  listCatalogModels,
+  getCatalogModel,
   listGateways,
   getHealth,
   testProvider,
