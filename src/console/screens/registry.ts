@@ -53,6 +53,30 @@ export const SCREENS: readonly Screen[] = [
     sees: everyRole,
     load: () => import("./welcome/welcome.tsx"),
   },
+  {
+    path: "/console/models",
+    title: text.models.title,
+    group: "traffic",
+    icon: "box",
+    sees: everyRole,
+    load: () => import("./models/models.tsx"),
+  },
+  {
+    path: "/console/models/compare",
+    title: text.models.compareTitle,
+    group: null,
+    icon: "box",
+    sees: everyRole,
+    load: () => import("./models/compare.tsx"),
+  },
+  {
+    path: "/console/models/:author/:model",
+    title: text.models.title,
+    group: null,
+    icon: "box",
+    sees: everyRole,
+    load: () => import("./models/model.tsx"),
+  },
 ];
 
 /** The screen that `/console` shows. */

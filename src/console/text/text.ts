@@ -1,3 +1,5 @@
+import { models } from "./models.ts";
+
 /** All texts of the console, by screen. */
 export const text = {
   app: {
@@ -216,6 +218,7 @@ export const text = {
     refundNote: "Note for the ledger",
     refunded: (amount: string, account: string) => `Refunded ${amount} to ${account}.`,
   },
+  models,
   requests: {
     title: "Requests",
     requests: "requests",

@@ -1,0 +1,138 @@
+import type { ComponentChildren } from "preact";
+import { Button } from "../../parts/button.tsx";
+import { Combobox } from "../../parts/combobox.tsx";
+import { Page } from "../../parts/page.tsx";
+import { ScrollBox } from "../../parts/scroll-box.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { useLoad } from "../../state/load.ts";
+import { query, setQuery } from "../../state/location.ts";
+import { text } from "../../text/text.ts";
+import { type Comparison, compareModels } from "./compare-models.ts";
+import { loadModel, useCatalog } from "./load-models.ts";
+import { MOST_COMPARED, modelPath, readIds } from "./model-filters.ts";
+import type { ModelDetails } from "./model-types.ts";
+
+const words = text.models;
+
+/** `/console/models/compare?ids=`: up to four models side by side. */
+export default function CompareModels() {
+  const ids = readIds(query.value);
+  const key = ids.join(",");
+  const { data, error, reload } = useLoad(key === "" ? null : `compare ${key}`, (signal) =>
+    Promise.all(ids.map((id) => loadModel(id, signal))),
+  );
+  const isReady = data !== null && data.map(({ id }) => id).join(",") === key;
+  return (
+    <Page title={words.compareTitle} actions={<Actions ids={ids} />}>
+      <Picker ids={ids} />
+      {ids.length === 0 ? (
+        <Empty title={words.compareNone}>
+          <p>{words.compareNoneAbout}</p>
+        </Empty>
+      ) : error !== null ? (
+        <ErrorBox error={error} onRetry={reload} />
+      ) : isReady ? (
+        <CompareTable models={data} />
+      ) : (
+        <Skeleton lines={12} />
+      )}
+    </Page>
+  );
+}
+
+const setIds = (ids: readonly string[]) => setQuery({ ids: ids.length === 0 ? null : ids.join(",") });
+
+function Actions({ ids }: { ids: readonly string[] }) {
+  return (
+    <>
+      <a class="button" href="/console/models">
+        {words.allModels}
+      </a>
+      {ids.length === 0 ? null : (
+        <a class="button primary" href={`/console/playground?models=${encodeURIComponent(ids.join(","))}`}>
+          {words.compareInPlayground}
+        </a>
+      )}
+    </>
+  );
+}
+
+function Picker({ ids }: { ids: readonly string[] }) {
+  const { data } = useCatalog();
+  if (ids.length >= MOST_COMPARED) return null;
+  const options = (data?.data ?? [])
+    .filter(({ id }) => !ids.includes(id))
+    .map(({ id, name }) => ({ value: id, label: name, detail: id }));
+  return (
+    <div class="compare-picker">
+      <Combobox
+        hidesLabel
+        label={words.compareAdd}
+        value={null}
+        options={options}
+        onChange={(id) => {
+          if (id !== null) setIds([...ids, id]);
+        }}
+      />
+    </div>
+  );
+}
+
+function CompareTable({ models }: { models: readonly ModelDetails[] }) {
+  return (
+    <ScrollBox kind="card" label={words.compareTitle}>
+      <table class="table compare-table">
+        <thead>
+          <tr>
+            <td class="compare-label" />
+            {models.map(({ id, name }) => (
+              <th key={id} scope="col">
+                <span class="row">
+                  <a class="cut" href={modelPath(id)} title={`${name}\n${id}`}>
+                    {name}
+                  </a>
+                  <Button
+                    kind="bare"
+                    size="small"
+                    icon="close"
+                    label={words.compareRemove(name)}
+                    onClick={() => setIds(models.map((model) => model.id).filter((other) => other !== id))}
+                  />
+                </span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {compareModels(models).map(({ title, rows }) => (
+          <tbody key={title}>
+            <tr class="compare-group">
+              <th scope="rowgroup" colSpan={models.length + 1}>
+                {title}
+              </th>
+            </tr>
+            {rows.map((row) => (
+              <CompareRow key={row.label} row={row} models={models} />
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </ScrollBox>
+  );
+}
+
+function CompareRow({ row, models }: { row: Comparison; models: readonly ModelDetails[] }) {
+  const cell = (value: string, i: number): ComponentChildren =>
+    row.best.has(i) ? <strong>{value}</strong> : value;
+  return (
+    <tr>
+      <th scope="row" class="compare-label">
+        {row.label}
+      </th>
+      {row.values.map((value, i) => (
+        <td key={models[i]?.id} class={row.isNumber ? "number" : "wraps"}>
+          {cell(value, i)}
+        </td>
+      ))}
+    </tr>
+  );
+}
