@@ -76,6 +76,12 @@ export const SCREENS: readonly Screen[] = [
     icon: "box",
     sees: everyRole,
     load: () => import("./models/model.tsx"),
+    path: "/console/usage",
+    title: text.usage.title,
+    group: "manage",
+    icon: "chart",
+    sees: everyRole,
+    load: () => import("./usage/usage.tsx"),
   },
 ];
 

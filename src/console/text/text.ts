@@ -1,4 +1,5 @@
 import { models } from "./models.ts";
+import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. */
 export const text = {
@@ -281,6 +282,7 @@ export const text = {
       id: "Id",
     },
   },
+  usage: usageText,
   welcome: {
     title: "Welcome",
     intro: "Four steps from a new gateway to its first answer.",

@@ -1,0 +1,48 @@
+/** The numbers of a chart over time, and what its axes show. Pure functions. */
+
+/** A line of a chart. */
+export interface ChartSeries {
+  readonly id: string;
+  readonly label: string;
+  /** A value for each time; null where there is none. */
+  readonly values: readonly (number | null)[];
+  /** The number of the colour and dash pattern, from 1; 0 is the quiet grey of a comparison. */
+  readonly style: number;
+}
+
+/** The dash pattern of each style, so that lines differ without colour. Pixels; an empty pattern is a solid line. */
+export const DASHES: readonly (readonly number[])[] = [[4, 4], [], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], []];
+
+/** The number of styles with a colour of their own. */
+export const STYLES = DASHES.length - 1;
+
+/** Returns the largest value of all series; 0 without values. */
+export function findMaximum(series: readonly ChartSeries[]): number {
+  let most = 0;
+  for (const { values } of series)
+    for (const value of values) if (value !== null && value > most) most = value;
+  return most;
+}
+
+/** The upper ends of an axis with four steps, as factors of a power of ten, so that each step is a round number. */
+const TOPS = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8];
+
+/** Returns the round upper end of an axis that begins at 0; 1 if there are no values. */
+export function roundUp(maximum: number): number {
+  if (maximum <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(maximum));
+  for (const factor of TOPS) if (maximum <= factor * power * (1 + 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+/** Returns the points of a sparkline in a box, as the path of an SVG element; empty with fewer than two values. */
+export function sparklinePath(values: readonly number[], width: number, height: number): string {
+  if (values.length < 2) return "";
+  const most = Math.max(...values, 1e-9);
+  const step = width / (values.length - 1);
+  const points = values.map((value, i) => {
+    const y = height - (Math.max(0, value) / most) * height;
+    return `${(i * step).toFixed(1)} ${y.toFixed(1)}`;
+  });
+  return `M${points.join("L")}`;
+}

@@ -1,0 +1,88 @@
+import { useState } from "preact/hooks";
+import { AccountPicker } from "../../parts/account-picker.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Check, Field } from "../../parts/field.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import { setQuery } from "../../state/location.ts";
+import { isOperator } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+import { countDays, type DayRange, MOST_DAYS, RANGE_NAMES, type UsageView } from "./usage-view.ts";
+
+/** The choice of the range, the account and the comparison. All of it is in the address. */
+export function UsageControls({ view }: { view: UsageView }) {
+  const [isChoosing, setChoosing] = useState(false);
+  const choose = (range: string) => {
+    if (range === "own") setChoosing(true);
+    else setQuery({ range, from: null, to: null });
+  };
+  const { from, to } = view.days;
+  return (
+    <div class="row wrap">
+      <Segments
+        label={text.usage.range}
+        value={view.range}
+        choices={RANGE_NAMES.map((value) => ({ value, label: text.usage.ranges[value] }))}
+        onChange={choose}
+      />
+      <span class="quiet nowrap" title={text.usage.utc}>
+        {from === to ? from : `${from} – ${to}`}
+      </span>
+      <span class="grow" />
+      {isOperator.value ? (
+        <AccountPicker
+          label={text.usage.allAccounts}
+          value={view.account}
+          onChange={(account) => setQuery({ account })}
+        />
+      ) : null}
+      <Check
+        label={text.usage.compare}
+        isChecked={view.isCompared}
+        onChange={(isChecked) => setQuery({ compare: isChecked ? null : "no" })}
+      />
+      {isChoosing ? <OwnRange days={view.days} onClose={() => setChoosing(false)} /> : null}
+    </div>
+  );
+}
+
+function OwnRange({ days, onClose }: { days: DayRange; onClose: () => void }) {
+  const [from, setFrom] = useState(days.from);
+  const [to, setTo] = useState(days.to);
+  const problem =
+    from > to
+      ? text.usage.wrongOrder
+      : countDays({ from, to }) > MOST_DAYS
+        ? text.usage.tooLong(MOST_DAYS)
+        : null;
+  const submit = () => {
+    if (problem !== null) return;
+    setQuery({ range: null, from, to });
+    onClose();
+  };
+  return (
+    <Dialog
+      title={text.usage.ownRange}
+      onClose={onClose}
+      onSubmit={submit}
+      foot={
+        <>
+          <Button onClick={onClose}>{text.usage.cancel}</Button>
+          <Button kind="primary" isSubmit>
+            {text.usage.apply}
+          </Button>
+        </>
+      }
+    >
+      <Field
+        label={text.usage.from}
+        type="date"
+        value={from}
+        onInput={setFrom}
+        isRequired
+        hint={text.usage.utc}
+      />
+      <Field label={text.usage.to} type="date" value={to} onInput={setTo} isRequired error={problem} />
+    </Dialog>
+  );
+}

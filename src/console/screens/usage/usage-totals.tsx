@@ -1,0 +1,104 @@
+import {
+  formatCount,
+  formatExactMoney,
+  formatMoney,
+  formatShare,
+  formatShortCount,
+} from "../../parts/format.ts";
+import { text } from "../../text/text.ts";
+import { cachedShare, changeOf, errorShare, metricOf, type UsageTotal } from "./usage-lines.ts";
+
+interface Figure {
+  readonly name: keyof typeof text.usage.totals;
+  readonly value: string;
+  readonly exact: string;
+  readonly detail: string | null;
+  readonly change: number | null;
+}
+
+/** The totals of the period, each with its change since the period before. */
+export function UsageTotals({ total, before }: { total: UsageTotal; before: UsageTotal | null }) {
+  return (
+    <dl class="figures usage-totals">
+      {listFigures(total, before).map(({ name, value, exact, detail, change }) => (
+        <div key={name}>
+          <dt class="figure-name" title={text.usage.totalHints[name]}>
+            {text.usage.totals[name]}
+          </dt>
+          <dd class="figure-value" title={exact}>
+            {value}
+          </dd>
+          <dd class="figure-detail">
+            {before === null ? null : <Change change={change} />}
+            {detail === null ? null : <span class="faint">{detail}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function listFigures(total: UsageTotal, before: UsageTotal | null): readonly Figure[] {
+  const change = (of: (one: UsageTotal) => number | null) =>
+    before === null ? null : changeOf(of(before), of(total));
+  const tokens = (one: UsageTotal) => metricOf(one, "tokens") ?? 0;
+  const failed = errorShare(total);
+  const cached = cachedShare(total);
+  const { cost_nanodollars: cost, upstream_cost_nanodollars: list } = total;
+  return [
+    {
+      name: "cost",
+      value: formatMoney(cost),
+      exact: formatExactMoney(cost),
+      detail: null,
+      change: change((one) => one.cost_nanodollars),
+    },
+    {
+      name: "requests",
+      value: formatShortCount(total.requests),
+      exact: formatCount(total.requests),
+      detail: null,
+      change: change((one) => one.requests),
+    },
+    {
+      name: "errors",
+      value: formatShortCount(total.errors),
+      exact: formatCount(total.errors),
+      detail: failed === null ? null : formatShare(failed),
+      change: change((one) => one.errors),
+    },
+    {
+      name: "tokens",
+      value: formatShortCount(tokens(total)),
+      exact: text.usage.tokensSplit(formatCount(total.tokens_prompt), formatCount(total.tokens_completion)),
+      detail: null,
+      change: change(tokens),
+    },
+    {
+      name: "cached",
+      value: cached === null ? "–" : formatShare(cached),
+      exact: formatCount(total.tokens_cached),
+      detail: null,
+      change: change(cachedShare),
+    },
+    {
+      name: "list",
+      value: formatMoney(list),
+      exact: formatExactMoney(list),
+      detail: null,
+      change: change((one) => one.upstream_cost_nanodollars),
+    },
+  ];
+}
+
+function Change({ change }: { change: number | null }) {
+  if (change === null)
+    return (
+      <span class="faint" title={text.usage.noChange}>
+        –
+      </span>
+    );
+  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
+  const value = `${sign}${formatShare(Math.abs(change))}`;
+  return <span title={text.usage.change(value)}>{value}</span>;
+}

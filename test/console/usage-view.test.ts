@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import {
+  cachedShare,
+  changeOf,
+  sumLines,
+  type UsageLine,
+  valuesByDay,
+} from "../../src/console/screens/usage/usage-lines.ts";
+import {
+  countDays,
+  daysOf,
+  listDays,
+  parseUsageView,
+  previousDays,
+  requestsLink,
+} from "../../src/console/screens/usage/usage-view.ts";
+
+const NOW = Date.parse("2026-11-23T10:00:00Z");
+
+const line = (changes: Partial<UsageLine>): UsageLine => ({
+  requests: 0,
+  errors: 0,
+  tokens_prompt: 0,
+  tokens_completion: 0,
+  tokens_cached: 0,
+  tokens_cache_write: 0,
+  tokens_reasoning: 0,
+  cost: 0,
+  cost_nanodollars: 0,
+  upstream_cost: 0,
+  upstream_cost_nanodollars: 0,
+  ...changes,
+});
+
+describe("the address of the usage screen", () => {
+  test("an address without a query shows the cost of the last 30 days by model, compared with the days before", () => {
+    expect(parseUsageView({}, NOW)).toEqual({
+      range: "30d",
+      days: { from: "2026-10-25", to: "2026-11-23" },
+      by: "model",
+      metric: "cost",
+      isCompared: true,
+      account: null,
+      order: "-cost",
+    });
+  });
+
+  test("values that do not exist count as absent", () => {
+    const view = parseUsageView({ range: "own", by: "weather", metric: "mood", from: "x", to: "y" }, NOW);
+    expect(view).toEqual(parseUsageView({}, NOW));
+  });
+
+  test("an own range is taken if its days exist, are in order, and are at most 366", () => {
+    const own = (from: string, to: string) => parseUsageView({ from, to }, NOW).range;
+    expect(own("2026-02-01", "2026-02-28")).toBe("own");
+    expect(own("2026-02-01", "2026-02-30")).toBe("30d");
+    expect(own("2026-02-02", "2026-02-01")).toBe("30d");
+    expect(own("2024-01-01", "2024-12-31")).toBe("own");
+    expect(own("2024-01-01", "2025-01-01")).toBe("30d");
+  });
+
+  test("the present month begins on its first day", () => {
+    expect(daysOf("month", NOW)).toEqual({ from: "2026-11-01", to: "2026-11-23" });
+  });
+
+  test("the period before has as many days and ends the day before", () => {
+    const range = { from: "2026-03-01", to: "2026-03-31" };
+    const before = previousDays(range);
+    expect(before).toEqual({ from: "2026-01-29", to: "2026-02-28" });
+    expect(countDays(before)).toBe(countDays(range));
+    expect(listDays(before).at(-1)).toBe("2026-02-28");
+  });
+
+  test("a line of the table leads to the requests of its group in the same days and account", () => {
+    const view = parseUsageView({ by: "key", account: "org_1", from: "2026-11-01", to: "2026-11-02" }, NOW);
+    const link = new URL(requestsLink(view, "key_1") ?? "", "http://localhost");
+    expect(link.pathname).toBe("/console/requests");
+    expect(Object.fromEntries(link.searchParams)).toEqual({
+      from: "2026-11-01T00:00:00.000Z",
+      to: "2026-11-03T00:00:00.000Z",
+      account_id: "org_1",
+      key_id: "key_1",
+    });
+    expect(requestsLink(view, null)).toBeNull();
+  });
+});
+
+describe("the numbers of the usage screen", () => {
+  test("lines add up, and the cached share is that of all prompt tokens", () => {
+    const total = sumLines([
+      line({ requests: 2, tokens_prompt: 100, tokens_cached: 50, cost_nanodollars: 7 }),
+      line({ requests: 1, tokens_prompt: 300, tokens_cached: 0, cost_nanodollars: 5 }),
+    ]);
+    expect(total).toMatchObject({ requests: 3, cost_nanodollars: 12 });
+    expect(cachedShare(total)).toBe(0.125);
+    expect(cachedShare(sumLines([]))).toBeNull();
+  });
+
+  test("a day without requests has a cost of 0 and no cached share", () => {
+    const lines = [line({ day: "2026-11-02", cost_nanodollars: 4, tokens_prompt: 10, tokens_cached: 5 })];
+    const days = ["2026-11-01", "2026-11-02"];
+    expect(valuesByDay(lines, days, "cost")).toEqual([0, 4]);
+    expect(valuesByDay(lines, days, "cached")).toEqual([null, 0.5]);
+  });
+
+  test("a change is a share of what was before, and none if there was nothing", () => {
+    expect(changeOf(10, 15)).toBe(0.5);
+    expect(changeOf(10, 0)).toBe(-1);
+    expect(changeOf(0, 5)).toBeNull();
+    expect(changeOf(null, 5)).toBeNull();
+  });
+});
