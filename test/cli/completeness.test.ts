@@ -85,6 +85,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
   "POST /api/admin/generations/:id/refund": [({ generation }) => ["credits", "refund", generation]],
   "GET /api/admin/accounts/:id/balance": [({ user }) => ["credits", "balance", user]],
+  // The overview of the console; `credits balance` shows one account.
+  "GET /api/admin/balances": [],
   "GET /api/admin/accounts/:id/ledger": [
     ({ user }) => ["ledger", user],
     ({ user }) => ["credits", "list", user],

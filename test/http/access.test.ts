@@ -206,6 +206,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/accounts/:id/balance": { path: accountPath("balance"), status: organizationOnly(200, 200) },
   "GET /api/admin/accounts/:id/ledger": { path: accountPath("ledger"), status: organizationOnly(200, 200) },
+  "GET /api/admin/balances": { path: () => "/balances", status: operatorOnly(200) },
   "GET /api/admin/holds": { path: () => "/holds", status: operatorOnly(200) },
   "GET /api/admin/ledger/check": { path: () => "/ledger/check", status: operatorOnly(200) },
   "GET /api/admin/generations": { path: () => "/generations", status: managementOnly(200) },

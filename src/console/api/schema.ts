@@ -2,6 +2,15 @@
 
 /** The named schemas. */
 export interface Schemas {
+  AccountBalance: {
+    account: { id: string; name: string; kind: "organization" | "user" };
+    balance: number;
+    balance_nanodollars: number;
+    held: number;
+    held_nanodollars: number;
+    overdraft: number | null;
+    closed_at: string | null;
+  };
   AuditEntry: {
     place: number;
     at: string;
@@ -1122,6 +1131,12 @@ export interface Operations {
       };
     };
   };
+  "GET /api/admin/balances": {
+    params: object;
+    query: { kind?: "organization" | "user"; limit?: number; after?: string };
+    body: null;
+    response: { data: Schemas["AccountBalance"][]; next: string | null };
+  };
   "GET /api/admin/catalog": {
     params: object;
     query: object;
@@ -1289,7 +1304,17 @@ export interface Operations {
     params: { id: string };
     query: { limit?: number; after?: string };
     body: null;
-    response: { data: Schemas["Member"][]; next: string | null };
+    response: {
+      data: {
+        organization_id: string;
+        user_id: string;
+        role: "owner" | "admin" | "billing" | "member";
+        daily_limit: number | null;
+        created_at: string;
+        user_name: string | null;
+      }[];
+      next: string | null;
+    };
   };
   "GET /api/admin/sessions": {
     params: object;

@@ -4,6 +4,7 @@ import { findAccount } from "../../core/accounts/manage-accounts.ts";
 import { putMember, removeMember } from "../../core/accounts/manage-members.ts";
 import { MEMBER_SETTINGS, MemberView, presentMember } from "../../core/accounts/member-fields.ts";
 import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
+import type { MemberRecord } from "../../core/accounts/records.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, requireOwnAccount, requireRank } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -22,16 +23,25 @@ export const listMembers = defineEndpoint({
   params: z.object({ id: IdInput }),
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
-  response: pageView(MemberView),
+  response: pageView(
+    MemberView.extend({ user_name: z.string().nullable().describe("Display name of the user.") }),
+  ),
   async handle({ principal, params, query, deps }) {
     const { accounts } = deps.keyStores;
     const { id } = await findAccount(accounts, "organization", requireOwnAccount(principal, params.id));
-    return makePage({
+    const page = await makePage({
       limit: query.limit,
       load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
-      present: presentMember,
+      present: (member) => member,
       cursorOf: ({ userId }) => userId,
     });
+    const members = page.data as readonly MemberRecord[];
+    const names = await accounts.findAccountNames(members.map(({ userId }) => userId));
+    const data = members.map((member) => ({
+      ...presentMember(member),
+      user_name: names.get(member.userId) ?? null,
+    }));
+    return { data, next: page.next };
   },
 });
 

@@ -1,6 +1,7 @@
 import { type Endpoint, serveEndpoint } from "../api/endpoint.ts";
 import type { Handler } from "../context/context.ts";
 import { getAuditVerdict, listAudit } from "./admin-audit.ts";
+import { listBalances } from "./admin-balances.ts";
 import {
   approveCatalogChange,
   getCatalog,
@@ -72,6 +73,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   postCorrection,
   postRefund,
   getBalance,
+  listBalances,
   listLedger,
   listHolds,
   getLedgerCheck,
