@@ -99,7 +99,7 @@ describe("a member of an organization", () => {
     expect([text.includes(ada.userId), text.includes(eve.userId)]).toEqual([true, false]);
   });
 
-  test("lists only the own keys", async () => {
+  test("lists only the keys of their own", async () => {
     const owners = async (person: Person) =>
       new Set((await get(person, "/keys")).rows.map(({ user_id }) => user_id));
     expect(await owners(ada)).toEqual(new Set([ada.userId]));

@@ -76,6 +76,8 @@ export const SCREENS: readonly Screen[] = [
     icon: "box",
     sees: everyRole,
     load: () => import("./models/model.tsx"),
+  },
+  {
     path: "/console/usage",
     title: text.usage.title,
     group: "manage",
