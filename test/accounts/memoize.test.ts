@@ -131,7 +131,7 @@ describe("lookups in a store that does not answer", () => {
     site.state = "silent";
     const failures: string[] = [];
     const looks = Array.from({ length: 1_100 }, (_, index) =>
-      site.memory.get(`id ${index}`).catch((error: Error) => failures.push(error.message)),
+      Promise.resolve(site.memory.get(`id ${index}`)).catch((error: Error) => failures.push(error.message)),
     );
     await turnEventLoop();
     expect(site.loads).toBe(32);

@@ -212,7 +212,7 @@ describe("the hold book over leases", () => {
     const other = bank.createBook("gateway_b", clock);
     await other.hold(requestOf("gen_1", 90));
     let isDecided = false;
-    const verdict = book.hold(requestOf("gen_2", 60)).finally(() => {
+    const verdict = Promise.resolve(book.hold(requestOf("gen_2", 60))).finally(() => {
       isDecided = true;
     });
     await pass(clock, 290);
@@ -228,7 +228,9 @@ describe("the hold book over leases", () => {
     book.settle("gen_1", 10);
     bank.isAway = true;
     expect(heldBy(await book.hold(requestOf("gen_2", 80, { least: 20, most: 500 })))).toBe(80);
-    expect(await book.hold(requestOf("gen_3", 50)).catch((error) => error)).toBeInstanceOf(StoreError);
+    expect(await Promise.resolve(book.hold(requestOf("gen_3", 50))).catch((error) => error)).toBeInstanceOf(
+      StoreError,
+    );
     bank.isAway = false;
     clock.advance(1_000);
     expect(heldBy(await book.hold(requestOf("gen_4", 50)))).toBe(50);
@@ -253,7 +255,7 @@ describe("the hold book over leases", () => {
         listLeases: async () => ({ leases: [], ticket: 0 }),
       },
     });
-    const verdict = slow.hold(requestOf("gen_1", 60)).catch((error) => error);
+    const verdict = Promise.resolve(slow.hold(requestOf("gen_1", 60))).catch((error) => error);
     clock.advance(2_000);
     expect(await verdict).toBeInstanceOf(StoreError);
     answers.resolve();
@@ -265,7 +267,9 @@ describe("the hold book over leases", () => {
   test("sends an order whose answer was lost again, and leases its money once", async () => {
     const { bank, book, clock } = create(1_000);
     bank.losesAnswers = true;
-    expect(await book.hold(requestOf("gen_1", 100)).catch((error) => error)).toBeInstanceOf(StoreError);
+    expect(await Promise.resolve(book.hold(requestOf("gen_1", 100))).catch((error) => error)).toBeInstanceOf(
+      StoreError,
+    );
     bank.losesAnswers = false;
     clock.advance(1_000);
     expect(heldBy(await book.hold(requestOf("gen_2", 100)))).toBe(100);
@@ -281,7 +285,9 @@ describe("the hold book over leases", () => {
     await restarted.start();
     bank.isAway = true;
     expect(heldBy(await restarted.hold(requestOf("gen_2", 50)))).toBe(50);
-    expect(await restarted.hold(requestOf("gen_3", 1)).catch((error) => error)).toBeInstanceOf(StoreError);
+    expect(
+      await Promise.resolve(restarted.hold(requestOf("gen_3", 1))).catch((error) => error),
+    ).toBeInstanceOf(StoreError);
   });
 
   test("keeps the leases of accounts that it may forget until it has given them back", async () => {

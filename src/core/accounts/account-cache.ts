@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
 import type { AccountStore } from "./account-store.ts";
 import { memoize } from "./memoize.ts";
@@ -5,9 +6,12 @@ import type { AccountRecord, MemberRecord } from "./records.ts";
 
 /** Accounts and memberships, cached in memory for the hot path, also those that do not exist. */
 export interface AccountCache {
-  /** Rejects with a `StoreError`, as `member` does, for what is not in memory while the store is unavailable. */
-  account(id: string): Promise<AccountRecord | null>;
-  member(organizationId: string, userId: string): Promise<MemberRecord | null>;
+  /**
+   * A promise, as of `member`, unless the account is in memory. Rejects with a `StoreError` for what is not in memory while the store
+   * is unavailable.
+   */
+  account(id: string): MaybePromise<AccountRecord | null>;
+  member(organizationId: string, userId: string): MaybePromise<MemberRecord | null>;
   /** Reads accounts and memberships again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
   /** Reads an account again. Call it after this process has created or changed one. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
 import type { KeyStore } from "./key-store.ts";
 import { memoize } from "./memoize.ts";
@@ -9,12 +10,12 @@ import { hashSecret, isWellFormedSecret } from "./secrets.ts";
 /** Identifies callers by the secret of their API key. Keys are cached in memory, also those that do not exist. */
 export interface KeyCache {
   /**
-   * Returns who a secret belongs to; null for one that is unknown, revoked or expired. Rejects with a `StoreError` for a key that is not
-   * in memory while the store is unavailable.
+   * Returns who a secret belongs to; null for one that is unknown, revoked or expired. A promise unless the key is in memory.
+   * Rejects with a `StoreError` for a key that is not in memory while the store is unavailable.
    */
-  identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  identify(secret: string): MaybePromise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** Like `identify`, for a stored key by the hash of its secret. Never returns the configured admin key. */
-  identifyHash(hash: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  identifyHash(hash: string): MaybePromise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** The hash of the configured admin key; null if none is configured. */
   readonly adminHash: string | null;
   /** Reads keys again if a process has changed any of them since the last call. */
@@ -36,21 +37,19 @@ export interface KeyCacheParts {
 export function createKeyCache({ store, health, clock, adminSecret }: KeyCacheParts): KeyCache {
   const keys = memoize((hash) => store.findKeyByHash(hash), health);
   const adminHash = adminSecret === null ? null : hashSecret(adminSecret);
+  const principalOf = (key: KeyRecord | null) =>
+    key !== null && isValidAt(key, clock.now()) ? toPrincipal(key) : null;
   let revision = -1;
-  const identifyHash: KeyCache["identifyHash"] = async (hash) => {
-    const key = await keys.get(hash);
-    return key !== null && isValidAt(key, clock.now()) ? toPrincipal(key) : null;
-  };
+  const identifyHash: KeyCache["identifyHash"] = (hash) => chain(keys.get(hash), principalOf);
   return {
     identifyHash,
     adminHash,
-    async identify(secret) {
+    identify(secret) {
       const hash = hashSecret(secret);
       if (hash === adminHash) return { kind: "operator", keyId: ADMIN_KEY_ID };
       // A malformed secret cannot be a stored key's: do not ask the store.
       if (keys.peek(hash) === undefined && !isWellFormedSecret(secret)) return null;
-      const key = await keys.get(hash);
-      return key !== null && isValidAt(key, clock.now()) ? toPrincipal(key) : null;
+      return identifyHash(hash);
     },
     async refresh() {
       const current = await store.keyRevision();

@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { StoreError } from "../../base/store-error.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
 
@@ -14,10 +15,11 @@ export interface Memoized<Value> {
   /** Returns the value in memory, current or not; undefined if there is none. */
   peek(id: string): Value | undefined;
   /**
-   * Returns the value from memory, or loads it; null if the store has none. While the store is away, a value that may be outdated is
-   * returned as it is. Rejects with a `StoreError` if the store is needed and unavailable.
+   * Returns the value from memory, or loads it; null if the store has none. A promise unless a current value is in memory. While the
+   * store is away, a value that may be outdated is returned as it is. Rejects with a `StoreError` if the store is needed and
+   * unavailable.
    */
-  get(id: string): Promise<Value | null>;
+  get(id: string): MaybePromise<Value | null>;
   /** Another process has changed a value: all are loaded again when they are needed. */
   expire(): void;
   /** This process has changed a value: the old one is never returned again. */
@@ -64,21 +66,9 @@ class Memory<Value> {
     return this.known.get(id)?.value;
   }
 
-  async get(id: string): Promise<Value | null> {
-    const { health } = this;
-    health.requireFresh();
+  get(id: string): MaybePromise<Value | null> {
     const known = this.known.get(id);
-    if (known?.epoch === this.epoch) return known.value;
-    const outdated = known !== undefined && this.isUsable(known) ? known : null;
-    if (outdated !== null && health.isAway) return outdated.value;
-    if (this.missing.get(id) === this.epoch && !health.isAway) return null;
-    try {
-      return await (this.loading.get(id) ?? this.look(id));
-    } catch (error) {
-      if (outdated !== null && error instanceof StoreError && this.known.get(id) === known)
-        return outdated.value;
-      throw error;
-    }
+    return known?.epoch === this.epoch && !this.health.isStale ? known.value : this.find(id, known);
   }
 
   expire(): void {
@@ -91,6 +81,22 @@ class Memory<Value> {
     this.known.delete(id);
     this.missing.delete(id);
     this.loading.delete(id);
+  }
+
+  /** Loads a value that is not in memory, or may be outdated there. */
+  private async find(id: string, known: Known<Value> | undefined): Promise<Value | null> {
+    const { health } = this;
+    health.requireFresh();
+    const outdated = known !== undefined && this.isUsable(known) ? known : null;
+    if (outdated !== null && health.isAway) return outdated.value;
+    if (this.missing.get(id) === this.epoch && !health.isAway) return null;
+    try {
+      return await (this.loading.get(id) ?? this.look(id));
+    } catch (error) {
+      if (outdated !== null && error instanceof StoreError && this.known.get(id) === known)
+        return outdated.value;
+      throw error;
+    }
   }
 
   private look(id: string): Promise<Value | null> {

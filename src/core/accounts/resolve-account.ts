@@ -1,32 +1,58 @@
 import { fail } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { AccountCache } from "./account-cache.ts";
 import type { AccountPrincipal } from "./principal.ts";
-import type { KeyRecord } from "./records.ts";
+import type { AccountRecord, KeyRecord, MemberRecord } from "./records.ts";
 
 /**
  * Returns a key with the account that it acts for (docs/api/accounts.md, "Accounts"): the organization with the id
- * `organizationId`: the key's user must be a member of it. For null, the account that the key belongs to.
+ * `organizationId`: the key's user must be a member of it. For null, the account that the key belongs to. A promise unless all of them are in memory.
  * @throws GatewayError `permission_denied` if the user is not a member of the organization, or if the account or the user's
  * own account is closed.
  */
-export async function resolveAccount(
+export function resolveAccount(
   cache: AccountCache,
   key: KeyRecord,
   organizationId: string | null,
-): Promise<AccountPrincipal> {
+): MaybePromise<AccountPrincipal> {
   const { userId } = key;
   const accountId = organizationId ?? key.accountId;
-  const isOtherUser = userId !== null && userId !== accountId;
+  if (userId !== null && userId !== accountId) return resolveMember(cache, key, { accountId, userId });
+  return chain(cache.account(accountId), (account) => {
+    if (account === null || key.accountId !== accountId) return rejectStranger(accountId);
+    return openPrincipal(key, account, null);
+  });
+}
+
+/** Resolves a user's key in the account of an organization. */
+async function resolveMember(
+  cache: AccountCache,
+  key: KeyRecord,
+  { accountId, userId }: { readonly accountId: string; readonly userId: string },
+): Promise<AccountPrincipal> {
   const account = await cache.account(accountId);
-  const member = isOtherUser ? await cache.member(accountId, userId) : null;
-  const isOwn = key.accountId === accountId && !isOtherUser;
-  if (account === null || !(isOwn || member !== null)) {
-    return fail("permission_denied", "The key's user is not a member of this organization.", {
-      metadata: { organization: accountId },
-    });
-  }
-  const user = isOtherUser ? await cache.account(userId) : null;
-  if (account.closedAt !== null || (user !== null && user.closedAt !== null))
-    fail("permission_denied", "The account that this key belongs to is closed.");
+  const member = await cache.member(accountId, userId);
+  if (account === null || member === null) return rejectStranger(accountId);
+  const user = await cache.account(userId);
+  if (user !== null && user.closedAt !== null) rejectClosed();
+  return openPrincipal(key, account, member);
+}
+
+function openPrincipal(
+  key: KeyRecord,
+  account: AccountRecord,
+  member: MemberRecord | null,
+): AccountPrincipal {
+  if (account.closedAt !== null) rejectClosed();
   return { kind: "key", key, account, member };
+}
+
+function rejectStranger(organization: string): never {
+  return fail("permission_denied", "The key's user is not a member of this organization.", {
+    metadata: { organization },
+  });
+}
+
+function rejectClosed(): never {
+  return fail("permission_denied", "The account that this key belongs to is closed.");
 }

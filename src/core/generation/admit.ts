@@ -1,4 +1,5 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { policyOf } from "../accounts/merge-policies.ts";
 import type { Deployment } from "../deployments/served-models.ts";
@@ -36,19 +37,21 @@ export interface Admission {
 }
 
 /**
- * Decides whether a request may run. `byokKeys` are the BYOK keys of the caller's account.
+ * Decides whether a request may run. `byokKeys` are the BYOK keys of the caller's account. A promise only if a balance must be
+ * loaded or tokens counted first.
  * Rejects with a GatewayError `authentication`, `invalid_model`, `model_not_allowed`, `invalid_request`, `context_length_exceeded`,
  * `unavailable`.
  */
-export async function admit(
+export function admit(
   deps: GenerationDeps,
   call: RoutableCall,
   byokKeys: ByokKeys | null,
-): Promise<Admission> {
-  const considered = await consider(deps, call, byokKeys);
-  if (considered.rejection !== null) throw new GatewayError(considered.rejection);
-  if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
-  return considered;
+): MaybePromise<Admission> {
+  return chain(consider(deps, call, byokKeys), (considered) => {
+    if (considered.rejection !== null) throw new GatewayError(considered.rejection);
+    if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
+    return considered;
+  });
 }
 
 /** What an admission would be, and why it is rejected. */
@@ -62,12 +65,22 @@ export interface Consideration extends Admission {
  * Rejects with a GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` if
  * a tier or the lack of a BYOK key is the reason.
  */
-export async function consider(
+export function consider(
   deps: GenerationDeps,
   call: RoutableCall,
   byokKeys: ByokKeys | null,
-): Promise<Consideration> {
-  await prepareTiers(deps, call);
+): MaybePromise<Consideration> {
+  const prepared = prepareTiers(deps, call);
+  return prepared === null
+    ? selectDeployments(deps, call, byokKeys)
+    : prepared.then(() => selectDeployments(deps, call, byokKeys));
+}
+
+function selectDeployments(
+  deps: GenerationDeps,
+  call: RoutableCall,
+  byokKeys: ByokKeys | null,
+): MaybePromise<Consideration> {
   const { principal, request } = call;
   const policy = policyOf(deps.policy, principal);
   const listNeeds = once(() => request.listNeeds());
@@ -78,20 +91,20 @@ export async function consider(
   const maxPromptTokens = boundPrompt(request);
   const { preferences, mayHaveMedia } = request;
   const tierId = tier?.id ?? null;
-  const promptTokens = await measurePrompt(deps.tokenCounter, request, all.flat());
-  const rules = { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
-  const selection = filterDeployments(all, rules);
-  const first = selection.deployments[0]?.[0]?.model ?? requested;
-  const { deployments, filteredOut, rejection } = selection;
-  return {
-    deployments,
-    filteredOut,
-    rejection,
-    requestedId: tier?.id ?? requested.id,
-    modelId: tier === undefined ? requested.id : first.id,
-    zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
-    warnings: warnOfParameters(preferences, listNeeds),
-  };
+  return chain(measurePrompt(deps.tokenCounter, request, all.flat()), (promptTokens) => {
+    const rules = { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
+    const { deployments, filteredOut, rejection } = filterDeployments(all, rules);
+    const first = deployments[0]?.[0]?.model ?? requested;
+    return {
+      deployments,
+      filteredOut,
+      rejection,
+      requestedId: tier?.id ?? requested.id,
+      modelId: tier === undefined ? requested.id : first.id,
+      zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
+      warnings: warnOfParameters(preferences, listNeeds),
+    };
+  });
 }
 
 /** Memoizes a function without parameters. */

@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
@@ -91,7 +92,8 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   let exchange: Exchange | null = null;
   let status: number | null = null;
   try {
-    exchange = await openExchange(context);
+    const opened = openExchange(context);
+    exchange = opened instanceof Promise ? await opened : opened;
     cancellation.guard(exchange);
     const response = await exchange.response;
     status = response.status;
@@ -122,13 +124,14 @@ function watchEndpoint(
 /** How often the circuit is checked after the first-token time. Milliseconds. */
 const WATCH_MS = 5_000;
 
-async function openExchange({
+/** Sends the request. A promise only if an access token must be fetched first; most keys need none. */
+function openExchange({
   deps,
   call,
   candidate,
   cancellation,
   encoded,
-}: AttemptContext): Promise<Exchange> {
+}: AttemptContext): MaybePromise<Exchange> {
   const { provider, key } = candidate;
   const { body, format } = encoded;
   const url = findUrl(candidate, call.request, format);
@@ -140,16 +143,16 @@ async function openExchange({
     ...key.headers,
   };
   const authorized = key.address.authorize({ url, body, headers, secret: key.secret });
-  // Only an access token that must be fetched is waited for; most keys need none.
-  const credentials =
-    authorized instanceof Promise ? await untilCancelled(authorized, cancellation) : authorized;
-  return provider.transport.open({
-    url,
-    method: "POST",
-    headers: Object.assign(headers, credentials),
-    body,
-    connectTimeoutMs: deps.timers.connectMs,
-  });
+  const credentials = authorized instanceof Promise ? untilCancelled(authorized, cancellation) : authorized;
+  return chain(credentials, (added) =>
+    provider.transport.open({
+      url,
+      method: "POST",
+      headers: Object.assign(headers, added),
+      body,
+      connectTimeoutMs: deps.timers.connectMs,
+    }),
+  );
 }
 
 /** Returns the media type of a format's streams: server-sent events, except at Bedrock. */

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
 import type {
   EncodedForUpstream,
@@ -41,27 +42,27 @@ export interface EncodeContext {
 
 /**
  * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
- * A large request is encoded in another thread; resolves to null if the generation is cancelled meanwhile.
- * Rejects with a GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
+ * A promise if earlier turns are loaded, or if a large request is encoded in another thread; it resolves to null if the generation is
+ * cancelled meanwhile.
+ * @throws GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
  */
-export async function encodeForCandidate(
+export function encodeForCandidate(
   context: EncodeContext,
   encoding: Encoding,
-): Promise<EncodedForCandidate | null> {
+): MaybePromise<EncodedForCandidate | null> {
   const { call, cancellation } = context;
   const targets = listTargets(context, encoding);
   const names = call.request.listTurnNames(targets);
-  if (names.length > 0) {
-    await cancellation.until(encoding.turns.load(names));
-    if (cancellation.isCancelled()) return null;
-  }
-  return encodeForTargets(context, targets);
+  if (names.length === 0) return encodeForTargets(context, targets);
+  return cancellation
+    .until(encoding.turns.load(names))
+    .then(() => (cancellation.isCancelled() ? null : encodeForTargets(context, targets)));
 }
 
-async function encodeForTargets(
+function encodeForTargets(
   context: EncodeContext,
   targets: readonly UpstreamTarget[],
-): Promise<EncodedForCandidate | null> {
+): MaybePromise<EncodedForCandidate | null> {
   const { deps, call, cancellation } = context;
   const { request, principal } = call;
   const complete = (encoded: EncodedForUpstream, format: FormatName): EncodedForCandidate => ({
@@ -77,8 +78,9 @@ async function encodeForTargets(
   const { describe, adopt } = apart;
   const isWanted = () => !cancellation.isCancelled();
   const encoding = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
-  const encoded = await cancellation.until(encoding);
-  return encoded === null ? null : complete(adopt(encoded), encoded.format);
+  return cancellation
+    .until(encoding)
+    .then((encoded) => (encoded === null ? null : complete(adopt(encoded), encoded.format)));
 }
 
 const NONE: readonly FormatName[] = [];

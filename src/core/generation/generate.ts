@@ -1,4 +1,5 @@
 import { failureOf, GatewayError } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { type Admission, admit } from "./admit.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
@@ -17,13 +18,16 @@ import { CandidateLoop } from "./try-candidates.ts";
  */
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
   const requestedAt = deps.clock.now();
-  const admission = await admit(deps, call, await findByokKeys(deps, call.principal));
-  const generation = await begin(deps, call, { admission, requestedAt });
-  const ended = await passGates(generation);
+  const admitted = chain(findByokKeys(deps, call.principal), (byokKeys) => admit(deps, call, byokKeys));
+  const admission = admitted instanceof Promise ? await admitted : admitted;
+  const begun = begin(deps, call, { admission, requestedAt });
+  const generation = begun instanceof Promise ? await begun : begun;
+  const ended = generation.extensions.hasGate ? await passGates(generation) : null;
   if (ended !== null) return ended;
   try {
     const route = plan(generation, admission);
-    const candidates = await hold(generation, route);
+    const held = hold(generation, route);
+    const candidates = held instanceof Promise ? await held : held;
     if (candidates.length > 0) return new CandidateLoop(generation, candidates, admission).run();
     return generation.fail(classifyNoCandidates(route, admission.requestedId));
   } catch (error) {
@@ -33,25 +37,25 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
 }
 
 /** Counts the request against its limits and begins the generation. */
-async function begin(
+function begin(
   deps: GenerationDeps,
   call: GenerationCall,
   { admission, requestedAt }: { readonly admission: Admission; readonly requestedAt: number },
-): Promise<Generation> {
+): MaybePromise<Generation> {
   const id = deps.ids.next("gen");
-  const limits = await takeLimits(deps, call, { id, admission });
-  try {
-    return new Generation(deps, call, { id, admission, limits, requestedAt });
-  } catch (error) {
-    deps.rateLimiter.cancel(id);
-    throw error;
-  }
+  return chain(takeLimits(deps, call, { id, admission }), (limits) => {
+    try {
+      return new Generation(deps, call, { id, admission, limits, requestedAt });
+    } catch (error) {
+      deps.rateLimiter.cancel(id);
+      throw error;
+    }
+  });
 }
 
 /** Asks the gates of extensions. Returns the result if one of them ends the generation; null if it goes on. */
 async function passGates(generation: Generation): Promise<GenerationResult | null> {
   const { extensions, cancellation } = generation;
-  if (!extensions.hasGate) return null;
   cancellation.endPhase();
   let decision: GateDecision | null;
   try {
@@ -86,13 +90,15 @@ function plan(generation: Generation, { deployments, filteredOut }: Admission): 
  * Holds the money that the candidates may cost and returns those that it covers.
  * @throws GatewayError `insufficient_credits`.
  */
-async function hold(generation: Generation, { candidates }: Route): Promise<readonly Candidate[]> {
+function hold(generation: Generation, { candidates }: Route): MaybePromise<readonly Candidate[]> {
   if (candidates.length === 0) return candidates;
   const { deps, call, id, record } = generation;
   const reachable = withinReach(candidates, deps.maxAttempts);
-  const held = await takeHold(deps, call, { id, requestedAt: record.createdAt, candidates: reachable });
-  generation.allowance = held.allowance;
-  return held.candidates;
+  const taken = takeHold(deps, call, { id, requestedAt: record.createdAt, candidates: reachable });
+  return chain(taken, (held) => {
+    generation.allowance = held.allowance;
+    return held.candidates;
+  });
 }
 
 /** Candidates reachable within `maxAttempts`. Further keys of a failed endpoint do not count. */

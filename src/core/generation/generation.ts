@@ -1,4 +1,5 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { formatsOf } from "../deployments/served-models.ts";
@@ -88,7 +89,7 @@ export class Generation implements Settling {
   }
 
   /** Adds an attempt that begins to the record, which is durable when this resolves to true. */
-  async recordAttemptStart(candidate: Candidate, begun: AttemptRecord): Promise<boolean> {
+  recordAttemptStart(candidate: Candidate, begun: AttemptRecord): Promise<boolean> {
     const { record, deps, call } = this;
     const { plan } = record;
     const { format } = begun;
@@ -114,10 +115,13 @@ export class Generation implements Settling {
 
   /**
    * Counts the request against its account's limit on free models, the first time it is about to be sent to one. Returns the
-   * failure if the limit is used up, else null.
+   * failure if the limit is used up, else null. A promise only for a free model.
    */
-  async countFree(candidate: Candidate): Promise<Failure | null> {
-    if (this.record.usesFreeModel || !countsAsFree(candidate)) return null;
+  countFree(candidate: Candidate): MaybePromise<Failure | null> {
+    return this.record.usesFreeModel || !countsAsFree(candidate) ? null : this.countFreeRequest();
+  }
+
+  private async countFreeRequest(): Promise<Failure | null> {
     const verdict = await this.deps.freeLimit.admit(this.call.principal, this.deps.clock.now());
     if (verdict === null) return null;
     const failure = verdict.allowed ? null : freeLimitFailure(verdict, this.limitStatus);

@@ -35,17 +35,16 @@ export interface Settling {
 
 /** Writes the final record of a generation, releases its hold and limits, and notifies the extensions. */
 export function settle(settling: Settling, record: UsageRecord, ending: Ending): void {
-  const { recorder } = settling.deps;
-  const settled = endRecord(settling, record, ending);
-  recorder.write(settled);
+  const settled = write(settling, record, ending);
   // If the journal cannot take the record now, it waits in memory for the store: the client already has its answer.
-  recorder.flush();
+  settling.deps.recorder.flush();
   release(settling, settled, ending);
 }
 
 /** Settles an answer whose last bytes can wait until the record is flushed; resolves then, also if flushing fails. */
 export async function settleSoon(settling: Settling, record: UsageRecord, ending: Ending): Promise<void> {
-  const { settled } = await writeDurably(settling, record, ending);
+  const settled = write(settling, record, ending);
+  await settling.deps.recorder.flushDurably();
   release(settling, settled, ending);
 }
 
@@ -54,16 +53,16 @@ export async function settleSoon(settling: Settling, record: UsageRecord, ending
  * was released, and the generation must be settled in another way.
  */
 export async function trySettle(settling: Settling, record: UsageRecord, ending: Ending): Promise<boolean> {
-  const { settled, isDurable } = await writeDurably(settling, record, ending);
+  const settled = write(settling, record, ending);
+  const isDurable = await settling.deps.recorder.flushDurably();
   if (isDurable) release(settling, settled, ending);
   return isDurable;
 }
 
-async function writeDurably(settling: Settling, record: UsageRecord, ending: Ending) {
-  const { recorder } = settling.deps;
+function write(settling: Settling, record: UsageRecord, ending: Ending): UsageRecord {
   const settled = endRecord(settling, record, ending);
-  recorder.write(settled);
-  return { settled, isDurable: await recorder.flushDurably() };
+  settling.deps.recorder.write(settled);
+  return settled;
 }
 
 function release({ deps, call, extensions }: Settling, settled: UsageRecord, { failure }: Ending): void {

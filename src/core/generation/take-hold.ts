@@ -1,4 +1,5 @@
 import { fail } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { toDollars } from "../../base/money.ts";
 import type { HoldBound, HoldVerdict } from "../ledger/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../ledger/worst-case.ts";
@@ -25,23 +26,25 @@ export interface Held {
 /**
  * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
  * it is held for. Free models and BYOK keys need no hold. If the money does not suffice for the others, only candidates with a
- * BYOK key remain.
+ * BYOK key remain. A promise unless the balance is in memory.
  * @throws GatewayError `insufficient_credits` if no candidate remains.
  */
-export async function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): Promise<Held> {
+export function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): MaybePromise<Held> {
   const { id, requestedAt, candidates } = order;
   const { principal, request } = call;
   if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
   const costs = boundCosts(deps, request, order);
   if (costs.size === 0) return { candidates, allowance: NO_HOLD };
   const { least, expected, most } = joinCosts([...costs.values()]);
-  const verdict = await deps.ledger.hold(principal, { id, amount: expected, least, most, requestedAt });
-  if (verdict.kind === "held")
-    return { candidates, allowance: new HeldAllowance(deps.ledger, { id, request, costs }, verdict) };
-  const byok = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.byokId !== null);
-  return byok.length > 0
-    ? { candidates: byok, allowance: NO_HOLD }
-    : rejectUnaffordable(verdict, deps.buyCreditsUrl);
+  const hold = deps.ledger.hold(principal, { id, amount: expected, least, most, requestedAt });
+  return chain(hold, (verdict) => {
+    if (verdict.kind === "held")
+      return { candidates, allowance: new HeldAllowance(deps.ledger, { id, request, costs }, verdict) };
+    const byok = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.byokId !== null);
+    return byok.length > 0
+      ? { candidates: byok, allowance: NO_HOLD }
+      : rejectUnaffordable(verdict, deps.buyCreditsUrl);
+  });
 }
 
 /** Returns what each candidate may cost; those that cost nothing are left out. */

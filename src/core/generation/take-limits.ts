@@ -1,9 +1,16 @@
 import { fail } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import { boundAnswers } from "../ledger/worst-case.ts";
 import { limitHeaders } from "../limits/limit-headers.ts";
-import type { LimitDecision, LimitRejection, LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
+import type {
+  LimitDecision,
+  LimitRejection,
+  LimitScope,
+  LimitVerdict,
+  RateLimitStatus,
+} from "../limits/rate-limiter.ts";
 import { rejectAnonymous } from "../limits/reject-anonymous.ts";
 import type { Admission } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -19,20 +26,36 @@ export interface TakenLimits {
 
 /**
  * Counts a generation for the rate limits of its key and account or client address, and of its model (docs/api/limits.md, "Rate
- * limits"). `id` is the generation's.
+ * limits"). `id` is the generation's. A promise only if a limiter must ask elsewhere.
  * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */
-export async function takeLimits(
+export function takeLimits(
   deps: GenerationDeps,
-  { principal, request }: GenerationCall,
-  { id, admission }: { readonly id: string; readonly admission: Admission },
-): Promise<TakenLimits> {
+  call: GenerationCall,
+  admitted: AdmittedId,
+): MaybePromise<TakenLimits> {
+  const scopes = deps.listLimits(call.principal, admitted.admission.modelId);
+  return chain(peekFreeLimit(deps, call.principal, admitted.admission.deployments), (freeLimit) => {
+    if (scopes.length === 0) return { limitStatus: null, freeLimit };
+    return chain(countGeneration(deps, call.request, { ...admitted, scopes }), (limitStatus) => ({
+      limitStatus,
+      freeLimit,
+    }));
+  });
+}
+
+/** A request that was admitted, and the id of its generation. */
+interface AdmittedId {
+  readonly id: string;
+  readonly admission: Admission;
+}
+
+function countGeneration(
+  { rateLimiter, clock, holdBounds }: GenerationDeps,
+  request: GenerationCall["request"],
+  { id, admission, scopes }: AdmittedId & { readonly scopes: readonly LimitScope[] },
+): MaybePromise<RateLimitStatus> {
   const { modelId, deployments } = admission;
-  const { rateLimiter, clock, holdBounds } = deps;
-  const scopes = deps.listLimits(principal, modelId);
-  const now = clock.now();
-  const freeLimit = await peekFreeLimit(deps, principal, deployments);
-  if (scopes.length === 0) return { limitStatus: null, freeLimit };
   const completionTokens = Math.max(
     ...deployments.flat().map(({ endpoint }) => {
       const { expected, most } = boundAnswers(request, endpoint, holdBounds.tokens);
@@ -40,16 +63,16 @@ export async function takeLimits(
     }),
   );
   const promptTokens = estimateTokens(request.promptTextBytes);
-  const decision = await rateLimiter.admit({ id, scopes, promptTokens, completionTokens }, now);
-  return { limitStatus: requireAdmitted(decision, modelId), freeLimit };
+  const decision = rateLimiter.admit({ id, scopes, promptTokens, completionTokens }, clock.now());
+  return chain(decision, (decided) => requireAdmitted(decided, modelId));
 }
 
 /** Returns the account's limit on free models without counting a request; null if no deployment is free, or no limit applies. */
-export async function peekFreeLimit(
+export function peekFreeLimit(
   { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
   principal: InferencePrincipal,
   deployments: Admission["deployments"],
-): Promise<LimitVerdict | null> {
+): MaybePromise<LimitVerdict | null> {
   return namesFreeModel(deployments) ? freeLimit.peek(principal, clock.now()) : null;
 }
 

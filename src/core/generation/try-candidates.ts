@@ -1,4 +1,5 @@
 import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import { backoffMs } from "../routing/backoff.ts";
@@ -127,9 +128,11 @@ export class CandidateLoop {
 
   /** Returns null if the next candidate may be tried; `hasNext` says whether there is one. */
   private async tryOne(candidate: Candidate, hasNext: boolean): Promise<GenerationResult | null> {
-    const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
+    const encoding = this.encodeFor(candidate, FIRST_ENCODING);
+    const encoded = encoding instanceof Promise ? await encoding : encoding;
     if (encoded === null) return this.generation.endIfCancelled(candidate);
-    const overLimit = await this.generation.countFree(candidate);
+    const counted = this.generation.countFree(candidate);
+    const overLimit = counted instanceof Promise ? await counted : counted;
     if (overLimit === null) return this.send(candidate, { encoded, hasNext });
     this.failures.push(overLimit);
     return null;
@@ -210,7 +213,7 @@ export class CandidateLoop {
   }
 
   /** Passes the empty answer on to the client; returns null if there is none. */
-  private async giveEmpty(): Promise<GenerationResult | null> {
+  private giveEmpty(): MaybePromise<GenerationResult | null> {
     return this.empty === null ? null : this.generation.giveEarlierAnswer(this.empty);
   }
 
@@ -232,26 +235,38 @@ export class CandidateLoop {
    * Encodes the request for a candidate. Returns null if no format of the candidate can express the request, or if the generation
    * was cancelled meanwhile.
    */
-  private async encodeFor(
+  private encodeFor(
     candidate: Candidate,
     variant: Pick<Encoding, "withReasoning" | "formats">,
-  ): Promise<EncodedForCandidate | null> {
+  ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
     const encoding = {
       turns: this.turns,
       maxTokens: allowance.boundFor(candidate),
       ...variant,
     };
-    try {
-      const encoded = await encodeForCandidate({ deps, call, candidate, cancellation }, encoding);
+    const reserveMemory = (encoded: EncodedForCandidate | null) => {
       if (encoded === null || encoded.heldBytes === 0 || call.takeMemory(encoded.heldBytes)) return encoded;
       throw new GatewayError(NO_MEMORY);
+    };
+    const reject = (error: unknown) => this.rejectEncoding(error);
+    try {
+      const encoded = chain(
+        encodeForCandidate({ deps, call, candidate, cancellation }, encoding),
+        reserveMemory,
+      );
+      return encoded instanceof Promise ? encoded.catch(reject) : encoded;
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      // Failures of attempts take precedence over it.
-      this.failures.unshift(error.failure);
-      return null;
+      return reject(error);
     }
+  }
+
+  /** Keeps the failure of a candidate that the request could not be encoded for. @throws every other error. */
+  private rejectEncoding(error: unknown): null {
+    if (!(error instanceof GatewayError)) throw error;
+    // Failures of attempts take precedence over it.
+    this.failures.unshift(error.failure);
+    return null;
   }
 
   private contextFor(candidate: Candidate, { encoded, hasNext }: Sending): AttemptContext {

@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { AccountBorrower } from "./account-borrower.ts";
 import { AccountLeases, type LeasedHold } from "./account-leases.ts";
@@ -78,10 +79,9 @@ export class LeasedHoldBook implements HoldBook {
       this.accountOf(accountId).leases.add(name, amount, { answer: null, now });
   }
 
-  async hold(request: HoldRequest): Promise<HoldVerdict> {
+  hold(request: HoldRequest): MaybePromise<HoldVerdict> {
     const account = this.accountOf(request.accountId);
-    const taken = account.take(request);
-    return this.begin(account, taken instanceof Promise ? await taken : taken);
+    return chain(account.take(request), (taken) => this.begin(account, taken));
   }
 
   grow(id: string, amount: number): number {

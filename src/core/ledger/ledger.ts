@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
@@ -42,11 +43,11 @@ export class Ledger {
     return this.parts.holdBook.start();
   }
 
-  /** Holds money for a caller's request, or returns the bound that prevents it. */
+  /** Holds money for a caller's request, or returns the bound that prevents it, as `HoldBook.hold` does. */
   hold(
     principal: Extract<InferencePrincipal, { kind: "key" }>,
     { id, amount, least, most, requestedAt }: Hold,
-  ): Promise<HoldVerdict> {
+  ): MaybePromise<HoldVerdict> {
     const { holdBook, clock, holdMs } = this.parts;
     const { account } = principal;
     return holdBook.hold({

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { Balances } from "./balances.ts";
 import type {
   AccountBalance,
@@ -51,7 +52,11 @@ export class MemoryHoldBook implements HoldBook {
   /** The store has everything already. */
   async start(): Promise<void> {}
 
-  async hold(request: HoldRequest): Promise<HoldVerdict> {
+  hold(request: HoldRequest): MaybePromise<HoldVerdict> {
+    return this.isLoaded(request) ? this.balances.hold(request) : this.loadAndHold(request);
+  }
+
+  private async loadAndHold(request: HoldRequest): Promise<HoldVerdict> {
     for (let tries = 0; tries < MAX_LOADS && !this.isLoaded(request); tries++) await this.load(request);
     return this.balances.hold(request);
   }

@@ -59,7 +59,7 @@ export class MemoryRateLimiter implements RateLimiter {
     return this.admissions.size;
   }
 
-  async admit(request: LimitRequest, now: number): Promise<LimitDecision> {
+  admit(request: LimitRequest, now: number): LimitDecision {
     this.expire(now);
     const measured = request.scopes.map((scope) => this.measure(scope));
     const rejection = firstRejection(measured, (one) => findRejection(one, request, now));
@@ -68,7 +68,7 @@ export class MemoryRateLimiter implements RateLimiter {
     return { kind: "admitted", limitStatus: statusOf(measured, now) };
   }
 
-  async count(scopes: readonly LimitScope[], now: number): Promise<LimitDecision> {
+  count(scopes: readonly LimitScope[], now: number): LimitDecision {
     this.expire(now);
     const measured = scopes.map((scope) => this.measure(scope));
     const rejection = firstRejection(measured, (one) => findRejection(one, null, now));
@@ -77,7 +77,7 @@ export class MemoryRateLimiter implements RateLimiter {
     return { kind: "admitted", limitStatus: statusOf(measured, now) };
   }
 
-  async peek(scopes: readonly LimitScope[], now: number): Promise<RateLimitStatus> {
+  peek(scopes: readonly LimitScope[], now: number): RateLimitStatus {
     const measured = scopes.map((scope) => ({
       scope,
       share: this.takeShare(scope),

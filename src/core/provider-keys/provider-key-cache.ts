@@ -1,3 +1,4 @@
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { StoreError } from "../../base/store-error.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
 import { memoize } from "../accounts/memoize.ts";
@@ -9,10 +10,10 @@ import type { Vault } from "./vault.ts";
 /** Caches BYOK keys in memory for the hot path, and collects records of their use. */
 export interface ProviderKeyCache {
   /**
-   * Returns an account's enabled keys; null if it has none. Rejects with a `StoreError` if they are not in memory while the store is
-   * unavailable.
+   * Returns an account's enabled keys; null if it has none. A promise unless they are in memory. Rejects with a `StoreError` if they
+   * are not in memory while the store is unavailable.
    */
-  of(accountId: string): Promise<ByokKeys | null>;
+  of(accountId: string): MaybePromise<ByokKeys | null>;
   /** Whether a key is still enabled, with the same secret; false if that cannot be known at the moment. */
   isCurrent(accountId: string, key: Pick<ByokKey, "label" | "provider">): Promise<boolean>;
   /** Records that a key was used. The next `saveUses` stores it. */
@@ -50,10 +51,7 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
   const uses = createUseRecorder(store);
   let revision = -1;
   return {
-    async of(accountId) {
-      const keys = await known.get(accountId);
-      return keys === null || keys.size === 0 ? null : keys;
-    },
+    of: (accountId) => chain(known.get(accountId), nullIfEmpty),
     async isCurrent(accountId, { label, provider }) {
       try {
         const keys = await known.get(accountId);
@@ -72,6 +70,10 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
     },
     changed: known.forget,
   };
+}
+
+function nullIfEmpty(keys: ByokKeys | null): ByokKeys | null {
+  return keys === null || keys.size === 0 ? null : keys;
 }
 
 /** Collects the last use of each key until it is saved. */

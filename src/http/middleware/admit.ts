@@ -71,12 +71,14 @@ async function admitIdentified(request: Request, context: RequestContext, access
     const identified = await identifyManagement(request, context);
     return admitManagement(request, context, await authorizeManagement(identified, access, context));
   }
-  const identified = await identify(request, context);
+  const found = identify(request, context);
+  const identified = found instanceof Promise ? await found : found;
   if (access.kind === "inference_key") {
     const principal = requireInferenceKey(identified);
     return { principal, body: await readBody(request, context, holderOf(principal)) };
   }
-  const principal = await authorizeInference(identified, access, { headers: request.headers, context });
+  const authorized = authorizeInference(identified, access, { headers: request.headers, context });
+  const principal = authorized instanceof Promise ? await authorized : authorized;
   if (principal.kind === "anonymous") await rejectOverLimit(principal, context.deps);
   return { principal, body: await readBody(request, context, holderOf(principal)) };
 }

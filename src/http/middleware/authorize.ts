@@ -1,4 +1,5 @@
 import { fail } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type {
   AccountPrincipal,
   AnonymousPrincipal,
@@ -48,23 +49,25 @@ export type PrincipalFor<A extends Access> = {
 }[A["kind"]];
 
 /**
- * Checks that a principal may call models, and resolves the account that pays.
+ * Checks that a principal may call models, and resolves the account that pays. A promise unless the account is in memory.
  * @throws GatewayError `authentication` for an anonymous principal where a key is needed; `permission_denied` for a
  * management key, and for an account that is closed or not the key's.
  */
-export async function authorizeInference(
+export function authorizeInference(
   identified: IdentifiedPrincipal,
   access: { readonly kind: "open_inference" | "inference" },
   { headers, context }: { readonly headers: Headers; readonly context: RequestContext },
-): Promise<InferencePrincipal> {
+): MaybePromise<InferencePrincipal> {
   if (identified.kind === "anonymous") {
     context.inferencePrincipal = identified;
     return access.kind === "open_inference" ? identified : rejectMissingKey("inference");
   }
   const { key } = requireInferenceKey(identified);
   const organizationId = headers.get("x-gateway-organization");
-  context.inferencePrincipal = await resolveAccount(context.deps.accountCache, key, organizationId);
-  return context.inferencePrincipal;
+  return chain(resolveAccount(context.deps.accountCache, key, organizationId), (principal) => {
+    context.inferencePrincipal = principal;
+    return principal;
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { fail } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import {
   type AnonymousPrincipal,
   type ApiKeyPrincipal,
@@ -12,21 +13,24 @@ import type { RequestContext } from "../context/context.ts";
 export type IdentifiedPrincipal = ApiKeyPrincipal | OperatorPrincipal | AnonymousPrincipal;
 
 /**
- * Returns who sends a request, by its API key; anonymous if it has none.
+ * Returns who sends a request, by its API key; anonymous if it has none. A promise unless the key is in memory.
  * @throws GatewayError `authentication` for a key that is not valid, also where none is needed.
  */
-export async function identify(request: Request, context: RequestContext): Promise<IdentifiedPrincipal> {
+export function identify(request: Request, context: RequestContext): MaybePromise<IdentifiedPrincipal> {
   const secret = readSecret(request.headers);
   if (secret === null) return identifyByAddress(request, context);
-  const principal = await context.deps.keyCache.identify(secret);
-  if (principal === null) {
-    return fail(
-      "authentication",
-      "The API key is not valid: it is unknown, revoked or expired. Send a valid key, or no key for a free model.",
-    );
-  }
-  context.logFields["key_id"] = credentialIdOf(principal);
-  return principal;
+  return chain(context.deps.keyCache.identify(secret), (principal) => {
+    if (principal === null) return rejectInvalidKey();
+    context.logFields["key_id"] = credentialIdOf(principal);
+    return principal;
+  });
+}
+
+function rejectInvalidKey(): never {
+  return fail(
+    "authentication",
+    "The API key is not valid: it is unknown, revoked or expired. Send a valid key, or no key for a free model.",
+  );
 }
 
 /** Returns the anonymous principal for the client's address: a keyed hash, so that records do not contain addresses. */

@@ -3,6 +3,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import { fail, GatewayError } from "../../base/errors.ts";
 import type { WaitList } from "../../base/wait-list.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
+import type { Gate } from "../../core/limits/gate.ts";
 import type { RequestContext } from "../context/context.ts";
 
 /** The chunk size in which a body is decompressed and counted. Bytes. */
@@ -46,13 +47,13 @@ interface Bounds {
  * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`,
  * `client_timeout`.
  */
-export async function readRequestBody(
+export function readRequestBody(
   request: Request,
   context: RequestContext,
   holder: BodyHolder,
 ): Promise<Buffer> {
   requireJson(request.headers.get("content-type"));
-  const { maxBodyBytes, bodyBudget, bodyWaits } = context.deps;
+  const { maxBodyBytes, bodyBudget, bodyWaits, unpackGate } = context.deps;
   context.bodyShare ??= bodyBudget.openShare(holder.id);
   const bounds: Bounds = {
     maxBytes: maxBodyBytes,
@@ -60,12 +61,27 @@ export async function readRequestBody(
     source: holder.source,
     waits: bodyWaits,
   };
-  const body = await readSent(request, bounds);
+  const body = readSent(request, bounds);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity" || encoding === "") return body;
-  const createDecoder = findDecoder(encoding);
-  // Bounds the memory of a burst of decompression bombs, which are only recognized when they are decompressed.
-  const leave = await context.deps.unpackGate.enter(holder.id);
+  return encoding === "identity" || encoding === ""
+    ? body
+    : unpack(body, { encoding, bounds, gate: unpackGate, holder });
+}
+
+/** A body that is compressed. */
+
+interface Packed {
+  readonly encoding: string;
+  readonly bounds: Bounds;
+  readonly gate: Gate;
+  readonly holder: BodyHolder;
+}
+
+/** Decompresses a body once it was received. */
+async function unpack(sent: Promise<Buffer>, { encoding, bounds, gate, holder }: Packed): Promise<Buffer> {
+  const body = await sent;
+  const createDecoder = findDecoder(encoding); // Bounds the memory of a burst of decompression bombs, which are only recognized when they are decompressed.
+  const leave = await gate.enter(holder.id);
   try {
     return await decompress(body, { encoding, decoder: createDecoder() }, bounds);
   } finally {
@@ -86,7 +102,7 @@ function requireJson(contentType: string | null): void {
 }
 
 /** Returns the body as it was sent, not decompressed. */
-async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
+function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > bounds.maxBytes) rejectSize(bounds.maxBytes);
   if (declared > AT_ONCE_BYTES && bounds.share.shortageFor(declared) !== null)

@@ -105,7 +105,7 @@ export class RedisRateLimiter implements RateLimiter {
   async count(scopes: readonly LimitScope[], now: number): Promise<LimitDecision> {
     const answer = await this.ask({ mode: "count", scopes, request: null }, now);
     if (answer === null) {
-      const decision = await this.local.count(scopes, now);
+      const decision = this.local.count(scopes, now);
       if (decision.kind === "admitted") this.rememberRequests(this.describeScopes(scopes), now, false);
       return decision;
     }
@@ -176,7 +176,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   private async admitShare(request: LimitRequest, now: number): Promise<LimitDecision> {
-    const decision = await this.local.admit(request, now);
+    const decision = this.local.admit(request, now);
     const scopes = this.describeScopes(request.scopes);
     if (decision.kind === "admitted")
       this.begin(request.id, { scopes, isInRedis: false, expiresAt: now + this.options.leaseMs }, now);
@@ -184,9 +184,9 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   /** Counts in the local limiter what Redis has admitted. Limiters in memory count before they return. */
-  private countDecided(count: () => Promise<unknown>): void {
+  private countDecided(count: () => unknown): void {
     this.isDecided = true;
-    void count();
+    count();
     this.isDecided = false;
   }
 
