@@ -94,12 +94,31 @@ export function completeUsage(
   return { ...usage, images, searchContext: usage.searchContext ?? searchContext };
 }
 
-/** Returns usage in the form of a record. */
-export function recordUsage({ usage, advisors }: Pick<Charge, "usage" | "advisors">) {
-  const tokens = usage.advisors === undefined ? usage : withoutAdvisors(usage);
-  return advisors.length === 0 ? tokens : { ...tokens, advisors };
-}
-
-function withoutAdvisors({ advisors: _unpriced, ...tokens }: TokenUsage): Omit<TokenUsage, "advisors"> {
-  return tokens;
+/**
+ * Returns a record with token usage, and with advisors that are priced. The counters are named one by one, because a second spread
+ * into so many fields takes five times as long as the copy.
+ */
+export function withUsage(
+  record: UsageRecord,
+  { usage, advisors }: Pick<Charge, "usage" | "advisors">,
+): UsageRecord {
+  const counted = {
+    ...record,
+    promptTokens: usage.promptTokens,
+    completionTokens: usage.completionTokens,
+    cachedTokens: usage.cachedTokens,
+    cacheWriteTokens: usage.cacheWriteTokens,
+    cacheWrite1hTokens: usage.cacheWrite1hTokens,
+    reasoningTokens: usage.reasoningTokens,
+    audioPromptTokens: usage.audioPromptTokens,
+    audioCompletionTokens: usage.audioCompletionTokens,
+    imageCompletionTokens: usage.imageCompletionTokens,
+    images: usage.images,
+    searches: usage.searches,
+    searchContext: usage.searchContext,
+    estimated: usage.estimated,
+  };
+  const { countedFor } = usage;
+  const named = countedFor === undefined ? counted : { ...counted, countedFor };
+  return advisors.length === 0 ? named : { ...named, advisors };
 }

@@ -120,18 +120,14 @@ function listTargets(
   { formats, turns, withReasoning, maxTokens = null }: Encoding,
 ): readonly UpstreamTarget[] {
   const scope = scopeOf(principal);
-  const parameters = {
-    withReasoning,
-    maxTokens,
-    recallTurn: turns.recall,
-    overrides: candidate.overrides ?? null,
-    hashUser: (user: string) => deps.hashIdentity("user", scope, user),
-  };
+  const hashUser = (user: string) => deps.hashIdentity("user", scope, user);
+  const { recall: recallTurn } = turns;
+  const overrides = candidate.overrides ?? null;
   const targets = listProviderTargets(candidate);
   const usable =
     targets.length === 1 ? targets : targets.filter((target) => isUsable(target, candidate, request));
   const chosen = formats === null ? usable : usable.filter(({ format }) => formats.includes(format));
-  return chosen.map((target) => ({ ...target, ...parameters }));
+  return chosen.map((target) => ({ ...target, withReasoning, maxTokens, recallTurn, overrides, hashUser }));
 }
 
 /** Returns whether the candidate's address has an endpoint for the request in a format. */

@@ -89,5 +89,5 @@ export function withHeld(
   { held, leasedFrom }: Pick<Allowance, "held" | "leasedFrom">,
 ): UsageRecord {
   if (held === null) return record;
-  return { ...record, heldNanodollars: held, ...(leasedFrom === undefined ? {} : { leasedFrom }) };
+  return { ...record, heldNanodollars: held, leasedFrom };
 }

@@ -2,7 +2,7 @@ import type { Failure } from "../../base/errors.ts";
 import { NO_TOKENS } from "../../wire/conversation/usage.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { type Charge, recordUsage } from "./charge.ts";
+import { type Charge, withUsage } from "./charge.ts";
 import type { AttachedExtensions } from "./extension.ts";
 
 /** How a generation ended. */
@@ -77,14 +77,13 @@ function release({ deps, call, extensions }: Settling, settled: UsageRecord, { f
 function endRecord({ deps }: Settling, record: UsageRecord, ending: Ending): UsageRecord {
   const charge = ending.charge ?? NO_CHARGE;
   return {
-    ...record,
+    ...withUsage(record, charge),
     outcome: ending.outcome,
     lease: undefined,
     error: ending.failure?.code ?? null,
     status: ending.status,
     finishReason: ending.finish?.client ?? null,
     nativeFinishReason: ending.finish?.native ?? null,
-    ...recordUsage(charge),
     costNanodollars: charge.paid,
     upstreamCostNanodollars: charge.list,
     prices: charge.prices,

@@ -4,7 +4,7 @@ import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.
 import type { AttemptReport } from "../routing/health.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { type Charge, chargeFor, recordUsage } from "./charge.ts";
+import { type Charge, chargeFor, withUsage } from "./charge.ts";
 import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
 import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
 import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts";
@@ -65,7 +65,7 @@ export class StreamAccounting {
       allowance,
       serving: deps.serving,
     });
-    deps.recorder.write(withHeld({ ...record, ...recordUsage(charge), firstTokenAt }, allowance));
+    deps.recorder.write(withHeld({ ...withUsage(record, charge), firstTokenAt }, allowance));
   }
 
   /** Returns the usage of an answer that has not ended. A vendor's early counts include the prompt, but not all output. */

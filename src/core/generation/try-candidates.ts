@@ -240,11 +240,9 @@ export class CandidateLoop {
     variant: Pick<Encoding, "withReasoning" | "formats">,
   ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
-    const encoding = {
-      turns: this.turns,
-      maxTokens: allowance.boundFor(candidate),
-      ...variant,
-    };
+    const { withReasoning, formats } = variant;
+    const { turns } = this;
+    const encoding = { turns, maxTokens: allowance.boundFor(candidate), withReasoning, formats };
     const reserveMemory = (encoded: EncodedForCandidate | null) => {
       if (encoded === null || encoded.heldBytes === 0 || call.takeMemory(encoded.heldBytes)) return encoded;
       throw new GatewayError(NO_MEMORY);

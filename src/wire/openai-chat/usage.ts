@@ -58,7 +58,7 @@ function countSearches(usage: Fields): number {
   return count ?? 0;
 }
 
-/** Encodes the `usage` object for clients (docs/api/chat.md, "Usage"). */
+/** Encodes the `usage` object for clients (docs/api/chat.md, "Usage"). JSON leaves out what is undefined. */
 export function encodeUsage({ usage, ...cost }: UsageReport): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,
@@ -67,17 +67,17 @@ export function encodeUsage({ usage, ...cost }: UsageReport): Record<string, unk
     prompt_tokens_details: {
       cached_tokens: usage.cachedTokens,
       cache_write_tokens: usage.cacheWriteTokens,
-      ...(usage.audioPromptTokens > 0 ? { audio_tokens: usage.audioPromptTokens } : {}),
+      audio_tokens: usage.audioPromptTokens > 0 ? usage.audioPromptTokens : undefined,
     },
     completion_tokens_details: {
       reasoning_tokens: usage.reasoningTokens,
-      ...(usage.audioCompletionTokens > 0 ? { audio_tokens: usage.audioCompletionTokens } : {}),
-      ...(usage.imageCompletionTokens > 0 ? { image_tokens: usage.imageCompletionTokens } : {}),
+      audio_tokens: usage.audioCompletionTokens > 0 ? usage.audioCompletionTokens : undefined,
+      image_tokens: usage.imageCompletionTokens > 0 ? usage.imageCompletionTokens : undefined,
     },
-    ...(usage.searches > 0 ? { server_tool_use: { web_search_requests: usage.searches } } : {}),
+    server_tool_use: usage.searches > 0 ? { web_search_requests: usage.searches } : undefined,
     cost: cost.cost,
     cost_details: { upstream_inference_cost: cost.upstreamInferenceCost },
     is_byok: cost.isByok,
-    ...(usage.estimated ? { estimated: true } : {}),
+    estimated: usage.estimated ? true : undefined,
   };
 }
