@@ -7,6 +7,7 @@
 const ATTO_DIGITS = 18;
 const NANO_DIGITS = 9;
 const ATTO_PER_NANO = 1_000_000_000n;
+const HALF_A_NANO = ATTO_PER_NANO / 2n;
 const NANO_PER_DOLLAR = 1_000_000_000;
 const MOST_NANODOLLARS = BigInt(Number.MAX_SAFE_INTEGER);
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,18}))?$/;
@@ -27,7 +28,7 @@ export function parsePrice(decimal: string): bigint | null {
  * prices can cause, are limited to that.
  */
 export function roundToNanodollars(attodollars: bigint): number {
-  const rounded = (attodollars + ATTO_PER_NANO / 2n) / ATTO_PER_NANO;
+  const rounded = (attodollars + HALF_A_NANO) / ATTO_PER_NANO;
   return rounded > MOST_NANODOLLARS ? Number.MAX_SAFE_INTEGER : Number(rounded);
 }
 

@@ -70,9 +70,22 @@ export function boundCost(
 
 /** Returns the highest costs of several deployments: what to hold for a request that any of them may answer. Nanodollars. */
 export function joinCosts(costs: readonly DeploymentCost[]): Range {
-  const highest = (name: keyof Range) =>
-    costs.reduce((most, { cost, tokens }) => Math.max(most, costOf(cost, tokens[name])), 0);
-  return { least: highest("least"), expected: highest("expected"), most: highest("most") };
+  let [least, expected, most] = [0, 0, 0];
+  for (const deployment of costs) {
+    const range = rangeOf(deployment);
+    least = Math.max(least, range.least);
+    expected = Math.max(expected, range.expected);
+    most = Math.max(most, range.most);
+  }
+  return { least, expected, most };
+}
+
+/** Returns the costs of a deployment's token counts. Those of a request with a low limit are equal, and computed once. */
+function rangeOf({ cost, tokens }: DeploymentCost): Range {
+  const most = costOf(cost, tokens.most);
+  const expected = tokens.expected === tokens.most ? most : costOf(cost, tokens.expected);
+  const least = tokens.least === tokens.expected ? expected : costOf(cost, tokens.least);
+  return { least, expected, most };
 }
 
 /** Returns the maximum cost of a request whose answers have `tokens` together. Nanodollars. */
