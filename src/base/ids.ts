@@ -9,7 +9,10 @@ const PAIRS: readonly string[] = Array.from(
   { length: 1024 },
   (_, at) => `${BASE32[at >> 5]}${BASE32[at & 31]}`,
 );
-const RANDOM_PAIRS = 8;
+/** The random bytes of an id: two for each of eight pairs of digits. */
+const RANDOM_BYTES = 16;
+/** The random bytes of 32 ids, which are drawn at once. */
+const BLOCK_BYTES = 32 * RANDOM_BYTES;
 
 /** Generates ids that sort by time and cannot be guessed: a prefix, 10 digits of milliseconds, 16 random digits. */
 export interface IdSource {
@@ -21,6 +24,8 @@ export interface IdSource {
 export function createIdSource(clock: Clock, random: Random): IdSource {
   let lastMs = -1;
   let lastTime = "";
+  let block: Uint8Array = new Uint8Array(0);
+  let used = 0;
   return {
     next(prefix) {
       const ms = clock.now();
@@ -28,10 +33,13 @@ export function createIdSource(clock: Clock, random: Random): IdSource {
         lastMs = ms;
         lastTime = encodeTime(ms);
       }
-      const bytes = random.bytes(2 * RANDOM_PAIRS);
+      if (used === block.length) {
+        block = random.bytes(BLOCK_BYTES);
+        used = 0;
+      }
       let id = `${prefix}_${lastTime}`;
-      for (let i = 0; i < 2 * RANDOM_PAIRS; i += 2) {
-        id += PAIRS[((bytes[i] as number) | ((bytes[i + 1] as number) << 8)) & 1023];
+      for (const end = used + RANDOM_BYTES; used < end; used += 2) {
+        id += PAIRS[((block[used] as number) | ((block[used + 1] as number) << 8)) & 1023];
       }
       return id;
     },
