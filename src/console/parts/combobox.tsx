@@ -17,6 +17,7 @@ export interface ComboboxProps {
   /** Whether a text that is not an option may be chosen. */
   readonly allowsOther?: boolean;
   readonly hidesLabel?: boolean;
+  readonly hint?: string;
 }
 
 /** A field with suggestions: typing filters, arrows move, Enter chooses, Escape closes, an empty text chooses none. */
@@ -127,6 +128,7 @@ export function Combobox(props: ComboboxProps) {
           ))}
         </div>
       ) : null}
+      {props.hint === undefined ? null : <div class="field-hint">{props.hint}</div>}
     </div>
   );
 }

@@ -46,6 +46,14 @@ export const SCREENS: readonly Screen[] = [
     load: () => import("./request/request.tsx"),
   },
   {
+    path: "/console/keys",
+    title: text.keys.title,
+    group: "manage",
+    icon: "key",
+    sees: everyRole,
+    load: () => import("./keys/keys.tsx"),
+  },
+  {
     path: "/console/welcome",
     title: text.welcome.title,
     group: "start",

@@ -3,7 +3,7 @@ import { call, callPath } from "../api/client.ts";
 import type { Option } from "./filter-options.ts";
 import { session } from "./session.ts";
 
-/** The lists of names that filters offer. Each is loaded once, when a field asks for it. */
+/** The lists of names that filters offer. Each is loaded once, when a screen asks for it. */
 type NameList = "models" | "providers" | "keys" | "accounts";
 
 const lists = {
@@ -16,7 +16,7 @@ const asked = new Set<string>();
 
 /** The most names of keys and accounts that are loaded. */
 const MOST = 1_000;
-const PAGE = 200;
+const PAGE = 100;
 
 /** Returns the options of a list as far as they are loaded. */
 export function optionsOf(list: NameList): readonly Option[] {
@@ -32,7 +32,9 @@ export function loadOptions(list: NameList): void {
     (options) => {
       lists[list].value = options;
     },
-    () => asked.delete(user),
+    () => {
+      // Asked again only by another session: a list that fails would otherwise be asked for at every redraw.
+    },
   );
 }
 

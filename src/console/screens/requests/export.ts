@@ -6,7 +6,7 @@ import { type Filters, toApiQuery } from "../../state/filters.ts";
 
 /** The most rows of an export. */
 export const MOST_ROWS = 10_000;
-const PAGE_ROWS = 200;
+const PAGE_ROWS = 100;
 
 const FIELDS = [
   "id",

@@ -1,0 +1,208 @@
+import { useState } from "preact/hooks";
+import { type ApiError, call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Button } from "../../parts/button.tsx";
+import { Combobox } from "../../parts/combobox.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Field, Select } from "../../parts/field.tsx";
+import { Snippets } from "../../parts/snippets.tsx";
+import { Code } from "../../parts/values.tsx";
+import { findProblem, type KeyInput, NEW_KEY, readKey, toSettings } from "../../state/key-input.ts";
+import { toApiError } from "../../state/load.ts";
+import { loadOptions, optionsOf } from "../../state/names.ts";
+import { isOperator } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+
+const words = text.keys;
+/** A model that every gateway with a provider has: the tier that chooses one. */
+const EXAMPLE_MODEL = "gateway-auto/balanced";
+type Key = Schemas["Key"];
+
+/** The names of the API's fields by the form's. */
+const API_FIELDS: Readonly<Partial<Record<keyof KeyInput, string>>> = {
+  name: "name",
+  accountId: "account_id",
+  models: "models",
+  spendLimit: "spend_limit",
+  requestsPerMinute: "rate_limit",
+  expires: "expires_at",
+};
+
+/** A dialog for a new key, or for the settings of one. Calls `onSaved` with the key, and with its secret if it is new. */
+export function KeyForm(props: {
+  /** The key to change; null for a new one. */
+  known: Key | null;
+  onClose: () => void;
+  onSaved: (key: Key, secret: string | null) => void;
+}) {
+  const { known } = props;
+  const [input, setInput] = useState<KeyInput>(known === null ? NEW_KEY : readKey(known));
+  const [problem, setProblem] = useState<{ field: string; message: string } | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async () => {
+    const found = findProblem(input);
+    setProblem(found === null ? null : { field: found.field, message: words.problems[found.problem] });
+    setError(null);
+    if (found !== null) return;
+    setBusy(true);
+    try {
+      const { key, secret } = await save(known, input);
+      props.onSaved(key, secret);
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(false);
+    }
+  };
+  const errorOf = (field: keyof KeyInput) => {
+    if (problem?.field === field) return problem.message;
+    const apiField = API_FIELDS[field];
+    return error?.field != null && apiField === error.field.split(".")[0] ? error.message : null;
+  };
+  const set = (name: keyof KeyInput) => (value: string | null) => setInput({ ...input, [name]: value });
+  const isShown = Object.keys(API_FIELDS).some((field) => errorOf(field as keyof KeyInput) !== null);
+  return (
+    <Dialog
+      title={known === null ? words.make : words.change(known.name)}
+      onClose={props.onClose}
+      onSubmit={submit}
+      foot={
+        <>
+          <Button onClick={props.onClose}>{text.states.cancel}</Button>
+          <Button kind="primary" isSubmit isBusy={isBusy}>
+            {known === null ? words.make : words.save}
+          </Button>
+        </>
+      }
+    >
+      <Field
+        label={words.name}
+        hint={words.nameHint}
+        value={input.name}
+        onInput={set("name")}
+        error={errorOf("name")}
+        hasFocus
+      />
+      {known === null ? <Identity input={input} onChange={setInput} /> : null}
+      {input.kind === "inference" ? <Limits input={input} set={set} errorOf={errorOf} /> : null}
+      <Field
+        label={words.expires}
+        hint={words.expiresHint}
+        type="date"
+        value={input.expires}
+        onInput={set("expires")}
+        error={errorOf("expires")}
+      />
+      {error === null || isShown ? null : (
+        <p class="field-error" role="alert">
+          {error.message}
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+async function save(known: Key | null, input: KeyInput): Promise<{ key: Key; secret: string | null }> {
+  const settings = toSettings(input);
+  if (known !== null) {
+    const { data } = await call("PATCH /api/admin/keys/{id}", { params: { id: known.id }, body: settings });
+    return { key: data, secret: null };
+  }
+  const owner = input.accountId === null ? {} : { account_id: input.accountId };
+  const body = { ...settings, kind: input.kind, ...owner };
+  const made = await call("POST /api/admin/keys", { body });
+  return { key: made.data, secret: made.key };
+}
+
+function Identity({ input, onChange }: { input: KeyInput; onChange: (input: KeyInput) => void }) {
+  return (
+    <>
+      <Select
+        label={words.kind}
+        hint={words.kindHints[input.kind]}
+        value={input.kind}
+        choices={Object.entries(words.kinds).map(([value, label]) => ({ value, label }))}
+        onChange={(kind) => onChange({ ...input, kind: kind as KeyInput["kind"] })}
+      />
+      {isOperator.value ? (
+        <Combobox
+          label={words.owner}
+          hint={words.ownerHint}
+          value={input.accountId}
+          options={optionsOf("accounts")}
+          onOpen={() => loadOptions("accounts")}
+          onChange={(accountId) => onChange({ ...input, accountId })}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Limits(props: {
+  input: KeyInput;
+  set: (name: keyof KeyInput) => (value: string) => void;
+  errorOf: (field: keyof KeyInput) => string | null;
+}) {
+  const { input, set, errorOf } = props;
+  return (
+    <>
+      <Field
+        label={words.models}
+        hint={words.modelsHint}
+        placeholder={words.allModels}
+        value={input.models}
+        onInput={set("models")}
+        error={errorOf("models")}
+      />
+      <Field
+        label={words.spendLimit}
+        hint={words.spendLimitHint}
+        inputMode="decimal"
+        placeholder={words.noLimit}
+        value={input.spendLimit}
+        onInput={set("spendLimit")}
+        error={errorOf("spendLimit")}
+      />
+      <div class="two-fields">
+        <Field
+          label={words.requestsPerMinute}
+          inputMode="numeric"
+          placeholder={words.noLimit}
+          value={input.requestsPerMinute}
+          onInput={set("requestsPerMinute")}
+          error={errorOf("requestsPerMinute")}
+        />
+        <Field
+          label={words.tokensPerMinute}
+          inputMode="numeric"
+          placeholder={words.noLimit}
+          value={input.tokensPerMinute}
+          onInput={set("tokensPerMinute")}
+          error={errorOf("tokensPerMinute")}
+        />
+      </div>
+    </>
+  );
+}
+
+/** Shows the secret of a new key, which cannot be shown again. */
+export function NewSecret({ secret, made, onClose }: { secret: string; made: Key; onClose: () => void }) {
+  const isInference = made.kind === "inference";
+  return (
+    <Dialog
+      title={words.made(made.name)}
+      isWide
+      onClose={onClose}
+      onSubmit={onClose}
+      foot={
+        <Button kind="primary" isSubmit>
+          {words.done}
+        </Button>
+      }
+    >
+      <p>{words.shownOnce}</p>
+      <Code label={words.secret} value={secret} />
+      {isInference ? <Snippets secret={secret} model={EXAMPLE_MODEL} /> : null}
+    </Dialog>
+  );
+}

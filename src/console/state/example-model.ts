@@ -1,0 +1,7 @@
+/** The models that examples use, the most fitting first: the tier that chooses a model, else the sandbox. */
+const FITTING = ["gateway-auto/balanced", "sandbox/echo"];
+
+/** Returns a served model for an example request. Before the models are known it is the tier that every gateway has. */
+export function chooseExampleModel(served: readonly string[]): string {
+  return FITTING.find((id) => served.includes(id)) ?? served[0] ?? (FITTING[0] as string);
+}
