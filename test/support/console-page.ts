@@ -1,0 +1,68 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+
+/** The longest wait for something on a page. Milliseconds. */
+const WAIT_MS = 8_000;
+
+/** What a page of the console must not do, as it happened. */
+export interface PageProblems {
+  /** Errors of scripts, messages of level error, violations of the content security policy, requests to other origins. */
+  readonly list: string[];
+}
+
+/** How a page is opened. */
+export interface PageOptions {
+  readonly colorScheme?: "light" | "dark";
+  readonly width?: number;
+}
+
+/** A page of the console in a context of its own, and what went wrong in it. */
+export interface ConsolePage {
+  readonly page: Page;
+  readonly problems: PageProblems;
+}
+
+/** Opens a page that records what it must not do. */
+export async function openConsolePage(
+  browser: Browser,
+  url: string,
+  { colorScheme = "light", width = 1_280 }: PageOptions = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+  const page = await context.newPage();
+  // Less than a test may take: the test runner ends the browser of a test that takes too long.
+  page.setDefaultTimeout(WAIT_MS);
+  const list: string[] = [];
+  page.on("pageerror", (error) => list.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    // Without a session the API answers 401, which the browser reports as an error of the page.
+    if (message.type() === "error" && !message.text().includes("401"))
+      list.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol.startsWith("http") && origin !== new URL(url).origin) list.push(`origin: ${request.url()}`);
+  });
+  await page.addInitScript(
+    "document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",
+  );
+  await page.goto(`${url}/console`);
+  return { page, problems: { list } };
+}
+
+/** Signs in with a management key, and waits for the first screen. */
+export async function signInWith(page: Page, key: string): Promise<void> {
+  await page.getByLabel("Management key").fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.locator(".shell").waitFor();
+}
+
+/** Lists what axe finds against WCAG 2.1 A and AA: the rule and the first element of each. */
+export async function listViolations(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page })
+    // The rows of a table are alike, and contrast is measured for each cell.
+    .exclude("tbody tr:nth-child(n + 6)")
+    .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"])
+    .analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} (${nodes[0]?.failureSummary})`);
+}
