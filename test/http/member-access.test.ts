@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type ApiAnswer, callAdmin, createAccountTools } from "../support/management.ts";
+import { type OpenStream, openEventStream } from "../support/read-event-stream.ts";
 import { callWithSession, signIn } from "../support/sign-in.ts";
 
 /** A member of the organization, with a management key, an inference key and one generation. */
 interface Person {
   readonly userId: string;
   readonly management: string;
+  readonly inferenceKey: string;
   readonly inferenceKeyId: string;
   readonly generation: string;
 }
@@ -29,18 +32,23 @@ beforeAll(async () => {
     const management = await create.key(organization, { kind: "management", user_id: userId });
     const body = { name: "laptop", account_id: organization, user_id: userId };
     const made = await callAdmin(gateway, gateway.adminKey, "POST", "/keys", body);
-    const messages = [{ role: "user", content: "Hello!" }];
-    const key = made.body["key"] as string;
-    const answer = await postChat({ ...gateway, key }, { model: "sandbox/echo", messages });
-    expect(answer.status).toBe(200);
-    const { id } = (await answer.json()) as { id: string };
-    return { userId, management, inferenceKeyId: made.data.id, generation: id };
+    const inferenceKey = made.body["key"] as string;
+    const generation = await chat(inferenceKey);
+    return { userId, management, inferenceKey, inferenceKeyId: made.data.id, generation };
   };
   admin = await join(adminId, null);
   ada = await join(await create.user("Ada"), "member");
   eve = await join(await create.user("Eve"), "member");
 });
 afterAll(() => gateway.stop());
+
+/** Returns the id of a new generation. */
+async function chat(key: string): Promise<string> {
+  const messages = [{ role: "user", content: "Hello!" }];
+  const answer = await postChat({ ...gateway, key }, { model: "sandbox/echo", messages });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { id: string }).id;
+}
 
 const get = (person: Person, path: string): Promise<ApiAnswer> =>
   callAdmin(gateway, person.management, "GET", path);
@@ -99,7 +107,7 @@ describe("a member of an organization", () => {
     expect([text.includes(ada.userId), text.includes(eve.userId)]).toEqual([true, false]);
   });
 
-  test("lists only the keys of their own", async () => {
+  test("lists only the keys of its user", async () => {
     const owners = async (person: Person) =>
       new Set((await get(person, "/keys")).rows.map(({ user_id }) => user_id));
     expect(await owners(ada)).toEqual(new Set([ada.userId]));
@@ -138,5 +146,21 @@ describe("an admin of an organization", () => {
     );
     expect(await idsOf(admin, `/generations?user_id=${eve.userId}`)).toEqual([eve.generation]);
     expect((await get(admin, `/generations/${eve.generation}`)).status).toBe(200);
+  });
+});
+
+describe("the stream of a member", () => {
+  test("has only the own generations", async () => {
+    const path = `${gateway.url}/api/admin/generations/stream`;
+    const open = (person: Person) => openEventStream(path, { authorization: `Bearer ${person.management}` });
+    const streams = [await open(ada), await open(admin)] as const;
+    // The admin's stream has both, which shows that Eve's has been sent.
+    const ids = [await chat(eve.inferenceKey), await chat(ada.inferenceKey)];
+    const idsOn = ({ events }: OpenStream) =>
+      new Set(events.flatMap(({ data }) => (data as { data: { id: string }[] }).data.map(({ id }) => id)));
+    await eventually("both streams", () => streams.every((stream) => idsOn(stream).has(ids[1] as string)));
+    expect(idsOn(streams[1])).toContain(ids[0] as string);
+    expect(idsOn(streams[0])).not.toContain(ids[0] as string);
+    for (const stream of streams) stream.close();
   });
 });
