@@ -11,6 +11,7 @@ import { PostgresChanges } from "../storage/postgres/changes.ts";
 import { connectPostgres, type Postgres } from "../storage/postgres/client.ts";
 import { PostgresConsoleSessionStore } from "../storage/postgres/console-session-store.ts";
 import { PostgresGatewayRegistry } from "../storage/postgres/gateway-registry.ts";
+import { PostgresIdentityStore } from "../storage/postgres/identity-store.ts";
 import { PostgresKeyStore } from "../storage/postgres/key-store.ts";
 import { PostgresLeases } from "../storage/postgres/leases.ts";
 import { PostgresLedgerStore } from "../storage/postgres/ledger-store.ts";
@@ -86,6 +87,7 @@ export async function openPostgresStores(
     accounts: guardStore(new PostgresAccountStore(database, changes)),
     answers: guardStore(new PostgresStoredResponseStore(database)),
     audit: guardStore(new PostgresAuditStore(database)),
+    identities: guardStore(new PostgresIdentityStore(database)),
     consoleSessions: guardStore(new PostgresConsoleSessionStore(database)),
     catalog: new PostgresCatalogStore(database, changes),
     leases: guardStore(new PostgresLeases(database)),

@@ -11,6 +11,7 @@ import { SqliteConsoleSessionStore } from "../storage/sqlite/console-session-sto
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
 import { FileLeases } from "../storage/sqlite/file-leases.ts";
+import { createSqliteIdentityStore } from "../storage/sqlite/identity-store.ts";
 import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { SqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
@@ -39,6 +40,7 @@ export function openSqliteStores(
     accounts: guard(new SqliteAccountStore(database)),
     answers: guard(createSqliteStoredResponseStore(database)),
     audit: guard(new SqliteAuditStore(database)),
+    identities: guard(createSqliteIdentityStore(database)),
     consoleSessions: guard(new SqliteConsoleSessionStore(database)),
     catalog: createFileCatalogStore(dataDir),
     leases: guardStore(new FileLeases(dataDir, clock)),

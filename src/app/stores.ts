@@ -8,6 +8,7 @@ import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import type { TierStore } from "../core/catalog/tier-store.ts";
 import type { ConsoleSessionStore } from "../core/console/console-session-store.ts";
+import type { IdentityStore } from "../core/console/identity-store.ts";
 import type { PromptLogStore } from "../core/extensions/prompt-log/prompt-log-store.ts";
 import type { ChangeSource } from "../core/gateways/change-source.ts";
 import type { GatewayIdentity } from "../core/gateways/gateway-identity.ts";
@@ -29,6 +30,7 @@ export interface Stores extends KeyStores {
   readonly audit: AuditStore;
   readonly catalog: CatalogStore;
   readonly consoleSessions: ConsoleSessionStore;
+  readonly identities: IdentityStore;
   readonly leases: Leases;
   readonly ledger: LedgerStore;
   /** The leases of money of this gateway, usable after `actAs`; null if no other gateway spends from the stores. */

@@ -60,6 +60,7 @@ beforeAll(async () => {
   used = await useGateway(gateway);
   await gateway.stop({ keepData: true });
   await addGenerations();
+  await addIdentity();
 });
 afterAll(async () => {
   if (POSTGRES_BIN === null) return;
@@ -101,6 +102,17 @@ async function useGateway(gateway: TestGateway) {
   expect(refund.status).toBe(201);
   const { key } = gateway;
   return { key, userId: user, userKey, organizationId: organization, memberKey, generation: last };
+}
+
+async function addIdentity(): Promise<void> {
+  const stores = await openTestStores(dataDir);
+  await stores.identities.addIdentity({
+    issuer: "https://id.example",
+    subject: "1",
+    userId: used.userId,
+    createdAt: systemClock.now(),
+  });
+  await stores.close();
 }
 
 /** Adds generations of several days, like one that the gateway has recorded. */

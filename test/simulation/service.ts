@@ -17,6 +17,7 @@ import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
+import { createSqliteIdentityStore } from "../../src/storage/sqlite/identity-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
@@ -79,6 +80,7 @@ export function openPlainStores({
     audit: new SqliteAuditStore(database),
     // The simulation has its own catalog.
     catalog: createFileCatalogStore("/nonexistent"),
+    identities: createSqliteIdentityStore(database),
     consoleSessions: new SqliteConsoleSessionStore(database),
     leases: new FileLeases("/nonexistent", clock),
     providerKeys: new SqliteProviderKeyStore(database),

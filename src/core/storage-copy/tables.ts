@@ -41,6 +41,7 @@ export type TableName =
   | "members"
   | "api_keys"
   | "console_sessions"
+  | "identities"
   | "provider_keys"
   | "audit_log"
   | "stored_responses"
@@ -75,6 +76,10 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("console_sessions", ["id"], {
     ...text("id", "hash", "key_id", "key_hash", "account_id", "user_id", "user_agent"),
     ...integer("created_at", "last_used_at", "expires_at"),
+  }),
+  table("identities", ["issuer", "subject"], {
+    ...text("issuer", "subject", "user_id"),
+    ...integer("created_at"),
   }),
   table("provider_keys", ["id"], {
     ...text("id", "account_id", "provider", "name", "last_four", "master_key_id", "ciphertext"),

@@ -3,6 +3,7 @@ import { usageAndLedger } from "./migrations/0002-usage-and-ledger.ts";
 import { gateways } from "./migrations/0003-gateways.ts";
 import { moneyLeases } from "./migrations/0004-money-leases.ts";
 import { consoleSessions } from "./migrations/0005-console-sessions.ts";
+import { identities } from "./migrations/0006-identities.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -12,4 +13,5 @@ export const MIGRATIONS: readonly Migration[] = [
   gateways,
   moneyLeases,
   consoleSessions,
+  identities,
 ];

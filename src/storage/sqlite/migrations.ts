@@ -317,4 +317,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX generations_ended_early ON generations (id, outcome)
     WHERE outcome IN ('failed', 'cancelled', 'interrupted');
   `,
+  // The users of people who sign in through an OpenID Connect provider.
+  `
+  CREATE TABLE identities (
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (issuer, subject)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

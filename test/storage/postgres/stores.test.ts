@@ -6,6 +6,7 @@ import { PostgresAuditStore } from "../../../src/storage/postgres/audit-store.ts
 import { PostgresCatalogStore } from "../../../src/storage/postgres/catalog-store.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresConsoleSessionStore } from "../../../src/storage/postgres/console-session-store.ts";
+import { PostgresIdentityStore } from "../../../src/storage/postgres/identity-store.ts";
 import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
 import { PostgresPromptLogStore } from "../../../src/storage/postgres/prompt-log-store.ts";
 import { PostgresProviderKeyStore } from "../../../src/storage/postgres/provider-key-store.ts";
@@ -17,6 +18,7 @@ import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
 import { testCatalogStore } from "../contracts/catalog-store.ts";
 import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
+import { testIdentityStore } from "../contracts/identity-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
@@ -42,6 +44,7 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
     const database = connect();
     return { sessions: new PostgresConsoleSessionStore(database), keys: new PostgresKeyStore(database) };
   });
+  testIdentityStore(() => new PostgresIdentityStore(connect()));
   testStoredResponseStore(() => new PostgresStoredResponseStore(connect()));
   testCatalogStore(() => new PostgresCatalogStore(connect()));
 
