@@ -36,6 +36,11 @@ export function describeFilter(filter: GenerationFilter, parameter: (value: SqlV
   const compared = lead === undefined && read[0] === `outcome = '${outcome}'` ? "outcome" : null;
   const matches = others
     .filter((name) => name !== compared)
-    .map((name) => `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`);
+    .map((name) => {
+      const isEqual = `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`;
+      if (!COLUMNS[name].startsWith("record")) return isEqual;
+      // Searching text is faster than parsing it.
+      return `(strpos(record, ${parameter(JSON.stringify(filter[name]))}) > 0 AND ${isEqual})`;
+    });
   return { read, matches };
 }

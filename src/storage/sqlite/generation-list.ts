@@ -9,6 +9,7 @@ import {
   SCANNED_GENERATIONS,
 } from "../../core/usage/generation-list.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
+import { skipDays } from "./skip-days.ts";
 
 /** Values of a statement. */
 export type Values = (string | number)[];
@@ -17,8 +18,26 @@ interface RecordRow {
   readonly record: string;
 }
 
-/** Lists generations, the newest first. Ids are in the order of their times. */
+/**
+ * Lists generations, the newest first. Ids are in the order of their times. If a page is not full after the generations that may be read,
+ * the sums of days tell where the next matches can be, and as many generations are read there.
+ */
 export function listGenerations(database: Database, query: GenerationQuery): GenerationPage {
+  const first = readAndSkip(database, query);
+  const { next: before } = first;
+  const limit = query.limit - first.records.length;
+  if (before === null || limit === 0) return first;
+  const second = readAndSkip(database, { ...query, before, limit });
+  return { records: [...first.records, ...second.records], next: second.next };
+}
+
+function readAndSkip(database: Database, query: GenerationQuery): GenerationPage {
+  const { records, next } = readPage(database, query);
+  if (next === null || records.length === query.limit) return { records, next };
+  return { records, next: skipDays(database, query, next) };
+}
+
+function readPage(database: Database, query: GenerationQuery): GenerationPage {
   const { limit } = query;
   const page = describePage(query);
   const rows = database.query<RecordRow, Values>(page.text).all(...page.values);

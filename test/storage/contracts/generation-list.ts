@@ -123,17 +123,37 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect((await store.listStates(since, 9)).map((state) => state.id)).toEqual([id(4), id(3), id(2)]);
     });
 
-    test("goes on after the generations that were read without a match", async () => {
+    test("has a rare match behind more generations than are read for a page", async () => {
       const store = await createStore();
-      const entries = Array.from({ length: SCANNED_GENERATIONS + 10 }, (_, n) => usageOf(id(n)));
+      const number = 2 * SCANNED_GENERATIONS + 10;
+      const entries = Array.from({ length: number }, (_, n) => usageOf(id(n)));
       entries[3] = usageOf(id(3), { model: "author/rare" });
-      await store.saveUsage(entries);
-      const rare = { ...NEWEST, accountId: "user_a", model: "author/rare" };
-      const first = await store.listGenerations({ ...rare, keyId: "key_a" });
-      expect(first).toEqual({ records: [], next: id(10) });
-      const second = await store.listGenerations({ ...rare, keyId: "key_a", before: first.next });
-      expect(second.records.map((record) => record.id)).toEqual([id(3)]);
-      expect(second.next).toBeNull();
+      for (let at = 0; at < number; at += 1_000) await store.saveUsage(entries.slice(at, at + 1_000));
+      const rare = { ...NEWEST, accountId: "user_a", keyId: "key_a", model: "author/rare" };
+      const first = await store.listGenerations(rare);
+      expect(first.records).toEqual([]);
+      // Otherwise nothing would show that reading is bounded.
+      expect(first.next).not.toBeNull();
+      expect((await listAll(store, rare)).flat()).toEqual([id(3)]);
+    });
+
+    test("has matches of other days behind days without one, and open generations there", async () => {
+      const store = await createStore();
+      const at = (day: number, n: number) => idAt((20_000 + day) * DAY_MS + n);
+      const number = SCANNED_GENERATIONS + 10;
+      const entries = Array.from({ length: number }, (_, n) => usageOf(at(9, n)));
+      for (let n = 0; n < number; n += 1_000) await store.saveUsage(entries.slice(n, n + 1_000));
+      await store.saveUsage([
+        usageOf(at(0, 0), { userId: "user_b" }),
+        usageOf(at(3, DAY_MS - 1), { userId: "user_b" }),
+        openUsageOf(at(5, 7), { userId: "user_b" }),
+        usageOf(at(6, 7)),
+        usageOf(at(9, 2 * number), { userId: "user_b" }),
+      ]);
+      const expected = [at(9, 2 * number), at(5, 7), at(3, DAY_MS - 1), at(0, 0)];
+      for (const limit of [1, 2, 10])
+        expect((await listAll(store, { userId: "user_b", limit })).flat()).toEqual(expected);
+      expect((await listAll(store, { provider: "none", limit: 10 })).flat()).toEqual([]);
     });
 
     test("is counted by outcome in periods", async () => {

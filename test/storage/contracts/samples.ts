@@ -1,3 +1,4 @@
+import { readIdTime } from "../../../src/base/ids.ts";
 import {
   type AccountRecord,
   type KeyRecord,
@@ -87,12 +88,12 @@ export function grantOf(id: string, amount: number, fields: Partial<Transfer> = 
   };
 }
 
-/** A generation of `user_a` that has ended and cost 30 nanodollars. */
+/** A generation of `user_a` that has ended and cost 30 nanodollars. Its time is that in the id, if the id has one. */
 export function usageOf(id: string, fields: Partial<UsageRecord> = {}): RecordEntry {
   const record = {
     ...NO_TOKENS,
     id,
-    createdAt: 1_000,
+    createdAt: readIdTime(id) ?? 1_000,
     finishedAt: 2_000,
     accountId: "user_a",
     keyId: "key_a",

@@ -1,0 +1,72 @@
+import type { Database } from "bun:sqlite";
+import { lowestIdAt, readIdTime } from "../../base/ids.ts";
+import { DAY_MS, dayOf, HOUR_MS } from "../../base/time.ts";
+import type { GenerationFilter } from "../../core/usage/generation-list.ts";
+
+/** The most sums of days that are read to find a day. */
+const SCANNED_SUMS = 20_000;
+
+/** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
+const MARGIN_MS = HOUR_MS;
+
+/** The conditions that the sums of days know. */
+const COLUMNS = {
+  keyId: "key_id",
+  accountId: "account_id",
+  userId: "user_id",
+  model: "model",
+  provider: "provider",
+} as const;
+const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
+
+/**
+ * Returns where a list goes on that has read all generations from `next` on: there, or where the earlier days begin that have a match by
+ * the sums of days. Null: no earlier generation matches.
+ */
+export function skipDays(database: Database, filter: GenerationFilter, next: string): string | null {
+  const ms = readIdTime(next);
+  const given = NAMES.filter((name) => filter[name] !== null);
+  if (ms === null || given.length === 0) return next;
+  const day = dayOf(ms + MARGIN_MS);
+  const found = findDay(database, filter, day);
+  if (found === day) return next;
+  const target = found === null ? "" : lowestIdAt("gen", (found + 1) * DAY_MS + MARGIN_MS);
+  if (target >= next) return next;
+  const open = findOpen(database, next);
+  if (open !== null && open > target) return open;
+  return target === "" ? null : target;
+}
+
+/** Returns where a list goes on that has the latest open generation before `next`, which no sum has; null if there is none. */
+function findOpen(database: Database, next: string): string | null {
+  const open = database
+    .query<{ id: string | null }, [string]>(
+      "SELECT max(id) AS id FROM generations WHERE outcome = 'open' AND id < ?",
+    )
+    .get(next)?.id;
+  if (open === null || open === undefined) return null;
+  const after = lowestIdAt("gen", (readIdTime(open) ?? 0) + 1);
+  return after < next ? after : next;
+}
+
+/** Returns the latest day up to `day` with a match, or up to which no later day has one; null if there is no such day. */
+function findDay(database: Database, filter: GenerationFilter, day: number): number | null {
+  const given = NAMES.filter((name) => filter[name] !== null);
+  // An index finds the sums of a key, of an account, or of a day.
+  const lead = given.find((name) => name === "keyId" || name === "accountId");
+  const leadText = lead === undefined ? "" : `${COLUMNS[lead]} = ? AND`;
+  const leadValues = lead === undefined ? [] : [filter[lead] ?? ""];
+  const read = (columns: string) =>
+    `SELECT ${columns} FROM usage_days WHERE ${leadText} day <= ? ORDER BY day DESC`;
+  const matches = given.map((name) => `${COLUMNS[name]} = ?`).join(" AND ");
+  const found = database
+    .query<{ day: number }, (string | number)[]>(
+      `SELECT day FROM (${read(`day, ${Object.values(COLUMNS).join(", ")}`)} LIMIT ${SCANNED_SUMS}) WHERE ${matches} LIMIT 1`,
+    )
+    .get(...leadValues, day, ...given.map((name) => filter[name] ?? ""));
+  if (found !== null) return found.day;
+  const last = database
+    .query<{ day: number }, (string | number)[]>(`${read("day")} LIMIT 1 OFFSET ${SCANNED_SUMS - 1}`)
+    .get(...leadValues, day);
+  return last?.day ?? null;
+}
