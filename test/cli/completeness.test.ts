@@ -128,6 +128,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "DELETE /api/admin/tiers/:id": [() => ["tiers", "delete", "gateway-auto/fast"]],
   // Depends on the health that a running gateway has measured.
   "POST /api/admin/route/explain": [],
+  // The console asks for it while a policy is edited.
+  "POST /api/admin/policy/dry-run": [],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
   // A command knows the catalog, and only a running gateway knows what it serves.
   "GET /api/admin/models": [],

@@ -274,6 +274,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     body: () => ({ request: { model: "sandbox/echo", messages: [{ role: "user", content: "Hi" }] } }),
     status: callerAccount(200, 200),
   },
+  "POST /api/admin/policy/dry-run": {
+    path: () => "/policy/dry-run",
+    body: ({ organization }) => ({ account_id: organization }),
+    status: organizationOnly(200, 403),
+  },
   "GET /api/admin/settings": { path: () => "/settings", status: operatorOnly(200) },
   "GET /api/admin/models": { path: () => "/models", status: managementOnly(200) },
   "GET /api/admin/models/:author/:model": {

@@ -43,7 +43,7 @@ export async function createAccount(
   known: () => KnownNames,
   { kind, settings, ownerId }: NewAccount,
 ): Promise<AccountRecord> {
-  requireKnownNames(known, listNames(settings, OPEN_POLICY));
+  requireKnownNames(known, listPolicyNames(settings, OPEN_POLICY));
   const createdAt = stores.clock.now();
   const id = stores.ids.next(PREFIX[kind]);
   const blank: AccountRecord = {
@@ -86,7 +86,7 @@ export async function changeAccount(
   { kind, id, change }: ChangeOfAccount,
 ): Promise<AccountRecord> {
   const found = await findAccount(accounts, kind, id);
-  requireKnownNames(known, listNames(change, found.policy));
+  requireKnownNames(known, listPolicyNames(change, found.policy));
   if (change.isClosed && id === DEFAULT_ACCOUNT_ID) {
     fail("invalid_request", "The operator account cannot be closed.", { metadata: { field: "closed" } });
   }
@@ -124,8 +124,11 @@ function rejectUnknown(kind: Kind): never {
   return fail("not_found", `There is no ${kind} with that id.`);
 }
 
-/** Returns the names in a policy that need checking. Names that were in it before are not checked again. */
-function listNames({ policy }: AccountChange, before: Policy): readonly NameList[] {
+/** Returns the names in a changed policy that need checking. Names that were in it before are not checked again. */
+export function listPolicyNames(
+  { policy }: Pick<AccountChange, "policy">,
+  before: Policy,
+): readonly NameList[] {
   if (policy === undefined) return [];
   const list = (field: string, kind: NameList["kind"], of: ListField): NameList => ({
     field: `policy.${field}`,

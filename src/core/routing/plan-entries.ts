@@ -4,7 +4,7 @@ import type { Candidate, Plan } from "./plan.ts";
 import type { FilteredOut } from "./select-deployments.ts";
 
 /** The maximum number of entries in a record. A plan may have thousands. */
-const MAX_ENTRIES = 24;
+export const MAX_ENTRIES = 24;
 
 /** Returns the entries of a plan, candidates first, up to the maximum. */
 export function toPlanEntries(

@@ -25,6 +25,7 @@ import {
   patchOrganization,
   postOrganization,
 } from "./admin-organizations.ts";
+import { dryRunOfPolicy } from "./admin-policy.ts";
 import { getPromptLogEntry } from "./admin-prompt-log.ts";
 import {
   deleteProviderKey,
@@ -110,6 +111,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   putTier,
   deleteTier,
   explainRouteOf,
+  dryRunOfPolicy,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */
