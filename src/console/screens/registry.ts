@@ -93,6 +93,22 @@ export const SCREENS: readonly Screen[] = [
     sees: everyRole,
     load: () => import("./usage/usage.tsx"),
   },
+  {
+    path: "/console/credits",
+    title: text.credits.title,
+    group: "manage",
+    icon: "wallet",
+    sees: readers,
+    load: () => import("./credits/credits.tsx"),
+  },
+  {
+    path: "/console/credits/:account",
+    title: text.credits.title,
+    group: null,
+    icon: "wallet",
+    sees: readers,
+    load: () => import("./credits/credits.tsx"),
+  },
 ];
 
 /** The screen that `/console` shows. */

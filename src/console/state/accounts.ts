@@ -53,3 +53,9 @@ async function listAll(kind: AccountName["kind"]): Promise<readonly AccountName[
   }
   return found;
 }
+
+/** Loads the name of one account. The prefix of an id tells its kind. */
+export async function loadAccountName(id: string, signal: AbortSignal): Promise<string> {
+  const name = id.startsWith("org_") ? "GET /api/admin/organizations/{id}" : "GET /api/admin/users/{id}";
+  return (await call(name, { params: { id }, signal })).data.name;
+}

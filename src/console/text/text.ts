@@ -1,3 +1,4 @@
+import { creditsText } from "./credits.ts";
 import { models } from "./models.ts";
 import { usageText } from "./usage.ts";
 
@@ -283,6 +284,7 @@ export const text = {
     },
   },
   usage: usageText,
+  credits: creditsText,
   welcome: {
     title: "Welcome",
     intro: "Four steps from a new gateway to its first answer. Each is ticked when it is done.",

@@ -1,0 +1,137 @@
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Empty, Skeleton } from "../../parts/states.tsx";
+import { Money } from "../../parts/values.tsx";
+import { useLoad } from "../../state/load.ts";
+import { query, setQuery } from "../../state/location.ts";
+import { usePages } from "../../state/pages.ts";
+import { listText } from "../../text/lists.ts";
+import { text } from "../../text/text.ts";
+import { LedgerCheck } from "./ledger-check.tsx";
+
+type Line = Schemas["AccountBalance"];
+type Kind = Line["account"]["kind"];
+
+const ROWS = 100;
+
+/** The balances of all accounts, with what each has spent. */
+export function Balances() {
+  const kind: Kind = query.value["kind"] === "user" ? "user" : "organization";
+  const pages = usePages(kind, (after, signal) =>
+    call("GET /api/admin/balances", { query: { kind, limit: ROWS, after }, signal }),
+  );
+  const spent = useLoad("spent", loadSpent);
+  return (
+    <Page title={text.credits.title}>
+      <div class="stack">
+        <LedgerCheck />
+        <section class="card">
+          <div class="card-head">
+            <Segments
+              label={text.credits.kind}
+              value={kind}
+              choices={[
+                { value: "organization", label: listText.organizations },
+                { value: "user", label: listText.users },
+              ]}
+              onChange={(value) => setQuery({ kind: value === "organization" ? null : value })}
+            />
+            <span class="quiet">{text.credits.listAbout}</span>
+          </div>
+          {pages.rows === null ? (
+            pages.error === null ? (
+              <div class="card-body">
+                <Skeleton />
+              </div>
+            ) : null
+          ) : pages.rows.length === 0 ? (
+            <NoAccounts kind={kind} />
+          ) : (
+            <SortTable
+              label={text.credits.list}
+              columns={listColumns(spent.data)}
+              rows={pages.rows}
+              keyOf={({ account }) => account.id}
+              order={query.value["sort"]}
+              onOrder={(sort) => setQuery({ sort })}
+            />
+          )}
+          <LoadMore pages={pages} />
+        </section>
+      </div>
+    </Page>
+  );
+}
+
+function NoAccounts({ kind }: { kind: Kind }) {
+  return (
+    <Empty title={text.credits.noAccounts[kind]}>
+      <p>{text.credits.noAccountsAbout}</p>
+      <a class="button" href="/console/people">
+        {text.credits.people}
+      </a>
+    </Empty>
+  );
+}
+
+function listColumns(spent: ReadonlyMap<string, number> | null): readonly Column<Line>[] {
+  const { columns } = text.credits;
+  const spentBy = ({ account }: Line) => (spent === null ? null : (spent.get(account.id) ?? 0));
+  return [
+    {
+      id: "name",
+      title: columns.account,
+      sortBy: ({ account }) => account.name,
+      cell: ({ account, closed_at }) => (
+        <>
+          <a href={`/console/credits/${account.id}`} title={`${account.name} (${account.id})`}>
+            {account.name}
+          </a>{" "}
+          {closed_at === null ? null : <Badge>{listText.closed}</Badge>}
+        </>
+      ),
+    },
+    moneyColumn("balance", columns.balance, (line) => line.balance_nanodollars),
+    moneyColumn("held", columns.held, (line) => line.held_nanodollars),
+    {
+      id: "overdraft",
+      title: columns.overdraft,
+      isNumber: true,
+      width: 120,
+      sortBy: ({ overdraft }) => overdraft ?? Number.POSITIVE_INFINITY,
+      cell: ({ overdraft }) =>
+        overdraft === null ? text.credits.unlimited : <Money nanodollars={overdraft * 1e9} />,
+    },
+    moneyColumn("spent", columns.spent, spentBy),
+  ];
+}
+
+function moneyColumn(id: string, title: string, sortBy: (line: Line) => number | null): Column<Line> {
+  return {
+    id,
+    title,
+    isNumber: true,
+    width: 136,
+    sortBy,
+    cell: (line) => {
+      const nanodollars = sortBy(line);
+      if (nanodollars === null) return listText.none;
+      return (
+        <span class={nanodollars < 0 ? "bad" : undefined}>
+          <Money nanodollars={nanodollars} />
+        </span>
+      );
+    },
+  };
+}
+
+/** Loads what each account was charged in the last 30 days, the usual range of the report. */
+async function loadSpent(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+  const { data } = await call("GET /api/admin/usage", { query: { group_by: "account" }, signal });
+  return new Map(data.map(({ account, cost_nanodollars }) => [account ?? "", cost_nanodollars]));
+}

@@ -1,0 +1,73 @@
+import { call } from "../../api/client.ts";
+import type { Operations } from "../../api/schema.ts";
+import { Button } from "../../parts/button.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { ErrorBox } from "../../parts/states.tsx";
+import { Id, Money } from "../../parts/values.tsx";
+import { useLoad } from "../../state/load.ts";
+import { text } from "../../text/text.ts";
+
+type Difference = Operations["GET /api/admin/ledger/check"]["response"]["data"][number];
+
+/** Whether the ledger is consistent, as a green or a red line; with what is wrong in a table. */
+export function LedgerCheck() {
+  const { data, error, isLoading, reload } = useLoad("check", async (signal) => {
+    return (await call("GET /api/admin/ledger/check", { signal })).data;
+  });
+  if (error !== null) return <ErrorBox error={error} onRetry={reload} />;
+  if (data === null)
+    return (
+      <p class="check-line quiet" role="status">
+        {text.credits.check.running}
+      </p>
+    );
+  const isGood = data.length === 0;
+  return (
+    <>
+      <div class={isGood ? "check-line good" : "check-line bad"} role="status">
+        <Icon name={isGood ? "check" : "alert"} />
+        <span>{isGood ? text.credits.check.good : text.credits.check.bad(data.length)}</span>
+        <Button
+          kind="bare"
+          size="small"
+          icon="refresh"
+          label={text.credits.check.again}
+          isBusy={isLoading}
+          onClick={reload}
+        />
+      </div>
+      {isGood ? null : (
+        <section class="card">
+          <SortTable
+            label={text.credits.check.list}
+            columns={COLUMNS}
+            rows={data}
+            keyOf={({ of, id }) => `${of} ${id}`}
+          />
+        </section>
+      )}
+    </>
+  );
+}
+
+const { columns } = text.credits.check;
+
+const COLUMNS: readonly Column<Difference>[] = [
+  { id: "of", title: columns.of, width: 180, cell: ({ of }) => text.credits.check.of[of] },
+  { id: "id", title: columns.id, width: 200, cell: (difference) => <Concerned {...difference} /> },
+  {
+    id: "difference",
+    title: columns.difference,
+    width: 140,
+    isNumber: true,
+    cell: ({ difference_nanodollars }) => <Money nanodollars={difference_nanodollars} />,
+  },
+  { id: "reason", title: columns.reason, cell: ({ reason }) => <span title={reason}>{reason}</span> },
+];
+
+function Concerned({ of, id }: Difference) {
+  if (of === "balance") return <a href={`/console/credits/${id}`}>{id}</a>;
+  if (of === "damaged") return <code>{id}</code>;
+  return id.startsWith("gen_") ? <a href={`/console/requests/${id}`}>{id}</a> : <Id id={id} />;
+}

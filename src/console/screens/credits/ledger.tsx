@@ -1,0 +1,160 @@
+import { useEffect, useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Select } from "../../parts/field.tsx";
+import { formatCount, shortenId } from "../../parts/format.ts";
+import { LoadMore } from "../../parts/load-more.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Empty, Skeleton } from "../../parts/states.tsx";
+import { Money, Time } from "../../parts/values.tsx";
+import { query, setQuery } from "../../state/location.ts";
+import { type PageOf, usePages } from "../../state/pages.ts";
+import { text } from "../../text/text.ts";
+import { addBalances, type LedgerRow, sumEntries } from "./ledger-rows.ts";
+
+type Entry = Schemas["LedgerEntry"];
+
+const KINDS = Object.keys(text.credits.kinds) as Entry["kind"][];
+const ROWS = 50;
+/** How often the first page is read until the balance has not changed meanwhile. */
+const ATTEMPTS = 3;
+
+/** The transfers of an account, the newest first. `round` reloads them. */
+export function Ledger({ id, round }: { id: string; round: number }) {
+  const kind = KINDS.find((name) => name === query.value["kind"]) ?? null;
+  const [balance, setBalance] = useState<number | null>(null);
+  const pages = usePages<Entry>(`${id} ${kind}`, async (after, signal) => {
+    if (after !== null || kind !== null) return loadPage({ id, kind, after }, signal);
+    const first = await loadWithBalance(id, signal);
+    setBalance(first.balance);
+    return first.page;
+  });
+  useEffect(() => {
+    if (round > 0) pages.reload();
+  }, [round]);
+  const { rows } = pages;
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{text.credits.ledger}</h2>
+        <span class="grow" />
+        <Select
+          label={text.credits.ledgerKind}
+          hidesLabel
+          value={kind ?? ""}
+          choices={[
+            { value: "", label: text.credits.allKinds },
+            ...KINDS.map((value) => ({ value, label: text.credits.kinds[value] })),
+          ]}
+          onChange={(value) => setQuery({ kind: value })}
+        />
+      </div>
+      {rows === null ? (
+        pages.error === null ? (
+          <div class="card-body">
+            <Skeleton />
+          </div>
+        ) : null
+      ) : rows.length === 0 ? (
+        <Empty title={text.credits.noLedger}>
+          <p>{text.credits.noLedgerAbout}</p>
+        </Empty>
+      ) : (
+        <SortTable
+          label={text.credits.ledger}
+          columns={listColumns(rows, kind === null)}
+          rows={addBalances(rows, kind === null ? balance : null)}
+          keyOf={({ number, id: entry }) => `${number} ${entry}`}
+          footTitle={text.credits.sum(formatCount(rows.length))}
+        />
+      )}
+      <LoadMore pages={pages} />
+    </section>
+  );
+}
+
+interface PageQuery {
+  readonly id: string;
+  readonly kind: string | null;
+  readonly after: string | null;
+}
+
+function loadPage({ id, kind, after }: PageQuery, signal: AbortSignal): Promise<PageOf<Entry>> {
+  const query = { kind, after, limit: ROWS };
+  return call("GET /api/admin/accounts/{id}/ledger", { params: { id }, query, signal });
+}
+
+/**
+ * Loads the first page, and the balance that its first entry led to. A balance that was the same before and after is that of the page;
+ * it is null if the account is charged too often for that.
+ */
+async function loadWithBalance(id: string, signal: AbortSignal) {
+  const loadBalance = async () => {
+    const { data } = await call("GET /api/admin/accounts/{id}/balance", { params: { id }, signal });
+    return data.balance_nanodollars;
+  };
+  let before = await loadBalance();
+  for (let attempt = 1; ; attempt++) {
+    const page = await loadPage({ id, kind: null, after: null }, signal);
+    const after = await loadBalance();
+    if (after === before) return { page, balance: after };
+    if (attempt === ATTEMPTS) return { page, balance: null };
+    before = after;
+  }
+}
+
+function listColumns(rows: readonly Entry[], hasBalances: boolean): readonly Column<LedgerRow>[] {
+  const { ledgerColumns, kinds } = text.credits;
+  const columns: readonly Column<LedgerRow>[] = [
+    { id: "time", title: ledgerColumns.time, width: 150, cell: ({ created_at }) => <Time at={created_at} /> },
+    { id: "kind", title: ledgerColumns.kind, width: 104, cell: ({ kind }) => kinds[kind] },
+    { id: "about", title: ledgerColumns.about, width: 280, cell: (row) => <About {...row} /> },
+    {
+      id: "amount",
+      title: ledgerColumns.amount,
+      isNumber: true,
+      width: 128,
+      cell: ({ amount_nanodollars }) => <Amount nanodollars={amount_nanodollars} />,
+      foot: <Amount nanodollars={sumEntries(rows)} />,
+    },
+  ];
+  const balance: Column<LedgerRow> = {
+    id: "balance",
+    title: ledgerColumns.balance,
+    isNumber: true,
+    width: 128,
+    cell: ({ balance }) =>
+      balance === null ? <span title={text.credits.busy}>–</span> : <Money nanodollars={balance} />,
+  };
+  return hasBalances ? [...columns, balance] : columns;
+}
+
+function Amount({ nanodollars }: { nanodollars: number }) {
+  return (
+    <span class={nanodollars > 0 ? "good" : undefined}>
+      {nanodollars > 0 ? "+" : ""}
+      <Money nanodollars={nanodollars} />
+    </span>
+  );
+}
+
+function About({ generation_id, note, expires_at, id }: LedgerRow) {
+  const about = note ?? (generation_id === null ? id : "");
+  return (
+    <span title={[generation_id, note].filter(Boolean).join(" · ")}>
+      {generation_id === null ? null : (
+        <a class="mono" href={`/console/requests/${generation_id}`}>
+          {shortenId(generation_id)}
+        </a>
+      )}
+      {generation_id !== null && about !== "" ? " · " : ""}
+      {about}
+      {expires_at === null ? null : (
+        <span class="faint">
+          {" · "}
+          {text.credits.ledgerColumns.expires.toLowerCase()} <Time at={expires_at} />
+        </span>
+      )}
+    </span>
+  );
+}

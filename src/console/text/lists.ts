@@ -1,0 +1,15 @@
+/** Texts that the lists and forms of several screens share. */
+export const listText = {
+  more: "Show more",
+  save: "Save",
+  discard: "Discard changes",
+  cancel: "Cancel",
+  saved: "Saved",
+  unsaved: "Not saved yet",
+  kinds: { organization: "Organization", user: "User" },
+  organizations: "Organizations",
+  users: "Users",
+  closed: "Closed",
+  none: "–",
+  never: "never",
+};
