@@ -17,6 +17,7 @@ interface InputProps extends FieldProps {
   readonly hasFocus?: boolean;
   readonly autocomplete?: string;
   readonly inputMode?: "decimal" | "numeric";
+  readonly isDisabled?: boolean;
 }
 
 /** A text field with its label, a hint, and what is wrong with its value. */
@@ -35,6 +36,7 @@ export function Field({ label, hint, error, value, onInput, type = "text", ...pr
         autofocus={props.hasFocus}
         autocomplete={props.autocomplete ?? "off"}
         inputmode={props.inputMode}
+        disabled={props.isDisabled}
         spellcheck={false}
         aria-invalid={error ? true : undefined}
         aria-describedby={hint || error ? `${id}-about` : undefined}

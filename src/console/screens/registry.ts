@@ -109,6 +109,22 @@ export const SCREENS: readonly Screen[] = [
     sees: readers,
     load: () => import("./credits/credits.tsx"),
   },
+  {
+    path: "/console/people",
+    title: text.people.title,
+    group: "manage",
+    icon: "people",
+    sees: readers,
+    load: () => import("./people/people.tsx"),
+  },
+  {
+    path: "/console/people/:account",
+    title: text.people.title,
+    group: null,
+    icon: "people",
+    sees: readers,
+    load: () => import("./people/people.tsx"),
+  },
 ];
 
 /** The screen that `/console` shows. */

@@ -1,5 +1,6 @@
 import { creditsText } from "./credits.ts";
 import { models } from "./models.ts";
+import { peopleText } from "./people.ts";
 import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. */
@@ -285,6 +286,7 @@ export const text = {
   },
   usage: usageText,
   credits: creditsText,
+  people: peopleText,
   welcome: {
     title: "Welcome",
     intro: "Four steps from a new gateway to its first answer. Each is ticked when it is done.",

@@ -1,0 +1,154 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Empty, Skeleton } from "../../parts/states.tsx";
+import { Money, Time } from "../../parts/values.tsx";
+import { navigate, query, setQuery } from "../../state/location.ts";
+import { usePages } from "../../state/pages.ts";
+import { listText } from "../../text/lists.ts";
+import { text } from "../../text/text.ts";
+import { type Kind, NewAccount } from "./new-account.tsx";
+import { countRules } from "./policy-form.ts";
+
+/** A user or an organization; only organizations have a monthly limit. */
+type Account = Schemas["User"] & { readonly monthly_limit?: number | null };
+
+const ROWS = 100;
+
+/** All organizations or all users. */
+export function AccountList() {
+  const kind: Kind = query.value["kind"] === "user" ? "user" : "organization";
+  const [isMaking, setMaking] = useState(false);
+  const pages = usePages<Account>(kind, (after, signal) => {
+    const name = kind === "user" ? "GET /api/admin/users" : "GET /api/admin/organizations";
+    return call(name, { query: { limit: ROWS, after }, signal });
+  });
+  return (
+    <Page
+      title={text.people.title}
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+          {kind === "user" ? text.people.newUser : text.people.newOrganization}
+        </Button>
+      }
+    >
+      <section class="card">
+        <div class="card-head">
+          <Segments
+            label={text.people.kind}
+            value={kind}
+            choices={[
+              { value: "organization", label: listText.organizations },
+              { value: "user", label: listText.users },
+            ]}
+            onChange={(value) => setQuery({ kind: value === "organization" ? null : value })}
+          />
+        </div>
+        <Rows kind={kind} rows={pages.rows} hasFailed={pages.error !== null} />
+        <LoadMore pages={pages} />
+      </section>
+      {isMaking ? (
+        <NewAccount
+          kind={kind}
+          onClose={() => setMaking(false)}
+          onMade={(id) => navigate(`/console/people/${id}`)}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+function Rows({
+  kind,
+  rows,
+  hasFailed,
+}: {
+  kind: Kind;
+  rows: readonly Account[] | null;
+  hasFailed: boolean;
+}) {
+  if (rows === null)
+    return hasFailed ? null : (
+      <div class="card-body">
+        <Skeleton />
+      </div>
+    );
+  if (rows.length === 0)
+    return (
+      <Empty title={text.people.none[kind]}>
+        <p>{text.people.noneAbout[kind]}</p>
+      </Empty>
+    );
+  return (
+    <SortTable
+      label={text.people.list}
+      columns={listColumns(kind)}
+      rows={rows}
+      keyOf={({ id }) => id}
+      order={query.value["sort"]}
+      onOrder={(sort) => setQuery({ sort })}
+    />
+  );
+}
+
+function listColumns(kind: Kind): readonly Column<Account>[] {
+  const { columns } = text.people;
+  const dollars = (value: number | null, none: string) =>
+    value === null ? <span class="faint">{none}</span> : <Money nanodollars={value * 1e9} />;
+  const monthly: Column<Account> = {
+    id: "monthly",
+    title: columns.monthly,
+    isNumber: true,
+    width: 120,
+    sortBy: ({ monthly_limit }) => monthly_limit,
+    cell: ({ monthly_limit }) => dollars(monthly_limit ?? null, text.people.noLimit),
+  };
+  return [
+    {
+      id: "name",
+      title: columns.name,
+      width: 240,
+      sortBy: ({ name }) => name,
+      cell: ({ id, name, closed_at }) => (
+        <>
+          <a href={`/console/people/${id}`} title={`${name} (${id})`}>
+            {name}
+          </a>{" "}
+          {closed_at === null ? null : <Badge>{listText.closed}</Badge>}
+        </>
+      ),
+    },
+    {
+      id: "policy",
+      title: columns.policy,
+      width: 160,
+      sortBy: ({ policy }) => countRules(policy),
+      cell: ({ policy }) => {
+        const rules = countRules(policy);
+        return rules === 0 ? <span class="faint">{text.people.noPolicy}</span> : text.people.rules(rules);
+      },
+    },
+    ...(kind === "organization" ? [monthly] : []),
+    {
+      id: "overdraft",
+      title: columns.overdraft,
+      isNumber: true,
+      width: 120,
+      sortBy: ({ overdraft }) => overdraft,
+      cell: ({ overdraft }) => dollars(overdraft, text.people.unlimited),
+    },
+    {
+      id: "created",
+      title: columns.created,
+      width: 140,
+      sortBy: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
+  ];
+}

@@ -1,0 +1,14 @@
+import { call } from "../../api/client.ts";
+import type { Operations, Schemas } from "../../api/schema.ts";
+
+/** The fields of a user or an organization that the screen shows. */
+export type AccountFields = Schemas["User"] & { readonly monthly_limit?: number | null };
+
+/** A change of a user or an organization. Absent fields keep their value. */
+export type AccountChange = Operations["PATCH /api/admin/organizations/{id}"]["body"];
+
+/** Changes a user or an organization. */
+export async function changeAccount(id: string, change: AccountChange): Promise<AccountFields> {
+  const name = id.startsWith("org_") ? "PATCH /api/admin/organizations/{id}" : "PATCH /api/admin/users/{id}";
+  return (await call(name, { params: { id }, body: change })).data;
+}

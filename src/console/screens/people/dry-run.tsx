@@ -1,0 +1,98 @@
+import { callPath } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { formatCount } from "../../parts/format.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Named, Time } from "../../parts/values.tsx";
+import { useLoad } from "../../state/load.ts";
+import { text } from "../../text/text.ts";
+import type { Policy } from "./policy-form.ts";
+
+/** A recorded request that the policy would have refused. */
+type Refused = Schemas["GenerationLine"] & { readonly rule: string; readonly reason: string };
+
+interface Result {
+  readonly checked: number;
+  readonly rerouted: number;
+  readonly refused: readonly Refused[];
+}
+
+/** How many of the newest requests are checked. */
+const LAST = 200;
+
+/** What a policy would have done to the account's newest requests. Nothing is saved. */
+export function DryRun({ account, policy }: { account: string; policy: Policy }) {
+  const { data, error, isLoading, reload } = useLoad(JSON.stringify([account, policy]), async (signal) => {
+    const body = { account_id: account, policy, last: LAST };
+    return (await callPath("POST /api/admin/policy/dry-run", { body, signal })) as Result;
+  });
+  if (error !== null) return <ErrorBox error={error} onRetry={reload} />;
+  if (data === null || isLoading) return <Skeleton lines={3} />;
+  return (
+    <div class="stack">
+      <Verdict {...data} />
+      {data.refused.length === 0 ? null : (
+        <div class="card">
+          <SortTable
+            label={text.people.refused}
+            columns={COLUMNS}
+            rows={data.refused}
+            keyOf={({ id }) => id}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Verdict({ checked, rerouted, refused }: Result) {
+  const isGood = refused.length === 0;
+  const found = isGood
+    ? text.people.dryRunGood(formatCount(checked))
+    : text.people.dryRunBad(formatCount(refused.length), formatCount(checked));
+  return (
+    <div
+      class={checked === 0 ? "check-line quiet" : isGood ? "check-line good" : "check-line bad"}
+      role="status"
+    >
+      {checked === 0 ? null : <Icon name={isGood ? "check" : "alert"} />}
+      <span>
+        {checked === 0 ? text.people.dryRunNone : found}
+        {rerouted > 0 ? ` ${text.people.rerouted(formatCount(rerouted))}` : null}
+      </span>
+    </div>
+  );
+}
+
+const { refusedColumns } = text.people;
+
+const COLUMNS: readonly Column<Refused>[] = [
+  {
+    id: "time",
+    title: refusedColumns.time,
+    width: 120,
+    cell: ({ id, created_at }) => (
+      <a href={`/console/requests/${id}`}>
+        <Time at={created_at} />
+      </a>
+    ),
+  },
+  {
+    id: "model",
+    title: refusedColumns.model,
+    width: 200,
+    cell: ({ model, requested_model }) => <span title={model ?? undefined}>{requested_model}</span>,
+  },
+  {
+    id: "who",
+    title: refusedColumns.who,
+    width: 150,
+    cell: ({ key_id, key_name }) => <Named id={key_id} name={key_name} />,
+  },
+  {
+    id: "reason",
+    title: refusedColumns.reason,
+    cell: ({ rule, reason }) => <span title={`${rule}: ${reason}`}>{reason}</span>,
+  },
+];

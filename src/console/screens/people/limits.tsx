@@ -1,0 +1,118 @@
+import { useState } from "preact/hooks";
+import { Field } from "../../parts/field.tsx";
+import { FormError } from "../../parts/form-error.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { forgetAccounts } from "../../state/accounts.ts";
+import { useForm } from "../../state/form.ts";
+import { isManager, isOperator } from "../../state/session.ts";
+import { listText } from "../../text/lists.ts";
+import { text } from "../../text/text.ts";
+import { type AccountChange, type AccountFields, changeAccount } from "./change-account.ts";
+import { readNumber } from "./policy-form.ts";
+import { SaveBar } from "./save-bar.tsx";
+
+const RATES = ["requests_per_minute", "tokens_per_minute", "concurrent"] as const;
+const NUMBERS = ["monthly_limit", "overdraft", ...RATES] as const;
+type NumberName = (typeof NUMBERS)[number];
+
+type Values = Readonly<Record<NumberName, string>> & { readonly name: string };
+
+/** The name and the limits of an account. */
+export function Limits({ account, onSaved }: { account: AccountFields; onSaved: () => void }) {
+  const [problems, setProblems] = useState<Partial<Record<NumberName, string>>>({});
+  const form = useForm<Values, AccountFields>({
+    draft: `limits ${account.id}`,
+    initial: toValues(account),
+    fields: ["name", "monthly_limit", "overdraft", ...RATES.map((name) => `rate_limit.${name}`)],
+    send: (values) => changeAccount(account.id, toChange(toValues(account), values)),
+    onSent() {
+      forgetAccounts();
+      showToast(listText.saved);
+      onSaved();
+    },
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const found = findProblems(form.values);
+    setProblems(found);
+    if (Object.keys(found).length === 0) void form.submit();
+  };
+  const number = (name: NumberName, texts: { label: string; hint: string }, isAllowed: boolean) => (
+    <Field
+      key={name}
+      {...texts}
+      error={
+        problems[name] ??
+        form.errorOf((RATES as readonly string[]).includes(name) ? `rate_limit.${name}` : name)
+      }
+      value={form.values[name]}
+      onInput={(value) => form.set({ [name]: value })}
+      inputMode="decimal"
+      isDisabled={!isAllowed}
+    />
+  );
+  const { monthly, monthlyHint, overdraft, overdraftHint, rate, rateHint } = text.people;
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{text.people.limits}</h2>
+      </div>
+      <form class="card-body stack" onSubmit={submit}>
+        <FormError error={form.error} />
+        <div class="fields">
+          <Field
+            label={text.people.name}
+            error={form.errorOf("name")}
+            value={form.values.name}
+            onInput={(name) => form.set({ name })}
+            isRequired
+            isDisabled={!isManager.value}
+          />
+          {account.monthly_limit === undefined
+            ? null
+            : number("monthly_limit", { label: monthly, hint: monthlyHint }, isManager.value)}
+          {number("overdraft", { label: overdraft, hint: overdraftHint }, isOperator.value)}
+          {RATES.map((name) => number(name, { label: rate[name], hint: rateHint }, isOperator.value))}
+        </div>
+        {isManager.value ? <SaveBar form={form} /> : null}
+      </form>
+    </section>
+  );
+}
+
+function toValues({ name, monthly_limit, overdraft, rate_limit }: AccountFields): Values {
+  const print = (value: number | null | undefined) => value?.toString() ?? "";
+  const rates = RATES.map((rate) => [rate, print(rate_limit[rate])]);
+  return {
+    name,
+    monthly_limit: print(monthly_limit),
+    overdraft: print(overdraft),
+    ...Object.fromEntries(rates),
+  };
+}
+
+/** Returns the changed fields only: others may be the operator's to set. */
+function toChange(before: Values, values: Values): AccountChange {
+  const isWhole = (name: NumberName) => (RATES as readonly string[]).includes(name);
+  const changed = NUMBERS.filter((name) => values[name].trim() !== before[name]).map((name) => [
+    name,
+    readNumber(values[name], { isWhole: isWhole(name) }) ?? null,
+  ]);
+  const rates = Object.fromEntries(changed.filter(([name]) => isWhole(name as NumberName)));
+  const others = Object.fromEntries(changed.filter(([name]) => !isWhole(name as NumberName)));
+  return {
+    ...others,
+    ...(values.name === before.name ? {} : { name: values.name }),
+    ...(Object.keys(rates).length === 0 ? {} : { rate_limit: rates }),
+  };
+}
+
+function findProblems(values: Values): Partial<Record<NumberName, string>> {
+  const problems: Partial<Record<NumberName, string>> = {};
+  for (const name of NUMBERS) {
+    const isWhole = (RATES as readonly string[]).includes(name);
+    if (readNumber(values[name], { isWhole }) === undefined)
+      problems[name] = isWhole ? text.people.notCount : text.people.notDollars;
+  }
+  return problems;
+}

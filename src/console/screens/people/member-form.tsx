@@ -1,0 +1,124 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { AccountPicker } from "../../parts/account-picker.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Field, Select } from "../../parts/field.tsx";
+import { FormError } from "../../parts/form-error.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { type Form, useForm } from "../../state/form.ts";
+import { isOperator } from "../../state/session.ts";
+import { listText } from "../../text/lists.ts";
+import { text } from "../../text/text.ts";
+import { readNumber } from "./policy-form.ts";
+
+type Role = Schemas["Member"]["role"];
+type Member = Schemas["Member"] & { readonly user_name: string | null };
+
+const ROLES: readonly Role[] = ["owner", "admin", "billing", "member"];
+
+interface Values {
+  readonly user: string;
+  readonly role: Role;
+  readonly limit: string;
+}
+
+/** Adds a member, or changes the role and limit of one. */
+export function MemberForm(props: {
+  organization: string;
+  /** The member to change; null to add one. */
+  member: Member | null;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const { organization: id, member, onClose } = props;
+  const [problem, setProblem] = useState<string | null>(null);
+  const form = useForm<Values, unknown>({
+    draft: `member ${id} ${member?.user_id}`,
+    initial: {
+      user: member?.user_id ?? "",
+      role: member?.role ?? "member",
+      limit: member?.daily_limit?.toString() ?? "",
+    },
+    fields: ["user_id", "role", "daily_limit"],
+    send: ({ user, role, limit }) =>
+      call("PUT /api/admin/organizations/{id}/members/{user_id}", {
+        params: { id, user_id: user.trim() },
+        body: { role, daily_limit: readNumber(limit, { isWhole: false }) ?? null },
+      }),
+    onSent() {
+      showToast(text.people.memberSaved(member?.user_name ?? form.values.user));
+      props.onDone();
+    },
+  });
+  const submit = () => {
+    const isWrong = readNumber(form.values.limit, { isWhole: false }) === undefined;
+    setProblem(isWrong ? text.people.notDollars : null);
+    if (!isWrong) void form.submit();
+  };
+  return (
+    <Dialog
+      title={
+        member === null ? text.people.addMember : text.people.editMember(member.user_name ?? member.user_id)
+      }
+      onClose={onClose}
+      onSubmit={submit}
+      foot={
+        <>
+          <Button onClick={onClose}>{listText.cancel}</Button>
+          <Button kind="primary" isSubmit isBusy={form.isBusy}>
+            {member === null ? text.people.add : text.people.saveMember}
+          </Button>
+        </>
+      }
+    >
+      <FormError error={form.error} />
+      {member === null ? <UserField form={form} /> : null}
+      <Select
+        label={text.people.role}
+        error={form.errorOf("role")}
+        value={form.values.role}
+        choices={ROLES.map((value) => ({ value, label: text.people.roles[value] }))}
+        onChange={(role) => form.set({ role: role as Role })}
+      />
+      <Field
+        label={text.people.dailyLimit}
+        hint={text.people.dailyLimitHint}
+        error={problem ?? form.errorOf("daily_limit")}
+        value={form.values.limit}
+        onInput={(limit) => form.set({ limit })}
+        inputMode="decimal"
+      />
+    </Dialog>
+  );
+}
+
+/** The user to add: chosen by name by the operator, who alone can list users. */
+function UserField({ form }: { form: Form<Values> }) {
+  const { values, set, errorOf } = form;
+  if (isOperator.value)
+    return (
+      <div class="field">
+        <AccountPicker
+          label={text.people.user}
+          showsLabel
+          kind="user"
+          value={values.user === "" ? null : values.user}
+          onChange={(user) => set({ user: user ?? "" })}
+        />
+        {errorOf("user_id") === null ? null : <span class="field-error">{errorOf("user_id")}</span>}
+      </div>
+    );
+  return (
+    <Field
+      label={text.people.user}
+      hint={text.people.userHint}
+      error={errorOf("user_id")}
+      value={values.user}
+      onInput={(user) => set({ user })}
+      isRequired
+      hasFocus
+    />
+  );
+}

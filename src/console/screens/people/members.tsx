@@ -1,0 +1,140 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Operations } from "../../api/schema.ts";
+import { Button } from "../../parts/button.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Empty, Skeleton } from "../../parts/states.tsx";
+import { Money, Named, Time } from "../../parts/values.tsx";
+import { usePages } from "../../state/pages.ts";
+import { isManager, isOperator } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+import { MemberForm } from "./member-form.tsx";
+import { RemoveMember } from "./remove-member.tsx";
+
+/** A member with their name. */
+export type Member = Operations["GET /api/admin/organizations/{id}/members"]["response"]["data"][number];
+
+type Action = { readonly kind: "add" } | { readonly kind: "change" | "remove"; readonly member: Member };
+
+const ROWS = 100;
+
+/** The members of an organization; managers add, change and remove them. */
+export function Members({ id }: { id: string }) {
+  const [action, setAction] = useState<Action | null>(null);
+  const pages = usePages(id, (after, signal) =>
+    call("GET /api/admin/organizations/{id}/members", {
+      params: { id },
+      query: { limit: ROWS, after },
+      signal,
+    }),
+  );
+  const done = () => {
+    setAction(null);
+    pages.reload();
+  };
+  const close = () => setAction(null);
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{text.people.members}</h2>
+        <span class="grow" />
+        {isManager.value ? (
+          <Button size="small" icon="plus" onClick={() => setAction({ kind: "add" })}>
+            {text.people.addMember}
+          </Button>
+        ) : null}
+      </div>
+      <Rows rows={pages.rows} hasFailed={pages.error !== null} onAction={setAction} />
+      <LoadMore pages={pages} />
+      {action === null ? null : action.kind === "remove" ? (
+        <RemoveMember organization={id} member={action.member} onClose={close} onDone={done} />
+      ) : (
+        <MemberForm
+          organization={id}
+          member={action.kind === "add" ? null : action.member}
+          onClose={close}
+          onDone={done}
+        />
+      )}
+    </section>
+  );
+}
+
+function Rows(props: {
+  rows: readonly Member[] | null;
+  hasFailed: boolean;
+  onAction: (action: Action) => void;
+}) {
+  if (props.rows === null)
+    return props.hasFailed ? null : (
+      <div class="card-body">
+        <Skeleton lines={3} />
+      </div>
+    );
+  if (props.rows.length === 0)
+    return (
+      <Empty title={text.people.noMembers}>
+        <p>{text.people.noMembersAbout}</p>
+      </Empty>
+    );
+  return (
+    <SortTable
+      label={text.people.members}
+      columns={isManager.value ? [...COLUMNS, actionColumn(props.onAction)] : COLUMNS}
+      rows={props.rows}
+      keyOf={({ user_id }) => user_id}
+    />
+  );
+}
+
+const { memberColumns } = text.people;
+
+const COLUMNS: readonly Column<Member>[] = [
+  {
+    id: "user",
+    title: memberColumns.user,
+    width: 180,
+    cell: ({ user_id, user_name }) =>
+      isOperator.value ? (
+        <a href={`/console/people/${user_id}`}>
+          <Named id={user_id} name={user_name} />
+        </a>
+      ) : (
+        <Named id={user_id} name={user_name} />
+      ),
+  },
+  { id: "role", title: memberColumns.role, width: 100, cell: ({ role }) => text.roles[role] },
+  { id: "since", title: memberColumns.since, width: 120, cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    id: "limit",
+    title: memberColumns.limit,
+    isNumber: true,
+    width: 110,
+    cell: ({ daily_limit }) =>
+      daily_limit === null ? (
+        <span class="faint">{text.people.noLimit}</span>
+      ) : (
+        <Money nanodollars={daily_limit * 1e9} />
+      ),
+  },
+];
+
+function actionColumn(onAction: (action: Action) => void): Column<Member> {
+  return {
+    id: "actions",
+    title: "",
+    width: 176,
+    isNumber: true,
+    cell: (member) => (
+      <span class="row actions">
+        <Button size="small" kind="bare" onClick={() => onAction({ kind: "change", member })}>
+          {text.people.change}
+        </Button>
+        <Button size="small" kind="bare" onClick={() => onAction({ kind: "remove", member })}>
+          {text.people.remove}
+        </Button>
+      </span>
+    ),
+  };
+}

@@ -1,0 +1,75 @@
+import { call } from "../../api/client.ts";
+import { AccountPicker } from "../../parts/account-picker.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormError } from "../../parts/form-error.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { forgetAccounts } from "../../state/accounts.ts";
+import { useForm } from "../../state/form.ts";
+import { listText } from "../../text/lists.ts";
+import { text } from "../../text/text.ts";
+
+/** The kind of an account. */
+export type Kind = "organization" | "user";
+
+/** Creates a user, or an organization with its first owner. */
+export function NewAccount(props: { kind: Kind; onClose: () => void; onMade: (id: string) => void }) {
+  const { kind, onClose } = props;
+  const form = useForm({
+    draft: `new ${kind}`,
+    initial: { name: "", owner: null as string | null },
+    fields: ["name", "owner"],
+    send: ({ name, owner }) => create(kind, name, owner),
+    onSent({ id, name }) {
+      forgetAccounts();
+      showToast(text.people.created(name));
+      props.onMade(id);
+    },
+  });
+  return (
+    <Dialog
+      title={kind === "user" ? text.people.newUser : text.people.newOrganization}
+      onClose={onClose}
+      onSubmit={() => void form.submit()}
+      foot={
+        <>
+          <Button onClick={onClose}>{listText.cancel}</Button>
+          <Button kind="primary" isSubmit isBusy={form.isBusy}>
+            {text.people.create}
+          </Button>
+        </>
+      }
+    >
+      <FormError error={form.error} />
+      <Field
+        label={text.people.name}
+        error={form.errorOf("name")}
+        value={form.values.name}
+        onInput={(name) => form.set({ name })}
+        isRequired
+        hasFocus
+      />
+      {kind === "user" ? null : (
+        <div class="field">
+          <AccountPicker
+            label={text.people.owner}
+            showsLabel
+            kind="user"
+            value={form.values.owner}
+            onChange={(owner) => form.set({ owner })}
+          />
+          <span class={form.errorOf("owner") === null ? "field-hint" : "field-error"}>
+            {form.errorOf("owner") ?? text.people.ownerHint}
+          </span>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+async function create(kind: Kind, name: string, owner: string | null) {
+  if (kind === "user") return (await call("POST /api/admin/users", { body: { name } })).data;
+  const body = owner === null ? { name } : { name, owner };
+  return (await call("POST /api/admin/organizations", { body })).data;
+}

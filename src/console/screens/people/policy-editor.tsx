@@ -1,0 +1,150 @@
+import { useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
+import { Check, TextArea } from "../../parts/field.tsx";
+import { FormError } from "../../parts/form-error.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { type Form, useForm } from "../../state/form.ts";
+import { isManager } from "../../state/session.ts";
+import { listText } from "../../text/lists.ts";
+import { text } from "../../text/text.ts";
+import { type AccountFields, changeAccount } from "./change-account.ts";
+import { DryRun } from "./dry-run.tsx";
+import {
+  FLAGS,
+  fromDraft,
+  LISTS,
+  type ListName,
+  type Policy,
+  type PolicyDraft,
+  switchForm,
+  toDraft,
+} from "./policy-form.ts";
+import { SaveBar } from "./save-bar.tsx";
+
+/** The policy of an account as a form or as JSON, with a trial on its recorded requests. */
+export function PolicyEditor({ account, onSaved }: { account: AccountFields; onSaved: () => void }) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [tried, setTried] = useState<Policy | null>(null);
+  const form = useForm<PolicyDraft, AccountFields>({
+    draft: `policy ${account.id}`,
+    initial: toDraft(account.policy),
+    fields: LISTS.map((name) => `policy.${name}`),
+    send(draft) {
+      const read = fromDraft(draft);
+      return changeAccount(account.id, { policy: "policy" in read ? read.policy : {} });
+    },
+    onSent() {
+      showToast(listText.saved);
+      setTried(null);
+      onSaved();
+    },
+  });
+  const withPolicy = (use: (policy: Policy) => void) => {
+    const read = fromDraft(form.values);
+    setProblem("problem" in read ? read.problem : null);
+    if ("policy" in read) use(read.policy);
+  };
+  const change = (part: Partial<PolicyDraft>) => {
+    setTried(null);
+    setProblem(null);
+    form.set(part);
+  };
+  const toggle = () => {
+    const switched = switchForm(form.values);
+    if ("problem" in switched) setProblem(switched.problem);
+    else change(switched);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    withPolicy(() => void form.submit());
+  };
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{text.people.policy}</h2>
+        <span class="grow" />
+        <Segments
+          label={text.people.formOrJson}
+          value={form.values.isJson ? "json" : "form"}
+          choices={[
+            { value: "form", label: text.people.form },
+            { value: "json", label: text.people.json },
+          ]}
+          onChange={toggle}
+        />
+      </div>
+      <form class="card-body stack" onSubmit={submit}>
+        <p class="quiet">{text.people.policyAbout}</p>
+        <FormError error={form.error} />
+        {form.values.isJson ? (
+          <TextArea
+            label={text.people.jsonLabel}
+            rows={14}
+            error={problem ?? listError(form)}
+            value={form.values.json}
+            onInput={(json) => change({ json })}
+          />
+        ) : (
+          <Fields form={form} onChange={change} />
+        )}
+        {isManager.value ? (
+          <SaveBar form={form}>
+            <Button icon="play" onClick={() => withPolicy(setTried)}>
+              {text.people.dryRun}
+            </Button>
+          </SaveBar>
+        ) : null}
+        {tried === null ? null : <DryRun account={account.id} policy={tried} />}
+      </form>
+    </section>
+  );
+}
+
+/** Returns what the API says about any of the lists. */
+function listError(form: Form<PolicyDraft>): string | null {
+  return LISTS.map((name) => form.errorOf(`policy.${name}`)).find((error) => error !== null) ?? null;
+}
+
+const HINTS: Readonly<Record<ListName, string>> = {
+  allowed_models: text.people.allowedModelsHint,
+  denied_models: text.people.deniedModelsHint,
+  allowed_providers: text.people.allowedProvidersHint,
+  denied_providers: text.people.deniedProvidersHint,
+};
+
+function Fields({
+  form,
+  onChange,
+}: {
+  form: Form<PolicyDraft>;
+  onChange: (part: Partial<PolicyDraft>) => void;
+}) {
+  return (
+    <>
+      <div class="fields">
+        {LISTS.map((name) => (
+          <TextArea
+            key={name}
+            label={text.people[name]}
+            hint={HINTS[name]}
+            error={form.errorOf(`policy.${name}`)}
+            rows={3}
+            value={form.values[name]}
+            onInput={(value) => onChange({ [name]: value })}
+          />
+        ))}
+      </div>
+      <div class="column">
+        {FLAGS.map((name) => (
+          <Check
+            key={name}
+            label={text.people[name]}
+            isChecked={form.values[name]}
+            onChange={(isChecked) => onChange({ [name]: isChecked })}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
