@@ -772,6 +772,37 @@ export interface Schemas {
     tokens_per_minute?: number | null;
     concurrent?: number | null;
   };
+  RefusedGeneration: {
+    id: string;
+    request_id: string;
+    created_at: string;
+    account_id: string | null;
+    account_name: string | null;
+    key_id: string | null;
+    key_name: string | null;
+    user_id: string | null;
+    user_name: string | null;
+    api: string;
+    requested_model: string;
+    model: string | null;
+    provider_name: string | null;
+    streamed: boolean;
+    outcome: "open" | "completed" | "failed" | "cancelled" | "interrupted";
+    status: number | null;
+    error_type: string | null;
+    finish_reason: string | null;
+    latency: number | null;
+    duration: number | null;
+    attempts: number;
+    tokens_prompt: number;
+    tokens_completion: number;
+    tokens_cached: number;
+    total_cost: number;
+    total_cost_nanodollars: number;
+    is_byok: boolean;
+    rule: string;
+    reason: string;
+  };
   Response: {
     id: string;
     object: "response";
@@ -1677,6 +1708,18 @@ export interface Operations {
       owner?: string;
     };
     response: { data: Schemas["Organization"] };
+  };
+  "POST /api/admin/policy/dry-run": {
+    params: object;
+    query: object;
+    body: {
+      account_id?: string;
+      key_id?: string;
+      policy?: Schemas["PolicyChange"];
+      models?: string[];
+      last?: number;
+    };
+    response: { checked: number; rerouted: number; refused: Schemas["RefusedGeneration"][] };
   };
   "POST /api/admin/route/explain": {
     params: object;
