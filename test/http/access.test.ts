@@ -216,7 +216,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "GET /api/admin/generations/stream": {
     path: () => "/generations/stream",
-    status: callerAccount(200, 200),
+    status: managementOnly(200),
   },
   "GET /api/admin/generations/:id": {
     path: () => "/generations/gen_none",

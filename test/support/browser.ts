@@ -6,10 +6,13 @@ const DEBIAN = "/usr/bin/chromium";
 const HOW_TO_INSTALL =
   "Chromium is not installed (Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core), or CHROMIUM_PATH does not name it";
 
-/** The program of Chromium; null if it is not installed. */
-export const CHROMIUM = findChromium();
+/** Whether tests with a browser run: in `npm run test:console`, because they take a minute. */
+const IS_BROWSER_RUN = process.env["GATEWAY_TEST_BROWSER"] === "true";
 
-if (CHROMIUM === null) {
+/** The program of Chromium; null if it is not installed, or if tests with a browser do not run. */
+export const CHROMIUM = IS_BROWSER_RUN ? findChromium() : null;
+
+if (IS_BROWSER_RUN && CHROMIUM === null) {
   if (process.env["CI"] === "true") throw new Error(HOW_TO_INSTALL);
   console.warn(`skipped: tests with a browser. ${HOW_TO_INSTALL}`);
 }

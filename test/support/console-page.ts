@@ -37,7 +37,7 @@ export async function openConsolePage(
   page.on("console", (message) => {
     // Without a session the API answers 401, which the browser reports as an error of the page.
     if (message.type() === "error" && !message.text().includes("401"))
-      list.push(`console: ${message.text()}`);
+      list.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on("request", (request) => {
     const { protocol, origin } = new URL(request.url());

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { type FeedBatch, MAX_SUBSCRIBERS } from "../../core/usage/generation-feed.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
-import { ACCOUNT_READERS } from "../api/access.ts";
+import { ACCOUNT_MEMBERS } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EventStream } from "../api/event-stream.ts";
 import { GENERATION_FILTER, readGenerationFilter } from "../api/generation-filter.ts";
@@ -18,7 +18,7 @@ export const streamGenerations = defineEndpoint({
   path: "/api/admin/generations/stream",
   tag: "Usage",
   summary: "Stream generations as they begin and end, as server-sent events",
-  access: ACCOUNT_READERS,
+  access: ACCOUNT_MEMBERS,
   params: NOTHING,
   query: z.strictObject(FILTER),
   body: NOTHING,
