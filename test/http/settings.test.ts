@@ -28,3 +28,12 @@ test("GET /api/admin/settings lists each setting with its value and its source, 
   expect(JSON.stringify(body)).not.toContain("hush");
   expect(JSON.stringify(body)).not.toContain(gateway.adminKey);
 });
+
+test("GET /api/admin/settings lists stored tiers as values from the database", async () => {
+  const tier = { name: "Ours", rule: { by: "free" } };
+  await callAdmin(gateway, gateway.adminKey, "PUT", "/tiers/ours", tier);
+  const { rows } = await callAdmin(gateway, gateway.adminKey, "GET", "/settings");
+  expect(rows.filter((row) => row["source"] === "database")).toMatchObject([
+    { name: "tiers.gateway-auto/ours", value: { name: "Ours" }, is_secret: false },
+  ]);
+});

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { presentSetting, SETTING_SOURCES } from "../../core/settings/setting.ts";
+import type { ListedTier } from "../../core/catalog/tier-manager.ts";
+import { presentSetting, SETTING_SOURCES, type Setting } from "../../core/settings/setting.ts";
 import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 
@@ -10,7 +11,7 @@ const SettingView = z
     source: z
       .enum(SETTING_SOURCES)
       .describe(
-        "Where the value comes from. Only values from the database can be changed while the gateway runs.",
+        "Where the value comes from. `database`: a stored tier, the only kind that can be changed while the gateway runs.",
       ),
     file: z.string().nullable().describe("The configuration file, if the value comes from it."),
     line: z.int().nullable().describe("Line of the setting in the file."),
@@ -31,5 +32,21 @@ export const listSettings = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.array(SettingView) }),
-  handle: ({ deps }) => ({ data: deps.listSettings().map(presentSetting) }),
+  async handle({ deps }) {
+    const stored = (await deps.tierManager.list()).filter(({ source }) => source === "database");
+    return { data: [...deps.listSettings(), ...stored.map(describeTier)].map(presentSetting) };
+  },
 });
+
+function describeTier({ tier }: ListedTier): Setting {
+  return {
+    name: `tiers.${tier.id}`,
+    value: tier,
+    source: "database",
+    file: null,
+    line: null,
+    variable: null,
+    isSecret: false,
+    description: "A stored tier. It is changed with `PUT /api/admin/tiers/{id}`.",
+  };
+}
