@@ -2,8 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./parts/button.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
+import { Palette } from "./parts/palette.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { SCREENS, type Screen } from "./screens/registry.ts";
+import type { Option } from "./state/filter-options.ts";
 import { path } from "./state/location.ts";
 import { type Session, signOut } from "./state/session.ts";
 import { chooseTheme, THEMES, theme } from "./state/theme.ts";
@@ -36,8 +38,18 @@ export function Shell({ session, children }: { session: Session; children: Compo
         {children}
       </main>
       <Toasts />
+      <Palette options={listPages(session)} />
     </div>
   );
+}
+
+/** The screens of the navigation as options of the palette. */
+function listPages(session: Session): readonly Option[] {
+  return SCREENS.filter(({ group, sees }) => group !== null && sees(session)).map((screen) => ({
+    value: screen.path,
+    label: screen.title,
+    detail: text.groups[screen.group ?? "start"],
+  }));
 }
 
 function closeOnBackdrop(event: MouseEvent): void {

@@ -237,6 +237,21 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
     });
   });
 
+  test("Ctrl+K opens a list of pages that is used with the keyboard, and takes the id of a request", async () => {
+    const id = await findGeneration(() => true);
+    const page = await openAs("operator", "/console/welcome");
+    await page.getByRole("heading", { name: "Welcome" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("key");
+    await page.getByRole("option", { name: /Keys/ }).first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/console\/keys/);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Go to" }).fill(id);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(id));
+  });
+
   describe("keys and the first steps", () => {
     test("a newcomer creates a key, sends the printed request, and sees it arrive", async () => {
       const page = await openAs("owner", "/console/welcome");

@@ -71,6 +71,12 @@ export const text = {
     cancelled: "Cancelled",
     interrupted: "Interrupted",
   },
+  palette: {
+    title: "Go to",
+    placeholder: "Go to a page, or paste the id of a request",
+    none: "Nothing matches.",
+    open: "Go to … (Ctrl+K)",
+  },
   errorTypes: {
     invalid_request: "The provider rejected the request as not valid",
     context_length_exceeded: "The prompt does not fit the model's context",

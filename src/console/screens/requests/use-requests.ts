@@ -9,6 +9,9 @@ import { mergeRows, splitKnown } from "../../state/merge-rows.ts";
 /** The rows of a page, and of a list that only the feed adds to. */
 export const PAGE_ROWS = 100;
 
+/** The most new rows of the feed that are shown by themselves. More at once cannot be read, and drawing them would hold up the page. */
+const MOST_AT_ONCE = 25;
+
 /** The state of the request list. */
 export interface RequestList {
   readonly rows: readonly GenerationLine[];
@@ -108,16 +111,14 @@ function addRows(
   incoming: readonly GenerationLine[],
   { dropped, isPaused }: { readonly dropped: number; readonly isPaused: boolean },
 ): State {
-  const total = state.dropped + dropped;
-  if (!isPaused)
-    return cut({ ...state, rows: mergeRows(state.rows, incoming, state.most + 1), dropped: total });
   const { known, unknown } = splitKnown(state.rows, incoming);
-  return {
+  const next = {
     ...state,
-    dropped: total,
+    dropped: state.dropped + dropped,
     rows: mergeRows(state.rows, known, state.most),
     waiting: mergeRows(state.waiting, unknown, PAGE_ROWS),
   };
+  return isPaused || unknown.length > MOST_AT_ONCE ? next : showWaiting(next);
 }
 
 function showWaiting(state: State): State {
