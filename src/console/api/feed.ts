@@ -9,7 +9,7 @@ export interface FeedListener {
   /** New rows and rows that have changed. `dropped` counts rows that the gateway left out because there were too many. */
   onRows(rows: readonly GenerationLine[], dropped: number): void;
   onState(state: FeedState): void;
-  /** Called when rows may have been missed, as after the page was hidden. */
+  /** Called when rows may have been missed, as after the page was hidden or the connection was lost for long. */
   onGap(): void;
 }
 
@@ -51,6 +51,7 @@ function openStream(query: Readonly<Record<string, string>>, listener: FeedListe
     const { data, dropped = 0 } = JSON.parse(event.data) as { data: GenerationLine[]; dropped?: number };
     listener.onRows(data, dropped);
   });
+  source.addEventListener("reset", () => listener.onGap());
   source.onerror = () => {
     // A connection that broke is opened again by the browser; one that was refused is not.
     if (source.readyState === EventSource.CLOSED) stopPolling ??= poll(query, listener);

@@ -26,6 +26,17 @@ export default function Requests() {
   const [isPaused, setPaused] = useState(false);
   const [isHeld, setHeld] = useState(false);
   const list = useRequests(filters, isPaused || isHeld);
+  const key = JSON.stringify(filters);
+  // The same element again is not drawn again: a batch of the feed changes rows only.
+  const above = useMemo(() => {
+    const same = JSON.parse(key) as Filters;
+    return (
+      <>
+        <FilterBar filters={same} />
+        <Histogram filters={same} />
+      </>
+    );
+  }, [key]);
   const choose = (id: string, isChosen: boolean) => {
     const chosen = COLUMNS.map((column) => column.id).filter((one) =>
       one === id ? isChosen : columns.includes(one),
@@ -58,8 +69,7 @@ export default function Requests() {
         </>
       }
     >
-      <FilterBar filters={filters} />
-      <Histogram filters={filters} />
+      {above}
       <Rows list={list} filters={filters} columns={columns} onHold={setHeld} />
     </Page>
   );
