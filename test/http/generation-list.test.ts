@@ -184,3 +184,48 @@ describe("GET /api/admin/generations/histogram", () => {
     },
   );
 });
+
+describe("GET /api/admin/usage", () => {
+  const usage = (query: string) => callAdmin(gateway, gateway.adminKey, "GET", `/usage${query}`);
+
+  test("groups by two dimensions, and names keys and accounts", async () => {
+    const { status, rows } = await usage("?group_by=model,key");
+    expect(status).toBe(200);
+    expect(rows.map((row) => [row["model"], row["requests"]])).toEqual([
+      ["sandbox/echo", 2],
+      ["sandbox/echo:free", 1],
+    ]);
+    for (const row of rows) {
+      expect(row["key"]).toStartWith("key_");
+      expect(row["key_name"]).toBeString();
+    }
+    const [account] = (await usage("?group_by=account")).rows;
+    expect(account).toMatchObject({ account: "acct_default", account_name: "default" });
+  });
+
+  test("sums only the usage of a model, provider, key or user", async () => {
+    const sumOf = async (query: string) =>
+      (await usage(query)).rows.reduce((sum, row) => sum + Number(row["requests"]), 0);
+    expect(await sumOf("?model=sandbox/echo")).toBe(2);
+    expect(await sumOf("?provider=sandbox")).toBe(3);
+    expect(await sumOf("?provider=openai")).toBe(0);
+    expect(await sumOf("?key_id=key_none")).toBe(0);
+    expect(await sumOf("?user_id=user_none")).toBe(0);
+  });
+
+  test("has the names in CSV, too", async () => {
+    const response = await fetch(`${gateway.url}/api/admin/usage?group_by=day,key&format=csv`, {
+      headers: { authorization: `Bearer ${gateway.adminKey}` },
+    });
+    expect(response.headers.get("content-disposition")).toContain("usage-by-day-and-key-");
+    expect(await response.text()).toStartWith("day,key,key_name,requests,errors,");
+  });
+
+  test.each(["?group_by=hour", "?group_by=day,day", "?group_by=day,model,key", "?group_by="])(
+    "rejects the query %s, and names the field",
+    async (query) => {
+      const { status, body } = await usage(query);
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining("group_by")]);
+    },
+  );
+});

@@ -1046,8 +1046,11 @@ export interface Schemas {
     model?: string | null;
     provider?: string | null;
     key?: string | null;
+    key_name?: string | null;
     user?: string | null;
+    user_name?: string | null;
     account?: string | null;
+    account_name?: string | null;
     requests: number;
     errors: number;
     tokens_prompt: number;
@@ -1376,8 +1379,12 @@ export interface Operations {
     query: {
       from?: string;
       to?: string;
-      group_by?: "day" | "model" | "provider" | "key" | "user" | "account";
+      group_by?: string;
       account_id?: string;
+      key_id?: string;
+      user_id?: string;
+      model?: string;
+      provider?: string;
       format?: "json" | "csv";
     };
     body: null;

@@ -58,7 +58,8 @@ function countersOf(sums: Map<string, DaySum>, key: DaySumKey): UsageCounters {
   return sum.counters;
 }
 
-function createCounters(): UsageCounters {
+/** Returns counters of 0. */
+export function createCounters(): UsageCounters {
   return {
     requests: 0,
     errors: 0,

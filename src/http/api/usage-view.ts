@@ -24,18 +24,21 @@ export const DayOfUsage = z
 
 const group = z.string().nullable().optional();
 
-/** A line of a report by any group. It has the field of the requested group only. */
+/** A line of a report by any groups. It has the fields of the requested groups only. */
 export const UsageLine = z
   .object({
     day: group.describe("Day in UTC."),
     model: group,
     provider: group,
     key: group.describe("Id of the key."),
+    key_name: group,
     user: group.describe("Id of the user. `null` for keys without a user."),
+    user_name: group,
     account: group.describe("Id of the account. `null` for requests without a key."),
+    account_name: group,
     ...SUMS,
   })
   .meta({
     id: "UsageLine",
-    description: "Usage of one group. Only the field of the requested group is present.",
+    description: "Usage of one group. Only the fields of the requested groups are present.",
   });

@@ -1,6 +1,6 @@
 import { formatDay } from "../../base/time.ts";
 import type { DaySum, DaySumKey, UsageCounters } from "../../core/usage/day-sums.ts";
-import type { UsageQuery, UsageSum } from "../../core/usage/report.ts";
+import { mostLinesOf, type UsageGroup, type UsageQuery, type UsageSum } from "../../core/usage/report.ts";
 import { encodeList, type SqlRunner, type SqlValue } from "./client.ts";
 import { cleanText, readInteger } from "./values.ts";
 
@@ -54,16 +54,24 @@ const RAISE = (() => {
     DO UPDATE SET ${counters.map((name) => `${name} = sums.${name} + excluded.${name}`).join(", ")}`;
 })();
 
-type ReportRow = Readonly<Record<keyof UsageCounters, string>> & { readonly group_value: string | number };
+type ReportRow = Readonly<Record<keyof UsageCounters, string>> & {
+  readonly group_value: string | number;
+  readonly subgroup_value: string | number | null;
+};
 
 /** Computes a usage report. */
 export async function reportUsage(sql: SqlRunner, query: UsageQuery): Promise<readonly UsageSum[]> {
   const { text, values } = describeReport(query);
   const rows = await sql.run<ReportRow>(text, values);
   return rows.map((row) => ({
-    group: query.groupBy === "day" ? formatDay(Number(row.group_value)) : String(row.group_value) || null,
+    group: readGroup(query.groupBy, row.group_value),
+    ...(query.thenBy == null ? {} : { subgroup: readGroup(query.thenBy, row.subgroup_value) }),
     ...readCounters(row),
   }));
+}
+
+function readGroup(name: UsageGroup, value: string | number | null): string | null {
+  return name === "day" ? formatDay(Number(value)) : String(value ?? "") || null;
 }
 
 function readCounters(row: ReportRow): UsageCounters {
@@ -73,21 +81,33 @@ function readCounters(row: ReportRow): UsageCounters {
 }
 
 /** Returns the statement of a report. Its text contains only column names, never values. */
-export function describeReport({ groupBy, fromDay, toDay, ...scope }: UsageQuery) {
-  const column =
-    groupBy === "day" || groupBy === "model" || groupBy === "provider" ? groupBy : `${groupBy}_id`;
+export function describeReport(query: UsageQuery) {
+  const { groupBy, thenBy, fromDay, toDay, ...scope } = query;
+  const column = GROUP_COLUMNS[groupBy];
+  const subcolumn = thenBy == null ? null : GROUP_COLUMNS[thenBy];
   const values: SqlValue[] = [fromDay, toDay];
   const conditions = ["day BETWEEN $1 AND $2"];
-  for (const name of ["accountId", "userId", "keyId"] as const) {
-    const value = scope[name];
+  for (const name of ["accountId", "userId", "keyId", "model", "provider"] as const) {
+    const value = scope[name] ?? null;
     if (value === null) continue;
     values.push(value);
     conditions.push(`${KEY_COLUMNS[name]} = $${values.length}`);
   }
   const sums = COUNTERS.map((name) => `sum(${COUNTER_COLUMNS[name]}) AS "${name}"`).join(", ");
   // Days are in order, other groups by cost.
-  const order = groupBy === "day" ? "group_value" : "sum(cost) DESC, sum(requests) DESC, group_value";
-  const text = `SELECT ${column} AS group_value, ${sums} FROM usage_days
-    WHERE ${conditions.join(" AND ")} GROUP BY ${column} ORDER BY ${order}`;
+  const hasDays = groupBy === "day" || thenBy === "day";
+  const order = hasDays ? "group_value, subgroup_value" : "sum(cost) DESC, sum(requests) DESC, group_value";
+  const text = `SELECT ${column} AS group_value, ${subcolumn ?? "NULL"} AS subgroup_value, ${sums} FROM usage_days
+    WHERE ${conditions.join(" AND ")} GROUP BY ${subcolumn === null ? column : `${column}, ${subcolumn}`}
+    ORDER BY ${order} LIMIT ${mostLinesOf(query) ?? "ALL"}`;
   return { text, values };
 }
+
+const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
+  day: "day",
+  model: "model",
+  provider: "provider",
+  key: "key_id",
+  user: "user_id",
+  account: "account_id",
+};

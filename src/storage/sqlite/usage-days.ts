@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { formatDay } from "../../base/time.ts";
 import type { DaySum, DaySumKey, UsageCounters } from "../../core/usage/day-sums.ts";
-import type { UsageQuery, UsageSum } from "../../core/usage/report.ts";
+import { mostLinesOf, type UsageGroup, type UsageQuery, type UsageSum } from "../../core/usage/report.ts";
 
 const KEY_COLUMNS: Readonly<Record<keyof DaySumKey, string>> = {
   day: "day",
@@ -27,7 +27,7 @@ const COUNTER_COLUMNS: Readonly<Record<keyof UsageCounters, string>> = {
 const KEYS = Object.keys(KEY_COLUMNS) as (keyof DaySumKey)[];
 const COUNTERS = Object.keys(COUNTER_COLUMNS) as (keyof UsageCounters)[];
 
-type ReportRow = UsageCounters & { group_value: string | number };
+type ReportRow = UsageCounters & { group_value: string | number; subgroup_value: string | number | null };
 
 /** The table `usage_days`. */
 export class UsageDays {
@@ -51,29 +51,38 @@ export class UsageDays {
   report(query: UsageQuery): readonly UsageSum[] {
     const { text, values } = reportStatement(query);
     const rows = this.database.query<ReportRow, (string | number)[]>(text).all(...values);
-    return rows.map(({ group_value, ...counters }) => ({
-      group: query.groupBy === "day" ? formatDay(Number(group_value)) : String(group_value) || null,
+    return rows.map(({ group_value, subgroup_value, ...counters }) => ({
+      group: readGroup(query.groupBy, group_value),
+      ...(query.thenBy == null ? {} : { subgroup: readGroup(query.thenBy, subgroup_value) }),
       ...counters,
     }));
   }
 }
 
+function readGroup(name: UsageGroup, value: string | number | null): string | null {
+  return name === "day" ? formatDay(Number(value)) : String(value ?? "") || null;
+}
+
 /** Returns the SQL statement of a report. Its text contains only column names, never values. */
-export function reportStatement({ groupBy, fromDay, toDay, ...scope }: UsageQuery) {
+export function reportStatement(query: UsageQuery) {
+  const { groupBy, thenBy, fromDay, toDay, ...scope } = query;
   const column = GROUP_COLUMNS[groupBy];
+  const subcolumn = thenBy == null ? null : GROUP_COLUMNS[thenBy];
   const values: (string | number)[] = [fromDay, toDay];
   const conditions = ["day BETWEEN ? AND ?"];
-  for (const name of ["accountId", "userId", "keyId"] as const) {
-    const value = scope[name];
+  for (const name of ["accountId", "userId", "keyId", "model", "provider"] as const) {
+    const value = scope[name] ?? null;
     if (value === null) continue;
     conditions.push(`${KEY_COLUMNS[name]} = ?`);
     values.push(value);
   }
   const sums = COUNTERS.map((name) => `sum(${COUNTER_COLUMNS[name]}) AS ${name}`).join(", ");
   // Days are in order, other groups by cost.
-  const order = groupBy === "day" ? "group_value" : "cost DESC, requests DESC, group_value";
-  const text = `SELECT ${column} AS group_value, ${sums} FROM usage_days
-    WHERE ${conditions.join(" AND ")} GROUP BY ${column} ORDER BY ${order}`;
+  const hasDays = groupBy === "day" || thenBy === "day";
+  const order = hasDays ? "group_value, subgroup_value" : "cost DESC, requests DESC, group_value";
+  const text = `SELECT ${column} AS group_value, ${subcolumn} AS subgroup_value, ${sums} FROM usage_days
+    WHERE ${conditions.join(" AND ")} GROUP BY ${subcolumn === null ? column : `${column}, ${subcolumn}`}
+    ORDER BY ${order} LIMIT ${mostLinesOf(query) ?? -1}`;
   return { text, values };
 }
 

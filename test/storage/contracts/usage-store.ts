@@ -156,6 +156,33 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
     expect(await costs({ groupBy: "model", keyId: "key_b" })).toEqual([["author/model", 7]]);
   });
 
+  test("sums by two dimensions, with days in order", async () => {
+    const store = await createStore();
+    const day = (n: number) => ({ createdAt: n * DAY_MS });
+    await store.saveUsage([
+      usageOf("gen_1", { ...day(2), model: "author/b" }),
+      usageOf("gen_2", { ...day(2), model: "author/a", costNanodollars: 50 }),
+      usageOf("gen_3", { ...day(1), model: "author/b" }),
+      usageOf("gen_4", { ...day(1), model: "author/b", provider: "other", userId: null }),
+    ]);
+    const lines = async (query: Partial<UsageQuery>) =>
+      (await store.sumUsage({ ...EVERY_DAY, ...query })).map((sum) => [sum.group, sum.subgroup, sum.cost]);
+    expect(await lines({ groupBy: "day", thenBy: "model" })).toEqual([
+      ["1970-01-02", "author/b", 60],
+      ["1970-01-03", "author/a", 50],
+      ["1970-01-03", "author/b", 30],
+    ]);
+    expect(await lines({ groupBy: "model", thenBy: "day", provider: "provider" })).toEqual([
+      ["author/a", "1970-01-03", 50],
+      ["author/b", "1970-01-02", 30],
+      ["author/b", "1970-01-03", 30],
+    ]);
+    expect(await lines({ groupBy: "provider", thenBy: "user", model: "author/b" })).toEqual([
+      ["provider", "user_a", 60],
+      ["other", null, 30],
+    ]);
+  });
+
   test("counts the usage of a consulted model under that model, and its request once", async () => {
     const store = await createStore();
     const advisor = {
