@@ -62,6 +62,14 @@ export const SCREENS: readonly Screen[] = [
     load: () => import("./welcome/welcome.tsx"),
   },
   {
+    path: "/console/playground",
+    title: text.playground.title,
+    group: "traffic",
+    icon: "chat",
+    sees: everyRole,
+    load: () => import("./playground/playground.tsx"),
+  },
+  {
     path: "/console/models",
     title: text.models.title,
     group: "traffic",

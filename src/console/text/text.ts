@@ -1,6 +1,7 @@
 import { creditsText } from "./credits.ts";
 import { models } from "./models.ts";
 import { peopleText } from "./people.ts";
+import { playground } from "./playground.ts";
 import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. */
@@ -228,6 +229,7 @@ export const text = {
     refunded: (amount: string, account: string) => `Refunded ${amount} to ${account}.`,
   },
   models,
+  playground,
   requests: {
     title: "Requests",
     requests: "requests",

@@ -1,4 +1,6 @@
 import { useState } from "preact/hooks";
+import { emptyConversation } from "../../conversation/conversation.ts";
+import { CODE_CLIENTS, type CodeClient, printCode } from "../../conversation/print-code.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Segments } from "../../parts/segments.tsx";
@@ -8,8 +10,6 @@ import { useLoad } from "../../state/load.ts";
 import type { ScreenProps } from "../../state/screen.ts";
 import { session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { emptyConversation } from "../playground/conversation.ts";
-import { CODE_CLIENTS, type CodeClient, printCode } from "../playground/print-code.ts";
 import { EndpointsTable } from "./endpoints-table.tsx";
 import { loadModel, useCatalog } from "./load-models.ts";
 import { comparePath } from "./model-filters.ts";

@@ -227,14 +227,3 @@ function parseEffort(body: Json): string {
   if (isObject(output_config) && typeof output_config["effort"] === "string") return output_config["effort"];
   return isObject(thinking) && thinking["type"] === "disabled" ? "none" : "";
 }
-
-/** Returns the API that a captured body belongs to: the one whose fields it has. */
-export function guessApi(body: Json): Api {
-  if ("input" in body || "instructions" in body) return "responses";
-  const messages = listOf(body["messages"]);
-  const hasBlocks = messages.some(({ content }) =>
-    listOf(content).some(({ type }) => type === "tool_result" || type === "tool_use" || type === "image"),
-  );
-  const hasSchema = listOf(body["tools"]).some((tool) => "input_schema" in tool);
-  return "system" in body || hasBlocks || hasSchema || "thinking" in body ? "messages" : "chat";
-}

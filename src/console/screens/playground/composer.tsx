@@ -1,0 +1,135 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { text } from "../../text/text.ts";
+import { MOST_IMAGES, readImages } from "./images.ts";
+import { hasOpenTurn, isRunning, sendAgain, sendTurn, stop } from "./state.ts";
+
+const words = text.playground;
+/** The most height of the field, in CSS pixels; from there on it scrolls. */
+const MAX_HEIGHT = 220;
+
+/** The field for the next message: text, and images by paste, drop or choice. */
+export function Composer() {
+  const [draft, setDraft] = useState("");
+  const [images, setImages] = useState<readonly string[]>([]);
+  const [isOver, setOver] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isEmpty = draft.trim() === "" && images.length === 0;
+  useEffect(() => field.current?.focus(), []);
+  useEffect(() => fitHeight(field.current), [draft]);
+  const add = async (files: readonly File[]) => {
+    if (files.length === 0) return;
+    const { urls, problems } = await readImages(files, MOST_IMAGES - images.length);
+    setImages((before) => [...before, ...urls].slice(0, MOST_IMAGES));
+    for (const problem of problems) showToast(problem, { isError: true });
+  };
+  const submit = () => {
+    if (isRunning.value) return;
+    if (isEmpty) {
+      if (hasOpenTurn.value) sendAgain();
+      return;
+    }
+    sendTurn({ role: "user", text: draft.trim(), images });
+    setDraft("");
+    setImages([]);
+  };
+  return (
+    <form
+      class={isOver ? "composer over" : "composer"}
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void add([...(event.dataTransfer?.files ?? [])]);
+      }}
+    >
+      <Thumbnails urls={images} onRemove={(at) => setImages(images.filter((_, i) => i !== at))} />
+      <textarea
+        ref={field}
+        class="composer-field"
+        rows={1}
+        aria-label={words.message}
+        placeholder={isOver ? words.dropImages : words.messageHint}
+        value={draft}
+        onInput={(event) => setDraft(event.currentTarget.value)}
+        onPaste={(event) => void add([...(event.clipboardData?.files ?? [])])}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          submit();
+        }}
+      />
+      <ComposerActions isEmpty={isEmpty && !hasOpenTurn.value} onFiles={(files) => void add(files)} />
+    </form>
+  );
+}
+
+function fitHeight(field: HTMLTextAreaElement | null): void {
+  if (field === null) return;
+  field.style.height = "auto";
+  field.style.height = `${Math.min(MAX_HEIGHT, field.scrollHeight)}px`;
+}
+
+function ComposerActions({
+  isEmpty,
+  onFiles,
+}: {
+  isEmpty: boolean;
+  onFiles: (files: readonly File[]) => void;
+}) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <div class="row composer-actions">
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        accept="image/png,image/jpeg,image/gif,image/webp"
+        aria-label={words.addImage}
+        onChange={(event) => {
+          onFiles([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = "";
+        }}
+      />
+      <Button kind="bare" size="small" icon="plus" onClick={() => input.current?.click()}>
+        {words.addImage}
+      </Button>
+      <span class="faint grow cut" title={words.imageBounds}>
+        {words.imageBounds}
+      </span>
+      {isRunning.value ? (
+        <Button icon="pause" onClick={stop}>
+          {words.stop}
+        </Button>
+      ) : (
+        <Button kind="primary" isSubmit isDisabled={isEmpty}>
+          {words.send}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Thumbnails({ urls, onRemove }: { urls: readonly string[]; onRemove: (at: number) => void }) {
+  if (urls.length === 0) return null;
+  return (
+    <ul class="thumbnails">
+      {urls.map((url, i) => (
+        <li key={url}>
+          <img src={url} alt={words.image(i + 1)} />
+          <Button size="small" icon="close" label={words.removeImage(i + 1)} onClick={() => onRemove(i)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
