@@ -93,8 +93,9 @@ export function Combobox(props: ComboboxProps) {
         }}
         onKeyDown={onKeyDown}
         onBlur={() => {
-          if (typed === "" && props.value !== null) setTyped(null);
-          else if (typed !== null) setTyped(null);
+          // A text that is no option, such as a pasted id, is taken; the beginning of several options is not.
+          if (props.allowsOther && typed?.trim() && shown.length <= 1) commit();
+          else setTyped(null);
         }}
       />
       {props.value !== null && typed === null ? (

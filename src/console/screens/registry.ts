@@ -133,6 +133,14 @@ export const SCREENS: readonly Screen[] = [
     sees: readers,
     load: () => import("./people/people.tsx"),
   },
+  {
+    path: "/console/provider-keys",
+    title: text.providerKeys.title,
+    group: "manage",
+    icon: "plug",
+    sees: managers,
+    load: () => import("./provider-keys/provider-keys.tsx"),
+  },
 ];
 
 /** The screen that `/console` shows. */

@@ -2,6 +2,7 @@ import { creditsText } from "./credits.ts";
 import { models } from "./models.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
+import { providerKeysText } from "./provider-keys.ts";
 import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. */
@@ -295,6 +296,7 @@ export const text = {
   usage: usageText,
   credits: creditsText,
   people: peopleText,
+  providerKeys: providerKeysText,
   welcome: {
     title: "Welcome",
     intro: "Four steps from a new gateway to its first answer. Each is ticked when it is done.",

@@ -33,7 +33,7 @@ export function DryRun({ account, policy }: { account: string; policy: Policy })
     <div class="stack">
       <Verdict {...data} />
       {data.refused.length === 0 ? null : (
-        <div class="card">
+        <div class="card tried">
           <SortTable
             label={text.people.refused}
             columns={COLUMNS}

@@ -122,7 +122,7 @@ function Fields({
 }) {
   return (
     <>
-      <div class="fields">
+      <div class="fields two">
         {LISTS.map((name) => (
           <TextArea
             key={name}

@@ -1,0 +1,135 @@
+import { useEffect, useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Button } from "../../parts/button.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Empty, Skeleton } from "../../parts/states.tsx";
+import { Time } from "../../parts/values.tsx";
+import { usePages } from "../../state/pages.ts";
+import { text } from "../../text/text.ts";
+import type { KeyAction } from "./key-action.ts";
+import { KeyActions } from "./key-actions.tsx";
+import { KeyState } from "./key-state.tsx";
+
+type Key = Schemas["ProviderKey"];
+
+const ROWS = 100;
+
+/** The provider keys of an account (BYOK). `round` reloads them. */
+export function AccountKeys({ account, round }: { account: string; round: number }) {
+  const [chosen, setChosen] = useState<{ readonly action: KeyAction; readonly key: Key } | null>(null);
+  const pages = usePages(account, (after, signal) =>
+    call("GET /api/admin/accounts/{id}/provider-keys", {
+      params: { id: account },
+      query: { limit: ROWS, after },
+      signal,
+    }),
+  );
+  useEffect(() => {
+    if (round > 0) pages.reload();
+  }, [round]);
+  const { rows } = pages;
+  return (
+    <section class="card">
+      <div class="card-head">
+        <p class="quiet">{text.providerKeys.about}</p>
+      </div>
+      {rows === null ? (
+        pages.error === null ? (
+          <div class="card-body">
+            <Skeleton />
+          </div>
+        ) : null
+      ) : rows.length === 0 ? (
+        <Empty title={text.providerKeys.none}>
+          <p>{text.providerKeys.noneAbout}</p>
+        </Empty>
+      ) : (
+        <SortTable
+          label={text.providerKeys.list}
+          columns={[...COLUMNS, actionColumn((action, key) => setChosen({ action, key }))]}
+          rows={rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      <LoadMore pages={pages} />
+      {chosen === null ? null : (
+        <KeyActions
+          action={chosen.action}
+          provider={chosen.key}
+          onClose={() => setChosen(null)}
+          onDone={() => {
+            setChosen(null);
+            pages.reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+const { columns } = text.providerKeys;
+
+const COLUMNS: readonly Column<Key>[] = [
+  {
+    id: "provider",
+    title: columns.provider,
+    width: 110,
+    cell: ({ provider }) => <span title={provider}>{provider}</span>,
+  },
+  {
+    id: "name",
+    title: columns.name,
+    width: 150,
+    cell: ({ id, name }) => <span title={`${name} (${id})`}>{name}</span>,
+  },
+  { id: "key", title: columns.key, width: 72, cell: ({ last_four }) => <code>…{last_four}</code> },
+  { id: "state", title: columns.state, width: 128, cell: (key) => <KeyState {...key} /> },
+  {
+    id: "models",
+    title: columns.models,
+    width: 130,
+    cell: ({ models }) =>
+      models === null ? (
+        <span class="faint">{text.providerKeys.allModels}</span>
+      ) : (
+        <span title={models.join("\n")}>{models.join(", ")}</span>
+      ),
+  },
+  {
+    id: "used",
+    title: columns.used,
+    width: 96,
+    cell: ({ last_used_at }) =>
+      last_used_at === null ? (
+        <span class="faint">{text.providerKeys.never}</span>
+      ) : (
+        <Time at={last_used_at} />
+      ),
+  },
+];
+
+function actionColumn(onAction: (action: KeyAction, key: Key) => void): Column<Key> {
+  const labels = (key: Key): readonly (readonly [KeyAction, string])[] => [
+    ["test", text.providerKeys.test],
+    ["change", text.providerKeys.change],
+    ["toggle", key.enabled ? text.providerKeys.disable : text.providerKeys.enable],
+    ["remove", text.providerKeys.remove],
+  ];
+  return {
+    id: "actions",
+    title: "",
+    isNumber: true,
+    width: 310,
+    cell: (key) => (
+      <span class="row actions">
+        {labels(key).map(([action, label]) => (
+          <Button key={action} size="small" kind="bare" onClick={() => onAction(action, key)}>
+            {label}
+          </Button>
+        ))}
+      </span>
+    ),
+  };
+}

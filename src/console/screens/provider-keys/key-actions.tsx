@@ -1,0 +1,86 @@
+import { useEffect } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { FormError } from "../../parts/form-error.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { useForm } from "../../state/form.ts";
+import { toApiError } from "../../state/load.ts";
+import { text } from "../../text/text.ts";
+import type { KeyAction } from "./key-action.ts";
+import { KeyForm } from "./key-form.tsx";
+import { TestDialog } from "./test-dialog.tsx";
+
+interface ActionProps {
+  readonly provider: Schemas["ProviderKey"];
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Does one thing with a provider key, in a dialog where one is needed. */
+export function KeyActions({ action, ...props }: ActionProps & { action: KeyAction }) {
+  const { provider: key } = props;
+  if (action === "change")
+    return <KeyForm account={key.account_id} changed={key} onClose={props.onClose} onDone={props.onDone} />;
+  if (action === "remove") return <Remove {...props} />;
+  if (action === "toggle") return <Toggle {...props} />;
+  return (
+    <TestDialog
+      name={key.name}
+      run={async () =>
+        (await call("POST /api/admin/accounts/{id}/provider-keys/{key_id}/test", paramsOf(key))).data
+      }
+      onClose={props.onDone}
+    />
+  );
+}
+
+function paramsOf({ account_id, id }: Schemas["ProviderKey"]) {
+  return { params: { id: account_id, key_id: id } };
+}
+
+/** Enables or disables a key at once: the other one takes it back. */
+function Toggle({ provider: key, onDone, onClose }: ActionProps) {
+  useEffect(() => {
+    const enabled = !key.enabled;
+    call("PATCH /api/admin/accounts/{id}/provider-keys/{key_id}", {
+      ...paramsOf(key),
+      body: { enabled },
+    }).then(
+      () => {
+        showToast((enabled ? text.providerKeys.enabled : text.providerKeys.disabled)(key.name));
+        onDone();
+      },
+      (error: unknown) => {
+        showToast(toApiError(error).message, { isError: true });
+        onClose();
+      },
+    );
+  }, [key.id]);
+  return null;
+}
+
+function Remove({ provider: key, onClose, onDone }: ActionProps) {
+  const form = useForm({
+    draft: `remove ${key.id}`,
+    initial: {},
+    fields: [],
+    send: () => call("DELETE /api/admin/accounts/{id}/provider-keys/{key_id}", paramsOf(key)),
+    onSent() {
+      showToast(text.providerKeys.removed(key.name));
+      onDone();
+    },
+  });
+  return (
+    <Confirm
+      title={text.providerKeys.removeTitle(key.name)}
+      action={text.providerKeys.remove}
+      isBusy={form.isBusy}
+      onConfirm={() => void form.submit()}
+      onClose={onClose}
+    >
+      <FormError error={form.error} />
+      <p>{text.providerKeys.removeAbout}</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,136 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { formatCount } from "../../parts/format.ts";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Time } from "../../parts/values.tsx";
+import { useLoad } from "../../state/load.ts";
+import { text } from "../../text/text.ts";
+import { loadProviders } from "./load-providers.ts";
+import { listPlatformKeys, type PlatformKey } from "./platform-rows.ts";
+import { TestDialog } from "./test-dialog.tsx";
+
+/** The platform keys that were found, where each comes from, and the models that its provider opens. */
+export function PlatformKeys() {
+  const [tested, setTested] = useState<PlatformKey | null>(null);
+  const { data, error, reload } = useLoad("platform", loadPlatformKeys);
+  if (error !== null) return <ErrorBox error={error} onRetry={reload} />;
+  if (data === null) return <Skeleton />;
+  return (
+    <section class="card">
+      <div class="card-head">
+        <p class="quiet">{text.providerKeys.platformAbout}</p>
+      </div>
+      {data.length === 0 ? (
+        <Empty title={text.providerKeys.platformNone}>
+          <p>{text.providerKeys.platformNoneAbout}</p>
+        </Empty>
+      ) : (
+        <SortTable
+          label={text.providerKeys.list}
+          columns={[...COLUMNS, testColumn(setTested)]}
+          rows={data}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {tested === null ? null : (
+        <TestDialog
+          name={`${tested.providerName} ${text.providerKeys.key(tested.number)}`}
+          run={async () => {
+            const params = { provider: tested.provider };
+            return (
+              await call("POST /api/admin/health/{provider}/test", { params, body: { key: tested.id } })
+            ).data;
+          }}
+          onClose={() => {
+            setTested(null);
+            reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+async function loadPlatformKeys(signal: AbortSignal): Promise<readonly PlatformKey[]> {
+  const [health, settings, providers] = await Promise.all([
+    call("GET /api/admin/health", { signal }),
+    call("GET /api/admin/settings", { signal }),
+    loadProviders(signal),
+  ]);
+  return listPlatformKeys(health.data, settings.data, providers);
+}
+
+const { platformColumns } = text.providerKeys;
+
+const COLUMNS: readonly Column<PlatformKey>[] = [
+  {
+    id: "provider",
+    title: platformColumns.provider,
+    width: 180,
+    cell: ({ providerName, provider }) => <span title={provider}>{providerName}</span>,
+  },
+  {
+    id: "key",
+    title: platformColumns.key,
+    width: 90,
+    cell: ({ number, id }) => <span title={id}>{text.providerKeys.key(number)}</span>,
+  },
+  {
+    id: "source",
+    title: platformColumns.source,
+    width: 240,
+    cell: ({ setting }) => <Source setting={setting} />,
+  },
+  { id: "state", title: platformColumns.state, width: 200, cell: (key) => <State {...key} /> },
+  {
+    id: "models",
+    title: platformColumns.models,
+    isNumber: true,
+    width: 90,
+    cell: ({ provider, models }) =>
+      models === null ? (
+        "–"
+      ) : (
+        <a href={`/console/models?provider=${encodeURIComponent(provider)}`}>{formatCount(models)}</a>
+      ),
+  },
+];
+
+function testColumn(onTest: (key: PlatformKey) => void): Column<PlatformKey> {
+  return {
+    id: "actions",
+    title: "",
+    isNumber: true,
+    width: 96,
+    cell: (key) => (
+      <Button size="small" kind="bare" onClick={() => onTest(key)}>
+        {text.providerKeys.test}
+      </Button>
+    ),
+  };
+}
+
+function Source({ setting }: { setting: Schemas["Setting"] | null }) {
+  if (setting?.variable) return <code>{setting.variable}</code>;
+  if (setting?.file) return <span>{text.providerKeys.file(setting.file, setting.line)}</span>;
+  return <span class="faint">{text.providerKeys.sourceDefault}</span>;
+}
+
+function State({ state, until }: PlatformKey) {
+  return (
+    <span class="row">
+      <Badge tone={state === "ok" ? "good" : state === "rate_limited" ? "warn" : "bad"}>
+        {text.providerKeys.keyStates[state]}
+      </Badge>
+      {until === null ? null : (
+        <span class="faint">
+          {text.providerKeys.until} <Time at={until} />
+        </span>
+      )}
+    </span>
+  );
+}
