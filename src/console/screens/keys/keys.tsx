@@ -164,7 +164,6 @@ function listColumns(onAction: (action: Action) => void): readonly Column<Row>[]
     {
       id: "name",
       title: words.name,
-      width: 200,
       cell: ({ key, state }) => (
         <span class="row" title={key.id}>
           <span class={state === "active" ? "cut strong-name" : "cut quiet"}>{key.name}</span>
@@ -173,16 +172,17 @@ function listColumns(onAction: (action: Action) => void): readonly Column<Row>[]
         </span>
       ),
     },
-    { id: "hint", title: words.secret, width: 118, cell: ({ key }) => <code class="quiet">{key.hint}</code> },
+    { id: "hint", title: words.secret, width: 112, cell: ({ key }) => <code class="quiet">{key.hint}</code> },
     {
       id: "owner",
       title: words.owner,
-      width: 140,
+      width: 120,
       cell: ({ owner, key }) => <span title={key.account_id}>{owner}</span>,
     },
     {
       id: "models",
       title: words.models,
+      width: 112,
       cell: ({ key }) =>
         key.models === null ? (
           <span class="faint">{key.kind === "inference" ? words.allModels : "–"}</span>

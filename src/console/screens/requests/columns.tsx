@@ -17,7 +17,7 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
   {
     id: "time",
     title: names.time,
-    width: 108,
+    width: 120,
     cell: ({ id, created_at }) => (
       <a href={pathOf(id)}>
         <Time at={created_at} />
@@ -27,7 +27,7 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
   {
     id: "outcome",
     title: names.outcome,
-    width: 128,
+    width: 116,
     cell: ({ outcome, status, error_type }) => (
       <OutcomeText outcome={outcome} detail={error_type === null ? null : `${status ?? ""} ${error_type}`} />
     ),

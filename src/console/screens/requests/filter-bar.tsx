@@ -36,7 +36,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
     });
   };
   return (
-    <div class="filter-bar">
+    <div class="request-filters">
       <Search />
       <TimeSelect filters={filters} />
       <Select
