@@ -129,6 +129,13 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
   "console.url": "https://gateway.example.com",
+  "console.oidc.issuer": "https://login.example.com",
+  "console.oidc.client_id": "gateway",
+  "console.oidc.client_secret": "what-the-provider-shows",
+  "console.oidc.rules": [
+    { claim: "groups", value: "gateway-operators", operator: true },
+    { claim: "groups", value: "engineering", organization: "org_…", role: "member" },
+  ],
   "billing.buy_credits_url": "https://example.com/credits",
   "billing.webhook_secret": "another-long-random-text-of-at-least-32-characters",
   "providers.*.base_url": "http://127.0.0.1:8000/v1",
@@ -203,7 +210,9 @@ function renderMember(key: string, schema: Schema, path: string): string[] {
   const bare = renderBare(key, schema, path);
   if (schema.properties === undefined) return hasDefault(schema) ? bare : commentOutValue(bare);
   const members = Object.entries(schema.properties);
-  if (!members.some(([, member]) => hasDefault(member))) return commentOutValue(bare);
+  // A section without a default is optional, and some of its keys may be required.
+  const isOptional = schema.default === undefined;
+  if (isOptional || !members.some(([, member]) => hasDefault(member))) return commentOutValue(bare);
   const lines = members.flatMap(([name, member]) => renderMember(name, member, `${path}.${name}`));
   return [...renderComment(schema), `${key}:`, ...indent(lines)];
 }

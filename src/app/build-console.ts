@@ -1,19 +1,25 @@
 import { parseDollars } from "../base/money.ts";
 import { HOUR_MS } from "../base/time.ts";
+import type { KeyCache } from "../core/accounts/key-cache.ts";
 import { type ConsoleSessionParts, ConsoleSessions } from "../core/console/console-sessions.ts";
 import { FailedSignIns } from "../core/console/failed-sign-ins.ts";
+import type { IdentitySignIn } from "../core/console/sign-in-identity.ts";
 import { WindowCounter } from "../core/console/window-counter.ts";
 import type { ConsoleDeps } from "../http/context/console-deps.ts";
 import type { Config } from "./config-schema.ts";
 import { openConsole } from "./console/open-console.ts";
+import { OpenIdClient } from "./console/openid-client.ts";
 
 /** How many keys of the playground one management key may create in an hour. */
 const PLAYGROUND_KEYS = { max: 60, windowMs: HOUR_MS };
 
+type SharedParts = Pick<IdentitySignIn, "identities" | "stores" | "accountCache">;
+type ConsoleParts = Omit<ConsoleSessionParts, "keyCache"> & SharedParts & { readonly keyCache: KeyCache };
+
 /** Builds what the pages and endpoints of the console depend on. Returns null if the console is disabled. */
 export function buildConsole(
   { console, data_dir: dataDir }: Config,
-  parts: ConsoleSessionParts,
+  parts: ConsoleParts,
 ): ConsoleDeps | null {
   if (!console.enabled) return null;
   return {
@@ -25,7 +31,29 @@ export function buildConsole(
       lifetimeMs: console.playground_ms,
       created: new WindowCounter(parts.clock, PLAYGROUND_KEYS),
     },
+    oidc: buildOidc(console.oidc, parts),
     publicUrl: console.url === undefined ? null : new URL(console.url),
     hosts: new Set(console.hosts),
+  };
+}
+
+function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): ConsoleDeps["oidc"] {
+  if (oidc === undefined) return null;
+  const { identities, stores, keyCache, accountCache, clock } = parts;
+  return {
+    identities,
+    stores,
+    keyCache,
+    accountCache,
+    rules: oidc.rules,
+    createsUsers: oidc.create_users,
+    name: oidc.name,
+    provider: new OpenIdClient({
+      issuer: oidc.issuer,
+      clientId: oidc.client_id,
+      clientSecret: oidc.client_secret,
+      scopes: oidc.scopes,
+      clock,
+    }),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
 import { parseDollars } from "../base/money.ts";
+import { ROLES } from "../core/accounts/records.ts";
 import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { FORMAT_NAMES } from "../wire/conversation/format-name.ts";
@@ -158,6 +159,50 @@ const provider = z.strictObject({
     ),
   enabled: z.boolean().default(true),
 });
+
+const oidcRule = z.union(
+  [
+    z.strictObject({ claim: z.string().min(1), value: z.string().min(1), operator: z.literal(true) }),
+    z.strictObject({
+      claim: z.string().min(1),
+      value: z.string().min(1),
+      organization: z.string().min(1),
+      role: z.enum(ROLES),
+    }),
+  ],
+  { error: "must have claim, value, and either operator: true or organization and role" },
+);
+
+const oidc = z
+  .strictObject({
+    issuer: z
+      .url({ protocol: /^https?$/ })
+      .refine(isSafeIssuer, "must be an https address, or http on this machine")
+      .describe("Issuer: the address under which the provider publishes .well-known/openid-configuration."),
+    client_id: z.string().min(1),
+    client_secret: z.string().min(1).describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
+    name: z.string().min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
+    scopes: z.array(z.string().min(1)).default(["openid", "profile", "email"]),
+    rules: z
+      .array(oidcRule)
+      .max(1_000)
+      .default([])
+      .describe(
+        "What people may do whose ID token has a claim with a value, such as a group: a role in an organization, or everything as the operator. In the organizations that rules name, the rules decide who is a member.",
+      ),
+    create_users: z
+      .boolean()
+      .default(false)
+      .describe("Whether people to whom a rule gives a role get a user at their first sign-in."),
+  })
+  .describe("Sign-in to the console through an OpenID Connect provider; see docs/console.md.");
+
+/** Secrets are sent to the issuer, so that it must be reached over TLS unless it is on the same machine. */
+function isSafeIssuer(issuer: string): boolean {
+  if (!URL.canParse(issuer)) return true;
+  const { protocol, hostname } = new URL(issuer);
+  return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+}
 
 const MAX_PROCESSES = 64;
 
@@ -472,6 +517,7 @@ export const configSchema = z.strictObject({
         .default(1)
         .describe("US dollars that may be spent with each key that the playground creates."),
       playground_ms: milliseconds(3_600_000, "After this time a key of the playground expires."),
+      oidc: oidc.optional(),
     })
     .prefault({}),
   timers: z

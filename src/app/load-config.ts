@@ -24,6 +24,7 @@ const VARIABLES: Readonly<
   GATEWAY_WEBHOOK_SECRET: { path: ["billing", "webhook_secret"] },
   GATEWAY_LOG_LEVEL: { path: ["log_level"] },
   GATEWAY_CONSOLE_DIR: { path: ["console", "built_dir"] },
+  GATEWAY_OIDC_CLIENT_SECRET: { path: ["console", "oidc", "client_secret"] },
   GATEWAY_SANDBOX: { path: ["sandbox"] },
   GATEWAY_SECRETS_KEY: { path: ["secrets", "keys"], isList: true },
 };

@@ -14,6 +14,7 @@ export function printConfig(config: Config): string {
 const SECRETS = [
   "admin_key",
   "billing.webhook_secret",
+  "console.oidc.client_secret",
   "database.url",
   "redis.url",
   "secrets.keys",
@@ -34,6 +35,10 @@ export function maskConfig(config: Config): Readonly<Record<string, unknown>> {
     billing: {
       ...config.billing,
       ...(config.billing.webhook_secret === undefined ? {} : { webhook_secret: MASK }),
+    },
+    console: {
+      ...config.console,
+      ...(config.console.oidc === undefined ? {} : { oidc: { ...config.console.oidc, client_secret: MASK } }),
     },
     database: { ...config.database, ...maskUrl(config.database) },
     redis: maskUrl(config.redis),

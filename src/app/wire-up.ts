@@ -339,14 +339,18 @@ function buildManagement(
   { ledger, vault, byokKeys }: Money & Secrets,
 ): ManagementDeps {
   const { clock, random, log, environment } = platform;
-  const { ids, consoleSessions } = stores;
+  const { ids, consoleSessions, identities } = stores;
   const adminSecret = config.admin_key ?? null;
   const keyCache = createKeyCache({ store: stores.keys, health, clock, adminSecret });
+  const accountCache = createAccountCache(stores.accounts, health);
   return {
     keyCache,
     consoleSessions,
-    console: buildConsole(config, { store: consoleSessions, keyCache, clock, random, ids, log }),
-    accountCache: createAccountCache(stores.accounts, health),
+    console: buildConsole(config, {
+      ...{ store: consoleSessions, identities, stores, keyCache, accountCache },
+      ...{ clock, random, ids, log },
+    }),
+    accountCache,
     keyStores: stores,
     audit: stores.audit,
     gateways: stores.gateways,

@@ -8,6 +8,7 @@ import { addConfigCommands } from "./config-commands.ts";
 import { addConsoleCommand } from "./console-command.ts";
 import { addCreditCommands } from "./credit-commands.ts";
 import { addGatewayCommands } from "./gateway-commands.ts";
+import { addIdentityCommands } from "./identity-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
@@ -58,6 +59,7 @@ function addCommands(program: Command): void {
   addProviderKeyCommands(program);
   addSecretsCommands(program);
   addSessionCommands(program);
+  addIdentityCommands(program);
   program.commandsGroup("Credits and usage:");
   addCreditCommands(program);
   addLedgerCommands(program);

@@ -149,7 +149,12 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
 };
 
 /** Commands for endpoints outside of the management API. */
-const OTHER_COMMANDS = [() => ["console", "--url", "https://gateway.example"]];
+const OTHER_COMMANDS = [
+  () => ["console", "--url", "https://gateway.example"],
+  ({ user }: Scene) => ["identities", "add", user, "subject", "--issuer", "https://id.example"],
+  () => ["identities", "list"],
+  ({ user }: Scene) => ["identities", "remove", user, "subject", "--issuer", "https://id.example"],
+];
 
 const MODELS = ["gpt-a", "gpt-b"] as const;
 const dataDir = await seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });
@@ -393,6 +398,7 @@ const PLACEHOLDERS: Scene = {
 function isOnce([group, word]: readonly string[]): boolean {
   if (group === "catalog") return word === "approve" || word === "reject";
   if (group === "sessions") return word === "end";
+  if (group === "identities") return word !== "list";
   if (group === "tiers") return word === "delete";
   return word === "remove" && (group === "members" || group === "provider-keys");
 }

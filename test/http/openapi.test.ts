@@ -11,13 +11,14 @@ const DOCUMENT = describeApi();
 
 /** Routes that are documented under another name. */
 const ALIASES = new Set(["GET /api/gateway/", "POST /api/gateway/fim/completions"]);
-/** The pages of the console, which are no part of the API. */
-const PAGES = new Set(["GET /console", "GET /console/*"]);
 
 /** Requests that change nothing, with more input than a query can have. */
 const READING_POSTS = new Set(
   ENDPOINTS.filter(({ changesNothing }) => changesNothing).map(({ method, path }) => `${method} ${path}`),
 );
+
+/** Pages that browsers and the OpenID Connect provider open. */
+const PAGES = / (\/console|\/api\/console\/oidc)(\/|$)/;
 
 /** Returns every method and path in the notation of the document, for one prefix. */
 function listRoutes(): string[] {
@@ -29,7 +30,7 @@ function listRoutes(): string[] {
     .flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`),
     )
-    .filter((route) => !ALIASES.has(route) && !PAGES.has(route));
+    .filter((route) => !ALIASES.has(route) && !PAGES.test(route));
 }
 
 function listOperations(): { readonly route: string; readonly operation: OperationObject }[] {

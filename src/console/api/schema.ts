@@ -1110,7 +1110,7 @@ export interface Operations {
     params: object;
     query: object;
     body: null;
-    response: { signed_out: true };
+    response: { signed_out: true; sign_out_url: string | null };
   };
   "GET /api/admin/accounts/{id}/balance": {
     params: { id: string };

@@ -1,5 +1,7 @@
 import type { ConsoleSessions } from "../../core/console/console-sessions.ts";
 import type { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
+import type { OidcProvider } from "../../core/console/oidc-provider.ts";
+import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import type { WindowCounter } from "../../core/console/window-counter.ts";
 import type { ConsoleSource } from "./console-source.ts";
 
@@ -13,6 +15,13 @@ export interface PlaygroundKeys {
   readonly created: WindowCounter;
 }
 
+/** Sign-in through an OpenID Connect provider. */
+export interface OidcDeps extends IdentitySignIn {
+  /** The provider, as the sign-in page names it. */
+  readonly name: string;
+  readonly provider: OidcProvider;
+}
+
 /** What the pages and endpoints of the console depend on. */
 export interface ConsoleDeps {
   /** The built files. */
@@ -20,6 +29,8 @@ export interface ConsoleDeps {
   readonly sessions: ConsoleSessions;
   readonly failedSignIns: FailedSignIns;
   readonly playground: PlaygroundKeys;
+  /** Null if none is configured. */
+  readonly oidc: OidcDeps | null;
   /** The address of the gateway for browsers, as configured; null if it follows from the request. */
   readonly publicUrl: URL | null;
   /** The names under which browsers may use the console besides loopback names and addresses. In lower case, without ports. */

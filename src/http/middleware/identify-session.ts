@@ -1,6 +1,7 @@
 import { fail, GatewayError } from "../../base/errors.ts";
 import { resolveAccount } from "../../core/accounts/resolve-account.ts";
 import type { IdentifiedSession } from "../../core/console/console-sessions.ts";
+import type { ConsoleDeps } from "../context/console-deps.ts";
 import type { RequestContext } from "../context/context.ts";
 import { requireConsoleHost, requireSameOrigin } from "./browser-checks.ts";
 import { hasSecret, type IdentifiedPrincipal, identify } from "./identify.ts";
@@ -19,7 +20,7 @@ export async function identifyManagement(
   if (hasSecret(request.headers) || context.deps.console === null) return identify(request, context);
   const secret = readSessionCookie(request, context);
   if (secret === null) return identify(request, context);
-  return (await findSession(secret, request, context))?.principal ?? rejectSession();
+  return (await findSession(secret, request, context))?.principal ?? rejectSession(context);
 }
 
 /**
@@ -32,7 +33,7 @@ export async function requireSession(
 ): Promise<IdentifiedSession["principal"]> {
   const secret = readSessionCookie(request, context);
   const found = secret === null ? null : await findSession(secret, request, context);
-  return found?.principal ?? rejectSession();
+  return found?.principal ?? rejectSession(context);
 }
 
 /** Returns the session with a secret whose key still acts for an open account. Checks first that the browser sends the request for the console. */
@@ -65,10 +66,16 @@ async function actsForAccount({ principal }: IdentifiedSession, { deps }: Reques
   }
 }
 
-function rejectSession(): never {
+function rejectSession({ deps }: RequestContext): never {
   return fail(
     "authentication",
     "There is no console session, or it has ended. Sign in with POST /api/console/session.",
-    { metadata: { sign_in: { oidc: null } } },
+    { metadata: { sign_in: signInOptions(deps.console) } },
   );
+}
+
+/** Returns the ways to sign in besides a key. */
+export function signInOptions(console: ConsoleDeps | null) {
+  const oidc = console?.oidc ?? null;
+  return { oidc: oidc && { name: oidc.name } };
 }

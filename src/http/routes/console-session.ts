@@ -6,10 +6,12 @@ import { ROLES } from "../../core/accounts/records.ts";
 import { hashSecret } from "../../core/accounts/secrets.ts";
 import { adminSessionKey, type SessionKey } from "../../core/console/console-sessions.ts";
 import { findOperatorKey, takeOneTimeCode } from "../../core/console/one-time-codes.ts";
+import { isIdentityKey } from "../../core/console/sign-in-identity.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import type { RequestContext } from "../context/context.ts";
 import { authorizeManagement, roleOf } from "../middleware/authorize.ts";
 import { baseUrlOf } from "../middleware/browser-checks.ts";
+import { signInOptions } from "../middleware/identify-session.ts";
 import { clearSessionCookie, readSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
 
 const TAG = "Console";
@@ -114,15 +116,36 @@ export const deleteSession = defineEndpoint({
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,
-  response: z.object({ signed_out: z.literal(true) }),
+  response: z.object({
+    signed_out: z.literal(true),
+    sign_out_url: z
+      .string()
+      .nullable()
+      .describe(
+        "Address at which the browser signs out at the provider of the sign-in, too. `null` for none.",
+      ),
+  }),
   async handle({ request, context, audit }) {
     const id = context.session?.id ?? "";
     await requireConsole(context).sessions.store.deleteSession(id);
     audit({ target: id, changes: { signed_out: true } });
     const headers = { ...NO_STORE, "set-cookie": clearSessionCookie(request, context) };
-    return Response.json({ signed_out: true }, { headers });
+    const body = { signed_out: true, sign_out_url: await findSignOutUrl(request, context) };
+    return Response.json(body, { headers });
   },
 });
+
+/** A provider that cannot be reached does not keep the browser from signing out here. */
+async function findSignOutUrl(request: Request, context: RequestContext): Promise<string | null> {
+  const { oidc } = requireConsole(context);
+  const { session, deps } = context;
+  const key = session === null ? null : await deps.keyStores.keys.findKey(session.keyId);
+  if (oidc === null || key === null || !isIdentityKey(key)) return null;
+  return oidc.provider.signOutUrl(`${baseUrlOf(request, context)}/console`).catch((error) => {
+    deps.log.warn("the provider of the sign-in was not asked to sign out", { detail: String(error) });
+    return null;
+  });
+}
 
 interface SignedIn {
   readonly key: SessionKey;
@@ -204,7 +227,7 @@ async function presentSession(
     expires_at: new Date(session.expiresAt).toISOString(),
     version: packageJson.version,
     base_url: baseUrlOf(request, context),
-    sign_in: { oidc: null },
+    sign_in: signInOptions(deps.console),
   };
 }
 

@@ -1,3 +1,4 @@
+import { completeOidc, logoutByProvider, startOidc } from "../console/oidc-sign-in.ts";
 import { getConsole } from "../console/serve-console.ts";
 import type { Handler } from "../context/context.ts";
 import { getDocs, getOpenApi } from "../docs-page/documentation.ts";
@@ -48,6 +49,9 @@ export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/docs": { GET: getDocs },
   "/console": { GET: getConsole },
   "/console/*": { GET: getConsole },
+  "/api/console/oidc/start": { GET: startOidc },
+  "/api/console/oidc/callback": { GET: completeOidc },
+  "/api/console/oidc/backchannel-logout": { POST: logoutByProvider },
   // The specification names this path; the prefixes have the route too.
   "/api/fim/completions": { POST: fimCompletions },
   ...apiRoutes("fixed"),

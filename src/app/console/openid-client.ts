@@ -1,0 +1,132 @@
+import type { Configuration } from "openid-client";
+import type { Clock } from "../../base/clock.ts";
+import {
+  type OidcChecks,
+  type OidcClaims,
+  OidcError,
+  type OidcProvider,
+} from "../../core/console/oidc-provider.ts";
+
+/** How to reach an OpenID Connect provider. */
+export interface OpenIdOptions {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+  readonly clock: Clock;
+}
+
+/** After this time the provider's addresses are read again. Milliseconds. */
+const REFRESH_MS = 3_600_000;
+/** The longest wait for a response of the provider. */
+const TIMEOUT_S = 10;
+const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
+
+/** The library is loaded at the first sign-in, because most gateways do not need it. */
+const loadClient = () => import("openid-client");
+
+/** A provider by the certified client library. */
+export class OpenIdClient implements OidcProvider {
+  private known: { readonly config: Configuration; readonly readAt: number } | null = null;
+
+  constructor(private readonly options: OpenIdOptions) {}
+
+  async begin(redirectUri: string) {
+    const client = await loadClient();
+    const config = await this.discover();
+    const checks: OidcChecks = {
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      verifier: client.randomPKCECodeVerifier(),
+    };
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope: this.options.scopes.join(" "),
+      state: checks.state,
+      nonce: checks.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(checks.verifier),
+      code_challenge_method: "S256",
+    });
+    return { url: url.href, checks };
+  }
+
+  async complete(currentUrl: URL, { state, nonce, verifier }: OidcChecks): Promise<OidcClaims> {
+    const client = await loadClient();
+    const config = await this.discover();
+    try {
+      const tokens = await client.authorizationCodeGrant(config, currentUrl, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw new Error("the response has no ID token");
+      return claims as OidcClaims;
+    } catch (error) {
+      throw new OidcError(
+        "The sign-in at the provider did not succeed. Try again; if it fails again, the gateway's log says why.",
+        describe(error),
+      );
+    }
+  }
+
+  async signOutUrl(returnTo: string): Promise<string | null> {
+    const client = await loadClient();
+    const config = await this.discover();
+    if (config.serverMetadata().end_session_endpoint === undefined) return null;
+    return client.buildEndSessionUrl(config, { post_logout_redirect_uri: returnTo }).href;
+  }
+
+  async readLogoutToken(token: string): Promise<Pick<OidcClaims, "iss" | "sub">> {
+    const { createRemoteJWKSet, jwtVerify } = await import("jose");
+    const { issuer, jwks_uri } = (await this.discover()).serverMetadata();
+    try {
+      const keys = createRemoteJWKSet(new URL(jwks_uri ?? ""), { timeoutDuration: TIMEOUT_S * 1000 });
+      const { payload } = await jwtVerify(token, keys, {
+        issuer,
+        audience: this.options.clientId,
+        maxTokenAge: "5 min",
+        currentDate: new Date(this.options.clock.now()),
+      });
+      const events = payload["events"] as Readonly<Record<string, unknown>> | undefined;
+      if (events?.[LOGOUT_EVENT] === undefined) throw new Error("it has no event of a logout");
+      if (payload["nonce"] !== undefined) throw new Error("it has a nonce");
+      if (payload.sub === undefined) throw new Error("it has no sub");
+      return { iss: payload.iss ?? issuer, sub: payload.sub };
+    } catch (error) {
+      throw new OidcError("The logout token is not valid.", describe(error));
+    }
+  }
+
+  /** Returns the addresses and keys of the provider. */
+  private async discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret, clock } = this.options;
+    const now = clock.now();
+    if (this.known !== null && now - this.known.readAt < REFRESH_MS) return this.known.config;
+    const client = await loadClient();
+    const url = new URL(issuer);
+    const execute = url.protocol === "http:" ? [client.allowInsecureRequests] : [];
+    try {
+      const config = await client.discovery(url, clientId, clientSecret, undefined, {
+        execute,
+        timeout: TIMEOUT_S,
+      });
+      this.known = { config, readAt: now };
+      return config;
+    } catch (error) {
+      throw new OidcError(
+        "The provider of the sign-in cannot be reached. Try again later, or sign in with a management key.",
+        describe(error),
+      );
+    }
+  }
+}
+
+/** Describes an error of the library with its cause, which says what was wrong. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? ` (${String(error.code)})` : "";
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  return `${error.message}${code}${cause}`;
+}

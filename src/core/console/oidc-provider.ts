@@ -1,0 +1,44 @@
+/** What a sign-in keeps in the browser between leaving for the provider and coming back. */
+export interface OidcChecks {
+  readonly state: string;
+  readonly nonce: string;
+  /** The verifier of PKCE. */
+  readonly verifier: string;
+}
+
+/** The claims of an ID token whose signature, issuer, audience, times and nonce are valid. */
+export interface OidcClaims {
+  readonly iss: string;
+  readonly sub: string;
+  readonly [claim: string]: unknown;
+}
+
+/** A connection to an OpenID Connect provider. */
+export interface OidcProvider {
+  /** Begins a sign-in: returns the address to send the browser to, and what to check when it comes back. */
+  begin(redirectUri: string): Promise<{ readonly url: string; readonly checks: OidcChecks }>;
+  /**
+   * Completes a sign-in. `currentUrl` is the address that the browser came back to, with its query.
+   * @throws OidcError if the provider refuses, cannot be reached, or sends what is not valid.
+   */
+  complete(currentUrl: URL, checks: OidcChecks): Promise<OidcClaims>;
+  /** Returns where to send a browser that signs out, so that the provider signs it out too; null if the provider has no such address. */
+  signOutUrl(returnTo: string): Promise<string | null>;
+  /**
+   * Returns the issuer and subject of a logout token of the provider (OpenID Connect Back-Channel Logout 1.0).
+   * @throws OidcError if the token is not valid, or names no subject.
+   */
+  readLogoutToken(token: string): Promise<Pick<OidcClaims, "iss" | "sub">>;
+}
+
+/** A sign-in through an OpenID Connect provider has failed. The message is public. */
+export class OidcError extends Error {
+  constructor(
+    message: string,
+    /** Details for the log. */
+    readonly internal: string,
+  ) {
+    super(message);
+    this.name = "OidcError";
+  }
+}

@@ -1,0 +1,39 @@
+import { ROLES, type Role } from "../accounts/records.ts";
+
+/** What people with a claim may do: everything as the operator, or what a role in an organization allows. */
+export type OidcRule = {
+  /** The name of a claim of the ID token, such as `groups`. */
+  readonly claim: string;
+  /** The claim is this text, or a list that contains it. */
+  readonly value: string;
+} & (
+  | { readonly operator: true }
+  | { readonly operator?: undefined; readonly organization: string; readonly role: Role }
+);
+
+/** What the rules grant to one person. */
+export interface OidcGrant {
+  readonly isOperator: boolean;
+  /** The highest role in each organization, in the order of the rules. */
+  readonly roles: ReadonlyMap<string, Role>;
+}
+
+/** Returns what rules grant to a person with these claims. */
+export function applyOidcRules(
+  rules: readonly OidcRule[],
+  claims: Readonly<Record<string, unknown>>,
+): OidcGrant {
+  const matching = rules.filter(({ claim, value }) => hasValue(claims[claim], value));
+  const roles = new Map<string, Role>();
+  for (const rule of matching) {
+    if (rule.operator) continue;
+    const known = roles.get(rule.organization);
+    if (known === undefined || ROLES.indexOf(rule.role) < ROLES.indexOf(known))
+      roles.set(rule.organization, rule.role);
+  }
+  return { isOperator: matching.some(({ operator }) => operator === true), roles };
+}
+
+function hasValue(claim: unknown, value: string): boolean {
+  return claim === value || (Array.isArray(claim) && claim.includes(value));
+}

@@ -1,0 +1,130 @@
+import { fail } from "../../base/errors.ts";
+import { type OidcChecks, OidcError } from "../../core/console/oidc-provider.ts";
+import { findIdentityKey, revokeIdentityKeys } from "../../core/console/sign-in-identity.ts";
+import type { ConsoleDeps, OidcDeps } from "../context/console-deps.ts";
+import type { RequestContext } from "../context/context.ts";
+import { urlOf } from "../context/url-of.ts";
+import { baseUrlOf, isHttps, requireConsoleHost } from "../middleware/browser-checks.ts";
+import { identifyByAddress } from "../middleware/identify.ts";
+import { writeSessionCookie } from "../middleware/session-cookie.ts";
+import { renderPlainPage } from "./console-page.ts";
+
+const CALLBACK = "/api/console/oidc/callback";
+/** Holds the checks of one sign-in. It must be sent when the provider sends the browser back, so it is not `SameSite=Strict`. */
+const COOKIE = "gateway_oidc";
+/** How long a person may take to sign in at the provider. Seconds. */
+const SIGN_IN_S = 600;
+/** The longest form that the provider may send. Bytes. */
+const MAX_FORM_BYTES = 16_384;
+
+/** `GET /api/console/oidc/start`: sends the browser to the provider. */
+export async function startOidc(request: Request, context: RequestContext): Promise<Response> {
+  const { console, oidc } = requireOidc(context);
+  requireConsoleHost(request, console);
+  return showFailures(context, async () => {
+    const { url, checks } = await oidc.provider.begin(baseUrlOf(request, context) + CALLBACK);
+    const value = Buffer.from(JSON.stringify(checks)).toString("base64url");
+    const cookie = writeCookie(value, SIGN_IN_S, isHttps(request, context));
+    return redirect(url, [cookie]);
+  });
+}
+
+/** `GET /api/console/oidc/callback`: the browser comes back from the provider, and gets a session. */
+export async function completeOidc(request: Request, context: RequestContext): Promise<Response> {
+  const { console, oidc } = requireOidc(context);
+  requireConsoleHost(request, console);
+  const { addressHash } = identifyByAddress(request, context);
+  return showFailures(context, async () => {
+    const { pathname, search } = urlOf(request);
+    const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
+    const checks = readChecks(request.headers.get("cookie"));
+    const key = await console.failedSignIns.count(addressHash, async () =>
+      findIdentityKey(oidc, await oidc.provider.complete(currentUrl, checks)),
+    );
+    const { secret, session } = await console.sessions.open(key, request.headers.get("user-agent"));
+    await context.deps.audit.appendAudit({
+      at: context.deps.clock.now(),
+      keyId: key.id,
+      userId: key.userId,
+      action: `GET ${CALLBACK}`,
+      accountId: key.accountId,
+      target: session.id,
+      requestId: context.requestId,
+      changes: { signed_in_by: "oidc" },
+    });
+    const done = writeCookie("", 0, isHttps(request, context));
+    return redirect("/console", [done, writeSessionCookie(secret, request, context)]);
+  });
+}
+
+/** `POST /api/console/oidc/backchannel-logout`: the provider says that a person has signed out there. */
+export async function logoutByProvider(request: Request, context: RequestContext): Promise<Response> {
+  const { oidc } = requireOidc(context);
+  const length = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (!(length <= MAX_FORM_BYTES)) fail("payload_too_large", `Send at most ${MAX_FORM_BYTES} bytes.`);
+  const token = new URLSearchParams(await request.text()).get("logout_token");
+  if (!token)
+    return fail("invalid_request", "logout_token is required.", { metadata: { field: "logout_token" } });
+  try {
+    const { iss, sub } = await oidc.provider.readLogoutToken(token);
+    context.logFields["ended_keys"] = await revokeIdentityKeys(oidc, iss, sub);
+    return new Response(null, { status: 200, headers: { "cache-control": "no-store" } });
+  } catch (error) {
+    if (!(error instanceof OidcError)) throw error;
+    context.logFields["detail"] = error.internal;
+    return fail("invalid_request", error.message, { metadata: { field: "logout_token" } });
+  }
+}
+
+function requireOidc({ deps }: RequestContext): { readonly console: ConsoleDeps; readonly oidc: OidcDeps } {
+  const { console } = deps;
+  if (console === null || console.oidc === null)
+    return fail("not_found", "Sign-in through OpenID Connect is not configured (console.oidc).");
+  return { console, oidc: console.oidc };
+}
+
+/** Shows a failed sign-in as a page, because a person reads it. */
+async function showFailures(context: RequestContext, signIn: () => Promise<Response>): Promise<Response> {
+  try {
+    return await signIn();
+  } catch (error) {
+    if (!(error instanceof OidcError)) throw error;
+    context.logFields["error"] = "sign_in";
+    context.logFields["detail"] = error.internal;
+    const page = renderPlainPage("You are not signed in", [error.message]);
+    const headers = {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "cache-control": "no-store",
+    };
+    return new Response(page, { status: 403, headers });
+  }
+}
+
+function redirect(location: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ location, "cache-control": "no-store", "referrer-policy": "no-referrer" });
+  for (const cookie of cookies) headers.append("set-cookie", cookie);
+  return new Response(null, { status: 303, headers });
+}
+
+function writeCookie(value: string, maxAgeS: number, isSecure: boolean): string {
+  const cookie = `${COOKIE}=${value}; Path=/api/console/oidc; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}`;
+  return isSecure ? `${cookie}; Secure` : cookie;
+}
+
+/** @throws OidcError if the browser has begun no sign-in, or too long ago. */
+function readChecks(header: string | null): OidcChecks {
+  const pair = header?.split(";").find((one) => one.trimStart().startsWith(`${COOKIE}=`));
+  try {
+    const value = JSON.parse(Buffer.from(pair?.split("=")[1] ?? "", "base64url").toString("utf8"));
+    const { state, nonce, verifier } = value as Record<string, unknown>;
+    if (typeof state === "string" && typeof nonce === "string" && typeof verifier === "string")
+      return { state, nonce, verifier };
+  } catch {
+    // Treated as no cookie.
+  }
+  throw new OidcError(
+    "The sign-in took too long, or began in another browser. Begin again at /console.",
+    "no checks",
+  );
+}

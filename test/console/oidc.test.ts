@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
+import { startOidcProvider, type TestOidcProvider } from "../support/oidc-provider.ts";
+import { callWithSession, signIn } from "../support/sign-in.ts";
+import { openTestStores } from "../support/test-stores.ts";
+
+const SESSION = "/api/console/session";
+const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
+
+let provider: TestOidcProvider;
+let gateway: TestGateway;
+let organization: string;
+let other: string;
+
+/** Starts the gateway again with the ids of the organizations, which are known only after the first start. */
+beforeAll(async () => {
+  provider = await startOidcProvider();
+  const first = await startTestGateway();
+  const create = createAccountTools(first);
+  organization = await create.organization(await create.user("owner"));
+  other = await create.organization(await create.user("another owner"), { name: "Other" });
+  await first.stop({ keepData: true });
+  const rule = (value: string, of: string, role: string) => ({
+    claim: "groups",
+    value,
+    organization: of,
+    role,
+  });
+  gateway = await startTestGateway({
+    dataDir: first.dataDir,
+    key: first.key,
+    yaml: JSON.stringify({
+      console: {
+        oidc: {
+          issuer: provider.issuer,
+          client_id: "gateway",
+          client_secret: "secret",
+          name: "Test login",
+          create_users: true,
+          rules: [
+            { claim: "groups", value: "operators", operator: true },
+            rule("engineering", organization, "member"),
+            rule("leads", organization, "admin"),
+            rule("others", other, "billing"),
+          ],
+        },
+      },
+    }),
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  provider.stop();
+});
+beforeEach(() => {
+  provider.forged = {};
+});
+
+interface Returned {
+  readonly status: number;
+  readonly location: string | null;
+  readonly page: string;
+  /** The session's cookie; empty without a session. */
+  readonly cookie: string;
+}
+
+/** Begins a sign-in. Returns where the provider sends the browser back to, and the cookie of the sign-in. */
+async function begin(): Promise<{ readonly back: URL; readonly cookie: string }> {
+  const started = await fetch(`${gateway.url}/api/console/oidc/start`, { redirect: "manual" });
+  expect(started.status).toBe(303);
+  const cookie = started.headers.get("set-cookie")?.split(";")[0] ?? "";
+  return { back: provider.authorize(started.headers.get("location") ?? ""), cookie };
+}
+
+async function comeBack(back: URL, cookie: string): Promise<Returned> {
+  const response = await fetch(back, { redirect: "manual", headers: { cookie } });
+  const cookies = response.headers.getSetCookie().map((one) => one.split(";")[0] as string);
+  return {
+    status: response.status,
+    location: response.headers.get("location"),
+    page: await response.text(),
+    cookie: cookies.find((one) => one.startsWith("gateway_session=")) ?? "",
+  };
+}
+
+async function signInAs(person: TestOidcProvider["person"]): Promise<Returned> {
+  provider.person = person;
+  const { back, cookie } = await begin();
+  return comeBack(back, cookie);
+}
+
+const sessionOf = (returned: Returned) => callWithSession(gateway, returned, { path: SESSION });
+
+describe("signing in through an OpenID Connect provider", () => {
+  test("gives a person with a rule a user, a role in the organization, and a session", async () => {
+    const returned = await signInAs({ sub: "ada", name: "Ada Lovelace", groups: ["engineering"] });
+    expect(returned).toMatchObject({ status: 303, location: "/console" });
+    expect((await sessionOf(returned)).body).toMatchObject({
+      role: "member",
+      account: { id: organization },
+      user: { name: "Ada Lovelace" },
+      sign_in: { oidc: { name: "Test login" } },
+    });
+  });
+
+  test("finds the same user by issuer and subject, although name and e-mail have changed", async () => {
+    const first = await sessionOf(await signInAs({ sub: "grace", name: "Grace", groups: ["engineering"] }));
+    const later = { sub: "grace", name: "Someone", email: "new@example.com", groups: ["engineering"] };
+    const second = await sessionOf(await signInAs(later));
+    expect(second.body["user"]).toEqual(first.body["user"]);
+    const twin = { sub: "grace-2", name: "Grace", email: "new@example.com", groups: ["engineering"] };
+    const third = await sessionOf(await signInAs(twin));
+    expect((third.body["user"] as { id: string }).id).not.toBe((first.body["user"] as { id: string }).id);
+  });
+
+  test("applies the rules at each sign-in: the role follows the groups, and ends with them", async () => {
+    const roleOf = async (groups: readonly string[]) =>
+      (await sessionOf(await signInAs({ sub: "eve", groups }))).body["role"];
+    expect(await roleOf(["engineering", "leads"])).toBe("admin");
+    expect(await roleOf(["engineering"])).toBe("member");
+    expect(await roleOf(["others"])).toBe("billing");
+    const { rows } = await callAdmin(
+      gateway,
+      gateway.adminKey,
+      "GET",
+      `/organizations/${organization}/members`,
+    );
+    const user = (await sessionOf(await signInAs({ sub: "eve", groups: ["others"] }))).body["user"];
+    expect(rows.map(({ user_id }) => user_id)).not.toContain((user as { id: string }).id);
+    const without = await signInAs({ sub: "eve", groups: [] });
+    expect([without.status, without.cookie]).toEqual([403, ""]);
+    expect(without.page).toContain("no rule gives you a role");
+  });
+
+  test("makes a person with the operator's rule the operator", async () => {
+    const returned = await signInAs({ sub: "root", groups: ["operators"] });
+    expect((await sessionOf(returned)).body).toMatchObject({ role: "operator", account: null });
+    expect((await callWithSession(gateway, returned, { path: "/api/admin/users" })).status).toBe(200);
+  });
+
+  test("tells a person without a user and without a rule what to ask for", async () => {
+    const returned = await signInAs({ sub: "stranger", email: "owner@example.com", groups: ["elsewhere"] });
+    expect([returned.status, returned.cookie]).toEqual([403, ""]);
+    expect(returned.page).toContain("gateway identities add &lt;user&gt; stranger");
+  });
+
+  test("gives a person who is linked to a user the user's own memberships", async () => {
+    const create = createAccountTools(gateway);
+    const user = await create.user("Linked");
+    const own = await create.organization(user);
+    const stores = await openTestStores(gateway.dataDir);
+    await stores.identities.addIdentity({
+      issuer: provider.issuer,
+      subject: "linked",
+      userId: user,
+      createdAt: 0,
+    });
+    await stores.close();
+    const { body } = await sessionOf(await signInAs({ sub: "linked" }));
+    expect(body).toMatchObject({ role: "owner", account: { id: own }, user: { id: user } });
+  });
+});
+
+describe("a sign-in through the provider is rejected", () => {
+  const rejected = async (returned: Returned) => {
+    expect([returned.status, returned.cookie]).toEqual([403, ""]);
+    expect(returned.page).toContain("You are not signed in");
+  };
+
+  beforeEach(() => {
+    provider.person = { sub: "root", groups: ["operators"] };
+  });
+
+  test("with another state", async () => {
+    const { back, cookie } = await begin();
+    back.searchParams.set("state", "another");
+    await rejected(await comeBack(back, cookie));
+  });
+
+  test("with another nonce in the ID token", async () => {
+    provider.forged = { nonce: "another" };
+    await rejected(await signInAs(provider.person));
+  });
+
+  test.each([
+    ["issuer", { iss: "https://evil.example" }],
+    ["audience", { aud: "another-client" }],
+    ["end", { exp: 1 }],
+  ])("with another %s in the ID token", async (_what, forged) => {
+    provider.forged = forged;
+    await rejected(await signInAs(provider.person));
+  });
+
+  test("in a browser that has not begun it, such as a victim's that follows an attacker's link", async () => {
+    const { back } = await begin();
+    await rejected(await comeBack(back, ""));
+    const victim = await begin();
+    await rejected(await comeBack(back, victim.cookie));
+  });
+
+  test("the second time with the same code", async () => {
+    const { back, cookie } = await begin();
+    expect((await comeBack(back, cookie)).status).toBe(303);
+    await rejected(await comeBack(back, cookie));
+  });
+
+  test("under a host that is not configured", async () => {
+    const started = await fetch(`${gateway.url}/api/console/oidc/start`, {
+      redirect: "manual",
+      headers: { host: "evil.example" },
+    });
+    expect(started.status).toBe(403);
+  });
+
+  test("if the provider is not configured", async () => {
+    const plain = await startTestGateway();
+    expect((await fetch(`${plain.url}/api/console/oidc/start`)).status).toBe(404);
+    await plain.stop();
+  });
+});
+
+describe("signing out", () => {
+  test("of the console names the address at which the provider signs out, too", async () => {
+    const returned = await signInAs({ sub: "ada", groups: ["engineering"] });
+    const { body } = await callWithSession(gateway, returned, { method: "DELETE", path: SESSION });
+    const url = new URL(body["sign_out_url"] as string);
+    expect(url.origin + url.pathname).toBe(`${provider.issuer}/logout`);
+    expect(url.searchParams.get("post_logout_redirect_uri")).toBe(`${gateway.url}/console`);
+    expect((await sessionOf(returned)).status).toBe(401);
+    const byKey = await signIn(gateway, { key: gateway.adminKey });
+    const answer = await callWithSession(gateway, byKey, { method: "DELETE", path: SESSION });
+    expect(answer.body["sign_out_url"]).toBeNull();
+  });
+
+  const logout = async (claims: Readonly<Record<string, unknown>>): Promise<number> => {
+    const token = await provider.logoutToken(claims);
+    const response = await fetch(`${gateway.url}/api/console/oidc/backchannel-logout`, {
+      method: "POST",
+      body: new URLSearchParams({ logout_token: token }),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+
+  test("at the provider ends all sessions of the person, and of no one else", async () => {
+    const ada = [
+      await signInAs({ sub: "ada", groups: ["engineering"] }),
+      await signInAs({ sub: "ada", groups: ["others"] }),
+      await signInAs({ sub: "root", groups: ["operators"] }),
+    ] as const;
+    expect(await logout({ sub: "ada", events: { [LOGOUT_EVENT]: {} } })).toBe(200);
+    const statuses = await Promise.all(ada.map(async (one) => (await sessionOf(one)).status));
+    expect(statuses).toEqual([401, 401, 200]);
+  });
+
+  test.each([
+    ["without the event of a logout", { sub: "root" }],
+    ["with a nonce, as an ID token has", { sub: "root", nonce: "n", events: { [LOGOUT_EVENT]: {} } }],
+    ["of another issuer", { sub: "root", iss: "https://evil.example", events: { [LOGOUT_EVENT]: {} } }],
+    ["for another client", { sub: "root", aud: "another", events: { [LOGOUT_EVENT]: {} } }],
+    ["without a subject", { events: { [LOGOUT_EVENT]: {} } }],
+  ])("rejects a logout token %s", async (_what, claims) => {
+    const operator = await signInAs({ sub: "root", groups: ["operators"] });
+    expect(await logout(claims)).toBe(400);
+    expect((await sessionOf(operator)).status).toBe(200);
+  });
+});

@@ -1,0 +1,91 @@
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+
+/** A local OpenID Connect provider. Each sign-in is granted at once, to the person that the test has set. */
+export interface TestOidcProvider {
+  readonly issuer: string;
+  /** The claims of the next ID tokens, besides those of the protocol. */
+  person: { readonly sub: string; readonly [claim: string]: unknown };
+  /** Replaces claims of the next ID tokens, to make them invalid. */
+  forged: Readonly<Record<string, unknown>>;
+  /** Follows an authorization request as a browser does. Returns the address that the browser is sent back to. */
+  authorize(url: string): URL;
+  /** Signs a logout token. */
+  logoutToken(claims: Readonly<Record<string, unknown>>): Promise<string>;
+  stop(): void;
+}
+
+const CLIENT_ID = "gateway";
+
+interface Grant {
+  readonly nonce: string;
+  readonly challenge: string;
+  readonly redirectUri: string;
+}
+
+/** Starts a provider with one client, `gateway`, whose secret is `secret`. */
+export async function startOidcProvider(): Promise<TestOidcProvider> {
+  const { publicKey, privateKey } = await generateKeyPair("RS256");
+  const jwk = { ...(await exportJWK(publicKey)), kid: "key", alg: "RS256", use: "sig" };
+  const grants = new Map<string, Grant>();
+  const sign = (claims: Readonly<Record<string, unknown>>) =>
+    new SignJWT({ iss: issuer, aud: CLIENT_ID, exp: Math.floor(Date.now() / 1000) + 300, ...claims })
+      .setProtectedHeader({ alg: "RS256", kid: "key" })
+      .setIssuedAt()
+      .sign(privateKey);
+
+  const server: Bun.Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    routes: {
+      "/.well-known/openid-configuration": () =>
+        Response.json({
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          jwks_uri: `${issuer}/jwks`,
+          end_session_endpoint: `${issuer}/logout`,
+          response_types_supported: ["code"],
+          subject_types_supported: ["public"],
+          id_token_signing_alg_values_supported: ["RS256"],
+          code_challenge_methods_supported: ["S256"],
+        }),
+      "/jwks": () => Response.json({ keys: [jwk] }),
+      "/token": {
+        POST: async (request) => {
+          const form = new URLSearchParams(await request.text());
+          const grant = grants.get(form.get("code") ?? "");
+          const verifier = new Bun.CryptoHasher("sha256").update(form.get("code_verifier") ?? "");
+          const isValid =
+            grant?.challenge === verifier.digest("base64url") &&
+            grant.redirectUri === form.get("redirect_uri") &&
+            form.get("client_secret") === "secret";
+          if (!isValid) return Response.json({ error: "invalid_grant" }, { status: 400 });
+          grants.delete(form.get("code") ?? "");
+          const id_token = await sign({ ...provider.person, nonce: grant.nonce, ...provider.forged });
+          return Response.json({ access_token: "token", token_type: "Bearer", id_token });
+        },
+      },
+    },
+    fetch: () => new Response("not found", { status: 404 }),
+  });
+  const issuer = `http://127.0.0.1:${server.port}`;
+  const provider: TestOidcProvider = {
+    issuer,
+    person: { sub: "1" },
+    forged: {},
+    authorize(address) {
+      const { searchParams } = new URL(address);
+      const code = crypto.randomUUID();
+      const text = (name: string): string => searchParams.get(name) ?? "";
+      const redirectUri = text("redirect_uri");
+      grants.set(code, { nonce: text("nonce"), challenge: text("code_challenge"), redirectUri });
+      const back = new URL(redirectUri);
+      back.searchParams.set("code", code);
+      back.searchParams.set("state", text("state"));
+      return back;
+    },
+    logoutToken: sign,
+    stop: () => void server.stop(true),
+  };
+  return provider;
+}
