@@ -90,10 +90,10 @@ export interface GenerationList {
 }
 
 /**
- * The most generations that are read for one page. A filter whose matches are rare among them gives short pages, each of which takes the
+ * The most generations that are read at once for a page. A filter whose matches are rare among them gives short pages, each of which takes the
  * same bounded time.
  */
-export const SCANNED_GENERATIONS = 5_000;
+export const SCANNED_GENERATIONS = 2_000;
 
 /** The most generations that are counted one by one. Of more, a part of each period is counted. */
 export const COUNTED_GENERATIONS = 10_000;

@@ -106,8 +106,10 @@ const NAMES = Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[];
 
 /** Outcomes that are rare, and have an index. Other generations have no error. */
 const INDEXED = ["failed", "cancelled", "interrupted"];
-const ENDED_EARLY = "generations INDEXED BY generations_ended_early";
-const IS_ENDED_EARLY = "outcome IN ('failed', 'cancelled', 'interrupted')";
+const ENDED_EARLY = "generations INDEXED BY generations_not_completed";
+/** Of these fewer are read at once, because they are far from each other in the file. */
+const SCANNED_EARLY_ENDS = 500;
+const IS_ENDED_EARLY = "outcome <> 'completed' AND outcome <> 'open'";
 
 /** Returns which generations are read for a filter, in the order of ids, and which of those match it. */
 export function describeFilter({ fromMs, toMs, ...filter }: GenerationFilter) {
@@ -126,6 +128,7 @@ export function describeFilter({ fromMs, toMs, ...filter }: GenerationFilter) {
   const given = NAMES.filter((name) => filter[name] !== null);
   return {
     from: isEndedEarly ? ENDED_EARLY : "generations",
+    scanned: isEndedEarly ? SCANNED_EARLY_ENDS : SCANNED_GENERATIONS,
     read: read.join(" AND "),
     readValues,
     matches: given.map((name) => CONDITIONS[name].text).join(" AND "),
@@ -135,15 +138,15 @@ export function describeFilter({ fromMs, toMs, ...filter }: GenerationFilter) {
 
 /** Returns the statement of a page, with one row more than it has, and the one that finds the last generation that may be read for it. */
 export function describePage({ before, limit, ...filter }: GenerationQuery) {
-  const { from, read, readValues, matches, matchValues } = describeFilter(filter);
+  const { from, scanned: most, read, readValues, matches, matchValues } = describeFilter(filter);
   const values = before === null ? readValues : [...readValues, before];
   const earlier = before === null ? "" : " AND id < ?";
   const select = (columns: string) =>
     `SELECT ${columns} FROM ${from} WHERE ${read}${earlier} ORDER BY id DESC`;
   if (matches === "")
     return { text: `${select("record")} LIMIT ?`, values: [...values, limit + 1], scan: null };
-  const scan = { text: `${select("id")} LIMIT 1 OFFSET ${SCANNED_GENERATIONS - 1}`, values };
-  const scanned = `${select("record, key_id, account_id, user_id, outcome")} LIMIT ${SCANNED_GENERATIONS}`;
+  const scan = { text: `${select("id")} LIMIT 1 OFFSET ${most - 1}`, values };
+  const scanned = `${select("record, key_id, account_id, user_id, outcome")} LIMIT ${most}`;
   const text = `SELECT record FROM (${scanned}) WHERE ${matches} LIMIT ?`;
   return { text, values: [...values, ...matchValues, limit + 1], scan };
 }

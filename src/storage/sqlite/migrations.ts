@@ -327,4 +327,10 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (issuer, subject)
   ) STRICT, WITHOUT ROWID;
   `,
+  // The condition of the former index made SQLite build a tree of its list for every row that was saved.
+  `
+  DROP INDEX generations_ended_early;
+  CREATE INDEX generations_not_completed ON generations (id, outcome)
+    WHERE outcome <> 'completed' AND outcome <> 'open';
+  `,
 ];

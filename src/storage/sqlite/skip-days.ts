@@ -4,7 +4,7 @@ import { DAY_MS, dayOf, HOUR_MS } from "../../base/time.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 
 /** The most sums of days that are read to find a day. */
-const SCANNED_SUMS = 20_000;
+const SCANNED_SUMS = 10_000;
 
 /** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
 const MARGIN_MS = HOUR_MS;
