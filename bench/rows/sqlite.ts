@@ -96,15 +96,18 @@ function createEntry(n: number): RecordEntry {
 async function measure(name: string, call: (n: number) => Promise<number>) {
   const times: number[] = [];
   const found: number[] = [];
+  const before = process.cpuUsage();
   for (let n = 0; n < TIMES; n++) {
     const begun = performance.now();
     found.push(await call(n));
     times.push(performance.now() - begun);
   }
+  const { user, system } = process.cpuUsage(before);
+  const cpu = Number(((user + system) / 1_000 / TIMES).toFixed(2));
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => Number((sorted[Math.floor((TIMES - 1) * share)] ?? Number.NaN).toFixed(2));
   const rows = found.toSorted((a, b) => a - b)[Math.floor(TIMES / 2)];
-  return { name, p50: at(0.5), p99: at(0.99), max: at(1), rows };
+  return { name, p50: at(0.5), p99: at(0.99), max: at(1), cpu, rows };
 }
 
 async function measureAll(store: SqliteUsageStore) {
