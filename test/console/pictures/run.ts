@@ -1,0 +1,60 @@
+/**
+ * Takes the pictures of the console in docs/console/, from a gateway with seeded requests: `npm run console:pictures`. An argument chooses
+ * the pictures whose names contain it.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { startBrowser } from "../../support/browser.ts";
+import { openConsolePage, signInWith } from "../../support/console-page.ts";
+import { type ConsoleSite, startConsoleSite } from "../../support/console-site.ts";
+import { callAdmin } from "../../support/management.ts";
+import { listPictures, type Picture } from "./pictures.ts";
+
+const FOLDER = join(import.meta.dir, "../../../docs/console");
+/** The screen is drawn at this size, which GitHub shows without enlarging it. Pixels. */
+const SIZE = { width: 1_200, height: 750 };
+/** The shortest time without a request, after which a screen is complete. Milliseconds. */
+const CALM_MS = 700;
+
+/** A generation that a second provider answered after the first had failed. */
+async function findFailover({ gateway }: ConsoleSite): Promise<string> {
+  const { rows } = await callAdmin(
+    gateway,
+    gateway.adminKey,
+    "GET",
+    "/generations?limit=100&outcome=completed",
+  );
+  const found = rows.find((row) => Number(row["attempts"]) > 1) ?? rows[0];
+  return String(found?.["id"]);
+}
+
+async function take(page: Page, { name, path, prepare }: Picture, url: string): Promise<void> {
+  await page.goto(url + path);
+  await page.locator("h1").first().waitFor();
+  await prepare?.(page);
+  await page.waitForTimeout(CALM_MS);
+  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+  console.log(`docs/console/${name}.png`);
+}
+
+const only = process.argv[2] ?? "";
+const site = await startConsoleSite();
+const browser = await startBrowser();
+try {
+  mkdirSync(FOLDER, { recursive: true });
+  const { url } = site.gateway;
+  const pictures = listPictures({ failover: await findFailover(site), organization: site.organization });
+  for (const colorScheme of ["light", "dark"] as const) {
+    const chosen = pictures.filter((one) => one.theme === colorScheme && one.name.includes(only));
+    if (chosen.length === 0) continue;
+    const { page } = await openConsolePage(browser, url, { colorScheme });
+    await page.setViewportSize(SIZE);
+    await signInWith(page, site.secrets.operator);
+    for (const picture of chosen) await take(page, picture, url);
+    await page.context().close();
+  }
+} finally {
+  await browser.close();
+  await site.stop();
+}
