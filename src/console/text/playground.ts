@@ -1,6 +1,7 @@
 /** The texts of the playground. */
 export const playground = {
   title: "Playground",
+  openHere: "Open in playground",
   panes: { talk: "Conversation", settings: "Settings", wire: "Wire" },
   pane: "Part of the playground",
   api: "API",

@@ -11,28 +11,21 @@ const MAX_HEIGHT = 220;
 
 /** The field for the next message: text, and images by paste, drop or choice. */
 export function Composer() {
+  const { images, add, remove, clear } = useImages();
   const [draft, setDraft] = useState("");
-  const [images, setImages] = useState<readonly string[]>([]);
   const [isOver, setOver] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
   const isEmpty = draft.trim() === "" && images.length === 0;
-  useEffect(() => field.current?.focus(), []);
-  useEffect(() => fitHeight(field.current), [draft]);
-  const add = async (files: readonly File[]) => {
-    if (files.length === 0) return;
-    const { urls, problems } = await readImages(files, MOST_IMAGES - images.length);
-    setImages((before) => [...before, ...urls].slice(0, MOST_IMAGES));
-    for (const problem of problems) showToast(problem, { isError: true });
-  };
   const submit = () => {
-    if (isRunning.value) return;
-    if (isEmpty) {
-      if (hasOpenTurn.value) sendAgain();
-      return;
-    }
-    sendTurn({ role: "user", text: draft.trim(), images });
+    if (isRunning.value || (isEmpty && !hasOpenTurn.value)) return;
+    if (isEmpty) sendAgain();
+    else sendTurn({ role: "user", text: draft.trim(), images });
     setDraft("");
-    setImages([]);
+    clear();
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(event.type === "dragover");
+    if (event.type === "drop") add([...(event.dataTransfer?.files ?? [])]);
   };
   return (
     <form
@@ -41,35 +34,61 @@ export function Composer() {
         event.preventDefault();
         submit();
       }}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        void add([...(event.dataTransfer?.files ?? [])]);
-      }}
+      onDragOver={drop}
+      onDragLeave={drop}
+      onDrop={drop}
     >
-      <Thumbnails urls={images} onRemove={(at) => setImages(images.filter((_, i) => i !== at))} />
-      <textarea
-        ref={field}
-        class="composer-field"
-        rows={1}
-        aria-label={words.message}
-        placeholder={isOver ? words.dropImages : words.messageHint}
-        value={draft}
-        onInput={(event) => setDraft(event.currentTarget.value)}
-        onPaste={(event) => void add([...(event.clipboardData?.files ?? [])])}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-          event.preventDefault();
-          submit();
-        }}
-      />
-      <ComposerActions isEmpty={isEmpty && !hasOpenTurn.value} onFiles={(files) => void add(files)} />
+      <Thumbnails urls={images} onRemove={remove} />
+      <DraftField draft={draft} isOver={isOver} onInput={setDraft} onFiles={add} onSubmit={submit} />
+      <ComposerActions isEmpty={isEmpty && !hasOpenTurn.value} onFiles={add} />
     </form>
+  );
+}
+
+/** The images of the message. What is wrong with a file is said in a message of its own. */
+function useImages() {
+  const [images, setImages] = useState<readonly string[]>([]);
+  const add = (files: readonly File[]) => {
+    if (files.length === 0) return;
+    void readImages(files, MOST_IMAGES - images.length).then(({ urls, problems }) => {
+      setImages((before) => [...before, ...urls].slice(0, MOST_IMAGES));
+      for (const problem of problems) showToast(problem, { isError: true });
+    });
+  };
+  return {
+    images,
+    add,
+    remove: (at: number) => setImages(images.filter((_, i) => i !== at)),
+    clear: () => setImages([]),
+  };
+}
+
+function DraftField(props: {
+  draft: string;
+  isOver: boolean;
+  onInput: (draft: string) => void;
+  onFiles: (files: readonly File[]) => void;
+  onSubmit: () => void;
+}) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  useEffect(() => fitHeight(field.current), [props.draft]);
+  return (
+    <textarea
+      ref={field}
+      class="composer-field"
+      rows={1}
+      aria-label={words.message}
+      placeholder={props.isOver ? words.dropImages : words.messageHint}
+      value={props.draft}
+      onInput={(event) => props.onInput(event.currentTarget.value)}
+      onPaste={(event) => props.onFiles([...(event.clipboardData?.files ?? [])])}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        props.onSubmit();
+      }}
+    />
   );
 }
 

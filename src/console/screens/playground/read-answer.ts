@@ -1,17 +1,6 @@
 import { type Api, type AssistantTurn, isObject, type ToolCall } from "../../conversation/conversation.ts";
-
-type Json = Readonly<Record<string, unknown>>;
-
-/** Token usage and cost of an answer. */
-export interface AnswerUsage {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cachedTokens: number;
-  readonly reasoningTokens: number;
-  /** US dollars that the account was charged; null if the answer does not say. */
-  readonly cost: number | null;
-  readonly isEstimated: boolean;
-}
+import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
+import { type AnswerUsage, readChatUsage, readMessagesUsage, readResponsesUsage } from "./read-usage.ts";
 
 /** A call under way, with the number that its API gives it. */
 interface PartialCall extends ToolCall {
@@ -75,11 +64,6 @@ function parseObject(data: string): Json | null {
     return null;
   }
 }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
-const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
-const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 /** Reads what all APIs have alike: errors, and how the gateway changed the request. */
 function readMetadata(answer: Answer, event: Json): Answer {
@@ -229,44 +213,6 @@ function readBlock(answer: Answer, key: number, block: Json): Answer {
   const json = Object.keys(input).length === 0 ? "" : JSON.stringify(input);
   const added = { id: textOf(block["id"]), name: textOf(block["name"]), arguments: json };
   return { ...answer, calls: addToCall(answer.calls, key, added) };
-}
-
-const costOf = ({ cost, estimated }: Json) => ({
-  cost: typeof cost === "number" ? cost : null,
-  isEstimated: estimated === true,
-});
-
-function readChatUsage(usage: Json): AnswerUsage {
-  return {
-    promptTokens: numberOf(usage["prompt_tokens"]),
-    completionTokens: numberOf(usage["completion_tokens"]),
-    cachedTokens: numberOf(objectOf(usage["prompt_tokens_details"])["cached_tokens"]),
-    reasoningTokens: numberOf(objectOf(usage["completion_tokens_details"])["reasoning_tokens"]),
-    ...costOf(usage),
-  };
-}
-
-function readResponsesUsage(usage: Json): AnswerUsage {
-  return {
-    promptTokens: numberOf(usage["input_tokens"]),
-    completionTokens: numberOf(usage["output_tokens"]),
-    cachedTokens: numberOf(objectOf(usage["input_tokens_details"])["cached_tokens"]),
-    reasoningTokens: numberOf(objectOf(usage["output_tokens_details"])["reasoning_tokens"]),
-    ...costOf(usage),
-  };
-}
-
-/** The Messages API counts cached tokens beside the other prompt tokens. */
-function readMessagesUsage(usage: Json): AnswerUsage {
-  const cached = numberOf(usage["cache_read_input_tokens"]);
-  const written = numberOf(usage["cache_creation_input_tokens"]);
-  return {
-    promptTokens: numberOf(usage["input_tokens"]) + cached + written,
-    completionTokens: numberOf(usage["output_tokens"]),
-    cachedTokens: cached,
-    reasoningTokens: numberOf(objectOf(usage["output_tokens_details"])["thinking_tokens"]),
-    ...costOf(usage),
-  };
 }
 
 /** Returns the message of an error response of any API. */

@@ -10,7 +10,7 @@ import {
 } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { text } from "../../text/text.ts";
-import type { AnswerUsage } from "./read-answer.ts";
+import type { AnswerUsage } from "./read-usage.ts";
 import { headerOf, type Run } from "./send.ts";
 import { retry } from "./state.ts";
 

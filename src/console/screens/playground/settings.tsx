@@ -21,7 +21,7 @@ const ANSWER_CHOICES = [
 
 /** The column with models, system text, parameters and tools. */
 export function SettingsPane({ options }: { options: readonly ModelOption[] }) {
-  const { system, tools, toolChoice, effort } = settings.value;
+  const { system, tools, effort } = settings.value;
   return (
     <div class="pane-body">
       <Models options={options} />
@@ -45,30 +45,34 @@ export function SettingsPane({ options }: { options: readonly ModelOption[] }) {
       <section class="column">
         <h2>{words.tools}</h2>
         <ToolList />
-        {tools.length === 0 ? null : (
-          <>
-            <Select
-              label={words.toolChoice}
-              value={toolChoice}
-              choices={CHOICE_CHOICES}
-              onChange={(value) => changeSettings({ toolChoice: value as ToolChoice })}
-            />
-            <div class="field">
-              <span class="field-label">{words.answerCalls}</span>
-              <Segments
-                label={words.answerCalls}
-                value={echoesTools.value ? "echo" : "hand"}
-                choices={ANSWER_CHOICES}
-                onChange={(value) => {
-                  echoesTools.value = value === "echo";
-                }}
-              />
-              <span class="field-hint">{words.echoAbout}</span>
-            </div>
-          </>
-        )}
+        {tools.length === 0 ? null : <ToolSettings />}
       </section>
     </div>
+  );
+}
+
+function ToolSettings() {
+  return (
+    <>
+      <Select
+        label={words.toolChoice}
+        value={settings.value.toolChoice}
+        choices={CHOICE_CHOICES}
+        onChange={(value) => changeSettings({ toolChoice: value as ToolChoice })}
+      />
+      <div class="field">
+        <span class="field-label">{words.answerCalls}</span>
+        <Segments
+          label={words.answerCalls}
+          value={echoesTools.value ? "echo" : "hand"}
+          choices={ANSWER_CHOICES}
+          onChange={(value) => {
+            echoesTools.value = value === "echo";
+          }}
+        />
+        <span class="field-hint">{words.echoAbout}</span>
+      </div>
+    </>
   );
 }
 

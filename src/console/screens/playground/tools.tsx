@@ -28,21 +28,7 @@ export function ToolList() {
       {tools.length === 0 ? <p class="quiet">{words.toolsNone}</p> : null}
       <ul class="tool-list">
         {tools.map((tool, i) => (
-          <li key={tool.name} class="row">
-            <code class="grow cut" title={tool.description}>
-              {tool.name}
-            </code>
-            <Button size="small" onClick={() => setEdited(i)}>
-              {words.editTool}
-            </Button>
-            <Button
-              size="small"
-              kind="bare"
-              icon="close"
-              label={words.removeTool(tool.name)}
-              onClick={() => changeSettings({ tools: tools.filter((other) => other !== tool) })}
-            />
-          </li>
+          <ToolLine key={tool.name} tool={tool} onEdit={() => setEdited(i)} />
         ))}
       </ul>
       <div>
@@ -59,6 +45,22 @@ export function ToolList() {
         />
       )}
     </>
+  );
+}
+
+function ToolLine({ tool, onEdit }: { tool: Tool; onEdit: () => void }) {
+  const remove = () =>
+    changeSettings({ tools: settings.value.tools.filter(({ name }) => name !== tool.name) });
+  return (
+    <li class="row">
+      <code class="grow cut" title={tool.description}>
+        {tool.name}
+      </code>
+      <Button size="small" onClick={onEdit}>
+        {words.editTool}
+      </Button>
+      <Button size="small" kind="bare" icon="close" label={words.removeTool(tool.name)} onClick={remove} />
+    </li>
   );
 }
 

@@ -135,6 +135,9 @@ function Figures({ generation }: { generation: GenerationDetails }) {
   );
 }
 
+/** The APIs of requests that the playground can open. */
+const PLAYGROUND_APIS = new Set(["chat.completions", "responses", "messages"]);
+
 function Actions({ generation, onChanged }: { generation: GenerationDetails; onChanged: () => void }) {
   const [isRefunding, setRefunding] = useState(false);
   const canRefund = isOperator.value && generation.total_cost_nanodollars > 0 && generation.account !== null;
@@ -151,6 +154,12 @@ function Actions({ generation, onChanged }: { generation: GenerationDetails; onC
       <Button icon="terminal" onClick={copyCurl}>
         {words.curl}
       </Button>
+      {PLAYGROUND_APIS.has(generation.api) ? (
+        <a class="button" href={`/console/playground?from=${generation.id}`}>
+          <Icon name="chat" />
+          {text.playground.openHere}
+        </a>
+      ) : null}
       {canRefund ? (
         <Button icon="undo" onClick={() => setRefunding(true)}>
           {words.refund}
