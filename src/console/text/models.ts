@@ -72,7 +72,6 @@ export const models = {
   compareNoneAbout: "Up to four models side by side: prices, limits, capabilities and measured speed.",
   compareUnknown: "The catalog has no such model.",
   compareInPlayground: "Compare in the playground",
-  allModels: "All models",
   facts: {
     price: "Price per million tokens",
     limits: "Limits",

@@ -21,17 +21,63 @@ export interface ComparisonGroup {
   readonly rows: readonly Comparison[];
 }
 
-type NumberOf = (model: ModelDetails) => number | null;
-
 /** Compares models fact by fact. */
 export function compareModels(models: readonly ModelDetails[]): readonly ComparisonGroup[] {
-  const numbers = (label: string, of: NumberOf, rule: { isLess: boolean; print: (n: number) => string }) =>
-    compareNumbers(label, models.map(of), rule);
-  const price = (label: string, name: "prompt" | "completion" | "input_cache_read" | "input_cache_write") =>
-    numbers(label, ({ pricing }) => perMillion(pricing?.[name]), {
+  return [
+    { title: facts.price, rows: comparePrices(models) },
+    { title: facts.limits, rows: compareLimits(models) },
+    { title: facts.measured, rows: compareSpeed(models) },
+    { title: facts.abilities, rows: compareAbilities(models) },
+  ];
+}
+
+const PRICES = [
+  [facts.input, "prompt"],
+  [facts.output, "completion"],
+  [facts.cacheRead, "input_cache_read"],
+  [facts.cacheWrite, "input_cache_write"],
+] as const;
+
+function comparePrices(models: readonly ModelDetails[]): Comparison[] {
+  return PRICES.map(([label, name]) =>
+    compareNumbers(
+      label,
+      models.map(({ pricing }) => perMillion(pricing?.[name])),
+      { isLess: true, print: (dollars) => `$${formatPerMillion(dollars)}` },
+    ),
+  );
+}
+
+function compareLimits(models: readonly ModelDetails[]): Comparison[] {
+  const rule = { isLess: false, print: printTokens };
+  return [
+    compareNumbers(
+      facts.context,
+      models.map(({ context_length }) => context_length),
+      rule,
+    ),
+    compareNumbers(
+      facts.maxOutput,
+      models.map(({ max_output_tokens }) => max_output_tokens),
+      rule,
+    ),
+  ];
+}
+
+function compareSpeed(models: readonly ModelDetails[]): Comparison[] {
+  return [
+    compareNumbers(facts.latency, models.map(bestLatency), {
       isLess: true,
-      print: (dollars) => `$${formatPerMillion(dollars)}`,
-    });
+      print: (ms) => `${Math.round(ms)} ms`,
+    }),
+    compareNumbers(facts.throughput, models.map(bestThroughput), {
+      isLess: false,
+      print: (rate) => rate.toFixed(1),
+    }),
+  ];
+}
+
+function compareAbilities(models: readonly ModelDetails[]): Comparison[] {
   const texts = (label: string, of: (model: ModelDetails) => string): Comparison => ({
     label,
     values: models.map(of),
@@ -40,45 +86,14 @@ export function compareModels(models: readonly ModelDetails[]): readonly Compari
   });
   const flag = (label: string, of: (model: ModelDetails) => boolean) =>
     texts(label, (model) => (of(model) ? yes : no));
-  const tokens = { isLess: false, print: (count: number) => printTokens(count) };
   return [
-    {
-      title: facts.price,
-      rows: [
-        price(facts.input, "prompt"),
-        price(facts.output, "completion"),
-        price(facts.cacheRead, "input_cache_read"),
-        price(facts.cacheWrite, "input_cache_write"),
-      ],
-    },
-    {
-      title: facts.limits,
-      rows: [
-        numbers(facts.context, ({ context_length }) => context_length, tokens),
-        numbers(facts.maxOutput, ({ max_output_tokens }) => max_output_tokens, tokens),
-      ],
-    },
-    {
-      title: facts.measured,
-      rows: [
-        numbers(facts.latency, bestLatency, { isLess: true, print: (ms) => `${Math.round(ms)} ms` }),
-        numbers(facts.throughput, bestThroughput, { isLess: false, print: (rate) => rate.toFixed(1) }),
-      ],
-    },
-    {
-      title: facts.abilities,
-      rows: [
-        texts(facts.accepts, ({ input_modalities }) => printModalities(input_modalities)),
-        texts(facts.returns, ({ output_modalities }) => printModalities(output_modalities)),
-        flag(facts.tools, hasTools),
-        flag(facts.reasoning, hasReasoning),
-        flag(facts.structured, ({ supported_parameters }) =>
-          supported_parameters.includes("structured_outputs"),
-        ),
-        texts(facts.providers, ({ served_by, providers }) => `${served_by.length} / ${providers.length}`),
-        texts(facts.released, ({ released }) => released ?? "–"),
-      ],
-    },
+    texts(facts.accepts, ({ input_modalities }) => printModalities(input_modalities)),
+    texts(facts.returns, ({ output_modalities }) => printModalities(output_modalities)),
+    flag(facts.tools, hasTools),
+    flag(facts.reasoning, hasReasoning),
+    flag(facts.structured, ({ supported_parameters }) => supported_parameters.includes("structured_outputs")),
+    texts(facts.providers, ({ served_by, providers }) => `${served_by.length} / ${providers.length}`),
+    texts(facts.released, ({ released }) => released ?? "–"),
   ];
 }
 

@@ -8,6 +8,7 @@ import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 import { type Comparison, compareModels } from "./compare-models.ts";
+import { Crumbs } from "./crumbs.tsx";
 import { loadModel, useCatalog } from "./load-models.ts";
 import { MOST_COMPARED, modelPath, readIds } from "./model-filters.ts";
 import type { ModelDetails } from "./model-types.ts";
@@ -23,7 +24,11 @@ export default function CompareModels() {
   );
   const isReady = data !== null && data.map(({ id }) => id).join(",") === key;
   return (
-    <Page title={words.compareTitle} actions={<Actions ids={ids} />}>
+    <Page
+      title={words.compareTitle}
+      heading={<Crumbs>{words.compareTitle}</Crumbs>}
+      actions={<Actions ids={ids} />}
+    >
       <Picker ids={ids} />
       {ids.length === 0 ? (
         <Empty title={words.compareNone}>
@@ -45,9 +50,6 @@ const setIds = (ids: readonly string[]) => setQuery({ ids: ids.length === 0 ? nu
 function Actions({ ids }: { ids: readonly string[] }) {
   return (
     <>
-      <a class="button" href="/console/models">
-        {words.allModels}
-      </a>
       {ids.length === 0 ? null : (
         <a class="button primary" href={`/console/playground?models=${encodeURIComponent(ids.join(","))}`}>
           {words.compareInPlayground}
@@ -78,31 +80,38 @@ function Picker({ ids }: { ids: readonly string[] }) {
   );
 }
 
+function CompareHead({ models }: { models: readonly ModelDetails[] }) {
+  const remove = (id: string) => setIds(models.map((model) => model.id).filter((other) => other !== id));
+  return (
+    <thead>
+      <tr>
+        <td class="compare-label" />
+        {models.map(({ id, name }) => (
+          <th key={id} scope="col">
+            <span class="row">
+              <a class="cut" href={modelPath(id)} title={`${name}\n${id}`}>
+                {name}
+              </a>
+              <Button
+                kind="bare"
+                size="small"
+                icon="close"
+                label={words.compareRemove(name)}
+                onClick={() => remove(id)}
+              />
+            </span>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
 function CompareTable({ models }: { models: readonly ModelDetails[] }) {
   return (
     <ScrollBox kind="card" label={words.compareTitle}>
       <table class="table compare-table">
-        <thead>
-          <tr>
-            <td class="compare-label" />
-            {models.map(({ id, name }) => (
-              <th key={id} scope="col">
-                <span class="row">
-                  <a class="cut" href={modelPath(id)} title={`${name}\n${id}`}>
-                    {name}
-                  </a>
-                  <Button
-                    kind="bare"
-                    size="small"
-                    icon="close"
-                    label={words.compareRemove(name)}
-                    onClick={() => setIds(models.map((model) => model.id).filter((other) => other !== id))}
-                  />
-                </span>
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <CompareHead models={models} />
         {compareModels(models).map(({ title, rows }) => (
           <tbody key={title}>
             <tr class="compare-group">

@@ -43,7 +43,7 @@ export function ModelFilterBar(props: {
   const { filters, onChange } = props;
   const set = countFilters(filters);
   return (
-    <search class={isOpen ? "filter-bar open" : "filter-bar"}>
+    <search class={isOpen ? "model-filters open" : "model-filters"}>
       <div class="input-group filter-search">
         <Icon name="search" />
         <input
@@ -72,8 +72,9 @@ export function ModelFilterBar(props: {
   );
 }
 
-function FilterFields({ filters, providers, onChange }: Parameters<typeof ModelFilterBar>[0]) {
-  const numberOf = (value: string) => (value === "" ? null : Number(value));
+type FieldsProps = Parameters<typeof ModelFilterBar>[0];
+
+function FilterFields({ filters, providers, onChange }: FieldsProps) {
   return (
     <>
       <Select
@@ -97,20 +98,7 @@ function FilterFields({ filters, providers, onChange }: Parameters<typeof ModelF
         choices={choicesOf(words.anyOutput, OUTPUTS)}
         onChange={(output) => onChange({ output })}
       />
-      <Select
-        hidesLabel
-        label={words.price}
-        value={filters.maxPrice === null ? "" : String(filters.maxPrice)}
-        choices={PRICE_CHOICES}
-        onChange={(value) => onChange({ maxPrice: numberOf(value) })}
-      />
-      <Select
-        hidesLabel
-        label={words.context}
-        value={filters.minContext === null ? "" : String(filters.minContext)}
-        choices={CONTEXT_CHOICES}
-        onChange={(value) => onChange({ minContext: numberOf(value) })}
-      />
+      <BoundFields filters={filters} onChange={onChange} />
       <Combobox
         hidesLabel
         label={words.provider}
@@ -118,15 +106,45 @@ function FilterFields({ filters, providers, onChange }: Parameters<typeof ModelF
         options={providers.map(({ slug, name }) => ({ value: slug, label: name, detail: slug }))}
         onChange={(provider) => onChange({ provider: provider ?? "" })}
       />
-      <Button isPressed={filters.needsTools} onClick={() => onChange({ needsTools: !filters.needsTools })}>
-        {words.tools}
-      </Button>
-      <Button
-        isPressed={filters.needsReasoning}
-        onClick={() => onChange({ needsReasoning: !filters.needsReasoning })}
-      >
-        {words.reasoning}
-      </Button>
+      <Toggle name="needsTools" label={words.tools} filters={filters} onChange={onChange} />
+      <Toggle name="needsReasoning" label={words.reasoning} filters={filters} onChange={onChange} />
     </>
+  );
+}
+
+function BoundFields({ filters, onChange }: Pick<FieldsProps, "filters" | "onChange">) {
+  const textOf = (value: number | null) => (value === null ? "" : String(value));
+  const numberOf = (value: string) => (value === "" ? null : Number(value));
+  return (
+    <>
+      <Select
+        hidesLabel
+        label={words.price}
+        value={textOf(filters.maxPrice)}
+        choices={PRICE_CHOICES}
+        onChange={(value) => onChange({ maxPrice: numberOf(value) })}
+      />
+      <Select
+        hidesLabel
+        label={words.context}
+        value={textOf(filters.minContext)}
+        choices={CONTEXT_CHOICES}
+        onChange={(value) => onChange({ minContext: numberOf(value) })}
+      />
+    </>
+  );
+}
+
+function Toggle(
+  props: Pick<FieldsProps, "filters" | "onChange"> & {
+    name: "needsTools" | "needsReasoning";
+    label: string;
+  },
+) {
+  const isPressed = props.filters[props.name];
+  return (
+    <Button isPressed={isPressed} onClick={() => props.onChange({ [props.name]: !isPressed })}>
+      {props.label}
+    </Button>
   );
 }

@@ -10,6 +10,7 @@ import { useLoad } from "../../state/load.ts";
 import type { ScreenProps } from "../../state/screen.ts";
 import { session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import { Crumbs } from "./crumbs.tsx";
 import { EndpointsTable } from "./endpoints-table.tsx";
 import { loadModel, useCatalog } from "./load-models.ts";
 import { comparePath } from "./model-filters.ts";
@@ -28,7 +29,7 @@ export default function Model({ params }: ScreenProps) {
   return (
     <Page
       title={model?.name ?? id}
-      heading={model === null ? undefined : <Heading model={model} />}
+      heading={model === null ? <Crumbs>{id}</Crumbs> : <Heading model={model} />}
       actions={<Actions id={id} />}
     >
       {error !== null ? (
@@ -45,9 +46,7 @@ export default function Model({ params }: ScreenProps) {
 function Heading({ model }: { model: ModelDetails }) {
   return (
     <div class="model-heading">
-      <h1 class="cut" title={model.name}>
-        {model.name}
-      </h1>
+      <Crumbs>{model.name}</Crumbs>
       <span class="id" title={model.id}>
         <span class="cut">{model.id}</span>
         <Copy value={model.id} label={text.values.copyId} />

@@ -146,20 +146,37 @@ interface RowProps {
   readonly onSelect: (id: string) => void;
 }
 
+function SelectCell(props: {
+  model: CatalogModel;
+  isSelected: boolean;
+  isDisabled: boolean;
+  onSelect: (id: string) => void;
+}) {
+  const { model, isSelected, isDisabled, onSelect } = props;
+  return (
+    <td class="col-select">
+      <input
+        type="checkbox"
+        aria-label={words.select(model.name)}
+        title={isDisabled ? words.selectedMost : undefined}
+        checked={isSelected}
+        disabled={isDisabled}
+        onChange={() => onSelect(model.id)}
+      />
+    </td>
+  );
+}
+
 function ModelRow({ model, index, isSelected, isFull, onSelect }: RowProps) {
   const { id, name, pricing, is_free } = model;
   return (
     <tr aria-rowindex={index} aria-selected={isSelected}>
-      <td class="col-select">
-        <input
-          type="checkbox"
-          aria-label={words.select(name)}
-          title={isFull && !isSelected ? words.selectedMost : undefined}
-          checked={isSelected}
-          disabled={isFull && !isSelected}
-          onChange={() => onSelect(id)}
-        />
-      </td>
+      <SelectCell
+        model={model}
+        isSelected={isSelected}
+        isDisabled={isFull && !isSelected}
+        onSelect={onSelect}
+      />
       <td class="col-name" title={`${name}\n${id}`}>
         <a href={modelPath(id)}>{name}</a> <span class="faint mono">{id}</span>
       </td>
