@@ -1,4 +1,5 @@
 import { creditsText } from "./credits.ts";
+import { healthText } from "./health.ts";
 import { models } from "./models.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
@@ -297,6 +298,7 @@ export const text = {
   credits: creditsText,
   people: peopleText,
   providerKeys: providerKeysText,
+  health: healthText,
   welcome: {
     title: "Welcome",
     intro: "Four steps from a new gateway to its first answer. Each is ticked when it is done.",

@@ -1,0 +1,38 @@
+import { useState } from "preact/hooks";
+import { type ApiError, call } from "../../api/client.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { FormError } from "../../parts/form-error.tsx";
+import { formatCount } from "../../parts/format.ts";
+import { toApiError } from "../../state/load.ts";
+import { healthText } from "../../text/health.ts";
+import type { ProviderHealth } from "./health-rows.ts";
+
+/** Makes the gateway forget the health of a provider, after a question. */
+export function ClearHealth(props: { row: ProviderHealth; onClose: () => void; onCleared: () => void }) {
+  const { provider, name, warm } = props.row;
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const clear = () => {
+    setBusy(true);
+    call("POST /api/admin/health/{provider}/clear", { params: { provider } }).then(
+      props.onCleared,
+      (failure: unknown) => {
+        setError(toApiError(failure));
+        setBusy(false);
+      },
+    );
+  };
+  return (
+    <Confirm
+      title={healthText.clearTitle(name)}
+      action={healthText.clear}
+      isBusy={isBusy}
+      onConfirm={clear}
+      onClose={props.onClose}
+    >
+      <FormError error={error} />
+      <p>{healthText.clearAbout(name)}</p>
+      {warm === 0 ? null : <p>{healthText.clearWarm(formatCount(warm))}</p>}
+    </Confirm>
+  );
+}

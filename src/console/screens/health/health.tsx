@@ -1,0 +1,130 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import { Check } from "../../parts/field.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { Id } from "../../parts/values.tsx";
+import { toApiError, useLoad } from "../../state/load.ts";
+import { query, setQuery } from "../../state/location.ts";
+import { useRefresh } from "../../state/refresh.ts";
+import { healthText } from "../../text/health.ts";
+import { ClearHealth } from "./clear-health.tsx";
+import { countStates, isUsed, listProviders, type ProviderHealth } from "./health-rows.ts";
+import { ProviderTable } from "./provider-table.tsx";
+import { StateBadge } from "./state-badge.tsx";
+import type { Trial } from "./trial.tsx";
+
+/** How often the list is loaded again while it is visible. Milliseconds. */
+const REFRESH_MS = 4_000;
+
+/** The recent health of all providers, with a test of each. */
+export default function Health() {
+  const loaded = useLoad("health", (signal) => call("GET /api/admin/health", { signal }));
+  useRefresh(loaded, REFRESH_MS);
+  const [trials, setTrials] = useState<Readonly<Record<string, Trial>>>({});
+  const [clearing, setClearing] = useState<ProviderHealth | null>(null);
+  const { data, error, reload } = loaded;
+  const test = (row: ProviderHealth) => {
+    const { provider } = row;
+    const set = (trial: Trial) => setTrials((before) => ({ ...before, [provider]: trial }));
+    set({ kind: "running" });
+    setQuery({ provider });
+    call("POST /api/admin/health/{provider}/test", { params: { provider } }).then(
+      ({ data }) => {
+        set({ kind: "done", result: data });
+        reload();
+      },
+      (failure: unknown) => set({ kind: "error", error: toApiError(failure) }),
+    );
+  };
+  return (
+    <Page title={healthText.title} actions={data === null ? null : <Controls rows={data.data} />}>
+      <div class="stack">
+        {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
+        {data === null ? (
+          error === null ? (
+            <Skeleton lines={8} />
+          ) : null
+        ) : (
+          <Providers
+            rows={data.data}
+            gateway={data.gateway_id}
+            trials={trials}
+            onTest={test}
+            onClear={setClearing}
+          />
+        )}
+      </div>
+      {clearing === null ? null : (
+        <ClearHealth
+          row={clearing}
+          onClose={() => setClearing(null)}
+          onCleared={() => {
+            setClearing(null);
+            showToast(healthText.cleared(clearing.name));
+            reload();
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Controls({ rows }: { rows: readonly ProviderHealth[] }) {
+  const unused = rows.filter((row) => !isUsed(row)).length;
+  return unused === 0 ? null : (
+    <Check
+      label={healthText.showAll(unused)}
+      isChecked={query.value["all"] === "1"}
+      onChange={(isChecked) => setQuery({ all: isChecked ? "1" : null })}
+    />
+  );
+}
+
+function Providers(props: {
+  rows: readonly ProviderHealth[];
+  gateway: string;
+  trials: Readonly<Record<string, Trial>>;
+  onTest: (row: ProviderHealth) => void;
+  onClear: (row: ProviderHealth) => void;
+}) {
+  const open = query.value["provider"] ?? null;
+  const isAll = query.value["all"] === "1";
+  const shown = listProviders(props.rows, isAll || props.rows.some((row) => isHidden(row, open)));
+  if (shown.length === 0)
+    return (
+      <Empty title={healthText.noneConfigured}>
+        <p>{healthText.noneConfiguredAbout}</p>
+      </Empty>
+    );
+  return (
+    <>
+      <div class="row wrap">
+        {countStates(shown).map(({ state, count }) => (
+          <StateBadge key={state} state={state} count={count} />
+        ))}
+        <span class="grow" />
+        <span class="quiet" title={healthText.about}>
+          {healthText.gateway}
+        </span>
+        <Id id={props.gateway} />
+      </div>
+      <section class="card">
+        <ProviderTable
+          rows={shown}
+          open={open}
+          trials={props.trials}
+          onToggle={(provider) => setQuery({ provider: provider === open ? null : provider })}
+          onTest={props.onTest}
+          onClear={props.onClear}
+        />
+      </section>
+    </>
+  );
+}
+
+/** Whether the address names a provider that the list leaves out. */
+function isHidden(row: ProviderHealth, open: string | null): boolean {
+  return row.provider === open && !isUsed(row);
+}

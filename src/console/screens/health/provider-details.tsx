@@ -1,0 +1,194 @@
+import type { ComponentChildren } from "preact";
+import { formatCount, formatDuration, formatShare } from "../../parts/format.ts";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Time } from "../../parts/values.tsx";
+import { healthText } from "../../text/health.ts";
+import type { ProviderHealth } from "./health-rows.ts";
+import { CircuitText, StateBadge } from "./state-badge.tsx";
+import { type Trial, TrialLine } from "./trial.tsx";
+
+type Key = ProviderHealth["keys"][number];
+type Endpoint = ProviderHealth["endpoints"][number];
+type Failure = ProviderHealth["last_failures"][number];
+
+const { keyColumns, endpointColumns, failureColumns } = healthText;
+
+/** The keys of a provider, its models, and its last failures, each with a link to its request. */
+export function ProviderDetails({ row, trial }: { row: ProviderHealth; trial: Trial | null }) {
+  const { provider, name, keys, endpoints, last_failures } = row;
+  return (
+    <div class="stack unfolded-body">
+      {trial === null ? null : <TrialLine name={name} trial={trial} />}
+      {keys.length === 0 ? null : (
+        <Part title={healthText.keys}>
+          <SortTable label={healthText.keys} columns={KEYS} rows={keys} keyOf={({ id }) => id} />
+        </Part>
+      )}
+      <Part title={healthText.endpoints}>
+        {endpoints.length === 0 ? (
+          <p class="quiet">{healthText.noEndpoints}</p>
+        ) : (
+          <SortTable
+            label={healthText.endpoints}
+            columns={ENDPOINTS}
+            rows={endpoints}
+            keyOf={({ model }) => model}
+          />
+        )}
+      </Part>
+      <Part
+        title={healthText.failures}
+        link={
+          <a href={`/console/requests?provider=${encodeURIComponent(provider)}&outcome=failed`}>
+            {healthText.allFailed}
+          </a>
+        }
+      >
+        {last_failures.length === 0 ? (
+          <p class="quiet">{healthText.noFailures}</p>
+        ) : (
+          <SortTable
+            label={healthText.failures}
+            columns={FAILURES}
+            rows={last_failures}
+            keyOf={({ at, generation_id, message }) => `${at} ${generation_id} ${message}`}
+          />
+        )}
+      </Part>
+    </div>
+  );
+}
+
+function Part(props: { title: string; link?: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <section>
+      <div class="row unfolded-head">
+        <h2>{props.title}</h2>
+        <span class="grow" />
+        {props.link}
+      </div>
+      {props.children}
+    </section>
+  );
+}
+
+const KEYS: readonly Column<Key>[] = [
+  { id: "key", title: keyColumns.key, width: 160, cell: ({ id }) => <code>{id}</code> },
+  {
+    id: "state",
+    title: keyColumns.state,
+    width: 200,
+    cell: ({ state }) => <span class={state === "ok" ? "good" : "bad"}>{healthText.keyStates[state]}</span>,
+  },
+  {
+    id: "until",
+    title: keyColumns.until,
+    width: 120,
+    cell: ({ until }) => (until === null ? <span class="faint">–</span> : <Time at={until} />),
+  },
+  {
+    id: "models",
+    title: keyColumns.models,
+    cell: ({ models }) => {
+      const list = models.map(({ model, state }) => `${model} (${healthText.keyStates[state]})`).join(", ");
+      return list === "" ? <span class="faint">–</span> : <span title={list}>{list}</span>;
+    },
+  },
+];
+
+const ENDPOINTS: readonly Column<Endpoint>[] = [
+  {
+    id: "model",
+    title: endpointColumns.model,
+    cell: ({ model, upstream_model }) => (
+      <a href={`/console/models/${model}`} title={upstream_model ?? model}>
+        {model}
+      </a>
+    ),
+  },
+  {
+    id: "state",
+    title: endpointColumns.state,
+    width: 300,
+    cell: ({ state, overloaded_until }) => (
+      <>
+        <StateBadge state={state} />{" "}
+        {overloaded_until === null ? null : (
+          <span class="quiet">
+            {healthText.overloadedUntil} <Time at={overloaded_until} />
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    id: "requests",
+    title: endpointColumns.requests,
+    width: 90,
+    isNumber: true,
+    cell: ({ requests }) => formatCount(requests),
+  },
+  {
+    id: "uptime",
+    title: endpointColumns.uptime,
+    width: 100,
+    isNumber: true,
+    cell: ({ uptime }) =>
+      uptime === null ? "–" : <span class={uptime < 1 ? "bad" : undefined}>{formatShare(uptime)}</span>,
+  },
+  {
+    id: "latency",
+    title: endpointColumns.latency,
+    width: 100,
+    isNumber: true,
+    cell: ({ latency_ms }) => formatDuration(latency_ms?.p50 ?? null),
+  },
+  {
+    id: "speed",
+    title: endpointColumns.speed,
+    width: 90,
+    isNumber: true,
+    cell: ({ throughput }) => (throughput === null ? "–" : formatCount(Math.round(throughput.p50))),
+  },
+  {
+    id: "circuit",
+    title: endpointColumns.circuit,
+    width: 100,
+    cell: ({ circuit }) => <CircuitText circuit={circuit} />,
+  },
+];
+
+const FAILURES: readonly Column<Failure>[] = [
+  {
+    id: "at",
+    title: failureColumns.at,
+    width: 110,
+    cell: ({ at, generation_id }) => (
+      <a href={`/console/requests/${generation_id}`}>
+        <Time at={at} />
+      </a>
+    ),
+  },
+  {
+    id: "model",
+    title: failureColumns.model,
+    width: 220,
+    cell: ({ model, upstream_model, is_byok }) => (
+      <span title={upstream_model}>
+        {model}
+        {is_byok ? <span class="faint"> · {healthText.byok}</span> : null}
+      </span>
+    ),
+  },
+  {
+    id: "status",
+    title: failureColumns.status,
+    width: 190,
+    cell: ({ status, error_type }) => `${status ?? "–"} ${error_type}`,
+  },
+  {
+    id: "message",
+    title: failureColumns.message,
+    cell: ({ message }) => <span title={message}>{message}</span>,
+  },
+];

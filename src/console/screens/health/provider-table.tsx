@@ -1,0 +1,160 @@
+import { Fragment } from "preact";
+import { Button } from "../../parts/button.tsx";
+import { formatCount, formatDuration, formatShare } from "../../parts/format.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { Time } from "../../parts/values.tsx";
+import { healthText } from "../../text/health.ts";
+import { countUsable, errorShare, type ProviderHealth } from "./health-rows.ts";
+import { ProviderDetails } from "./provider-details.tsx";
+import { CircuitText, StateBadge } from "./state-badge.tsx";
+import type { Trial } from "./trial.tsx";
+
+const { columns, columnHints } = healthText;
+
+const TITLES = [
+  { title: columns.provider, width: 168 },
+  { title: columns.state, width: 104 },
+  { title: columns.requests, hint: columnHints.requests, width: 76, isNumber: true },
+  { title: columns.errors, hint: columnHints.errors, width: 70, isNumber: true },
+  { title: columns.latency, hint: columnHints.latency, width: 88, isNumber: true },
+  { title: columns.circuit, width: 84 },
+  { title: columns.keys, hint: columnHints.keys, width: 66, isNumber: true },
+  { title: columns.warm, hint: columnHints.warm, width: 66, isNumber: true },
+  { title: columns.failure },
+  { title: columns.actions, width: 112 },
+] as const;
+const LEAST_WIDTH = 980;
+
+interface TableProps {
+  readonly rows: readonly ProviderHealth[];
+  /** The slug of the provider that is unfolded; null for none. */
+  readonly open: string | null;
+  readonly trials: Readonly<Record<string, Trial>>;
+  onToggle(provider: string): void;
+  onTest(row: ProviderHealth): void;
+  onClear(row: ProviderHealth): void;
+}
+
+/** The providers, one a row. A row unfolds to keys, models and failures. */
+export function ProviderTable(props: TableProps) {
+  const { rows, open, trials } = props;
+  return (
+    <section class="table-box unfolds" tabIndex={0} aria-label={healthText.list}>
+      <table class="table" aria-label={healthText.list} style={{ minWidth: `${LEAST_WIDTH}px` }}>
+        <colgroup>
+          {TITLES.map((column) => (
+            <col key={column.title} style={"width" in column ? { width: `${column.width}px` } : {}} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr>
+            {TITLES.map((column) => (
+              <th
+                key={column.title}
+                scope="col"
+                class={"isNumber" in column ? "number" : undefined}
+                title={"hint" in column ? column.hint : undefined}
+              >
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Fragment key={row.provider}>
+              <Row {...props} row={row} isOpen={row.provider === open} />
+              {row.provider === open ? (
+                <tr class="unfolded">
+                  <td colSpan={TITLES.length}>
+                    <ProviderDetails row={row} trial={trials[row.provider] ?? null} />
+                  </td>
+                </tr>
+              ) : null}
+            </Fragment>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+type RowProps = TableProps & { readonly row: ProviderHealth; readonly isOpen: boolean };
+
+function Row({ row, isOpen, trials, onToggle, onTest, onClear }: RowProps) {
+  const { provider, name, state, requests, latency_ms, circuit, keys, warm } = row;
+  const share = errorShare(row);
+  const toggle = () => onToggle(provider);
+  return (
+    <tr class="clickable" onClick={(event) => isButton(event) || toggle()}>
+      <td>
+        <button
+          type="button"
+          class="fold"
+          aria-expanded={isOpen}
+          title={`${name} (${provider})`}
+          onClick={toggle}
+        >
+          <Icon name={isOpen ? "down" : "right"} size={12} />
+          <span class="cut">{name}</span>
+        </button>
+      </td>
+      <td>
+        <StateBadge state={state} />
+      </td>
+      <td class="number">{requests === 0 ? <None /> : formatCount(requests)}</td>
+      <td class="number">
+        {share === null ? <None /> : <span class={share > 0 ? "bad" : undefined}>{formatShare(share)}</span>}
+      </td>
+      <td class="number">{latency_ms === null ? <None /> : formatDuration(latency_ms.p50)}</td>
+      <td>
+        <CircuitText circuit={circuit} />
+      </td>
+      <td class="number">
+        {keys.length === 0 ? <None /> : healthText.usableKeys(countUsable(row), keys.length)}
+      </td>
+      <td class="number">{warm === 0 ? <None /> : formatCount(warm)}</td>
+      <td>
+        <LastFailure row={row} />
+      </td>
+      <td>
+        <div class="row row-actions">
+          <Button
+            kind="bare"
+            size="small"
+            label={healthText.testLabel(name)}
+            isDisabled={keys.length === 0}
+            isBusy={trials[provider]?.kind === "running"}
+            onClick={() => onTest(row)}
+          >
+            {healthText.test}
+          </Button>
+          <Button kind="bare" size="small" label={healthText.clearLabel(name)} onClick={() => onClear(row)}>
+            {healthText.clear}
+          </Button>
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+function isButton(event: MouseEvent): boolean {
+  return (event.target as Element).closest("a, button") !== null || Boolean(getSelection()?.toString());
+}
+
+function None() {
+  return <span class="faint">–</span>;
+}
+
+function LastFailure({ row: { last_failures } }: { row: ProviderHealth }) {
+  const [last] = last_failures;
+  if (last === undefined) return <None />;
+  return (
+    <>
+      <a class="quiet" href={`/console/requests/${last.generation_id}`}>
+        <Time at={last.at} />
+      </a>{" "}
+      <span title={last.message}>{last.message}</span>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { healthText } from "../../text/health.ts";
+import type { ProviderHealth, State } from "./health-rows.ts";
+
+const TONES: Readonly<Record<State, Tone>> = {
+  ok: "good",
+  degraded: "warn",
+  down: "bad",
+  unknown: "plain",
+  no_key: "plain",
+};
+
+/** The state of a provider or of one of its models, optionally with how many are in it. */
+export function StateBadge({ state, count }: { state: State; count?: number }) {
+  return (
+    <Badge tone={TONES[state]}>
+      {count === undefined ? "" : `${count} `}
+      {healthText.states[state]}
+    </Badge>
+  );
+}
+
+/** The state of a circuit: quiet while it is closed. */
+export function CircuitText({ circuit }: { circuit: ProviderHealth["circuit"] }) {
+  const tone = circuit === "open" ? "bad" : circuit === "half_open" ? "warn" : "faint";
+  return <span class={tone}>{healthText.circuits[circuit]}</span>;
+}

@@ -1,0 +1,39 @@
+import type { ApiError } from "../../api/client.ts";
+import type { Operations } from "../../api/schema.ts";
+import { formatDuration } from "../../parts/format.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { ErrorBox } from "../../parts/states.tsx";
+import { healthText } from "../../text/health.ts";
+
+type TrialResult = Operations["POST /api/admin/health/{provider}/test"]["response"]["data"];
+
+/** A test of a provider: under way, done, or rejected by the gateway. */
+export type Trial =
+  | { readonly kind: "running" }
+  | { readonly kind: "done"; readonly result: TrialResult }
+  | { readonly kind: "error"; readonly error: ApiError };
+
+/** The result of a test in words. */
+export function TrialLine({ name, trial }: { name: string; trial: Trial }) {
+  if (trial.kind === "error") return <ErrorBox error={trial.error} />;
+  if (trial.kind === "running")
+    return (
+      <p class="check-line quiet" role="status">
+        {healthText.testing(name)}
+      </p>
+    );
+  const { status, message, model, latency_ms, upstream_status, upstream_message } = trial.result;
+  const isGood = status === "ok";
+  const said = healthText.testOk(model ?? name, formatDuration(latency_ms));
+  return (
+    <div class={isGood ? "check-line good" : "check-line bad"} role="status">
+      <Icon name={isGood ? "check" : "alert"} />
+      <span class="breaks">
+        {isGood ? said : message}
+        {isGood || upstream_message === null
+          ? null
+          : ` ${healthText.upstreamSaid(String(upstream_status ?? "–"), upstream_message)}`}
+      </span>
+    </div>
+  );
+}
