@@ -179,10 +179,13 @@ const oidc = z
       .url({ protocol: /^https?$/ })
       .refine(isSafeIssuer, "must be an https address, or http on this machine")
       .describe("Issuer: the address under which the provider publishes .well-known/openid-configuration."),
-    client_id: z.string().min(1),
+    client_id: z.string().min(1).describe("Id of the client that is registered at the provider."),
     client_secret: z.string().min(1).describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
     name: z.string().min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
-    scopes: z.array(z.string().min(1)).default(["openid", "profile", "email"]),
+    scopes: z
+      .array(z.string().min(1))
+      .default(["openid", "profile", "email"])
+      .describe("Scopes that are asked for. Some providers send groups only for a scope of their own."),
     rules: z
       .array(oidcRule)
       .max(1_000)

@@ -1,17 +1,19 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Stores } from "../app/stores.ts";
 import { formatDollars } from "../base/money.ts";
 import { formatDay } from "../base/time.ts";
 import { findUsageNames, presentUsageLine, printUsageCsv } from "../core/usage/present-usage.ts";
-import { readDays, readGroups, requireLines, USAGE_GROUPS } from "../core/usage/report.ts";
+import { readDays, readGroups, requireLines, USAGE_GROUPS, type UsageQuery } from "../core/usage/report.ts";
 import { formatTable } from "./format-table.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
+type Groups = Pick<UsageQuery, "groupBy" | "thenBy">;
+
 interface UsageOptions extends JsonOption {
   readonly from?: string;
   readonly to?: string;
-  readonly by: string;
+  readonly by: Groups;
   readonly account?: string;
   readonly key?: string;
   readonly user?: string;
@@ -27,7 +29,11 @@ export function addUsageCommand(program: Command): void {
     .description("Report usage and cost")
     .option("--from <day>", "First day (UTC), such as 2027-01-31 (default: the last 30 days)")
     .option("--to <day>", "Last day (UTC) (default: today)")
-    .option("--by <groups>", `Group rows by ${USAGE_GROUPS.join(", ")}, or by two of them: day,model`, "day")
+    .addOption(
+      new Option("--by <groups>", `Group rows by ${USAGE_GROUPS.join(", ")}, or by two of them: day,model`)
+        .argParser(parseGroups)
+        .default({ groupBy: "day", thenBy: null } satisfies Groups, "day"),
+    )
     .option("--account <id>", "Only usage of this account")
     .option("--key <id>", "Only usage of this API key")
     .option("--user <id>", "Only usage of this user's keys")
@@ -42,10 +48,18 @@ export function addUsageCommand(program: Command): void {
   addJsonOption(command).action((options: UsageOptions) => withStores((stores) => report(stores, options)));
 }
 
+function parseGroups(text: string): Groups {
+  try {
+    return readGroups(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message.replace("group_by", "It"));
+  }
+}
+
 async function report(stores: Stores, options: UsageOptions): Promise<string> {
   const { csv, json } = options;
   const days = readDays(options, stores.clock.now());
-  const groups = readGroups(options.by);
+  const groups = options.by;
   const sums = await stores.usage.sumUsage({ ...groups, ...days, ...scopeOf(options) });
   requireLines(sums, groups);
   const dimensions = { ...groups, names: await findUsageNames(stores, groups, sums) };

@@ -140,6 +140,8 @@ export const SCREENS: readonly Screen[] = [
     icon: "plug",
     sees: managers,
     load: () => import("./provider-keys/provider-keys.tsx"),
+  },
+  {
     path: "/console/health",
     title: text.health.title,
     group: "operate",
