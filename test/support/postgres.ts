@@ -5,6 +5,7 @@ import { SQL, type Subprocess } from "bun";
 import { systemClock } from "../../src/base/clock.ts";
 import { migrateDatabase } from "../../src/storage/postgres/migrate.ts";
 import { findFreePort } from "./free-port.ts";
+import { killAll, resumeFamily, stopFamily } from "./process-family.ts";
 
 const HOW_TO_INSTALL = "PostgreSQL 15 or newer is not installed (Debian: apt-get install postgresql)";
 const DEBIAN = "/usr/lib/postgresql";
@@ -24,10 +25,12 @@ export interface TestPostgres {
   createDatabase(): Promise<string>;
   /** Creates a database with all tables of the gateway, as a copy of one that was migrated once, and returns its URL. */
   createMigratedDatabase(): Promise<string>;
-  /** Stops every process of the server until `resume`, as a machine that hangs. */
-  pause(): void;
+  /** The last time at which it rejected a connection while it started. Milliseconds since the epoch; 0: never. */
+  readonly lastRejectedAt: number;
+  /** Stops every process of the server until `resume`, as a machine that hangs. Resolves when none of them runs. */
+  pause(): Promise<void>;
   resume(): void;
-  /** Kills the server, as a machine that loses power. */
+  /** Kills the server, as a machine that loses power. Resolves when none of its processes is left. */
   kill(): Promise<void>;
   /** Starts the server again: on another port if one is given, with the same data, as after a failover. */
   start(port?: number): Promise<void>;
@@ -67,6 +70,7 @@ function findFolder(): string {
 }
 
 class Server implements TestPostgres {
+  lastRejectedAt = 0;
   private process: Subprocess | null = null;
   private databases = 0;
   private template: Promise<void> | null = null;
@@ -131,16 +135,17 @@ class Server implements TestPostgres {
     return this.createFrom(TEMPLATE);
   }
 
-  pause(): void {
-    this.signal("SIGSTOP");
+  async pause(): Promise<void> {
+    await stopFamily(this.pid);
   }
 
   resume(): void {
-    this.signal("SIGCONT");
+    resumeFamily(this.pid);
   }
 
   async kill(): Promise<void> {
-    this.signal("SIGKILL");
+    // A process that is left behind would go on with its transaction, on the files of the next server.
+    if (this.process !== null) await killAll(await stopFamily(this.pid));
     await this.process?.exited;
     this.process = null;
     rmSync(join(this.data, "postmaster.pid"), { force: true });
@@ -148,7 +153,7 @@ class Server implements TestPostgres {
 
   async remove(): Promise<void> {
     // Unlike a kill it removes the server's shared memory.
-    this.signal("SIGCONT");
+    if (this.process !== null) resumeFamily(this.pid);
     this.process?.kill("SIGQUIT");
     await this.process?.exited;
     this.process = null;
@@ -180,10 +185,12 @@ class Server implements TestPostgres {
   private async ready(): Promise<void> {
     const until = Date.now() + START_MS;
     for (;;) {
+      const askedAt = Date.now();
       try {
         await this.asAdmin((sql) => sql.unsafe("SELECT 1"));
         return;
       } catch (error) {
+        this.lastRejectedAt = askedAt;
         if (Date.now() > until)
           throw new Error(`PostgreSQL did not start: ${readLog(this.dir)}`, { cause: error });
         await Bun.sleep(POLL_MS);
@@ -197,19 +204,6 @@ class Server implements TestPostgres {
       await work(sql);
     } finally {
       await sql.close({ timeout: 0 });
-    }
-  }
-
-  /** Signals the server and its processes, of which each leads a group of its own. */
-  private signal(signal: NodeJS.Signals): void {
-    const leader = this.process?.pid;
-    if (leader === undefined) return;
-    for (const pid of [leader, ...listChildren(leader)]) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // It has ended in the meantime.
-      }
     }
   }
 }
@@ -243,11 +237,6 @@ export function asServerUser(command: readonly string[]): string[] {
 
 async function readId(flag: "-u" | "-g"): Promise<number> {
   return Number(await new Response(Bun.spawn(["id", flag, SERVER_USER]).stdout).text());
-}
-
-function listChildren(parent: number): number[] {
-  const path = `/proc/${parent}/task/${parent}/children`;
-  return existsSync(path) ? readFileSync(path, "utf8").trim().split(" ").filter(Boolean).map(Number) : [];
 }
 
 function readLog(dir: string): string {

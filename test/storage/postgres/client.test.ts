@@ -105,7 +105,7 @@ describe.skipIf(POSTGRES_BIN === null)("the PostgreSQL client", () => {
 
   test("a paused server lets calls fail at their deadline, and is used again once it goes on", async () => {
     await sql.run("SELECT 1");
-    server.pause();
+    await server.pause();
     try {
       for (let call = 0; call < 4; call++) {
         const answer = sql.run("SELECT 1").catch((error) => error);
