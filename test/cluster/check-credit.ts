@@ -7,7 +7,7 @@ import type { Done } from "./faults.ts";
 export interface Rejected {
   readonly answers: readonly Answer[];
   readonly faults: readonly Done[];
-  readonly books: Books;
+  readonly books: Pick<Books, "records">;
 }
 
 /**
@@ -15,13 +15,13 @@ export interface Rejected {
  * borrowed. Limits of the run are small multiples of a hold.
  */
 const MOST_LEFT = 0.5;
-/** An answer that was on its way when PostgreSQL ended. Milliseconds. */
+/** How long an answer of PostgreSQL may be on its way to a client after PostgreSQL is gone. Milliseconds. */
 const ON_ITS_WAY_MS = 100;
 
 /** Checks that 402 is sent only where credit is known to be used up. */
 export function checkCredit({ answers, faults, books }: Rejected): Check[] {
   const rejected = answers.filter(({ error }) => error?.type === "insufficient_credits");
-  const gone = faults.filter((fault) => fault.isDatabaseGone);
+  const gone = faults.flatMap(({ databaseGone }) => databaseGone ?? []);
   const byKey = Map.groupBy(books.records.values(), ({ keyId }) => keyId);
   const spentBefore = (keyId: string, time: number): number =>
     (byKey.get(keyId) ?? []).reduce(
@@ -40,10 +40,11 @@ export function checkCredit({ answers, faults, books }: Rejected): Check[] {
     ),
     check(
       "while PostgreSQL is gone no request is rejected for lack of credit",
-      answers,
-      ({ one, error, endedAt }) =>
-        error?.type === "insufficient_credits" &&
-        gone.some((fault) => fault.startedAt + ON_ITS_WAY_MS <= one.askedAt && endedAt <= fault.endedAt)
+      answers.filter(({ one, endedAt }) =>
+        gone.some(({ from, until }) => from + ON_ITS_WAY_MS <= one.askedAt && endedAt <= until),
+      ),
+      ({ one, error }) =>
+        error?.type === "insufficient_credits"
           ? `request ${one.serial} of ${one.payer.name}: ${error.message}`
           : null,
     ),

@@ -11,15 +11,21 @@ export type Harm =
   /** Rate limits are shared without Redis. */
   | "redis";
 
+/** When no gateway reached PostgreSQL. Milliseconds since the epoch. */
+export interface Gone {
+  readonly from: number;
+  readonly until: number;
+}
+
 /** A fault that was done, and when. Milliseconds since the epoch. */
 export interface Done {
   readonly name: string;
   readonly harms: readonly Harm[];
   readonly kills: number;
-  /** No gateway reaches PostgreSQL while it lasts. */
-  readonly isDatabaseGone: boolean;
   readonly startedAt: number;
   endedAt: number;
+  /** Null: PostgreSQL was not gone, or the fault has not ended. */
+  databaseGone: Gone | null;
 }
 
 /** A fault: does it and undoes it. */
@@ -28,7 +34,6 @@ export interface Fault {
   readonly harms: readonly Harm[];
   /** How many gateways it kills. */
   readonly kills: number;
-  readonly isDatabaseGone?: true;
   /** How often it is chosen, relative to the others. */
   readonly weight: number;
   run(context: FaultContext): Promise<void>;
@@ -39,6 +44,8 @@ export interface FaultContext {
   /** The gateway that it hits. */
   readonly member: Member;
   readonly chance: SeededRandom;
+  /** Takes when PostgreSQL was gone, if it was. */
+  readonly reportGone: (gone: Gone) => void;
 }
 
 /** The longest start of a gateway that is killed while it starts. Milliseconds. */
@@ -131,26 +138,30 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "kill PostgreSQL and start it again",
-    isDatabaseGone: true,
     harms: ["store"],
     kills: 0,
     weight: 3,
-    async run({ cluster: { postgres }, chance }) {
+    async run({ cluster: { postgres }, chance, reportGone }) {
       await postgres.kill();
+      const from = Date.now();
       await Bun.sleep(between(chance, 50, 3_000));
+      const until = Date.now();
       await postgres.start();
+      reportGone({ from, until: Math.max(until, postgres.lastRejectedAt) });
     },
   },
   {
     name: "pause PostgreSQL",
-    isDatabaseGone: true,
     harms: ["store"],
     kills: 0,
     weight: 2,
-    async run({ cluster: { postgres }, chance }) {
-      postgres.pause();
+    async run({ cluster: { postgres }, chance, reportGone }) {
+      await postgres.pause();
+      const from = Date.now();
       await Bun.sleep(between(chance, 200, 5_000));
+      const until = Date.now();
       postgres.resume();
+      reportGone({ from, until });
     },
   },
   {
@@ -201,12 +212,22 @@ export function chooseFault(faults: readonly Fault[], chance: SeededRandom): Fau
 }
 
 /** Does a fault and returns what was done. */
-export async function runFault(fault: Fault, context: FaultContext, done: Done[]): Promise<void> {
-  const { name, harms, kills, isDatabaseGone = false } = fault;
+export async function runFault(
+  fault: Fault,
+  context: Omit<FaultContext, "reportGone">,
+  done: Done[],
+): Promise<void> {
+  const { name, harms, kills } = fault;
   const startedAt = Date.now();
-  const entry: Done = { name, harms, kills, isDatabaseGone, startedAt, endedAt: Number.POSITIVE_INFINITY };
+  const endedAt = Number.POSITIVE_INFINITY;
+  const entry: Done = { name, harms, kills, startedAt, endedAt, databaseGone: null };
   done.push(entry);
-  await fault.run(context);
+  await fault.run({
+    ...context,
+    reportGone(gone) {
+      entry.databaseGone = gone;
+    },
+  });
   entry.endedAt = Date.now();
 }
 
