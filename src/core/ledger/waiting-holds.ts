@@ -26,8 +26,8 @@ interface Waiting {
   readonly request: HoldRequest;
   readonly resolve: (taken: TakenHold) => void;
   readonly reject: (error: unknown) => void;
-  /** Ends the wait for a store that does not answer. */
-  readonly timer: Timer;
+  /** Ends the wait for a store that does not answer. Cancelled while the wait is for other gateways. */
+  timer: Timer;
   /** When the wait for other gateways ends; null before it begins. Milliseconds since the epoch. */
   until: number | null;
   /** It waits for other gateways until `resume`. */
@@ -67,7 +67,7 @@ export class WaitingHolds {
       request,
       resolve,
       reject,
-      timer: this.parts.clock.after(waitMs, () => this.giveUp(waiting, "it has not answered in time")),
+      timer: this.limitWait(() => waiting, waitMs),
       until: null,
       isParked: false,
       ticket: 0,
@@ -115,7 +115,11 @@ export class WaitingHolds {
 
   /** Lets the holds that waited for other gateways be part of the next order. */
   resume(): void {
-    for (const waiting of this.waiting) waiting.isParked = false;
+    for (const waiting of this.waiting) {
+      if (!waiting.isParked) continue;
+      waiting.isParked = false;
+      waiting.timer = this.limitWait(() => waiting, STORE_MS);
+    }
   }
 
   /** Ends the wait of all holds: takes those from the leases that are covered, and rejects the others with a `StoreError`. */
@@ -139,6 +143,10 @@ export class WaitingHolds {
     }
     this.finish(waiting);
     waiting.resolve({ refused: { kind: "refused", by, available: Math.max(0, available), required } });
+  }
+
+  private limitWait(waiting: () => Waiting, ms: number): Timer {
+    return this.parts.clock.after(ms, () => this.giveUp(waiting(), "it has not answered in time"));
   }
 
   private giveUp(waiting: Waiting, reason: unknown): void {
