@@ -26,7 +26,7 @@ export function makeNextVersion(): NextVersion {
   symlinkSync(join(ROOT, "node_modules"), join(dir, "node_modules"));
   const file = join(dir, "src/storage/postgres/migrations.ts");
   const text = readFileSync(file, "utf8");
-  const changed = text.replace(/\];\s*$/, `, ${JSON.stringify(NEXT_STEP)}];\n`);
+  const changed = text.replace(/,?\s*\];\s*$/, `, ${JSON.stringify(NEXT_STEP)}];\n`);
   if (changed === text) throw new Error(`${file} has no list of migrations at its end`);
   writeFileSync(file, changed);
   return {
