@@ -2,12 +2,9 @@ import type { Books } from "../books/books.ts";
 import { type Check, check } from "../books/check.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { type ClusterPayer, grant } from "./payers.ts";
+import { untilConfirmed } from "./until-confirmed.ts";
 
 const PAUSE_MS = 1_500;
-const RETRY_MS = 200;
-const CALL_MS = 5_000;
-/** Longer than any fault. */
-const CONFIRM_MS = 60_000;
 /** Tenths of a cent, which some requests cost. */
 const MOST = 2;
 
@@ -43,31 +40,11 @@ export class Grants {
     for (let number = 1; !this.isOver; number++) {
       const tenths = 1 + chance.below(MOST);
       const id = `grant_${number}`;
-      await this.confirm(id, tenths);
+      const dollars = `0.${String(tenths).padStart(3, "0")}`;
+      const { url, payer } = this;
+      await untilConfirmed(() => grant({ url, id, accountId: payer.accountId, dollars }));
       this.confirmed.push({ id, amount: tenths * 1_000_000 });
       await Bun.sleep(PAUSE_MS);
     }
   }
-
-  private async confirm(id: string, tenths: number): Promise<void> {
-    const { url, payer } = this;
-    const until = Date.now() + CONFIRM_MS;
-    for (;;) {
-      try {
-        const dollars = `0.${String(tenths).padStart(3, "0")}`;
-        const sent = grant({ url, id, accountId: payer.accountId, dollars });
-        await Promise.race([sent, rejectLate()]);
-        return;
-      } catch (error) {
-        if (Date.now() > until) throw error;
-        await Bun.sleep(RETRY_MS);
-      }
-    }
-  }
-}
-
-/** A gateway that is paused answers nothing. */
-async function rejectLate(): Promise<never> {
-  await Bun.sleep(CALL_MS);
-  throw new Error(`no answer within ${CALL_MS} ms`);
 }

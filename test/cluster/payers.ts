@@ -14,9 +14,14 @@ export interface ClusterPayer extends Payer {
 
 /** The payers of a run. */
 export interface ClusterPayers {
+  /** Those that clients send requests for. */
+  readonly current: readonly ClusterPayer[];
+  /** All that there were. */
   readonly all: readonly ClusterPayer[];
   /** The account with a small balance, which is topped up now and then. */
   readonly poor: ClusterPayer;
+  /** Replaces the payers with a spending limit by new ones, of which nothing is spent. Rejects if a gateway does not confirm it. */
+  renewLimited(): Promise<void>;
 }
 
 const AMPLE = "900";
@@ -40,66 +45,101 @@ interface Wanted {
 
 /** Creates accounts and keys with every kind of limit through the management API of the gateway at `url`. */
 export async function createPayers(url: string): Promise<ClusterPayers> {
-  const post = (path: string, body: unknown) => manage(url, "POST", path, body);
-  const user = async (name: string, dollars: string): Promise<string> => {
-    const { id } = (await post("/users", { name })).data as { id: string };
-    await grant({ url, id: `first_${name}`, accountId: id, dollars });
-    return id;
-  };
-  const organization = async (name: string, fields: object): Promise<string> => {
-    const { id } = (await post("/organizations", { name, ...fields })).data as { id: string };
-    await grant({ url, id: `first_${name}`, accountId: id, dollars: AMPLE });
-    return id;
-  };
-  const payer = async (name: string, wanted: Wanted): Promise<ClusterPayer> => {
-    const { account, key = {}, limit = null, requestsPerMinute = null, concurrent = null } = wanted;
-    const answer = await post("/keys", { name, account_id: account, ...key });
-    return {
-      name,
-      secret: answer["key"] as string,
-      keyId: (answer.data as { id: string }).id,
-      accountId: account,
-      limit: limit === null ? null : Math.round(limit * 1e9),
-      canRunOut: limit !== null || wanted.canRunOut === true,
-      requestsPerMinute,
-      concurrent,
-    };
-  };
-  const [ample, small] = [await user("ample", AMPLE), await user("small", SMALL)];
-  const daily = await organization("daily", { owner: ample });
-  const monthly = await organization("monthly", { monthly_limit: MONTHLY_LIMIT });
-  await manage(url, "PUT", `/organizations/${daily}/members/${ample}`, {
-    role: "owner",
-    daily_limit: MEMBER_LIMIT,
+  const ample = await createUser(url, "ample", AMPLE);
+  const small = await createUser(url, "small", SMALL);
+  const poor = await createPayer(url, "a prepaid user who runs out of credit", {
+    account: small,
+    canRunOut: true,
   });
-  const poor = await payer("a prepaid user who runs out of credit", { account: small, canRunOut: true });
-  const all = [
+  const current = [
     poor,
-    await payer("the operator", { account: "acct_default" }),
-    await payer("a prepaid user", { account: ample }),
-    await payer("a key with a spending limit", {
-      account: ample,
-      limit: KEY_LIMIT,
-      key: { spend_limit: KEY_LIMIT },
-    }),
-    await payer("a member with a daily limit", {
-      account: daily,
-      limit: MEMBER_LIMIT,
-      key: { user_id: ample },
-    }),
-    await payer("an organization with a monthly limit", { account: monthly, limit: MONTHLY_LIMIT }),
-    await payer("a key with a limit of requests", {
+    await createPayer(url, "the operator", { account: "acct_default" }),
+    await createPayer(url, "a prepaid user", { account: ample }),
+    ...(await createLimited(url, ample)),
+    await createPayer(url, "a key with a limit of requests", {
       account: ample,
       requestsPerMinute: REQUESTS_PER_MINUTE,
       key: { rate_limit: { requests_per_minute: REQUESTS_PER_MINUTE } },
     }),
-    await payer("a key with a limit of concurrent requests", {
+    await createPayer(url, "a key with a limit of concurrent requests", {
       account: ample,
       concurrent: CONCURRENT,
       key: { rate_limit: { concurrent: CONCURRENT } },
     }),
   ];
-  return { all, poor };
+  const all = [...current];
+  return {
+    current,
+    all,
+    poor,
+    async renewLimited() {
+      const limited = await createLimited(url, ample);
+      all.push(...limited);
+      const first = current.findIndex(({ limit }) => limit !== null);
+      current.splice(first, limited.length, ...limited);
+    },
+  };
+}
+
+/** Creates a payer with each kind of spending limit, next to each other. `ample` is a user. */
+async function createLimited(url: string, ample: string): Promise<ClusterPayer[]> {
+  const daily = await createOrganization(url, "daily", { owner: ample });
+  const monthly = await createOrganization(url, "monthly", { monthly_limit: MONTHLY_LIMIT });
+  await manage(url, "PUT", `/organizations/${daily}/members/${ample}`, {
+    role: "owner",
+    daily_limit: MEMBER_LIMIT,
+  });
+  return [
+    await createPayer(url, "a key with a spending limit", {
+      account: ample,
+      limit: KEY_LIMIT,
+      key: { spend_limit: KEY_LIMIT },
+    }),
+    await createPayer(url, "a member with a daily limit", {
+      account: daily,
+      limit: MEMBER_LIMIT,
+      key: { user_id: ample },
+    }),
+    await createPayer(url, "an organization with a monthly limit", {
+      account: monthly,
+      limit: MONTHLY_LIMIT,
+    }),
+  ];
+}
+
+async function createPayer(url: string, name: string, wanted: Wanted): Promise<ClusterPayer> {
+  const { account, key = {}, limit = null, requestsPerMinute = null, concurrent = null } = wanted;
+  const answer = await manage(url, "POST", "/keys", { name, account_id: account, ...key });
+  return {
+    name,
+    secret: answer["key"] as string,
+    keyId: (answer["data"] as { id: string }).id,
+    accountId: account,
+    limit: limit === null ? null : Math.round(limit * 1e9),
+    canRunOut: limit !== null || wanted.canRunOut === true,
+    requestsPerMinute,
+    concurrent,
+  };
+}
+
+/** Creates a user with credits. Returns its id. */
+async function createUser(url: string, name: string, dollars: string): Promise<string> {
+  return withCredits(url, await manage(url, "POST", "/users", { name }), dollars);
+}
+
+/** Creates an organization with ample credits. Returns its id. */
+async function createOrganization(url: string, name: string, fields: object): Promise<string> {
+  return withCredits(url, await manage(url, "POST", "/organizations", { name, ...fields }), AMPLE);
+}
+
+async function withCredits(
+  url: string,
+  answer: Readonly<Record<string, unknown>>,
+  dollars: string,
+): Promise<string> {
+  const { id } = answer["data"] as { id: string };
+  await grant({ url, id: `first_${id}`, accountId: id, dollars });
+  return id;
 }
 
 /** A grant, which may be sent again with the same id. */

@@ -25,6 +25,7 @@ import { Grants } from "./grants.ts";
 import { makeNextVersion } from "./next-version.ts";
 import { createPayers } from "./payers.ts";
 import { readBooks } from "./read-books.ts";
+import { Renewals } from "./renewals.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -46,15 +47,17 @@ const LIMIT_SLACK = 2;
 async function run(cluster: Cluster): Promise<Check[]> {
   const { members, vendor, url } = cluster;
   await Promise.all(members.map(({ node }) => node.start()));
-  const { all: payers, poor } = await createPayers(url);
-  const clients = startClients({ url, payers, count: CLIENTS, chance: createSeededRandom(seed) });
+  const payers = await createPayers(url);
+  const { all, current, poor } = payers;
+  const clients = startClients({ url, payers: current, count: CLIENTS, chance: createSeededRandom(seed) });
   const grants = new Grants(url, poor, createSeededRandom(seed + 1));
+  const renewals = new Renewals(payers);
   const lanes = new FaultLanes(cluster, seed + 2);
   await lanes.upgradeAll(nextVersion.command);
   const done = await lanes.run(kills);
   await lanes.calm();
-  await Promise.all([clients.stop(), grants.stop()]);
-  const rest = await checkRest(cluster, payers);
+  await Promise.all([clients.stop(), grants.stop(), renewals.stop()]);
+  const rest = await checkRest(cluster, all);
   const ends = (await Promise.all(members.map(({ node }) => node.stop()))).flat();
   const books = await readBooks(cluster.databaseUrl);
   const { asked, answers } = clients;
@@ -68,7 +71,7 @@ async function run(cluster: Cluster): Promise<Check[]> {
     ),
     ...checkContract({ answers, faults: lanes.faults, bill }),
     ...checkCredit({ answers, faults: lanes.faults, books }),
-    ...checkLimits({ asked, bill, payers, slack: LIMIT_SLACK }),
+    ...checkLimits({ asked, bill, payers: all, slack: LIMIT_SLACK }),
     rest,
     checkOnce(
       "a process ends only if it is told to, and then with 0",
@@ -81,7 +84,8 @@ async function run(cluster: Cluster): Promise<Check[]> {
     checkOnce("what is leased is the sum of the leases", books.wrongLeases),
     checkOnce("no record is in quarantine", books.quarantined),
     grants.check(books),
-    ...checkBooks({ asked, bill, payers, books }),
+    renewals.check(),
+    ...checkBooks({ asked, bill, payers: all, books }),
   ];
 }
 
