@@ -3,8 +3,10 @@ import {
   cachedShare,
   changeOf,
   sumLines,
+  trendsOf,
   type UsageLine,
   valuesByDay,
+  valuesByGroup,
 } from "../../src/console/screens/usage/usage-lines.ts";
 import {
   countDays,
@@ -40,6 +42,8 @@ describe("the address of the usage screen", () => {
       by: "model",
       metric: "cost",
       isCompared: true,
+      isSplit: false,
+      filters: {},
       account: null,
       order: "-cost",
     });
@@ -83,6 +87,13 @@ describe("the address of the usage screen", () => {
     });
     expect(requestsLink(view, null)).toBeNull();
   });
+
+  test("a filter of the screen also holds for the requests that a line leads to", () => {
+    const view = parseUsageView({ by: "provider", model: "openai/gpt-5", split: "yes" }, NOW);
+    expect(view).toMatchObject({ filters: { model: "openai/gpt-5" }, isSplit: true });
+    const link = new URL(requestsLink(view, "azure") ?? "", "http://localhost");
+    expect(Object.fromEntries(link.searchParams)).toMatchObject({ model: "openai/gpt-5", provider: "azure" });
+  });
 });
 
 describe("the numbers of the usage screen", () => {
@@ -101,6 +112,23 @@ describe("the numbers of the usage screen", () => {
     const days = ["2026-11-01", "2026-11-02"];
     expect(valuesByDay(lines, days, "cost")).toEqual([0, 4]);
     expect(valuesByDay(lines, days, "cached")).toEqual([null, 0.5]);
+  });
+
+  test("the largest five groups have a line of their own, and all others one together", () => {
+    const cells = Array.from({ length: 7 }, (_, i) =>
+      line({ day: "2026-11-01", model: `m${i}`, requests: i + 1, cost_nanodollars: 10 * (i + 1) }),
+    );
+    const groups = valuesByGroup(cells, ["2026-11-01", "2026-11-02"], { by: "model", metric: "cost" });
+    expect(groups.map(({ id, values }) => [id, values])).toEqual([
+      ["m6", [70, 0]],
+      ["m5", [60, 0]],
+      ["m4", [50, 0]],
+      ["m3", [40, 0]],
+      ["m2", [30, 0]],
+      [null, [30, 0]],
+    ]);
+    expect(groups.at(-1)?.isRest).toBe(true);
+    expect(trendsOf(cells, ["2026-11-01", "2026-11-02"], "model").get("m6")).toEqual([70, 0]);
   });
 
   test("a change is a share of what was before, and none if there was nothing", () => {

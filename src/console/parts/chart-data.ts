@@ -11,10 +11,16 @@ export interface ChartSeries {
 }
 
 /** The dash pattern of each style, so that lines differ without colour. Pixels; an empty pattern is a solid line. */
-export const DASHES: readonly (readonly number[])[] = [[4, 4], [], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], []];
-
-/** The number of styles with a colour of their own. */
-export const STYLES = DASHES.length - 1;
+export const DASHES: readonly (readonly number[])[] = [
+  [4, 4],
+  [],
+  [],
+  [8, 3],
+  [2, 3],
+  [10, 3, 2, 3],
+  [5, 5],
+  [14, 4],
+];
 
 /** Returns the largest value of all series; 0 without values. */
 export function findMaximum(series: readonly ChartSeries[]): number {

@@ -7,7 +7,7 @@ import { Segments } from "../../parts/segments.tsx";
 import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { countDays, type DayRange, MOST_DAYS, RANGE_NAMES, type UsageView } from "./usage-view.ts";
+import { countDays, type DayRange, FILTERS, MOST_DAYS, RANGE_NAMES, type UsageView } from "./usage-view.ts";
 
 /** The choice of the range, the account and the comparison. All of it is in the address. */
 export function UsageControls({ view }: { view: UsageView }) {
@@ -41,8 +41,34 @@ export function UsageControls({ view }: { view: UsageView }) {
         isChecked={view.isCompared}
         onChange={(isChecked) => setQuery({ compare: isChecked ? null : "no" })}
       />
+      <Filters view={view} />
       {isChoosing ? <OwnRange days={view.days} onClose={() => setChoosing(false)} /> : null}
     </div>
+  );
+}
+
+const FILTERED = ["model", "provider", "key", "user"] as const;
+
+/** The filters that are set; pressing one removes it. */
+function Filters({ view }: { view: UsageView }) {
+  return (
+    <>
+      {FILTERED.map((dimension) => {
+        const value = view.filters[FILTERS[dimension]];
+        const name = text.usage.dimensions[dimension];
+        if (value === undefined) return null;
+        return (
+          <Button
+            key={dimension}
+            icon="close"
+            label={text.usage.removeFilter(name)}
+            onClick={() => setQuery({ [FILTERS[dimension]]: null })}
+          >
+            {text.usage.filter(name, value)}
+          </Button>
+        );
+      })}
+    </>
   );
 }
 

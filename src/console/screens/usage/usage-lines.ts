@@ -11,9 +11,6 @@ export interface Spread {
 
 /** A line of a usage report. Names and percentiles are absent where the report has none. */
 export type UsageLine = Schemas["UsageLine"] & {
-  readonly key_name?: string | null;
-  readonly user_name?: string | null;
-  readonly account_name?: string | null;
   readonly latency_ms?: Spread | null;
   readonly duration_ms?: Spread | null;
 };
@@ -71,6 +68,59 @@ export function valuesByDay(
     if (line === undefined) return metric === "cached" ? null : 0;
     return metricOf(line, metric);
   });
+}
+
+/** The most groups that have a line of their own. */
+const MOST_GROUPS = 5;
+
+/** A group's values of a metric by day; without an id all other groups together. */
+export interface GroupValues {
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly isRest: boolean;
+  readonly values: readonly (number | null)[];
+}
+
+/** Returns the values by day of the largest groups, and of all others together. `cells` has a line for each day and group. */
+export function valuesByGroup(
+  cells: readonly UsageLine[],
+  days: readonly string[],
+  { by, metric }: { readonly by: Dimension; readonly metric: Metric },
+): readonly GroupValues[] {
+  const groups = [...Map.groupBy(cells, (line) => idOf(line, by))].map(([id, lines]) => ({ id, lines }));
+  const sizeOf = (lines: readonly UsageLine[]) =>
+    metricOf(sumLines(lines), metric === "cached" ? "tokens" : metric) ?? 0;
+  const sorted = groups.toSorted((a, b) => sizeOf(b.lines) - sizeOf(a.lines));
+  const shown = sorted.slice(0, MOST_GROUPS).map(({ id, lines }) => ({
+    id,
+    name: lines[0] === undefined ? null : nameOf(lines[0], by),
+    isRest: false,
+    values: valuesByDay(lines, days, metric),
+  }));
+  const rest = sorted.slice(MOST_GROUPS).flatMap(({ lines }) => lines);
+  if (rest.length === 0) return shown;
+  return [...shown, { id: null, name: null, isRest: true, values: valuesOfRest(rest, days, metric) }];
+}
+
+function valuesOfRest(
+  lines: readonly UsageLine[],
+  days: readonly string[],
+  metric: Metric,
+): readonly (number | null)[] {
+  const byDay = Map.groupBy(lines, ({ day }) => day);
+  return days.map((day) => metricOf(sumLines(byDay.get(day) ?? []), metric));
+}
+
+/** Returns the values by day of each group, by its id. */
+export function trendsOf(
+  cells: readonly UsageLine[],
+  days: readonly string[],
+  by: Dimension,
+): ReadonlyMap<string | null, readonly number[]> {
+  const groups = Map.groupBy(cells, (line) => idOf(line, by));
+  return new Map(
+    [...groups].map(([id, lines]) => [id, valuesByDay(lines, days, "cost").map((value) => value ?? 0)]),
+  );
 }
 
 /** Returns the change from `before` to `after` as a share of `before`; null if there was nothing before. */

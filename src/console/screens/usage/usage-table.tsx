@@ -1,17 +1,31 @@
+import { Button } from "../../parts/button.tsx";
 import { Count } from "../../parts/count.tsx";
 import { formatDuration, formatShare, shortenId } from "../../parts/format.ts";
 import { Segments } from "../../parts/segments.tsx";
-import { ShareBar } from "../../parts/share-bar.tsx";
+import { ShareBar, Sparkline } from "../../parts/share-bar.tsx";
 import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { cachedShare, idOf, nameOf, sumLines, type UsageLine, type UsageTotal } from "./usage-lines.ts";
-import { DIMENSIONS, requestsLink, type UsageView } from "./usage-view.ts";
+import {
+  cachedShare,
+  idOf,
+  nameOf,
+  sumLines,
+  trendsOf,
+  type UsageLine,
+  type UsageTotal,
+} from "./usage-lines.ts";
+import { DIMENSIONS, FILTERS, listDays, requestsLink, type UsageView } from "./usage-view.ts";
 
 /** The numbers of each model, provider, key, user or account. A line leads to its requests. */
-export function UsageTable({ view, lines }: { view: UsageView; lines: readonly UsageLine[] }) {
+export function UsageTable(props: {
+  view: UsageView;
+  lines: readonly UsageLine[];
+  cells: readonly UsageLine[] | null;
+}) {
+  const { view, lines, cells } = props;
   const { by, order } = view;
   const shown = DIMENSIONS.filter((name) => name !== "account" || isOperator.value);
   return (
@@ -28,7 +42,7 @@ export function UsageTable({ view, lines }: { view: UsageView; lines: readonly U
       </div>
       <SortTable
         label={text.usage.tableLabel(text.usage.dimensions[by])}
-        columns={listColumns(view, lines)}
+        columns={listColumns(view, lines, cells)}
         rows={lines}
         keyOf={(line) => idOf(line, by) ?? ""}
         order={order}
@@ -39,11 +53,16 @@ export function UsageTable({ view, lines }: { view: UsageView; lines: readonly U
   );
 }
 
-function listColumns(view: UsageView, lines: readonly UsageLine[]): readonly Column<UsageLine>[] {
+function listColumns(
+  view: UsageView,
+  lines: readonly UsageLine[],
+  cells: readonly UsageLine[] | null,
+): readonly Column<UsageLine>[] {
   const { columns } = text.usage;
   const total = sumLines(lines);
   return [
     nameColumn(view),
+    ...(cells === null ? [] : [trendColumn(view, cells)]),
     shareColumn(total),
     countColumn("requests", columns.requests, total.requests, ({ requests }) => requests),
     countColumn("errors", columns.errors, total.errors, ({ errors }) => errors),
@@ -71,19 +90,48 @@ function nameColumn(view: UsageView): Column<UsageLine> {
   return {
     id: "name",
     title: text.usage.dimensions[by],
-    width: 220,
     sortBy: labelOf,
     cell: (line) => {
       const label = labelOf(line);
-      const link = requestsLink(view, idOf(line, by));
-      if (label === null || link === null) return <span class="faint">{text.usage.none[by]}</span>;
+      const id = idOf(line, by);
+      const link = requestsLink(view, id);
+      if (label === null || link === null || id === null)
+        return <span class="faint">{text.usage.none[by]}</span>;
       return (
-        <a href={link} title={label === idOf(line, by) ? label : `${label} (${idOf(line, by)})`}>
-          {label}
-        </a>
+        <span class="row">
+          <a class="cut" href={link} title={label === id ? label : `${label} (${id})`}>
+            {label}
+          </a>
+          <OnlyThis by={by} id={id} />
+        </span>
       );
     },
   };
+}
+
+function trendColumn({ by, days }: UsageView, cells: readonly UsageLine[]): Column<UsageLine> {
+  const trends = trendsOf(cells, listDays(days), by);
+  return {
+    id: "trend",
+    title: text.usage.columns.trend,
+    width: 96,
+    cell: (line) => <Sparkline values={trends.get(idOf(line, by)) ?? []} />,
+  };
+}
+
+/** A button that restricts the screen to a group. Accounts are chosen above. */
+function OnlyThis({ by, id }: { by: UsageView["by"]; id: string }) {
+  return (
+    <span class="row-action">
+      <Button
+        size="small"
+        kind="bare"
+        icon="search"
+        label={text.usage.onlyThis}
+        onClick={() => setQuery(by === "account" ? { account: id } : { [FILTERS[by]]: id })}
+      />
+    </span>
+  );
 }
 
 function shareColumn(total: UsageTotal): Column<UsageLine> {
@@ -92,7 +140,7 @@ function shareColumn(total: UsageTotal): Column<UsageLine> {
   return {
     id: "share",
     title: text.usage.columns.share,
-    width: 120,
+    width: 104,
     cell: (line) => (
       <span class="share" title={formatShare(shareOf(line))}>
         <ShareBar share={shareOf(line)} />
@@ -109,7 +157,7 @@ function countColumn(id: string, title: string, total: number, sortBy: NumberOf)
     id,
     title,
     isNumber: true,
-    width: 88,
+    width: 76,
     sortBy,
     cell: (line) => <Count count={sortBy(line)} />,
     foot: <Count count={total} />,
@@ -118,7 +166,7 @@ function countColumn(id: string, title: string, total: number, sortBy: NumberOf)
 
 function moneyColumn(id: string, title: string, total: number, sortBy: NumberOf): Column<UsageLine> {
   const cell = (line: UsageLine) => <Money nanodollars={sortBy(line)} />;
-  return { id, title, isNumber: true, width: 88, sortBy, cell, foot: <Money nanodollars={total} /> };
+  return { id, title, isNumber: true, width: 92, sortBy, cell, foot: <Money nanodollars={total} /> };
 }
 
 function cachedColumn(total: UsageTotal): Column<UsageLine> {

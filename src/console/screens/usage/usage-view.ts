@@ -4,6 +4,16 @@
 export const DIMENSIONS = ["model", "provider", "key", "user", "account"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
+/** The filter of the API for each dimension. */
+export const FILTERS = {
+  model: "model",
+  provider: "provider",
+  key: "key_id",
+  user: "user_id",
+  account: "account_id",
+} as const;
+export type FilterName = (typeof FILTERS)[Dimension];
+
 /** What the chart draws. */
 export const METRICS = ["cost", "requests", "errors", "tokens", "cached"] as const;
 export type Metric = (typeof METRICS)[number];
@@ -26,6 +36,10 @@ export interface UsageView {
   readonly by: Dimension;
   readonly metric: Metric;
   readonly isCompared: boolean;
+  /** Whether the chart has a line for each of the largest groups, in place of one for all. */
+  readonly isSplit: boolean;
+  /** The filters by their names in the API. */
+  readonly filters: Readonly<Partial<Record<FilterName, string>>>;
   readonly account: string | null;
   readonly order: string;
 }
@@ -52,9 +66,16 @@ export function parseUsageView(query: Readonly<Record<string, string>>, now: num
     by: DIMENSIONS.find((name) => name === query["by"]) ?? "model",
     metric: METRICS.find((name) => name === query["metric"]) ?? "cost",
     isCompared: query["compare"] !== "no",
+    isSplit: query["split"] === "yes",
+    filters: parseFilters(query),
     account: query["account"] ?? null,
     order: query["sort"] ?? "-cost",
   };
+}
+
+function parseFilters(query: Readonly<Record<string, string>>): UsageView["filters"] {
+  const names = [FILTERS.model, FILTERS.provider, FILTERS.key, FILTERS.user];
+  return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
 }
 
 function parseOwnRange({ from = "", to = "" }: Readonly<Record<string, string>>): DayRange | null {
@@ -91,15 +112,6 @@ export function previousDays(range: DayRange): DayRange {
   return { from: toDate(first - countDays(range) * DAY_MS), to: toDate(first - DAY_MS) };
 }
 
-/** The filter of the requests list for each dimension. */
-const FILTERS = {
-  model: "model",
-  provider: "provider",
-  key: "key_id",
-  user: "user_id",
-  account: "account_id",
-} as const;
-
 /** Returns the address of the requests behind a line of the table; null for a line without an id, which no filter can name. */
 export function requestsLink(view: UsageView, id: string | null): string | null {
   if (id === null) return null;
@@ -108,6 +120,7 @@ export function requestsLink(view: UsageView, id: string | null): string | null 
     to: new Date(Date.parse(view.days.to) + DAY_MS).toISOString(),
   });
   if (view.account !== null) search.set("account_id", view.account);
+  for (const [name, value] of Object.entries(view.filters)) search.set(name, value);
   search.set(FILTERS[view.by], id);
   return `/console/requests?${search}`;
 }

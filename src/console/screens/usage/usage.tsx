@@ -1,4 +1,4 @@
-import { callPath, printQuery } from "../../api/client.ts";
+import { ApiError, callPath, printQuery } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -13,20 +13,22 @@ import type { UsageLine } from "./usage-lines.ts";
 import { sumLines } from "./usage-lines.ts";
 import { UsageTable } from "./usage-table.tsx";
 import { UsageTotals } from "./usage-totals.tsx";
-import { type DayRange, type Dimension, parseUsageView, previousDays, type UsageView } from "./usage-view.ts";
+import { type DayRange, parseUsageView, previousDays, type UsageView } from "./usage-view.ts";
 
 /** The reports of the screen. Those of the period before are null if it is not compared. */
 interface Reports {
   readonly days: readonly UsageLine[];
   readonly groups: readonly UsageLine[];
   readonly daysBefore: readonly UsageLine[] | null;
+  /** A line for each day and group; null if there are more than a report may have. */
+  readonly cells: readonly UsageLine[] | null;
 }
 
 /** Usage and cost over time and by a dimension. */
 export default function Usage() {
   const view = parseUsageView(query.value, now.peek());
-  const { days, by, account, isCompared } = view;
-  const key = JSON.stringify([days, by, account, isCompared]);
+  const { days, by, account, isCompared, filters } = view;
+  const key = JSON.stringify([days, by, account, isCompared, filters]);
   const { data, error, isLoading, reload } = useLoad(key, (signal) => loadReports(view, signal));
   return (
     <Page
@@ -63,7 +65,7 @@ export default function Usage() {
 }
 
 function Content({ view, reports, isStale }: { view: UsageView; reports: Reports; isStale: boolean }) {
-  const { days, groups, daysBefore } = reports;
+  const { days, groups, daysBefore, cells } = reports;
   const total = sumLines(days);
   return (
     <div class={isStale ? "stack stale" : "stack"} aria-busy={isStale}>
@@ -74,8 +76,8 @@ function Content({ view, reports, isStale }: { view: UsageView; reports: Reports
         </Empty>
       ) : (
         <>
-          <UsageChart view={view} days={days} daysBefore={daysBefore} />
-          <UsageTable view={view} lines={groups} />
+          <UsageChart view={view} days={days} daysBefore={daysBefore} cells={cells} />
+          <UsageTable view={view} lines={groups} cells={cells} />
         </>
       )}
     </div>
@@ -83,20 +85,27 @@ function Content({ view, reports, isStale }: { view: UsageView; reports: Reports
 }
 
 async function loadReports(view: UsageView, signal: AbortSignal): Promise<Reports> {
-  const load = async (range: DayRange, by: Dimension | "day") => {
+  const load = async (range: DayRange, by: string) => {
     const found = await callPath("GET /api/admin/usage", { query: usageQuery(view, range, by), signal });
     return (found as { readonly data: readonly UsageLine[] }).data;
   };
-  const [days, groups, daysBefore] = await Promise.all([
+  const [days, groups, daysBefore, cells] = await Promise.all([
     load(view.days, "day"),
     load(view.days, view.by),
     view.isCompared ? load(previousDays(view.days), "day") : null,
+    load(view.days, `day,${view.by}`).catch(ignoreTooMany),
   ]);
-  return { days, groups, daysBefore };
+  return { days, groups, daysBefore, cells };
 }
 
-function usageQuery({ account }: UsageView, range: DayRange, by: Dimension | "day") {
-  return { from: range.from, to: range.to, group_by: by, account_id: account };
+/** A report of too many lines is refused as a bad request. The screen then has no trends. */
+function ignoreTooMany(error: unknown): null {
+  if (error instanceof ApiError && error.status === 400) return null;
+  throw error;
+}
+
+function usageQuery({ account, filters }: UsageView, range: DayRange, by: string) {
+  return { from: range.from, to: range.to, group_by: by, account_id: account, ...filters };
 }
 
 function csvLink(view: UsageView): string {
