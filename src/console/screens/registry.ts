@@ -149,6 +149,22 @@ export const SCREENS: readonly Screen[] = [
     sees: operatorOnly,
     load: () => import("./health/health.tsx"),
   },
+  {
+    path: "/console/settings",
+    title: text.settings.title,
+    group: "operate",
+    icon: "gear",
+    sees: operatorOnly,
+    load: () => import("./settings/settings.tsx"),
+  },
+  {
+    path: "/console/audit",
+    title: text.audit.title,
+    group: "operate",
+    icon: "list",
+    sees: managers,
+    load: () => import("./audit/audit.tsx"),
+  },
 ];
 
 /** The screen that `/console` shows. */

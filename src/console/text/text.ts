@@ -1,9 +1,11 @@
+import { auditText } from "./audit.ts";
 import { creditsText } from "./credits.ts";
 import { healthText } from "./health.ts";
 import { models } from "./models.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
+import { settingsText } from "./settings.ts";
 import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. */
@@ -299,6 +301,8 @@ export const text = {
   people: peopleText,
   providerKeys: providerKeysText,
   health: healthText,
+  settings: settingsText,
+  audit: auditText,
   welcome: {
     title: "Welcome",
     intro: "Four steps from a new gateway to its first answer. Each is ticked when it is done.",

@@ -1,0 +1,80 @@
+import { call } from "../../api/client.ts";
+import type { Operations } from "../../api/schema.ts";
+import { formatCount } from "../../parts/format.ts";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Money } from "../../parts/values.tsx";
+import { useLoad } from "../../state/load.ts";
+import { useRefresh } from "../../state/refresh.ts";
+import { auditText } from "../../text/audit.ts";
+import { nameOf } from "./audit-table.tsx";
+
+type Hold = Operations["GET /api/admin/holds"]["response"]["data"][number];
+
+/** The most holds that are shown, the largest first, and how often they are loaded again. */
+const MOST = 100;
+const REFRESH_MS = 5_000;
+
+const { holdColumns: titles } = auditText;
+
+/** The requests that hold money now, of all accounts. */
+export function AllHolds() {
+  const loaded = useLoad("holds", async (signal) => {
+    const { data } = await call("GET /api/admin/holds", { signal });
+    return data.toSorted((a, b) => b.amount_nanodollars - a.amount_nanodollars);
+  });
+  useRefresh(loaded, REFRESH_MS);
+  const { data, error, reload } = loaded;
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{auditText.holds}</h2>
+        <span class="quiet">{auditText.holdsAbout}</span>
+      </div>
+      {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
+      {data === null ? (
+        <div class="card-body">{error === null ? <Skeleton lines={2} /> : null}</div>
+      ) : data.length === 0 ? (
+        <p class="card-body quiet">{auditText.noHolds}</p>
+      ) : (
+        <SortTable
+          label={auditText.holds}
+          columns={listColumns(data)}
+          rows={data.slice(0, MOST)}
+          keyOf={({ id }) => id}
+          footTitle={auditText.holdSum(formatCount(data.length))}
+        />
+      )}
+    </section>
+  );
+}
+
+function listColumns(all: readonly Hold[]): readonly Column<Hold>[] {
+  const sum = all.reduce((total, { amount_nanodollars }) => total + amount_nanodollars, 0);
+  return [
+    {
+      id: "request",
+      title: titles.request,
+      cell: ({ id }) =>
+        id.startsWith("gen_") ? <a href={`/console/requests/${id}`}>{id}</a> : <code>{id}</code>,
+    },
+    {
+      id: "account",
+      title: titles.account,
+      width: 240,
+      cell: ({ account_id }) => (
+        <a href={`/console/credits/${account_id}`} title={account_id}>
+          {nameOf(account_id)}
+        </a>
+      ),
+    },
+    {
+      id: "amount",
+      title: titles.amount,
+      isNumber: true,
+      width: 140,
+      cell: ({ amount_nanodollars }) => <Money nanodollars={amount_nanodollars} />,
+      foot: <Money nanodollars={sum} />,
+    },
+  ];
+}

@@ -1,0 +1,51 @@
+import { Dialog } from "../../parts/dialog.tsx";
+import { Code, Id, Time } from "../../parts/values.tsx";
+import { auditText } from "../../text/audit.ts";
+import type { AuditEntry } from "./audit-rows.ts";
+import { Resource, Who } from "./audit-table.tsx";
+
+const { facts } = auditText;
+
+/** All of an entry of the audit log. */
+export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+  const { place, at, key_id, user_id, action, account_id, target, request_id } = entry;
+  return (
+    <Dialog title={auditText.detailTitle(String(place))} isWide onClose={onClose}>
+      <dl class="facts">
+        <dt>{facts.at}</dt>
+        <dd>
+          <Time at={at} /> <span class="faint">{at}</span>
+        </dd>
+        <dt>{facts.user}</dt>
+        <dd>
+          <Who entry={entry} /> {user_id === null ? null : <Id id={user_id} />}
+        </dd>
+        <dt>{facts.key}</dt>
+        <dd>{key_id === null ? "–" : <Id id={key_id} />}</dd>
+        <dt>{facts.action}</dt>
+        <dd>
+          <code>{action}</code>
+        </dd>
+        <dt>{facts.target}</dt>
+        <dd>
+          <Resource id={target} none="–" />
+        </dd>
+        <dt>{facts.account}</dt>
+        <dd>
+          <Resource id={account_id} none={auditText.whole} />
+        </dd>
+        <dt>{facts.request}</dt>
+        <dd>{request_id === null ? "–" : <Id id={request_id} />}</dd>
+        <dt>{facts.hash}</dt>
+        <dd>
+          <code>{entry.hash}</code>
+        </dd>
+        <dt>{facts.previous}</dt>
+        <dd>
+          <code>{entry.previous_hash}</code>
+        </dd>
+      </dl>
+      <Code value={JSON.stringify(entry.changes, null, 2)} label={auditText.changes} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,120 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { Time } from "../../parts/values.tsx";
+import { toApiError } from "../../state/load.ts";
+import { settingsText } from "../../text/settings.ts";
+import { printJumps } from "./setting-rows.ts";
+
+type Change = Schemas["CatalogChange"];
+type Verdict = "approve" | "reject";
+
+const OPERATIONS = {
+  approve: "POST /api/admin/catalog/changes/{id}/approve",
+  reject: "POST /api/admin/catalog/changes/{id}/reject",
+} as const;
+
+/** The price changes that wait, each with its decision, and a decision for all. */
+export function CatalogChanges({
+  changes,
+  onDecided,
+}: {
+  changes: readonly Change[];
+  onDecided: () => void;
+}) {
+  const [asking, setAsking] = useState<Verdict | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const decide = (id: string, verdict: Verdict) => {
+    setBusy(true);
+    call(OPERATIONS[verdict], { params: { id } })
+      .then(
+        ({ data }) => showToast(settingsText.decided[verdict](data.length)),
+        (failure: unknown) => showToast(toApiError(failure).message, { isError: true }),
+      )
+      .finally(() => {
+        setBusy(false);
+        setAsking(null);
+        onDecided();
+      });
+  };
+  if (changes.length === 0) return <p class="card-foot quiet">{settingsText.noChanges}</p>;
+  return (
+    <>
+      <div class="card-head card-part">
+        <h3>{settingsText.changes}</h3>
+        <span class="grow" />
+        <Button size="small" onClick={() => setAsking("approve")}>
+          {settingsText.approveAll}
+        </Button>
+        <Button size="small" onClick={() => setAsking("reject")}>
+          {settingsText.rejectAll}
+        </Button>
+      </div>
+      <SortTable
+        label={settingsText.changes}
+        columns={changeColumns(isBusy, decide)}
+        rows={changes}
+        keyOf={({ id }) => id}
+      />
+      {asking === null ? null : (
+        <Confirm
+          title={settingsText.askAll[asking]}
+          action={asking === "approve" ? settingsText.approveAll : settingsText.rejectAll}
+          isBusy={isBusy}
+          onConfirm={() => decide("all", asking)}
+          onClose={() => setAsking(null)}
+        >
+          <p>{settingsText.askAllAbout[asking](changes.length)}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function changeColumns(
+  isBusy: boolean,
+  decide: (id: string, verdict: Verdict) => void,
+): readonly Column<Change>[] {
+  const { changeColumns: titles } = settingsText;
+  return [
+    {
+      id: "model",
+      title: titles.model,
+      width: 240,
+      cell: ({ model, model_name }) => (
+        <a href={`/console/models/${model}`} title={`${model} (${model_name})`}>
+          {model}
+        </a>
+      ),
+    },
+    { id: "provider", title: titles.provider, width: 130, cell: ({ provider }) => provider },
+    {
+      id: "change",
+      title: titles.change,
+      cell: ({ jumps }) => {
+        const list = printJumps(jumps, settingsText.unknownPrice).join("; ");
+        return <span title={list}>{list}</span>;
+      },
+    },
+    { id: "seen", title: titles.seen, width: 100, cell: ({ seen_at }) => <Time at={seen_at} /> },
+    {
+      id: "decide",
+      title: "",
+      width: 160,
+      cell: ({ id }) => (
+        <div class="row actions">
+          <Button kind="bare" size="small" isDisabled={isBusy} onClick={() => decide(id, "approve")}>
+            {settingsText.approve}
+          </Button>
+          <Button kind="bare" size="small" isDisabled={isBusy} onClick={() => decide(id, "reject")}>
+            {settingsText.reject}
+          </Button>
+        </div>
+      ),
+    },
+  ];
+}

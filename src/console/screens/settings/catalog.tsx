@@ -1,0 +1,86 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Button } from "../../parts/button.tsx";
+import { formatCount } from "../../parts/format.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { Figure } from "../../parts/section.tsx";
+import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { Time } from "../../parts/values.tsx";
+import { toApiError, useLoad } from "../../state/load.ts";
+import { settingsText } from "../../text/settings.ts";
+import { CatalogChanges } from "./catalog-changes.tsx";
+
+/** The state of the catalog, a refresh, and the price changes to approve. */
+export function Catalog() {
+  const { data, error, reload } = useLoad("catalog", async (signal) => {
+    const [status, changes] = await Promise.all([
+      call("GET /api/admin/catalog", { signal }),
+      call("GET /api/admin/catalog/changes", { signal }),
+    ]);
+    return { status: status.data, changes: changes.data };
+  });
+  const [isBusy, setBusy] = useState(false);
+  const refresh = () => {
+    setBusy(true);
+    call("POST /api/admin/catalog/refresh", { body: {} })
+      .then(
+        ({ data: { changed, added } }) => {
+          showToast(settingsText.refreshed(formatCount(changed), formatCount(added)));
+        },
+        (failure: unknown) => showToast(toApiError(failure).message, { isError: true }),
+      )
+      .finally(() => {
+        setBusy(false);
+        reload();
+      });
+  };
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{settingsText.catalog}</h2>
+        <span class="grow" />
+        <Button icon="refresh" isBusy={isBusy} onClick={refresh}>
+          {settingsText.refresh}
+        </Button>
+      </div>
+      {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
+      <div class="card-body stack">
+        {data !== null ? <Status status={data.status} /> : error === null ? <Skeleton lines={3} /> : null}
+      </div>
+      {data === null ? null : <CatalogChanges changes={data.changes} onDecided={reload} />}
+    </section>
+  );
+}
+
+function Status({ status }: { status: Schemas["CatalogStatus"] }) {
+  const { figures } = settingsText;
+  const { source, problem, refreshed_at, missing } = status;
+  return (
+    <>
+      <dl class="figures">
+        <Figure name={figures.models}>{formatCount(status.models)}</Figure>
+        <Figure name={figures.refreshed}>
+          {refreshed_at === null ? settingsText.never : <Time at={refreshed_at} />}
+        </Figure>
+        <Figure name={figures.waiting}>{formatCount(status.waiting)}</Figure>
+        <Figure name={figures.missing}>
+          <span title={missing.map(({ model }) => model).join(", ")}>{formatCount(missing.length)}</span>
+        </Figure>
+      </dl>
+      {problem === null ? null : (
+        <div class="check-line bad" role="status">
+          <Icon name="alert" />
+          <span class="breaks">
+            {settingsText.problem} {problem}
+          </span>
+        </div>
+      )}
+      <p class="quiet breaks">
+        {settingsText.source}: {source} · {settingsText.every(status.refresh_hours)} ·{" "}
+        {settingsText.factor(status.price_factor)}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Id, Money, Time } from "../../parts/values.tsx";
+import { useLoad } from "../../state/load.ts";
+import { settingsText } from "../../text/settings.ts";
+
+const { gatewayColumns: titles } = settingsText;
+
+/** The gateways that share the database. */
+export function Gateways() {
+  const { data, error, reload } = useLoad("gateways", async (signal) => {
+    return (await call("GET /api/admin/gateways", { signal })).data;
+  });
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{settingsText.gateways}</h2>
+      </div>
+      {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
+      {data === null ? (
+        <div class="card-body">{error === null ? <Skeleton lines={2} /> : null}</div>
+      ) : data.length === 0 ? (
+        <p class="card-body quiet">{settingsText.noGateways}</p>
+      ) : (
+        <SortTable label={settingsText.gateways} columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
+      )}
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<Schemas["Gateway"]>[] = [
+  { id: "id", title: titles.id, width: 200, cell: ({ id }) => <Id id={id} /> },
+  {
+    id: "state",
+    title: titles.state,
+    width: 90,
+    cell: ({ state }) => (
+      <Badge tone={state === "live" ? "good" : "bad"}>{settingsText.gatewayStates[state]}</Badge>
+    ),
+  },
+  {
+    id: "host",
+    title: titles.host,
+    cell: ({ host, data_dir }) => <span title={`${host} ${data_dir}`}>{host}</span>,
+  },
+  { id: "version", title: titles.version, width: 90, cell: ({ version }) => version },
+  {
+    id: "leased",
+    title: titles.leased,
+    isNumber: true,
+    width: 120,
+    cell: ({ leased }) => <Money nanodollars={leased * 1e9} />,
+  },
+  { id: "started", title: titles.started, width: 110, cell: ({ started_at }) => <Time at={started_at} /> },
+  { id: "seen", title: titles.seen, width: 110, cell: ({ seen_at }) => <Time at={seen_at} /> },
+];

@@ -1,0 +1,145 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { Schemas } from "../../api/schema.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Skeleton } from "../../parts/states.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { Time } from "../../parts/values.tsx";
+import { toApiError } from "../../state/load.ts";
+import { usePages } from "../../state/pages.ts";
+import { session, signOut } from "../../state/session.ts";
+import { settingsText } from "../../text/settings.ts";
+import { text } from "../../text/text.ts";
+
+type ConsoleSession = Schemas["ConsoleSession"];
+
+const ROWS = 50;
+
+/** The browsers that are signed in, each with a button that ends its session. */
+export function Sessions() {
+  const pages = usePages<ConsoleSession>("sessions", (after, signal) =>
+    call("GET /api/admin/sessions", { query: { limit: ROWS, after }, signal }),
+  );
+  const [ending, setEnding] = useState<ConsoleSession | null>(null);
+  const { rows, error } = pages;
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{settingsText.sessions}</h2>
+      </div>
+      {rows === null ? (
+        <div class="card-body">{error === null ? <Skeleton lines={3} /> : null}</div>
+      ) : rows.length === 0 ? (
+        <p class="card-body quiet">{settingsText.noSessions}</p>
+      ) : (
+        <SortTable
+          label={settingsText.sessions}
+          columns={listColumns(setEnding)}
+          rows={rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      <LoadMore pages={pages} />
+      {ending === null ? null : (
+        <EndSession
+          ended={ending}
+          onClose={() => setEnding(null)}
+          onEnded={() => {
+            setEnding(null);
+            pages.reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function EndSession(props: { ended: ConsoleSession; onClose: () => void; onEnded: () => void }) {
+  const { ended } = props;
+  const [isBusy, setBusy] = useState(false);
+  const end = () => {
+    if (ended.is_current) return void signOut();
+    setBusy(true);
+    call("DELETE /api/admin/sessions/{id}", { params: { id: ended.id } }).then(
+      () => {
+        showToast(settingsText.ended);
+        props.onEnded();
+      },
+      (failure: unknown) => {
+        showToast(toApiError(failure).message, { isError: true });
+        props.onClose();
+      },
+    );
+  };
+  return (
+    <Confirm
+      title={settingsText.endTitle}
+      action={settingsText.end}
+      isBusy={isBusy}
+      onConfirm={end}
+      onClose={props.onClose}
+    >
+      <p>{ended.is_current ? settingsText.endOwn : settingsText.endAbout(nameOf(ended))}</p>
+    </Confirm>
+  );
+}
+
+function nameOf({ user, key }: ConsoleSession): string {
+  return user?.name ?? key.name;
+}
+
+function listColumns(end: (session: ConsoleSession) => void): readonly Column<ConsoleSession>[] {
+  const { sessionColumns: titles } = settingsText;
+  return [
+    {
+      id: "who",
+      title: titles.who,
+      width: 260,
+      cell: (row) => (
+        <span title={`${row.key.name} (${row.key.id}), ${row.account.name}`}>
+          {nameOf(row)} <span class="faint">· {row.account.name}</span>
+        </span>
+      ),
+    },
+    {
+      id: "role",
+      title: titles.role,
+      width: 100,
+      cell: ({ role }) => (role === null ? <span class="faint">–</span> : text.roles[role]),
+    },
+    {
+      id: "browser",
+      title: titles.browser,
+      cell: ({ user_agent, is_current }) => (
+        <span title={user_agent ?? undefined}>
+          {is_current ? <Badge tone="accent">{settingsText.current}</Badge> : null} {user_agent ?? "–"}
+        </span>
+      ),
+    },
+    { id: "used", title: titles.used, width: 110, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+    { id: "created", title: titles.created, width: 110, cell: ({ created_at }) => <Time at={created_at} /> },
+    { id: "ends", title: titles.ends, width: 90, cell: ({ expires_at }) => <Time at={expires_at} /> },
+    {
+      id: "actions",
+      title: titles.actions,
+      width: 90,
+      cell: (row) => (
+        <div class="row row-actions">
+          <Button
+            kind="bare"
+            size="small"
+            label={settingsText.endLabel(nameOf(row))}
+            isDisabled={session.value === null}
+            onClick={() => end(row)}
+          >
+            {settingsText.end}
+          </Button>
+        </div>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,48 @@
+/** What the settings screen shows of a setting. Pure functions. */
+import type { Schemas } from "../../api/schema.ts";
+
+/** A setting with its source. */
+export type Setting = Schemas["Setting"];
+
+/** Returns the settings that contain all words of a text in name, value or description, and with `changedOnly` those that are not defaults. */
+export function filterSettings(
+  all: readonly Setting[],
+  typed: string,
+  changedOnly: boolean,
+): readonly Setting[] {
+  const words = typed.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  return all.filter((setting) => {
+    if (changedOnly && setting.source === "default") return false;
+    const text = `${setting.name} ${printValue(setting.value)} ${setting.description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Returns a value as it would be written in the configuration; empty for none. */
+export function printValue(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Returns where exactly a value comes from: file and line, or the variable; null if the source says all. */
+export function printPlace({ file, line, variable }: Setting): string | null {
+  if (variable !== null) return variable;
+  if (file === null) return null;
+  const name = file.split("/").at(-1) ?? file;
+  return line === null ? name : `${name}:${line}`;
+}
+
+/** Returns the jumps of a price as texts: the kind of price, before and after, in dollars. */
+export function printJumps(jumps: Schemas["CatalogChange"]["jumps"], unknown: string): readonly string[] {
+  return jumps.map(({ kind, before, after, min_prompt_tokens, from }) => {
+    const about = [
+      min_prompt_tokens === null ? "" : ` from ${min_prompt_tokens} tokens`,
+      from === null ? "" : ` on ${from}`,
+    ];
+    return `${kind.replaceAll("_", " ")}${about.join("")}: ${price(before, unknown)} → ${price(after, unknown)}`;
+  });
+}
+
+function price(dollars: string | null, unknown: string): string {
+  return dollars === null ? unknown : `$${dollars}`;
+}

@@ -1,0 +1,126 @@
+import { call } from "../../api/client.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Check } from "../../parts/field.tsx";
+import { formatCount } from "../../parts/format.ts";
+import { Page } from "../../parts/page.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { useLoad } from "../../state/load.ts";
+import { query, setQuery } from "../../state/location.ts";
+import { settingsText } from "../../text/settings.ts";
+import { Catalog } from "./catalog.tsx";
+import { Gateways } from "./gateways.tsx";
+import { Sessions } from "./sessions.tsx";
+import { filterSettings, printPlace, printValue, type Setting } from "./setting-rows.ts";
+
+/** The configuration in force, the catalog, the gateways, and the console sessions. */
+export default function Settings() {
+  return (
+    <Page title={settingsText.title}>
+      <div class="stack">
+        <Configuration />
+        <Catalog />
+        <Gateways />
+        <Sessions />
+      </div>
+    </Page>
+  );
+}
+
+function Configuration() {
+  const { data, error, reload } = useLoad("settings", async (signal) => {
+    return (await call("GET /api/admin/settings", { signal })).data;
+  });
+  const text = query.value["q"] ?? "";
+  const changedOnly = query.value["changed"] === "1";
+  const shown = filterSettings(data ?? [], text, changedOnly);
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{settingsText.settings}</h2>
+        <span class="faint">
+          {data === null ? null : settingsText.count(formatCount(shown.length), formatCount(data.length))}
+        </span>
+        <span class="grow" />
+        <input
+          class="input setting-search"
+          type="search"
+          aria-label={settingsText.search}
+          placeholder={settingsText.search}
+          value={text}
+          onInput={(event) => setQuery({ q: event.currentTarget.value })}
+        />
+        <Check
+          label={settingsText.changedOnly}
+          isChecked={changedOnly}
+          onChange={(isChecked) => setQuery({ changed: isChecked ? "1" : null })}
+        />
+      </div>
+      {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
+      {data === null ? (
+        <div class="card-body">{error === null ? <Skeleton lines={10} /> : null}</div>
+      ) : shown.length === 0 ? (
+        <Empty title={settingsText.noMatch}>
+          <p>{settingsText.noMatchAbout}</p>
+        </Empty>
+      ) : (
+        <div class="settings-table">
+          <SortTable
+            label={settingsText.settings}
+            columns={COLUMNS}
+            rows={shown}
+            keyOf={({ name }) => name}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+const TONES: Readonly<Record<Setting["source"], Tone>> = {
+  default: "plain",
+  file: "accent",
+  environment: "accent",
+  database: "good",
+};
+
+const { columns } = settingsText;
+
+const COLUMNS: readonly Column<Setting>[] = [
+  {
+    id: "name",
+    title: columns.name,
+    width: 480,
+    cell: ({ name, description }) => (
+      <div class="setting-name">
+        <code>{name}</code>
+        <span class="faint setting-about">{description}</span>
+      </div>
+    ),
+  },
+  {
+    id: "value",
+    title: columns.value,
+    width: 260,
+    cell: ({ value, source }) => {
+      const printed = printValue(value);
+      if (printed === "") return <span class="faint">{settingsText.noValue}</span>;
+      return (
+        <code class={source === "default" ? "quiet" : "strong"} title={printed}>
+          {printed}
+        </code>
+      );
+    },
+  },
+  {
+    id: "source",
+    title: columns.source,
+    width: 240,
+    cell: (setting) => (
+      <>
+        <Badge tone={TONES[setting.source]}>{settingsText.sources[setting.source]}</Badge>{" "}
+        <code title={setting.file ?? undefined}>{printPlace(setting)}</code>
+      </>
+    ),
+  },
+];
