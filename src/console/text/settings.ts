@@ -57,7 +57,7 @@ export const settingsText = {
   },
   gatewayStates: { live: "Live", gone: "Gone" },
   sessions: "Console sessions",
-  noSessions: "Nobody is signed in.",
+  noSessions: "No one is signed in.",
   sessionColumns: {
     who: "Who",
     role: "Role",
