@@ -150,6 +150,14 @@ export const SCREENS: readonly Screen[] = [
     load: () => import("./health/health.tsx"),
   },
   {
+    path: "/console/routing",
+    title: text.routing.title,
+    group: "operate",
+    icon: "route",
+    sees: managers,
+    load: () => import("./routing/routing.tsx"),
+  },
+  {
     path: "/console/settings",
     title: text.settings.title,
     group: "operate",

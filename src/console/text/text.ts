@@ -5,6 +5,7 @@ import { models } from "./models.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
+import { routingText } from "./routing.ts";
 import { settingsText } from "./settings.ts";
 import { usageText } from "./usage.ts";
 
@@ -301,6 +302,7 @@ export const text = {
   people: peopleText,
   providerKeys: providerKeysText,
   health: healthText,
+  routing: routingText,
   settings: settingsText,
   audit: auditText,
   welcome: {

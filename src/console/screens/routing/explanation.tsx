@@ -1,0 +1,112 @@
+import type { Schemas } from "../../api/schema.ts";
+import { formatDuration } from "../../parts/format.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { Money } from "../../parts/values.tsx";
+import { routingText } from "../../text/routing.ts";
+import { text } from "../../text/text.ts";
+
+type RouteExplanation = Schemas["RouteExplanationOfAccount"];
+type Candidate = RouteExplanation["candidates"][number] & { readonly position: number };
+type LeftOut = RouteExplanation["left_out"][number];
+
+const { columns } = routingText;
+
+/** The candidates of a request in order with the reason of each, and those that were left out. */
+export function Explanation({ explanation }: { explanation: RouteExplanation }) {
+  const { tier, error, candidates, left_out, warnings } = explanation;
+  return (
+    <>
+      {tier === null ? null : <p>{routingText.case(tier.when)}</p>}
+      {error === null ? null : (
+        <div class="check-line bad" role="status">
+          <Icon name="alert" />
+          <span class="breaks">
+            {routingText.error} {error.message}
+          </span>
+        </div>
+      )}
+      {warnings.map(({ field, message }) => (
+        <p key={field} class="warn breaks">
+          {field}: {message}
+        </p>
+      ))}
+      {candidates.length === 0 ? null : (
+        <div class="card">
+          <SortTable
+            label={routingText.candidates}
+            columns={CANDIDATES}
+            rows={candidates.map((candidate, i) => ({ ...candidate, position: i + 1 }))}
+            keyOf={({ position }) => String(position)}
+          />
+        </div>
+      )}
+      {left_out.length === 0 ? null : (
+        <details>
+          <summary>{routingText.leftOut(left_out.length)}</summary>
+          <SortTable
+            label={routingText.leftOut(left_out.length)}
+            columns={LEFT_OUT}
+            rows={left_out}
+            keyOf={({ provider, model, reason, is_byok }) => `${provider} ${model} ${reason} ${is_byok}`}
+          />
+        </details>
+      )}
+    </>
+  );
+}
+
+function reasonOf(reason: string): string {
+  return text.request.reasons[reason as keyof typeof text.request.reasons] ?? reason;
+}
+
+const CANDIDATES: readonly Column<Candidate>[] = [
+  { id: "position", title: "#", width: 48, cell: ({ position }) => position },
+  {
+    id: "model",
+    title: columns.model,
+    width: 200,
+    cell: ({ model, upstream_model }) => <span title={upstream_model}>{model}</span>,
+  },
+  { id: "provider", title: columns.provider, width: 120, cell: ({ provider }) => provider },
+  {
+    id: "reason",
+    title: columns.reason,
+    width: 240,
+    cell: ({ reason, would_be_asked }) => {
+      const about = `${reasonOf(reason)}${would_be_asked ? "" : ` (${routingText.notAsked})`}`;
+      return (
+        <span class={would_be_asked ? undefined : "faint"} title={about}>
+          {about}
+        </span>
+      );
+    },
+  },
+  {
+    id: "cost",
+    title: columns.cost,
+    isNumber: true,
+    width: 96,
+    cell: ({ estimated_cost }) => <Money nanodollars={estimated_cost * 1e9} />,
+  },
+  {
+    id: "latency",
+    title: columns.latency,
+    isNumber: true,
+    width: 96,
+    cell: ({ health }) => formatDuration(health.latency_ms),
+  },
+];
+
+const LEFT_OUT: readonly Column<LeftOut>[] = [
+  { id: "model", title: columns.model, width: 240, cell: ({ model }) => model },
+  { id: "provider", title: columns.provider, width: 140, cell: ({ provider }) => provider },
+  {
+    id: "reason",
+    title: columns.reason,
+    cell: ({ reason, about }) => {
+      const words = `${reasonOf(reason)}${about === undefined ? "" : ` ${about}`}`;
+      return <span title={words}>{words}</span>;
+    },
+  },
+];

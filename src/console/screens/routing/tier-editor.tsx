@@ -1,0 +1,164 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { TextArea } from "../../parts/field.tsx";
+import { FormError } from "../../parts/form-error.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { useForm } from "../../state/form.ts";
+import { toApiError } from "../../state/load.ts";
+import { listText } from "../../text/lists.ts";
+import { routingText } from "../../text/routing.ts";
+import { Explain } from "./explain.tsx";
+import { ResolvesTo } from "./resolves-to.tsx";
+import { TierFields } from "./tier-fields.tsx";
+import {
+  fromDraft,
+  NEW_TIER,
+  PREFIX,
+  printSource,
+  switchForm,
+  type Tier,
+  type TierDraft,
+  toDraft,
+} from "./tier-form.ts";
+
+/** A tier as a form or as JSON with an explanation of a request beside it. Tiers of the file can only be read. */
+export function TierEditor({
+  tier,
+  onChanged,
+}: {
+  /** Null for a new one. */
+  tier: Tier | null;
+  onChanged: (id: string | null) => void;
+}) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const form = useForm<TierDraft, Tier>({
+    draft: `tier ${tier?.id ?? ""}`,
+    initial: toDraft(tier?.id ?? "", tier ?? NEW_TIER),
+    fields: ["id", "name"],
+    async send(draft) {
+      const read = fromDraft(draft);
+      const body = "tier" in read ? read.tier : {};
+      return (await call("PUT /api/admin/tiers/{id}", { params: { id: draft.id }, body })).data;
+    },
+    onSent({ id }) {
+      showToast(routingText.saved(id));
+      onChanged(id);
+    },
+  });
+  const { values } = form;
+  const read = fromDraft(values);
+  const isFixed = tier?.source === "file";
+  const toggle = () => {
+    const switched = switchForm(values);
+    if ("problem" in switched) setProblem(switched.problem);
+    else change(switched);
+  };
+  const change = (part: Partial<TierDraft>) => {
+    setProblem(null);
+    form.set(part);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if ("problem" in read) setProblem(read.problem);
+    else if (!isFixed) void form.submit();
+  };
+  return (
+    <>
+      <section class="card">
+        <div class="card-head">
+          <h2 class="cut">{tier?.id ?? routingText.newTitle}</h2>
+          <span class="grow" />
+          <Segments
+            label={routingText.formOrJson}
+            value={values.isJson ? "json" : "form"}
+            choices={[
+              { value: "form", label: routingText.form },
+              { value: "json", label: routingText.json },
+            ]}
+            onChange={toggle}
+          />
+        </div>
+        <form class="card-body stack" onSubmit={submit}>
+          {tier === null ? null : <Source tier={tier} />}
+          <FormError error={form.error} />
+          {values.isJson ? (
+            <TextArea
+              label={routingText.jsonLabel}
+              rows={16}
+              error={problem}
+              value={values.json}
+              onInput={(json) => change({ json })}
+            />
+          ) : (
+            <TierFields draft={values} isNew={tier === null} errorOf={form.errorOf} onChange={change} />
+          )}
+          {isFixed ? null : (
+            <div class="row wrap">
+              <Button kind="primary" isSubmit isBusy={form.isBusy} isDisabled={!form.isChanged}>
+                {listText.save}
+              </Button>
+              {form.isChanged ? (
+                <Button kind="bare" onClick={form.reset}>
+                  {listText.discard}
+                </Button>
+              ) : null}
+              <span class="grow" />
+              {tier?.source === "database" ? (
+                <RemoveTier tier={tier} onRemoved={() => onChanged(null)} />
+              ) : null}
+            </div>
+          )}
+        </form>
+      </section>
+      {tier === null ? null : <ResolvesTo tier={tier} />}
+      {"tier" in read ? <Explain tier={{ ...read.tier, id: PREFIX + (values.id || "new") }} /> : null}
+    </>
+  );
+}
+
+function Source({ tier }: { tier: Tier }) {
+  const place = printSource(tier);
+  if (place !== null) return <p class="quiet">{routingText.readOnly(place)}</p>;
+  return tier.source === "catalog" ? <p class="quiet">{routingText.ofCatalog}</p> : null;
+}
+
+function RemoveTier({ tier, onRemoved }: { tier: Tier; onRemoved: () => void }) {
+  const [isAsking, setAsking] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const { id } = tier;
+  const remove = () => {
+    setBusy(true);
+    call("DELETE /api/admin/tiers/{id}", { params: { id } }).then(
+      () => {
+        showToast(routingText.removed(id));
+        onRemoved();
+      },
+      (failure: unknown) => {
+        showToast(toApiError(failure).message, { isError: true });
+        setBusy(false);
+        setAsking(false);
+      },
+    );
+  };
+  return (
+    <>
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        {routingText.remove}
+      </Button>
+      {isAsking ? (
+        <Confirm
+          title={routingText.removeTitle(id)}
+          action={routingText.remove}
+          isBusy={isBusy}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        >
+          <p>{tier.replaces.length > 0 ? routingText.removeReplaced : routingText.removeAbout}</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

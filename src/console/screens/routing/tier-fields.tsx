@@ -1,0 +1,120 @@
+import { useState } from "preact/hooks";
+import { Field, Select, TextArea } from "../../parts/field.tsx";
+import { routingText } from "../../text/routing.ts";
+import { type Case, changeCase, listCases, readModels, type TierDraft, type TierPick } from "./tier-form.ts";
+
+const EFFORTS = ["enabled", "none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+/** The usual fields of a tier: its names, and the models of each case. */
+export function TierFields(props: {
+  draft: TierDraft;
+  isNew: boolean;
+  errorOf: (field: string) => string | null;
+  onChange: (part: Partial<TierDraft>) => void;
+}) {
+  const { draft, onChange } = props;
+  const { rule } = draft;
+  return (
+    <>
+      <div class="fields">
+        {props.isNew ? (
+          <Field
+            label={routingText.id}
+            hint={routingText.idHint}
+            error={props.errorOf("id")}
+            value={draft.id}
+            isRequired
+            onInput={(id) => onChange({ id })}
+          />
+        ) : null}
+        <Field
+          label={routingText.name}
+          error={props.errorOf("name")}
+          value={draft.name}
+          isRequired
+          onInput={(name) => onChange({ name })}
+        />
+        <Field
+          label={routingText.description}
+          value={draft.description}
+          onInput={(description) => onChange({ description })}
+        />
+      </div>
+      <div class="fields">
+        {listCases(rule).map((one) => (
+          <CaseFields
+            key={one.id}
+            one={one}
+            onChange={(pick) => onChange({ rule: changeCase(rule, one.id, pick) })}
+          />
+        ))}
+        {rule.by === "free" ? (
+          <Lines
+            label={routingText.except}
+            hint={routingText.exceptHint}
+            value={rule.except ?? []}
+            onChange={(except) => onChange({ rule: { ...rule, except } })}
+          />
+        ) : null}
+        {rule.by === "free" ? (
+          <Lines
+            label={routingText.last}
+            hint={routingText.modelsHint}
+            value={rule.last ?? []}
+            onChange={(last) => onChange({ rule: { ...rule, last } })}
+          />
+        ) : null}
+      </div>
+    </>
+  );
+}
+
+function CaseFields({ one, onChange }: { one: Case; onChange: (pick: TierPick) => void }) {
+  const { pick, when } = one;
+  const setReasoning = (value: string) => {
+    const { reasoning: _, ...rest } = pick;
+    onChange(value === "" ? rest : { ...rest, reasoning: value as (typeof EFFORTS)[number] });
+  };
+  return (
+    <div class="column">
+      <Lines
+        label={routingText.models(when)}
+        hint={routingText.modelsHint}
+        value={pick.models}
+        onChange={(models) => onChange({ ...pick, models })}
+      />
+      <Select
+        label={`${routingText.reasoning} ${when}`}
+        value={pick.reasoning ?? ""}
+        choices={[
+          { value: "", label: routingText.asAsked },
+          ...EFFORTS.map((value) => ({ value, label: value })),
+        ]}
+        onChange={setReasoning}
+      />
+    </div>
+  );
+}
+
+/** A list as lines. What is being typed stays as it is while it means the same list. */
+function Lines(props: {
+  label: string;
+  hint: string;
+  value: readonly string[];
+  onChange: (value: string[]) => void;
+}) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const same = typed !== null && readModels(typed).join("\n") === props.value.join("\n");
+  return (
+    <TextArea
+      label={props.label}
+      hint={props.hint}
+      rows={5}
+      value={same ? typed : props.value.join("\n")}
+      onInput={(value) => {
+        setTyped(value);
+        props.onChange(readModels(value));
+      }}
+    />
+  );
+}

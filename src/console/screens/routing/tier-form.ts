@@ -1,0 +1,109 @@
+/** A tier as texts of a form. Pure functions. */
+import type { Schemas } from "../../api/schema.ts";
+import { routingText } from "../../text/routing.ts";
+
+/** A tier in force, and what is stored of one. */
+export type Tier = Schemas["Tier"];
+export type TierInput = Pick<Tier, "name" | "description" | "released" | "rule">;
+type Rule = Tier["rule"];
+/** What a tier chooses in one case. */
+export type TierPick = Extract<Rule, { by: "balance" }>["else"];
+
+/** What is typed: the fields of the form, and the whole as JSON while that is edited. */
+export interface TierDraft extends TierInput {
+  /** The id without its prefix; can be typed for a new tier only. */
+  readonly id: string;
+  readonly json: string;
+  readonly isJson: boolean;
+}
+
+export const PREFIX = "gateway-auto/";
+
+/** What a new tier begins with. */
+export const NEW_TIER: TierInput = {
+  name: "",
+  description: "",
+  rule: { by: "balance", paid: { models: [] }, else: { models: [] } },
+};
+
+/** Returns what the form shows for a tier. */
+export function toDraft(id: string, tier: TierInput): TierDraft {
+  const input = toInput(tier);
+  return { ...input, id: id.replace(PREFIX, ""), json: JSON.stringify(input, null, 2), isJson: false };
+}
+
+/** Returns the fields that are stored. */
+function toInput({ name, description, released, rule }: TierInput): TierInput {
+  return { name, description, ...(released === undefined ? {} : { released }), rule };
+}
+
+/** Returns the tier that a form describes, or why its JSON cannot be read. */
+export function fromDraft(draft: TierDraft): { readonly tier: TierInput } | { readonly problem: string } {
+  if (!draft.isJson) return { tier: toInput(draft) };
+  try {
+    const value = JSON.parse(draft.json) as TierInput | null;
+    const isTier = typeof value === "object" && value !== null && typeof value.rule === "object";
+    return isTier ? { tier: value } : { problem: routingText.notTier };
+  } catch (error) {
+    return { problem: routingText.notJson((error as Error).message) };
+  }
+}
+
+/** Switches between form and JSON, taking over what was typed. */
+export function switchForm(draft: TierDraft): TierDraft | { readonly problem: string } {
+  const read = fromDraft(draft);
+  if ("problem" in read) return read;
+  return { ...toDraft(draft.id, { ...NEW_TIER, ...read.tier }), isJson: !draft.isJson };
+}
+
+/** A case of a rule with what it chooses. */
+export interface Case {
+  /** Identifies the case within its rule. */
+  readonly id: string;
+  readonly when: string;
+  readonly pick: TierPick;
+}
+
+/** Returns the cases of a rule in their order; none for a tier of free models. */
+export function listCases(rule: Rule): readonly Case[] {
+  const { when } = routingText;
+  if (rule.by === "free") return [];
+  const last: Case = { id: "else", when: when.else, pick: rule.else };
+  if (rule.by === "balance") return [{ id: "paid", when: when.paid, pick: rule.paid }, last];
+  if (rule.by === "api") {
+    const cases = Object.entries(rule.cases ?? {}).map(
+      ([id, pick]): Case => ({ id, when: routingText.whenApi(id), pick }),
+    );
+    return [...cases, last];
+  }
+  const cases = (rule.cases ?? []).map(
+    ({ values, pick }, i): Case => ({
+      id: String(i),
+      when: routingText.whenHeader(rule.header, values.join(", ")),
+      pick,
+    }),
+  );
+  return [...cases, last];
+}
+
+/** Returns a rule with another pick in one of its cases. */
+export function changeCase(rule: Rule, id: string, pick: TierPick): Rule {
+  if (rule.by === "free") return rule;
+  if (id === "else") return { ...rule, else: pick };
+  if (rule.by === "balance") return { ...rule, paid: pick };
+  if (rule.by === "api") return { ...rule, cases: { ...rule.cases, [id]: pick } };
+  return { ...rule, cases: rule.cases.map((one, i) => (String(i) === id ? { ...one, pick } : one)) };
+}
+
+/** Returns the ids of a text with one per line or separated by commas. Lines that are being typed stay as they are. */
+export function readModels(text: string): string[] {
+  return text
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+/** Returns where a tier is defined: the file and its line; null unless it is defined in a file. */
+export function printSource({ file, line }: Pick<Tier, "file" | "line">): string | null {
+  return file === null ? null : `${file.split("/").at(-1)}${line === null ? "" : `:${line}`}`;
+}
