@@ -65,14 +65,13 @@ const CANDIDATES: readonly Column<Candidate>[] = [
   {
     id: "model",
     title: columns.model,
-    width: 200,
+    width: 180,
     cell: ({ model, upstream_model }) => <span title={upstream_model}>{model}</span>,
   },
-  { id: "provider", title: columns.provider, width: 120, cell: ({ provider }) => provider },
+  { id: "provider", title: columns.provider, width: 110, cell: ({ provider }) => provider },
   {
     id: "reason",
     title: columns.reason,
-    width: 240,
     cell: ({ reason, would_be_asked }) => {
       const about = `${reasonOf(reason)}${would_be_asked ? "" : ` (${routingText.notAsked})`}`;
       return (
@@ -86,14 +85,14 @@ const CANDIDATES: readonly Column<Candidate>[] = [
     id: "cost",
     title: columns.cost,
     isNumber: true,
-    width: 96,
+    width: 90,
     cell: ({ estimated_cost }) => <Money nanodollars={estimated_cost * 1e9} />,
   },
   {
     id: "latency",
     title: columns.latency,
     isNumber: true,
-    width: 96,
+    width: 90,
     cell: ({ health }) => formatDuration(health.latency_ms),
   },
 ];

@@ -64,7 +64,7 @@ export default function Routing() {
 
 function TierList({ tiers, chosen }: { tiers: readonly Tier[]; chosen: string | null }) {
   return (
-    <nav class="card tier-list" aria-label={routingText.tiers}>
+    <nav class="card tier-nav" aria-label={routingText.tiers}>
       {tiers.map((tier) => (
         <a
           key={tier.id}
