@@ -67,9 +67,9 @@ function describeCounts(query: CountQuery, starts: readonly number[], share: num
     `${parameter(encodeList(starts.map((start) => lowestIdAt("gen", start))))}::text::text[]`,
     `${parameter(encodeList(ends.map((end) => lowestIdAt("gen", end))))}::text::text[]`,
   ];
-  const { read, matches } = describeFilter({ ...filter, fromMs: null, toMs: null }, parameter);
+  const { read, listMatches } = describeFilter({ ...filter, fromMs: null, toMs: null }, parameter);
   const where = ["day >= first_day AND day <= last_day AND id >= low AND id < high", ...read].join(" AND ");
-  const text = `SELECT bucket - 1 AS bucket, outcome, count(*) FILTER (WHERE ${matches.join(" AND ") || "true"}) AS number,
+  const text = `SELECT bucket - 1 AS bucket, outcome, count(*) FILTER (WHERE ${listMatches().join(" AND ") || "true"}) AS number,
       (SELECT id FROM generations WHERE ${where} ORDER BY day, id LIMIT 1 OFFSET ${share}) AS last
     FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS periods (first_day, last_day, low, high, bucket)
     CROSS JOIN LATERAL (

@@ -19,7 +19,10 @@ const INDEXED: readonly Name[] = ["keyId", "accountId", "model"];
 /** Outcomes that are rare, and have an index. Other generations have no error. */
 const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];
 
-/** Returns which generations are read for a filter, by at most one index, and which of those match it. */
+/**
+ * Returns which generations are read for a filter, by at most one index, and which of those match it. The latter is a function, because
+ * PostgreSQL rejects a statement with parameters that it does not use.
+ */
 export function describeFilter(filter: GenerationFilter, parameter: (value: SqlValue) => string) {
   const { fromMs, toMs, outcome, errorType } = filter;
   const given = NAMES.filter((name) => filter[name] !== null);
@@ -34,13 +37,11 @@ export function describeFilter(filter: GenerationFilter, parameter: (value: SqlV
   if (fromMs !== null) read.push(`id >= ${parameter(lowestIdAt("gen", fromMs))}`);
   if (toMs !== null) read.push(`id < ${parameter(lowestIdAt("gen", toMs))}`);
   const compared = lead === undefined && read[0] === `outcome = '${outcome}'` ? "outcome" : null;
-  const matches = others
-    .filter((name) => name !== compared)
-    .map((name) => {
-      const isEqual = `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`;
-      if (!COLUMNS[name].startsWith("record")) return isEqual;
-      // Searching text is faster than parsing it.
-      return `(strpos(record, ${parameter(JSON.stringify(filter[name]))}) > 0 AND ${isEqual})`;
-    });
-  return { read, matches };
+  const match = (name: Name): string => {
+    const isEqual = `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`;
+    if (!COLUMNS[name].startsWith("record")) return isEqual;
+    // Searching text is faster than parsing it.
+    return `(strpos(record, ${parameter(JSON.stringify(filter[name]))}) > 0 AND ${isEqual})`;
+  };
+  return { read, listMatches: () => others.filter((name) => name !== compared).map(match) };
 }

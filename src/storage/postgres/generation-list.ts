@@ -78,7 +78,8 @@ export function describePage({ before, limit, ...filter }: GenerationQuery, days
   const values: SqlValue[] = [];
   const parameter = (value: SqlValue) => `$${values.push(value)}`;
   const conditions = [`day >= ${parameter(days.from)} AND day <= ${parameter(days.to)}`];
-  const { read, matches } = describeFilter(filter, parameter);
+  const { read, listMatches } = describeFilter(filter, parameter);
+  const matches = listMatches();
   conditions.push(...read);
   if (before !== null) conditions.push(`(day, id) < (${parameter(dayOfId(before))}, ${parameter(before)})`);
   const scanned = `FROM generations WHERE ${conditions.join(" AND ")} ORDER BY day DESC, id DESC`;

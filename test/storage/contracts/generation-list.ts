@@ -182,6 +182,8 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(other.buckets).toEqual([{ ...none, completed: 1 }, none, none]);
       const failed = await store.countGenerations({ ...query, outcome: "failed" });
       expect(failed.buckets).toEqual([none, { ...none, failed: 1 }, none]);
+      const elsewhere = { model: "author/other", userId: "user_none", provider: "none" };
+      expect((await store.countGenerations({ ...query, ...elsewhere })).buckets).toEqual([none, none, none]);
     });
 
     test("is estimated in periods with more generations than are counted", async () => {

@@ -5,18 +5,29 @@ import { Page } from "../../parts/page.tsx";
 import { Segments } from "../../parts/segments.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { copyText } from "../../parts/values.tsx";
+import { chooseExampleModel } from "../../state/example-model.ts";
 import { toApiError } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { readStored, store } from "../../state/stored.ts";
 import { text } from "../../text/text.ts";
 import { useCatalog } from "../models/load-models.ts";
+import type { CatalogList } from "../models/model-types.ts";
 import { Composer } from "./composer.tsx";
 import { LaneView } from "./lane.tsx";
 import { listModelOptions, type ModelOption } from "./model-options.ts";
 import { loadRecorded } from "./open-request.ts";
 import { SettingsPane } from "./settings.tsx";
 import { printShared, readShared } from "./share.ts";
-import { api, clearConversation, conversationOf, keyError, lanes, openRequest, setModels } from "./state.ts";
+import {
+  api,
+  clearConversation,
+  conversationOf,
+  keyError,
+  lanes,
+  openRequest,
+  SANDBOX,
+  setModels,
+} from "./state.ts";
 import { WirePane } from "./wire.tsx";
 
 const words = text.playground;
@@ -34,6 +45,7 @@ export default function Playground() {
   const [pane, setPane] = useState<Pane>("talk");
   const [hasWire, setWire] = useState(() => readStored("playground-wire") !== "hidden");
   useOpenedRequest();
+  useServedModel(data);
   const toggleWire = () => {
     store("playground-wire", hasWire ? "hidden" : null);
     setWire(!hasWire);
@@ -111,6 +123,17 @@ async function share(): Promise<void> {
   if (fragment === null) return showToast(words.shareTooLong, { isError: true });
   await copyText(`${window.location.origin}/console/playground${fragment}`);
   showToast(words.shared);
+}
+
+/** Replaces the sandbox, with which a conversation begins, by a model that is served: with the first provider key the sandbox is off. */
+function useServedModel(catalog: CatalogList | null): void {
+  useEffect(() => {
+    const [lane, ...others] = lanes.value;
+    if (catalog === null || lane === undefined || others.length > 0 || lane.entries.length > 0) return;
+    const served = catalog.data.filter(({ is_served }) => is_served).map(({ id }) => id);
+    if (lane.model !== SANDBOX || served.length === 0 || served.includes(SANDBOX)) return;
+    setModels([chooseExampleModel([...catalog.tiers.map(({ id }) => id), ...served])]);
+  }, [catalog]);
 }
 
 /** Opens the request of a share link, of a recorded generation or of chosen models, and removes it from the address. */
