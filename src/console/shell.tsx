@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { openPalette, Palette } from "./palette.tsx";
 import { Button } from "./parts/button.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { Palette } from "./parts/palette.tsx";
@@ -10,7 +9,6 @@ import type { Option } from "./state/filter-options.ts";
 import { path } from "./state/location.ts";
 import { type Session, signOut } from "./state/session.ts";
 import { chooseTheme, THEMES, theme } from "./state/theme.ts";
-import { paletteText } from "./text/palette.ts";
 import { text } from "./text/text.ts";
 
 /** The frame of all screens: the navigation beside the content; on narrow screens in a drawer. */
@@ -39,7 +37,6 @@ export function Shell({ session, children }: { session: Session; children: Compo
       <main class="main" id="content" tabIndex={-1}>
         {children}
       </main>
-      <Palette session={session} />
       <Toasts />
       <Palette options={listPages(session)} />
     </div>
@@ -69,8 +66,6 @@ function Navigation({ session }: { session: Session }) {
           {text.app.name}
           <span class="nav-account cut">{session.account?.name ?? text.app.operator}</span>
         </span>
-        <span class="grow" />
-        <Button kind="bare" icon="search" label={paletteText.open} onClick={openPalette} />
       </div>
       <div class="nav-list">
         {groups.map(([group, title]) => (

@@ -1,17 +1,27 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { filterOptions, type Option } from "../state/filter-options.ts";
-import { isRequestId } from "../state/filters.ts";
+import type { Option } from "../state/filter-options.ts";
 import { navigate } from "../state/location.ts";
+import { loadOptions, optionsOf } from "../state/names.ts";
+import { listItems } from "../state/palette-items.ts";
+import { isOperator } from "../state/session.ts";
+import { paletteText } from "../text/palette.ts";
 import { text } from "../text/text.ts";
+import { Dialog } from "./dialog.tsx";
+import { useKeys } from "./table.tsx";
 
 /** Something that the palette offers: its value is a path of the console. */
 export interface PaletteProps {
   readonly options: readonly Option[];
 }
 
-/** A list of all screens in front of the page, filtered by typing: Ctrl+K or Cmd+K opens it. The id of a request leads to its page. */
+/**
+ * A list of all screens in front of the page: Ctrl+K or Cmd+K opens it. Typing finds screens, models, keys and accounts by name; any id
+ * leads to its page. `?` shows the help for the keyboard.
+ */
 export function Palette({ options }: PaletteProps) {
   const [isOpen, setOpen] = useState(false);
+  const [hasHelp, setHelp] = useState(false);
+  useKeys({ "?": () => setHelp(true) });
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
@@ -21,7 +31,27 @@ export function Palette({ options }: PaletteProps) {
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
-  return isOpen ? <OpenPalette options={options} onClose={() => setOpen(false)} /> : null;
+  if (isOpen) return <OpenPalette options={options} onClose={() => setOpen(false)} />;
+  return hasHelp ? <KeyboardHelp onClose={() => setHelp(false)} /> : null;
+}
+
+function KeyboardHelp({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title={paletteText.help} onClose={onClose}>
+      <dl class="facts">
+        {paletteText.keys.map(([keys, about]) => [
+          <dt key={keys}>
+            {keys.split(" ").map((key) => (
+              <kbd key={key} class="kbd">
+                {key}
+              </kbd>
+            ))}
+          </dt>,
+          <dd key={`${keys} about`}>{about}</dd>,
+        ])}
+      </dl>
+    </Dialog>
+  );
 }
 
 function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void }) {
@@ -30,11 +60,16 @@ function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void 
   const list = useRef<HTMLDivElement>(null);
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    loadOptions("models");
+    loadOptions("keys");
+    if (isOperator.value) loadOptions("accounts");
+  }, []);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   });
-  const shown = listShown(options, typed.trim());
+  const shown = listShown(options, typed);
   const choose = (option: Option | undefined) => {
     if (option === undefined) return;
     onClose();
@@ -77,7 +112,7 @@ function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void 
       <div id={id} ref={list} class="palette-list" role="listbox" aria-label={text.palette.title}>
         {shown.map((option, i) => (
           <div
-            key={option.value}
+            key={`${option.detail} ${option.value}`}
             id={`${id}-${i}`}
             class="option"
             role="option"
@@ -87,7 +122,7 @@ function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void 
             onClick={() => choose(option)}
           >
             <span class="cut">{option.label}</span>
-            {option.detail === undefined ? null : <span class="faint">{option.detail}</span>}
+            {option.detail === undefined ? null : <span class="quiet">{option.detail}</span>}
           </div>
         ))}
       </div>
@@ -96,7 +131,11 @@ function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void 
   );
 }
 
-function listShown(options: readonly Option[], typed: string): readonly Option[] {
-  if (!isRequestId(typed)) return filterOptions(options, typed);
-  return [{ value: `/console/requests/${typed}`, label: typed, detail: text.request.title }];
+function listShown(screens: readonly Option[], typed: string): readonly Option[] {
+  return listItems(typed, {
+    screens,
+    models: optionsOf("models"),
+    keys: optionsOf("keys"),
+    accounts: optionsOf("accounts"),
+  });
 }

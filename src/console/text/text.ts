@@ -79,7 +79,7 @@ export const text = {
   },
   palette: {
     title: "Go to",
-    placeholder: "Go to a page, or paste the id of a request",
+    placeholder: "Go to a page, model or key, or paste any id",
     none: "Nothing matches.",
     open: "Go to … (Ctrl+K)",
   },
