@@ -2,9 +2,10 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { followLinks } from "./state/location.ts";
-import { startSession } from "./state/session.ts";
+import { followCodes, startSession } from "./state/session.ts";
 
 followLinks();
+followCodes();
 void startSession();
 const root = document.getElementById("app");
 if (root !== null) render(<App />, root);

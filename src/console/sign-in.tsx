@@ -3,13 +3,21 @@ import { Button } from "./parts/button.tsx";
 import { Field } from "./parts/field.tsx";
 import { Mark } from "./parts/icon.tsx";
 import { ErrorBox } from "./parts/states.tsx";
-import { hasEnded, sessionError, signIn, signInError, startSession } from "./state/session.ts";
+import {
+  hasEnded,
+  OIDC_START,
+  sessionError,
+  signIn,
+  signInError,
+  signInOptions,
+  startSession,
+} from "./state/session.ts";
 import { text } from "./text/text.ts";
 
 /** The screen for visitors without a session. Afterwards the page of the address is shown. */
 export function SignIn() {
   const [key, setKey] = useState("");
-  const [error, setError] = useState<string | null>(signInError.value);
+  const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -33,7 +41,7 @@ export function SignIn() {
         <Field
           label={text.signIn.key}
           hint={text.signIn.keyHint}
-          error={error}
+          error={error ?? signInError.value}
           type="password"
           autocomplete="current-password"
           value={key}
@@ -44,8 +52,20 @@ export function SignIn() {
         <Button kind="primary" isSubmit isBusy={isBusy}>
           {text.signIn.submit}
         </Button>
+        <OidcLink />
         <p class="field-hint">{text.signIn.help}</p>
       </form>
     </main>
+  );
+}
+
+/** Begins the sign-in through the provider that the gateway is configured with. Nothing without one. */
+function OidcLink() {
+  const { oidc } = signInOptions.value;
+  if (oidc === null) return null;
+  return (
+    <a class="button" href={OIDC_START}>
+      {text.signIn.oidc(oidc.name)}
+    </a>
   );
 }

@@ -7,6 +7,8 @@ export interface TestOidcProvider {
   person: { readonly sub: string; readonly [claim: string]: unknown };
   /** Replaces claims of the next ID tokens, to make them invalid. */
   forged: Readonly<Record<string, unknown>>;
+  /** The number of browsers that have signed out at the provider. */
+  signOuts: number;
   /** Follows an authorization request as a browser does. Returns the address that the browser is sent back to. */
   authorize(url: string): URL;
   /** Signs a logout token. */
@@ -49,6 +51,11 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
           id_token_signing_alg_values_supported: ["RS256"],
           code_challenge_methods_supported: ["S256"],
         }),
+      "/authorize": ({ url }) => Response.redirect(provider.authorize(url).href),
+      "/logout": ({ url }) => {
+        provider.signOuts += 1;
+        return Response.redirect(new URL(url).searchParams.get("post_logout_redirect_uri") ?? issuer);
+      },
       "/jwks": () => Response.json({ keys: [jwk] }),
       "/token": {
         POST: async (request) => {
@@ -73,6 +80,7 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
     issuer,
     person: { sub: "1" },
     forged: {},
+    signOuts: 0,
     authorize(address) {
       const { searchParams } = new URL(address);
       const code = crypto.randomUUID();

@@ -27,6 +27,8 @@ export class ApiError extends Error {
     /** The field that is not valid; null if the error is about no field. */
     readonly field: string | null,
     readonly requestId: string | null,
+    /** More about the error, as the API names it. */
+    readonly metadata: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
     this.name = "ApiError";
@@ -100,7 +102,7 @@ interface ErrorBody {
   readonly error?: {
     readonly message?: string;
     readonly type?: string;
-    readonly metadata?: { readonly field?: string };
+    readonly metadata?: { readonly field?: string; readonly [name: string]: unknown };
   };
 }
 
@@ -114,6 +116,7 @@ function readError(response: Response, body: unknown): ApiError {
     error?.type ?? "internal_error",
     error?.metadata?.field ?? null,
     response.headers.get("x-request-id"),
+    error?.metadata,
   );
 }
 

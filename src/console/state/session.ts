@@ -21,6 +21,10 @@ export interface SignInOptions {
   readonly oidc: { readonly name: string } | null;
 }
 
+/** The ways to sign in besides a key, as the API last said. */
+export const signInOptions = signal<SignInOptions>({ oidc: null });
+/** Where a browser begins to sign in through the provider of `signInOptions`. */
+export const OIDC_START = "/api/console/oidc/start";
 /** The session: `undefined` until it is known, null without one. */
 export const session = signal<Session | null | undefined>(undefined);
 /** Whether a session ended while the console was open. */
@@ -47,6 +51,13 @@ export async function startSession(): Promise<void> {
   await readSession();
 }
 
+/** Uses a one-time code that is put into the address of a tab that shows the console already: the browser does not load the page again. */
+export function followCodes(): void {
+  window.addEventListener("hashchange", () => {
+    if (window.location.hash.startsWith("#code=")) void startSession();
+  });
+}
+
 /** Why the code of the address was refused; null if it was not. */
 export const signInError = signal<string | null>(null);
 
@@ -60,10 +71,14 @@ function takeCode(): string | null {
 async function readSession(): Promise<void> {
   try {
     sessionError.value = null;
-    session.value = (await callPath(`GET ${SESSION}`)) as Session;
+    const read = (await callPath(`GET ${SESSION}`)) as Session;
+    if (read.sign_in !== undefined) signInOptions.value = read.sign_in;
+    session.value = read;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     session.value = null;
+    const options = error.metadata["sign_in"] as SignInOptions | undefined;
+    if (options !== undefined) signInOptions.value = options;
     if (error.status !== 401) sessionError.value = error;
   }
 }
@@ -87,9 +102,14 @@ export async function signIn(credential: { key: string } | { code: string }): Pr
   }
 }
 
-/** Ends the session. */
+/** Ends the session. A browser that signed in through a provider goes there, to sign out there, too. */
 export async function signOut(): Promise<void> {
-  await callPath(`DELETE ${SESSION}`).catch(() => {});
+  const answer = await callPath(`DELETE ${SESSION}`).catch(() => ({}));
+  const url = (answer as { readonly sign_out_url?: string | null }).sign_out_url;
+  if (url) {
+    window.location.assign(url);
+    return;
+  }
   session.value = null;
   hasEnded.value = false;
 }

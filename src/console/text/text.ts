@@ -50,7 +50,6 @@ export const text = {
     key: "Management key",
     keyHint: "The key is exchanged for a session and not stored in this browser.",
     submit: "Sign in",
-    or: "or",
     oidc: (name: string) => `Continue with ${name}`,
     help: "The first start printed a link and a management key. The command gateway console prints a new link.",
     ended: "Your session has ended. Sign in again to continue where you were.",
