@@ -279,6 +279,8 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await form.getByRole("button", { name: "Create key" }).click();
       await form.getByText("Enter an amount in dollars").waitFor();
       await form.getByLabel("Spending limit in dollars").fill("25");
+      await form.getByLabel("Concurrent requests").fill("3");
+      await form.getByLabel("Store bodies for seconds").fill("3600");
       await form.getByRole("button", { name: "Create key" }).click();
       const made = page.getByRole("dialog", { name: "The key billing service was created" });
       await made.getByText(/^gw_/).first().waitFor();
@@ -286,6 +288,17 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await made.waitFor({ state: "detached" });
       const row = page.getByRole("row", { name: /billing service/ });
       expect(await row.innerText()).toContain("$25.00");
+      await row.getByRole("button", { name: "Edit" }).click();
+      const settings = page.getByRole("dialog", { name: "Settings of billing service" });
+      expect(await settings.getByLabel("Store bodies for seconds").inputValue()).toBe("3600");
+      await settings.getByLabel("Store bodies for seconds").fill("");
+      await settings.getByRole("button", { name: "Save" }).click();
+      await settings.waitFor({ state: "detached" });
+      const { rows } = await callAdmin(site.gateway, site.secrets.operator, "GET", "/keys?limit=100");
+      expect(rows.find(({ name }) => name === "billing service")).toMatchObject({
+        rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: 3 },
+        prompt_log: null,
+      });
       await row.getByRole("button", { name: "Revoke" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
       await row.waitFor({ state: "detached" });

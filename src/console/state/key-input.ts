@@ -10,6 +10,9 @@ export interface KeyInput {
   readonly spendLimit: string;
   readonly requestsPerMinute: string;
   readonly tokensPerMinute: string;
+  readonly concurrent: string;
+  /** How long bodies are stored. Seconds; empty: they are not. */
+  readonly promptLog: string;
   /** A day, such as `2027-01-31`, at whose end the key expires. Empty: never. */
   readonly expires: string;
 }
@@ -23,6 +26,8 @@ export const NEW_KEY: KeyInput = {
   spendLimit: "",
   requestsPerMinute: "",
   tokensPerMinute: "",
+  concurrent: "",
+  promptLog: "",
   expires: "",
 };
 
@@ -38,12 +43,13 @@ export interface KeyFields {
     readonly tokens_per_minute: number | null;
     readonly concurrent: number | null;
   };
+  readonly prompt_log: number | null;
   readonly expires_at: string | null;
 }
 
 /** Returns the form for a key. */
 export function readKey(key: KeyFields): KeyInput {
-  const { requests_per_minute, tokens_per_minute } = key.rate_limit;
+  const { requests_per_minute, tokens_per_minute, concurrent } = key.rate_limit;
   return {
     name: key.name,
     kind: key.kind,
@@ -52,6 +58,8 @@ export function readKey(key: KeyFields): KeyInput {
     spendLimit: print(key.spend_limit),
     requestsPerMinute: print(requests_per_minute),
     tokensPerMinute: print(tokens_per_minute),
+    concurrent: print(concurrent),
+    promptLog: print(key.prompt_log),
     expires: key.expires_at === null ? "" : key.expires_at.slice(0, 10),
   };
 }
@@ -69,10 +77,10 @@ export interface KeyProblem {
 /** Returns the first problem of a form; null if it can be sent. */
 export function findProblem(input: KeyInput): KeyProblem | null {
   if (input.name.trim() === "") return { field: "name", problem: "required" };
-  const { spendLimit, requestsPerMinute, tokensPerMinute } = input;
+  const { spendLimit, requestsPerMinute, tokensPerMinute, concurrent, promptLog } = input;
   if (spendLimit.trim() !== "" && !(Number(spendLimit) >= 0))
     return { field: "spendLimit", problem: "number" };
-  for (const [field, value] of Object.entries({ requestsPerMinute, tokensPerMinute }))
+  for (const [field, value] of Object.entries({ requestsPerMinute, tokensPerMinute, concurrent, promptLog }))
     if (value.trim() !== "" && !/^[1-9]\d*$/.test(value.trim()))
       return { field: field as keyof KeyInput, problem: "whole" };
   return null;
@@ -89,6 +97,7 @@ export function toSettings(input: KeyInput): Record<string, unknown> {
   const limits = {
     requests_per_minute: toNumber(input.requestsPerMinute),
     tokens_per_minute: toNumber(input.tokensPerMinute),
+    concurrent: toNumber(input.concurrent),
   };
   const hasLimits = Object.values(limits).some((limit) => limit !== null);
   return {
@@ -96,6 +105,7 @@ export function toSettings(input: KeyInput): Record<string, unknown> {
     models: models.length === 0 ? null : models,
     spend_limit: toNumber(input.spendLimit),
     rate_limit: hasLimits ? limits : null,
+    prompt_log: toNumber(input.promptLog),
   };
 }
 

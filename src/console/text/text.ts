@@ -353,6 +353,10 @@ export const text = {
     spendLimitHint: "Over the lifetime of the key.",
     requestsPerMinute: "Requests per minute",
     tokensPerMinute: "Tokens per minute",
+    concurrent: "Concurrent requests",
+    promptLog: "Store bodies for seconds",
+    promptLogHint:
+      "Requests and responses are stored encrypted for this time, and readable here. Empty: never.",
     noLimit: "No limit",
     limit: "Limit",
     expires: "Last day",

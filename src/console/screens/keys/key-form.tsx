@@ -25,6 +25,7 @@ const API_FIELDS: Readonly<Partial<Record<keyof KeyInput, string>>> = {
   models: "models",
   spendLimit: "spend_limit",
   requestsPerMinute: "rate_limit",
+  promptLog: "prompt_log",
   expires: "expires_at",
 };
 
@@ -138,6 +139,14 @@ function Identity({ input, onChange }: { input: KeyInput; onChange: (input: KeyI
   );
 }
 
+/** The fields that take a whole number, and what an empty one means. */
+const COUNTS = [
+  ["requestsPerMinute", "noLimit"],
+  ["tokensPerMinute", "noLimit"],
+  ["concurrent", "noLimit"],
+  ["promptLog", "never"],
+] as const;
+
 function Limits(props: {
   input: KeyInput;
   set: (name: keyof KeyInput) => (value: string) => void;
@@ -164,23 +173,19 @@ function Limits(props: {
         error={errorOf("spendLimit")}
       />
       <div class="two-fields">
-        <Field
-          label={words.requestsPerMinute}
-          inputMode="numeric"
-          placeholder={words.noLimit}
-          value={input.requestsPerMinute}
-          onInput={set("requestsPerMinute")}
-          error={errorOf("requestsPerMinute")}
-        />
-        <Field
-          label={words.tokensPerMinute}
-          inputMode="numeric"
-          placeholder={words.noLimit}
-          value={input.tokensPerMinute}
-          onInput={set("tokensPerMinute")}
-          error={errorOf("tokensPerMinute")}
-        />
+        {COUNTS.map(([name, empty]) => (
+          <Field
+            key={name}
+            label={words[name]}
+            inputMode="numeric"
+            placeholder={words[empty]}
+            value={input[name]}
+            onInput={set(name)}
+            error={errorOf(name)}
+          />
+        ))}
       </div>
+      <p class="field-hint">{words.promptLogHint}</p>
     </>
   );
 }
