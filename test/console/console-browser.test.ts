@@ -252,6 +252,35 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
     await page.waitForURL(new RegExp(id));
   });
 
+  test("a click on a button shows the numbers of the histogram as a table, also after a reload", async () => {
+    const page = await openAs("operator", "/console/requests");
+    await page.getByRole("button", { name: "Show as table" }).click();
+    const table = page.getByRole("table", { name: "Requests over time" });
+    await table.waitFor();
+    await page.reload();
+    await table.waitFor();
+    const cells = await table.locator("tbody td.number").allInnerTexts();
+    const bars = page.getByRole("img", { name: /Requests over time/ });
+    expect(cells.reduce((sum, cell) => sum + Number(cell), 0)).toBeGreaterThan(300);
+    await page.getByRole("button", { name: "Show as bars" }).click();
+    await bars.waitFor();
+  });
+
+  test("requests are filtered by their user's name and by the type of their error", async () => {
+    const page = await openAs("owner", "/console/requests");
+    await page.getByRole("combobox", { name: "User" }).click();
+    await page.getByRole("option", { name: "Grace Hopper" }).click();
+    await page.waitForURL(/user_id=user_/);
+    await page.getByRole("combobox", { name: "Error" }).fill("unav");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/error_type=unavailable/);
+    await page.getByRole("button", { name: "Clear Error" }).click();
+    await page.waitForURL((url) => !url.search.includes("error_type"));
+    const member = await openAs("member", "/console/requests");
+    await member.getByRole("combobox", { name: "Model" }).waitFor();
+    expect(await member.getByRole("combobox", { name: "User" }).count()).toBe(0);
+  });
+
   describe("keys and the first steps", () => {
     test("a newcomer creates a key, sends the printed request, and sees it arrive", async () => {
       const page = await openAs("owner", "/console/welcome");

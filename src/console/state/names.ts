@@ -4,14 +4,32 @@ import type { Option } from "./filter-options.ts";
 import { session } from "./session.ts";
 
 /** The lists of names that filters offer. Each is loaded once, when a screen asks for it. */
-type NameList = "models" | "providers" | "keys" | "accounts";
+export type NameList = "models" | "providers" | "keys" | "accounts" | "users" | "errors";
 
 const lists = {
   models: signal<readonly Option[]>([]),
   providers: signal<readonly Option[]>([]),
   keys: signal<readonly Option[]>([]),
   accounts: signal<readonly Option[]>([]),
+  users: signal<readonly Option[]>([]),
+  errors: signal<readonly Option[]>([]),
 };
+
+/** The error types of requests that reached a model endpoint or were rejected before. A field takes others, too. */
+const ERROR_TYPES = [
+  "authentication",
+  "client_timeout",
+  "context_length_exceeded",
+  "insufficient_credits",
+  "internal",
+  "invalid_request",
+  "model_not_allowed",
+  "permission_denied",
+  "rate_limit_exceeded",
+  "unavailable",
+  "upstream_error",
+];
+
 const asked = new Set<string>();
 
 /** The most names of keys and accounts that are loaded. */
@@ -70,7 +88,21 @@ const LOADERS: Readonly<Record<NameList, () => Promise<readonly Option[]>>> = {
     ]);
     return [...organizations, ...users].map(({ id, name }) => ({ value: id, label: name ?? id }));
   },
+  users: () => loadUsers(session.value?.account?.id ?? null),
+  errors: async () => ERROR_TYPES.map((value) => ({ value, label: value })),
 };
+
+/** Loads the members of an organization; all users for the operator, whose session has no account. */
+async function loadUsers(id: string | null): Promise<readonly Option[]> {
+  if (id === null) {
+    const users = await loadPages((query) => call("GET /api/admin/users", { query }));
+    return users.map((user) => ({ value: user.id, label: user.name ?? user.id }));
+  }
+  const members = await loadPages((query) =>
+    call("GET /api/admin/organizations/{id}/members", { params: { id }, query }),
+  );
+  return members.map(({ user_id, user_name }) => ({ value: user_id, label: user_name ?? user_id }));
+}
 
 /** Loads the pages of a list, up to a bound. */
 async function loadPages<Row>(

@@ -14,8 +14,8 @@ import {
   USUAL_RANGE,
 } from "../../state/filters.ts";
 import { navigate, setQuery } from "../../state/location.ts";
-import { loadOptions, optionsOf } from "../../state/names.ts";
-import { isOperator } from "../../state/session.ts";
+import { loadOptions, type NameList, optionsOf } from "../../state/names.ts";
+import { isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { pathOf } from "./columns.tsx";
 
@@ -52,14 +52,11 @@ export function FilterBar({ filters }: { filters: Filters }) {
       <FilterField name="model" list="models" filters={filters} onChange={set} />
       <FilterField name="provider" list="providers" filters={filters} onChange={set} />
       <FilterField name="key_id" list="keys" filters={filters} onChange={set} />
+      {seesUsers() ? <FilterField name="user_id" list="users" filters={filters} onChange={set} /> : null}
       {isOperator.value ? (
         <FilterField name="account_id" list="accounts" filters={filters} onChange={set} />
       ) : null}
-      {filters.fields.error_type === undefined ? null : (
-        <Button icon="close" onClick={() => set("error_type", null)}>
-          {filters.fields.error_type}
-        </Button>
-      )}
+      <FilterField name="error_type" list="errors" filters={filters} onChange={set} />
       {hasFields(filters) ? (
         <Button kind="bare" onClick={() => applyFilters({ time: filters.time, fields: {}, id: null })}>
           {words.clearFilters}
@@ -69,9 +66,16 @@ export function FilterBar({ filters }: { filters: Filters }) {
   );
 }
 
+/** Whether the requests of several users can be seen: not by a member, and not in the account of one user. */
+function seesUsers(): boolean {
+  return (
+    isOperator.value || (session.value?.role !== "member" && session.value?.account?.kind === "organization")
+  );
+}
+
 interface FilterFieldProps {
-  readonly name: "model" | "provider" | "key_id" | "account_id";
-  readonly list: "models" | "providers" | "keys" | "accounts";
+  readonly name: Exclude<FieldName, "outcome">;
+  readonly list: NameList;
   readonly filters: Filters;
   readonly onChange: (name: FieldName, value: string | null) => void;
 }

@@ -1,14 +1,19 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { type Bar, Bars } from "../../parts/bars.tsx";
+import { Button } from "../../parts/button.tsx";
 import { formatAxisTime, formatCount, formatExactTime } from "../../parts/format.ts";
+import { ScrollBox } from "../../parts/scroll-box.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { type Filters, isLive, toApiQuery } from "../../state/filters.ts";
 import { useLoad } from "../../state/load.ts";
+import { readStored, store } from "../../state/stored.ts";
 import { text } from "../../text/text.ts";
 import { applyFilters } from "./filter-bar.tsx";
 
 type Answer = Operations["GET /api/admin/generations/histogram"]["response"];
+type Bucket = Answer["buckets"][number];
 
 const BUCKETS = 96;
 /** How often the counts of a range that ends now are read again. Milliseconds. */
@@ -44,6 +49,9 @@ export function Histogram({ filters }: { filters: Filters }) {
   );
 }
 
+/** The key of the choice between bars and table in the browser's storage. */
+const VIEW = "requests.histogram";
+
 function Chart({ answer, filters }: { answer: Answer; filters: Filters }) {
   const { buckets, bucket_ms } = answer;
   const [from, to] = [Date.parse(answer.from), Date.parse(answer.to)];
@@ -53,13 +61,22 @@ function Chart({ answer, filters }: { answer: Answer; filters: Filters }) {
   const choose = (first: number, last: number) =>
     applyFilters({ ...filters, time: { from: from + first * bucket_ms, to: from + (last + 1) * bucket_ms } });
   const about = answer.is_exact ? "" : words.estimated;
+  const [isTable, setTable] = useState(() => readStored(VIEW) === "table");
+  const toggle = () => {
+    store(VIEW, isTable ? null : "table");
+    setTable(!isTable);
+  };
   return (
     <>
-      <Bars
-        label={words.histogram(formatCount(total), formatCount(sum("failed")))}
-        bars={buckets.map(toBar)}
-        onChoose={choose}
-      />
+      {isTable ? (
+        <CountTable buckets={buckets} />
+      ) : (
+        <Bars
+          label={words.histogram(formatCount(total), formatCount(sum("failed")))}
+          bars={buckets.map(toBar)}
+          onChoose={choose}
+        />
+      )}
       <div class="bars-axis">
         <span>{formatAxisTime(from, to - from)}</span>
         <span>
@@ -74,15 +91,52 @@ function Chart({ answer, filters }: { answer: Answer; filters: Filters }) {
           ) : null}
           {about}
         </span>
-        <span>{formatAxisTime(to, to - from)}</span>
+        <span class="row">
+          {formatAxisTime(to, to - from)}
+          <Button
+            kind="bare"
+            size="small"
+            icon={isTable ? "chart" : "list"}
+            label={isTable ? words.showBars : words.showTable}
+            onClick={toggle}
+          />
+        </span>
       </div>
     </>
   );
 }
 
-function toBar({ at, completed, failed, cancelled, open }: Answer["buckets"][number]): Bar {
+const COUNT_COLUMNS: readonly Column<Bucket>[] = [
+  { id: "at", title: words.from, cell: formatBegin },
+  ...(["completed", "failed", "cancelled", "open"] as const).map((name) => ({
+    id: name,
+    title: text.outcomes[name],
+    width: 110,
+    isNumber: true,
+    cell: (bucket: Bucket) => formatCount(bucket[name]),
+  })),
+];
+
+/** The numbers of the bars. Times without requests are left out. */
+function CountTable({ buckets }: { buckets: readonly Bucket[] }) {
+  const rows = buckets.filter(
+    ({ completed, failed, cancelled, open }) => completed + failed + cancelled + open > 0,
+  );
+  return (
+    <ScrollBox label={words.histogramTable}>
+      <Table label={words.histogramTable} columns={COUNT_COLUMNS} rows={rows} rowKey={({ at }) => at} />
+    </ScrollBox>
+  );
+}
+
+function formatBegin({ at }: Bucket): string {
+  return formatExactTime(Date.parse(at)).replace(/\.\d+$/, "");
+}
+
+function toBar(bucket: Bucket): Bar {
+  const { completed, failed, cancelled, open } = bucket;
   return {
-    title: formatExactTime(Date.parse(at)).replace(/\.\d+$/, ""),
+    title: formatBegin(bucket),
     parts: [
       { name: text.outcomes.failed, value: failed, tone: "bad" },
       { name: text.outcomes.cancelled, value: cancelled, tone: "other" },
