@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { CHROMIUM, startBrowser } from "../support/browser.ts";
+import { type ConsolePage, listViolations, openConsolePage, signInWith } from "../support/console-page.ts";
+import { type ConsoleSite, startConsoleSite } from "../support/console-site.ts";
+import { callAdmin } from "../support/management.ts";
+
+const SCREENS = ["health", "routing", "routing?tier=gateway-auto%2Fbalanced", "settings", "audit"];
+
+describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a browser", () => {
+  let site: ConsoleSite;
+  let browser: Browser;
+  const opened: ConsolePage[] = [];
+
+  beforeAll(async () => {
+    site = await startConsoleSite({ generations: 50 });
+    browser = await startBrowser();
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await site.stop();
+  });
+  afterEach(async () => {
+    const pages = opened.splice(0);
+    await Promise.all(pages.map(({ page }) => page.context().close()));
+    expect(pages.flatMap(({ problems }) => problems.list)).toEqual([]);
+  });
+
+  /** Opens the console, signed in as the operator. */
+  async function open(options: Parameters<typeof openConsolePage>[2] = {}): Promise<Page> {
+    const one = await openConsolePage(browser, site.gateway.url, options);
+    opened.push(one);
+    await signInWith(one.page, site.secrets.operator);
+    return one.page;
+  }
+
+  async function go(page: Page, path: string): Promise<void> {
+    await page.goto(`${site.gateway.url}/console/${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+  }
+
+  const admin = (method: string, path: string, body?: unknown) =>
+    callAdmin(site.gateway, site.secrets.operator, method, path, body);
+
+  test("a provider is tested with a request, and what is measured of it is cleared", async () => {
+    const page = await open();
+    await go(page, "health");
+    const calls = site.vendor.calls.length;
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByText("The provider answered as").first().waitFor();
+    expect(site.vendor.calls.length).toBe(calls + 1);
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Clear", exact: true }).click();
+    await page.getByText("The health of OpenAI was cleared on this gateway.").waitFor();
+  });
+
+  test("a tier is stored, resolves to its model, and is deleted", async () => {
+    const page = await open();
+    await go(page, "routing");
+    await page.getByRole("button", { name: "New tier" }).click();
+    await page.getByLabel("Id", { exact: true }).fill("quick");
+    await page.getByLabel("Name", { exact: true }).fill("Quick");
+    await page.getByLabel("Models with a positive balance").fill("openai/gpt-5");
+    await page.getByLabel("Models otherwise").fill("openai/gpt-5-mini");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("gateway-auto/quick is in force on every gateway within a second.").waitFor();
+    const { rows } = await admin("GET", "/tiers");
+    expect(rows.find(({ id }) => id === "gateway-auto/quick")).toMatchObject({ source: "database" });
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("gateway-auto/quick was deleted.").waitFor();
+    expect((await admin("GET", "/tiers")).rows.map(({ id }) => id)).not.toContain("gateway-auto/quick");
+    // A draft without a name or models is explained by what the API says of it.
+    for (const { problems } of opened)
+      expect(problems.list.splice(0).every((line) => line.includes("route/explain"))).toBe(true);
+  });
+
+  test("a session of another browser is ended, and that browser must sign in again", async () => {
+    const other = await openConsolePage(browser, site.gateway.url);
+    opened.push(other);
+    await signInWith(other.page, site.secrets.member);
+    const page = await open();
+    await go(page, "settings");
+    await page.getByRole("row", { name: /Grace/ }).first().getByRole("button", { name: "End" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End", exact: true }).click();
+    await page.getByText("The session was ended.").waitFor();
+    await other.page.reload();
+    await other.page.getByLabel("Management key").waitFor();
+  });
+
+  for (const colorScheme of ["light", "dark"] as const)
+    test(`no screen has a violation of WCAG 2.1 AA in the ${colorScheme} theme`, async () => {
+      const page = await open({ colorScheme });
+      const found: string[] = [];
+      for (const path of SCREENS) {
+        await go(page, path);
+        found.push(...(await listViolations(page)).map((text) => `${path} ${text}`));
+      }
+      expect(found).toEqual([]);
+    }, 60_000);
+
+  test("no screen is wider than a narrow window", async () => {
+    const page = await open({ width: 390 });
+    for (const path of SCREENS) {
+      await go(page, path);
+      const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect([path, overflow]).toEqual([path, 0]);
+    }
+  });
+});
