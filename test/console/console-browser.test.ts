@@ -242,8 +242,8 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
     const page = await openAs("operator", "/console/welcome");
     await page.getByRole("heading", { name: "Welcome" }).waitFor();
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("key");
-    await page.getByRole("option", { name: /Keys/ }).first().waitFor();
+    await page.getByRole("combobox", { name: "Go to" }).pressSequentially("keys");
+    await page.getByRole("option", { name: /^Keys/, selected: true }).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/console\/keys/);
     await page.keyboard.press("Control+k");
