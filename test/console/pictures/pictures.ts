@@ -31,11 +31,9 @@ async function talk(page: Page): Promise<void> {
 export function listPictures({ failover, organization }: PictureIds): readonly Picture[] {
   return [
     { name: "requests", theme: "light", path: "/console/requests" },
-    { name: "requests-dark", theme: "dark", path: "/console/requests?outcome=failed" },
     { name: "request", theme: "light", path: `/console/requests/${failover}` },
     { name: "request-dark", theme: "dark", path: `/console/requests/${failover}` },
     { name: "usage", theme: "light", path: "/console/usage" },
-    { name: "usage-dark", theme: "dark", path: "/console/usage" },
     {
       name: "playground",
       theme: "light",
@@ -51,8 +49,8 @@ export function listPictures({ failover, organization }: PictureIds): readonly P
     { name: "people", theme: "light", path: `/console/people/${organization}` },
     { name: "provider-keys", theme: "light", path: "/console/provider-keys" },
     { name: "health", theme: "light", path: "/console/health" },
-    { name: "routing", theme: "light", path: "/console/routing" },
+    { name: "routing", theme: "light", path: "/console/routing?tier=gateway-auto/balanced" },
     { name: "settings", theme: "light", path: "/console/settings" },
-    { name: "audit", theme: "dark", path: "/console/audit" },
+    { name: "audit", theme: "light", path: "/console/audit" },
   ];
 }

@@ -12,8 +12,8 @@ import { callAdmin } from "../../support/management.ts";
 import { listPictures, type Picture } from "./pictures.ts";
 
 const FOLDER = join(import.meta.dir, "../../../docs/console");
-/** The screen is drawn at this size, which GitHub shows without enlarging it. Pixels. */
-const SIZE = { width: 1_200, height: 750 };
+/** The size of a usual window on a laptop. Pixels. */
+const SIZE = { width: 1_440, height: 900 };
 /** The shortest time without a request, after which a screen is complete. Milliseconds. */
 const CALM_MS = 700;
 
