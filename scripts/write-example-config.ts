@@ -29,6 +29,19 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "redis.url": "redis://localhost:6379",
   "console.built_dir": "/usr/share/gateway/console",
   "catalog.source": "./models.json",
+  "pricing.rules": [
+    { plans: ["pro"], models: ["openai/*"], markup_percent: 5, byok_fee_percent: 1 },
+    {
+      accounts: ["org_01h455vb4pex5vsknk084sn02q"],
+      from: "2027-01-01",
+      until: "2027-12-31",
+      providers: ["openai"],
+      models: ["openai/gpt-4o"],
+      prices: { prompt: "0.000002", completion: "0.000008" },
+      price_tiers: [{ min_prompt_tokens: 200_000, prompt: "0.000004", completion: "0.000012" }],
+    },
+    { markup_percent: "12.5" },
+  ],
   "catalog.overrides": {
     "openai/gpt-4o": { endpoints: { openai: { prices: { prompt: "0.000002", completion: "0.000008" } } } },
     "openai/gpt-4": { hidden: true },

@@ -6,6 +6,7 @@ import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { FORMAT_NAMES } from "../wire/conversation/format-name.ts";
 import { overridesSchema } from "./override-schema.ts";
+import { pricingSchema } from "./pricing-schema.ts";
 
 /**
  * The keys of the configuration, with their defaults. `gateway.example.yaml` is generated from this schema; the descriptions
@@ -583,6 +584,7 @@ export const configSchema = z.strictObject({
         ),
     })
     .prefault({}),
+  pricing: pricingSchema,
   tiers: tiersSchema
     .optional()
     .describe("Further tiers, and tiers that replace those of the catalog; see docs/tiers.md."),

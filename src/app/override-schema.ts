@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CatalogOverrides, EndpointOverride } from "../core/catalog/apply-overrides.ts";
 import { MODEL_ID, SLUG } from "../core/catalog/is-sound-model.ts";
+import type { PriceRow } from "../core/catalog/price-row.ts";
 import {
   endpointShape,
   modelShape,
@@ -34,18 +35,26 @@ function partOf(shape: Shape): Shape {
   return Object.fromEntries(members) as Shape;
 }
 
-const prices = z.strictObject(spell(pricesShape));
-const tiers = z.array(z.strictObject(spell(tierShape))).min(1);
+/** Prices in the configuration, in snake case. */
+export const pricesSchema = z.strictObject(spell(pricesShape));
+/** Prices of longer prompts. */
+export const tiersOfPricesSchema = z.array(z.strictObject(spell(tierShape))).min(1);
 const { provider: _, missingSince: __, ...endpointFacts } = endpointShape;
 const { id: ___, endpoints: ____, ...modelFacts } = modelShape;
 const hidden = z.boolean().optional();
 
 const endpointOverride = z.strictObject({
   ...partOf(endpointFacts),
-  prices: prices.nullable().optional(),
-  price_tiers: tiers.optional(),
+  prices: pricesSchema.nullable().optional(),
+  price_tiers: tiersOfPricesSchema.optional(),
   price_changes: z
-    .array(z.strictObject({ ...spell(priceChangeShape), prices, price_tiers: tiers.optional() }))
+    .array(
+      z.strictObject({
+        ...spell(priceChangeShape),
+        prices: pricesSchema,
+        price_tiers: tiersOfPricesSchema.optional(),
+      }),
+    )
     .min(1)
     .optional(),
   hidden,
@@ -86,6 +95,15 @@ function respell(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(respell);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [toCamel(name), respell(member)]));
+}
+
+/** Converts prices, and those of longer prompts, to the spelling of the catalog. */
+export function readPrices(written: {
+  readonly prices: z.infer<typeof pricesSchema>;
+  readonly price_tiers?: z.infer<typeof tiersOfPricesSchema> | undefined;
+}): PriceRow {
+  const { price_tiers: tiers, ...rest } = written;
+  return respell(tiers === undefined ? rest : { ...rest, price_tiers: tiers }) as PriceRow;
 }
 
 /** Returns the path of an override in the configuration. */

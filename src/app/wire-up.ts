@@ -47,6 +47,7 @@ import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { migrateStores, openStores } from "./open-stores.ts";
 import type { OutageLog } from "./outage-log.ts";
+import { readPricingRules } from "./pricing-schema.ts";
 import { readReadiness } from "./read-readiness.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
@@ -280,6 +281,7 @@ function buildGeneration(
     ids: stores.ids,
     extensions,
     serving: () => serving.current(),
+    pricing: readPricingRules(config.pricing),
     recorder,
     ledger,
     holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },

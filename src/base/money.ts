@@ -72,11 +72,19 @@ export function formatDollars(nanodollars: number): string {
   return `${nanodollars < 0 ? "-" : ""}${digits.slice(0, -NANO_DIGITS)}${places === "" ? "" : `.${places}`}`;
 }
 
+/** Formats attodollars as an exact decimal string of dollars without trailing zeros: the reverse of `parsePrice`. */
+export function formatPrice(attodollars: bigint): string {
+  return formatDecimal(attodollars, ATTO_DIGITS);
+}
+
 /** Formats attodollars as an exact decimal string of nanodollars without trailing zeros. */
 export function formatNanodollars(attodollars: bigint): string {
-  const whole = attodollars / ATTO_PER_NANO;
-  const places = String(attodollars % ATTO_PER_NANO)
-    .padStart(NANO_DIGITS, "0")
-    .replace(/0+$/, "");
-  return places === "" ? String(whole) : `${whole}.${places}`;
+  return formatDecimal(attodollars, NANO_DIGITS);
+}
+
+/** Formats a non-negative integer with the decimal point before its last `places` digits, without trailing zeros. */
+function formatDecimal(value: bigint, places: number): string {
+  const digits = String(value).padStart(places + 1, "0");
+  const fraction = digits.slice(-places).replace(/0+$/, "");
+  return fraction === "" ? digits.slice(0, -places) : `${digits.slice(0, -places)}.${fraction}`;
 }

@@ -104,6 +104,26 @@ describe("the error of an invalid configuration", () => {
       ["gateway.yaml:3: server.header_aliases.x-mode", "header name"],
     ],
     [
+      "a pricing rule that does nothing",
+      "pricing:\n  rules:\n    - plans: [pro]",
+      ["gateway.yaml:3: pricing.rules.0 must have markup_percent, prices or byok_fee_percent"],
+    ],
+    [
+      "a pricing rule that adds to prices and replaces them",
+      "pricing:\n  rules:\n    - prices: {prompt: '0', completion: '0'}\n      markup_percent: 5",
+      ["gateway.yaml:4: pricing.rules.0.markup_percent must not be given with prices"],
+    ],
+    [
+      "a discount of more than everything",
+      "pricing:\n  rules:\n    - markup_percent: -100.5",
+      ["gateway.yaml:3: pricing.rules.0.markup_percent must be a percentage from -100 to 10000"],
+    ],
+    [
+      "a pricing rule that ends before it begins",
+      "pricing:\n  rules:\n    - {from: 2027-02-01, until: 2027-01-01, markup_percent: 5}",
+      ["gateway.yaml:3: pricing.rules.0.until must not be before from"],
+    ],
+    [
       "an address that is none",
       "providers:\n  mine:\n    base_url: ftp://x",
       ["gateway.yaml:3: providers.mine.base_url", "http or https"],

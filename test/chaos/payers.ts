@@ -101,6 +101,7 @@ function presentAccount(id: string, monthlyLimit: number | null): AccountRecord 
     monthlyLimit,
     policy: OPEN_POLICY,
     rateLimit: null,
+    plan: null,
     createdAt: 1,
     closedAt: null,
   };

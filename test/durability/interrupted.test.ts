@@ -23,6 +23,7 @@ beforeEach(async () => {
   clock = createTestClock();
   client = new AbortController();
   yaml = `
+pricing: { rules: [{ plans: [pro], markup_percent: 50 }] }
 providers:
   mine: {base_url: "${vendor.baseUrl}", api_keys: [k], models: [{id: acme/model, context_length: 128000, prices: {prompt: "0.000001", completion: "0.00001"}}]}`;
   gateway = await startTestGateway({ clock, yaml });
@@ -103,6 +104,25 @@ test("the price lines of a generation that was interrupted later add up to its c
     return found.total_cost_nanodollars > 0 ? found : null;
   });
   expect(sumOf(shown)).toBe(shown.total_cost_nanodollars);
+});
+
+test("an interrupted generation is charged by the pricing rules of its account, and keeps the list price apart", async () => {
+  const key = await addAccountWithKey(gateway, { id: "user_pro", plan: "pro" });
+  await manage(gateway, "/accounts/user_pro/credits", { amount: 1 });
+  await begin(key, [opening("Alpha")]);
+  clock.advance(1_100);
+  await vendor.calls[0]!.events(textOf(" one two three"));
+  const shown = await eventually("its record says how far it had come", async () => {
+    const restarted = await startOnCopy();
+    await fetchInterrupted(restarted, key);
+    const { body } = await manage(restarted, `/generations/${generationId}`);
+    await restarted.stop();
+    const data = body["data"] as Shown & { upstream_inference_cost: number; margin_nanodollars: number };
+    return data.total_cost_nanodollars > 0 ? data : null;
+  });
+  const list = Math.round(shown.upstream_inference_cost * 1e9);
+  expect(sumOf(shown)).toBe(shown.total_cost_nanodollars);
+  expect(shown).toMatchObject({ total_cost_nanodollars: list * 1.5, margin_nanodollars: list * 0.5 });
 });
 
 test("an interrupted generation is charged no more than its hold", async () => {

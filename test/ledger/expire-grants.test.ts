@@ -45,6 +45,7 @@ const account: AccountRecord = {
   monthlyLimit: null,
   policy: OPEN_POLICY,
   rateLimit: null,
+  plan: null,
   createdAt: 0,
   closedAt: null,
 };

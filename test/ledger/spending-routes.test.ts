@@ -96,6 +96,7 @@ async function makeEmptyAccount(dataDir: string): Promise<string> {
     monthlyLimit: null,
     policy: OPEN_POLICY,
     rateLimit: null,
+    plan: null,
     createdAt: 1,
     closedAt: null,
   });

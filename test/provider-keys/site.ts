@@ -145,6 +145,7 @@ export async function makeAccount({ stores }: Site, wanted: Wanted = {}): Promis
     monthlyLimit: null,
     policy: { ...OPEN_POLICY, ...policy },
     rateLimit: null,
+    plan: null,
     createdAt: 0,
     closedAt: null,
   };

@@ -28,6 +28,7 @@ function keyOf(accountId: string, keyId: string): InferencePrincipal {
     monthlyLimit: null,
     policy: OPEN_POLICY,
     rateLimit: null,
+    plan: null,
     createdAt: 0,
     closedAt: null,
   };

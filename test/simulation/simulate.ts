@@ -618,6 +618,7 @@ function presentAccount(id: string): AccountRecord {
     monthlyLimit: id === "org_a" ? MONTHLY_LIMIT : null,
     policy: OPEN_POLICY,
     rateLimit: null,
+    plan: null,
     createdAt: 1,
     closedAt: null,
   };

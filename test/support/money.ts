@@ -32,6 +32,7 @@ export function addAccountWithKey(
       monthlyLimit: null,
       policy: OPEN_POLICY,
       rateLimit: null,
+      plan: null,
       createdAt: 0,
       closedAt: null,
       ...account,

@@ -33,6 +33,7 @@ export async function prepareData(
       monthlyLimit: null,
       policy: { ...OPEN_POLICY, ...policy },
       rateLimit: null,
+      plan: null,
       createdAt: 0,
       closedAt: null,
     });

@@ -393,6 +393,8 @@ export interface Schemas {
       price: string;
       cost_nanodollars: string;
     }[];
+    list_prices: Record<string, unknown> | null;
+    margin_nanodollars: number | null;
     advisors: {
       model: string;
       tokens_prompt: number;
@@ -462,6 +464,8 @@ export interface Schemas {
       price: string;
       cost_nanodollars: string;
     }[];
+    list_prices: Record<string, unknown> | null;
+    margin_nanodollars: number | null;
     advisors: {
       model: string;
       tokens_prompt: number;
@@ -622,6 +626,7 @@ export interface Schemas {
     monthly_limit: number | null;
     policy: Schemas["Policy"];
     rate_limit: Schemas["RateLimit"];
+    plan: string | null;
     created_at: string;
     closed_at: string | null;
   };
@@ -1069,6 +1074,7 @@ export interface Schemas {
     overdraft: number | null;
     policy: Schemas["Policy"];
     rate_limit: Schemas["RateLimit"];
+    plan: string | null;
     created_at: string;
     closed_at: string | null;
   };
@@ -1407,6 +1413,7 @@ export interface Operations {
         overdraft: number | null;
         policy: Schemas["Policy"];
         rate_limit: Schemas["RateLimit"];
+        plan: string | null;
         created_at: string;
         closed_at: string | null;
         memberships: Schemas["Member"][];
@@ -1575,6 +1582,7 @@ export interface Operations {
       overdraft?: number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
+      plan?: string | null;
       monthly_limit?: number | null;
       closed?: boolean;
     };
@@ -1588,6 +1596,7 @@ export interface Operations {
       overdraft?: number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
+      plan?: string | null;
       closed?: boolean;
     };
     response: { data: Schemas["User"] };
@@ -1711,6 +1720,7 @@ export interface Operations {
       overdraft?: number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
+      plan?: string | null;
       monthly_limit?: number | null;
       owner?: string;
     };
@@ -1802,6 +1812,7 @@ export interface Operations {
       overdraft?: number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
+      plan?: string | null;
     };
     response: { data: Schemas["User"] };
   };

@@ -157,6 +157,7 @@ export const text = {
     whatItCost: "What it cost",
     noCost: "Nothing was charged: no tokens were used, or the request has not ended.",
     listPrice: "List price",
+    margin: "Margin",
     charged: "Charged to the account",
     byokAbout: "the provider charged the account directly",
     held: "Held while it ran",

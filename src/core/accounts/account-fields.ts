@@ -6,9 +6,10 @@ import {
   LIST_FORMAT,
   NAME_FORMAT,
   type OptionTexts,
+  PLAN_FORMAT,
 } from "./field-option.ts";
 import { rateLimitField } from "./rate-limit-fields.ts";
-import type { AccountRecord, Policy } from "./records.ts";
+import { type AccountRecord, PLAN_NAME, type Policy } from "./records.ts";
 import {
   changeShape,
   dollarsField,
@@ -97,6 +98,9 @@ const PolicyInput = z.strictObject(changeShape(POLICY_FIELDS)).meta({
   description: "A policy, or the part of it to change. Omitted fields keep their value.",
 });
 
+/** The name of a plan. Two plans cannot differ in case alone. */
+const PlanInput = z.string().regex(PLAN_NAME, "must be 1 to 64 of the characters a-z, 0-9, `.`, `_` and `-`");
+
 const SETTINGS = {
   overdraft: dollarsField("US dollars by which the balance may fall below zero. `null` means no bound.", {
     flags: "--overdraft <dollars>",
@@ -113,6 +117,16 @@ const SETTINGS = {
   },
   rate_limit: rateLimitField(
     "The account's own rate limit, instead of the configured one. `null` resets it. Only the operator may set it.",
+  ),
+  plan: settableField(
+    { view: z.string().nullable(), input: PlanInput.nullable() },
+    "Name of the plan, by which `pricing.rules` of the configuration set what the account pays. `null` means no plan.",
+    {
+      flags: "--plan <name>",
+      help: "Plan, by which pricing rules set what the account pays",
+      none: "no plan",
+      ...PLAN_FORMAT,
+    },
   ),
 };
 
@@ -148,7 +162,7 @@ const TIMES = {
 
 const USER_FIELDS = { id: plainField(z.string(), "Id of the user, `user_…`."), ...USER_SETTINGS, ...TIMES };
 
-const { name, overdraft, policy, rate_limit, monthly_limit } = ORGANIZATION_SETTINGS;
+const { name, overdraft, policy, rate_limit, plan, monthly_limit } = ORGANIZATION_SETTINGS;
 const ORGANIZATION_FIELDS = {
   id: plainField(z.string(), "Id of the organization, `org_…`."),
   name,
@@ -156,6 +170,7 @@ const ORGANIZATION_FIELDS = {
   monthly_limit,
   policy,
   rate_limit,
+  plan,
   ...TIMES,
 };
 

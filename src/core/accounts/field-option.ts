@@ -42,6 +42,9 @@ const TEXT = { parse: (text: string) => text };
 /** A display name. */
 export const NAME_FORMAT: OptionFormat = { ...TEXT, expected: "a text of 1 to 200 characters" };
 
+/** The name of a plan, or none. */
+export const PLAN_FORMAT = orNone({ ...TEXT, expected: "a plan's name, such as pro" });
+
 /** An amount of US dollars, or none. */
 export const DOLLARS_FORMAT = orNone({
   expected: "an amount in US dollars, such as 2.50",

@@ -54,6 +54,7 @@ export async function createAccount(
     monthlyLimit: null,
     policy: OPEN_POLICY,
     rateLimit: null,
+    plan: null,
     createdAt,
     closedAt: null,
   };

@@ -35,10 +35,15 @@ export interface AccountRecord {
   readonly policy: Policy;
   /** Replaces the configured rate limit. For null, and for members that are null, the configured limit applies. */
   readonly rateLimit: RateLimit | null;
+  /** The operator's name for a group of accounts that pay the same prices; null: none. */
+  readonly plan: string | null;
   readonly createdAt: number;
   /** A closed account cannot make requests; its ledger remains. */
   readonly closedAt: number | null;
 }
+
+/** The names of plans. */
+export const PLAN_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /** What the keys of an account may use. `*` in a pattern matches any characters. */
 export interface Policy {

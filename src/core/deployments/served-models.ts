@@ -5,6 +5,7 @@ import { actionOf } from "../catalog/action-of.ts";
 import { isExpired } from "../catalog/expiry.ts";
 import { listEndpointFormats } from "../catalog/list-formats.ts";
 import { findPriceRow, type PriceRow } from "../catalog/price-row.ts";
+import type { Tariff } from "../catalog/pricing-rules.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "./transport.ts";
 import type { UpstreamAddress } from "./upstream-address.ts";
@@ -61,6 +62,11 @@ export interface Deployment {
   readonly unusableKey?: "sealed" | "unfit";
   /** The parameter overrides of the requested tier; absent if there are none. */
   readonly overrides?: ParameterOverrides;
+  /**
+   * What the account pays, if a pricing rule of the operator applies. With platform keys, `endpoint` then has the prices that the
+   * account pays, by which requests are routed; with BYOK keys it has those that the provider bills.
+   */
+  readonly tariff?: Tariff;
 }
 
 /** The deployments of this gateway by model, for one state of catalog and configuration. */

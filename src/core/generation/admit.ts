@@ -7,6 +7,7 @@ import { boundPrompt } from "../ledger/worst-case.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
 import { type FilteredOut, filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
+import { applyTariffs } from "./apply-tariffs.ts";
 import type { GenerationDeps } from "./call.ts";
 import { findAllDeployments, type RoutableCall } from "./find-deployments.ts";
 import { prepareTiers } from "./find-tier-deployments.ts";
@@ -84,7 +85,8 @@ function selectDeployments(
   const { principal, request } = call;
   const policy = policyOf(deps.policy, principal);
   const listNeeds = once(() => request.listNeeds());
-  const all = findAllDeployments(deps, call, { byokKeys, policy, listNeeds });
+  const found = findAllDeployments(deps, call, { byokKeys, policy, listNeeds });
+  const all = applyTariffs(found, principal, { pricing: deps.pricing, now: deps.clock.now() });
   requireKnownProviders(deps.serving, request.preferences);
   const { model: requested } = all.flat()[0] as Deployment;
   const tier = deps.serving().tiers.find(request.model);

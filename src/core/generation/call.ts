@@ -5,6 +5,7 @@ import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { PricingRules } from "../catalog/pricing-rules.ts";
 import type { Tiers } from "../catalog/tiers.ts";
 import type { ServedModels } from "../deployments/served-models.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -54,6 +55,8 @@ export interface GenerationDeps {
   readonly extensions: readonly Extension[];
   readonly ids: IdSource;
   readonly serving: () => Serving;
+  /** What accounts pay instead of list prices. */
+  readonly pricing: PricingRules;
   readonly recorder: Recorder;
   readonly ledger: Ledger;
   /** The holds for answers whose length the client does not limit. */

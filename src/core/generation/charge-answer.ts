@@ -1,5 +1,4 @@
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
-import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Allowance } from "./allowance.ts";
@@ -35,8 +34,8 @@ export function countUsage(
  */
 export function chargeComplete(answering: Answering, checked: CheckedUsage): Charge | Promise<Charge> {
   const charge = price(answering, checked);
-  if (uncoveredOf(answering, charge) <= 0) return logged(answering, checked, charge);
-  return answering.allowance.coverSoon(charge.list).then(() => chargeAnswer(answering, checked));
+  if (charge.paid >= charge.owed) return logged(answering, checked, charge);
+  return answering.allowance.coverSoon(charge.owed).then(() => chargeAnswer(answering, checked));
 }
 
 /** Prices token usage, as far as the account covers it. Logs counts that were rejected, and costs that are not covered. */
@@ -46,10 +45,6 @@ export function chargeAnswer(answering: Answering, checked: CheckedUsage): Charg
 
 function price({ deps, candidate, record, allowance }: Answering, { usage }: CheckedUsage): Charge {
   return chargeFor(candidate, usage, { requestedAt: record.createdAt, allowance, serving: deps.serving });
-}
-
-function uncoveredOf({ candidate }: Answering, charge: Charge): number {
-  return charge.isByok || isFreeId(candidate.model.id) ? 0 : charge.list - charge.paid;
 }
 
 function logged(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {
@@ -66,11 +61,11 @@ function logged(answering: Answering, { rejected }: CheckedUsage, charge: Charge
       count,
       bound,
     });
-  if (uncoveredOf(answering, charge) > 0)
+  if (charge.paid < charge.owed)
     deps.log.error("an answer has cost more than its account covers; the rest is not charged", {
       ...about,
       account_id: record.accountId,
-      cost_nanodollars: charge.list,
+      cost_nanodollars: charge.owed,
       charged_nanodollars: charge.paid,
     });
   return charge;

@@ -1,56 +1,75 @@
 import { toDollars } from "../../base/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
-import { findEndpoint } from "../catalog/find-endpoint.ts";
+import { type FoundEndpoint, findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import { findPrices, type PricedAdvisor, priceAdvisor, priceWhole } from "../catalog/price-usage.ts";
-import type { Prices } from "../catalog/records.ts";
+import {
+  findPrices,
+  type PricedAdvisor,
+  type PricedUsage,
+  priceAdvisor,
+  priceWhole,
+} from "../catalog/price-usage.ts";
+import type { ModelEndpoint, Prices } from "../catalog/records.ts";
+import { chargedEndpoint } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { AdvisorRecord, UsageRecord } from "../usage/records.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationDeps } from "./call.ts";
 
-/** Token usage and its cost: what the account pays, and the provider's list price. Nanodollars. */
+/** Token usage and its cost: what the account owes and pays, and the provider's list price. Nanodollars. */
 export interface Charge {
   readonly usage: TokenUsage;
   /** Models that the provider consulted as advisors. */
   readonly advisors: readonly AdvisorRecord[];
-  /** Null if the endpoint has none. */
+  /** What the account pays for each token; null if the endpoint has no prices. */
   readonly prices: Prices | null;
+  /** The provider's prices, if they are not `prices`. */
+  readonly listPrices?: Prices | null;
+  /** The cost by `prices`; 0 for free models, and for BYOK keys without a fee. */
+  readonly owed: number;
+  /** As much of it as the account's allowance covers. */
   readonly paid: number;
   readonly list: number;
+  /** The list price that the caller sees: a mark-up on platform keys is not shown apart from it. */
+  readonly shownList: number;
   /** A BYOK key was used: the provider bills the account directly. */
   readonly isByok: boolean;
 }
 
 /**
- * Prices token usage at the candidate that produced it, as of the request's time. Free models and BYOK keys cost nothing, and no
- * account pays more than its allowance covers.
+ * Prices token usage at the candidate that produced it, as of the request's time, by what its account pays and by the list prices. Free
+ * models cost nothing, BYOK keys at most a fee, and no account pays more than its allowance covers.
  */
-export function chargeFor(
-  { endpoint, provider, key, model }: Candidate,
-  usage: TokenUsage,
-  { requestedAt, allowance, serving }: ChargeContext,
-): Charge {
-  const findByName = (name: string) => findEndpoint(serving().catalog, provider.record.slug, name);
-  const served = usage.countedFor === undefined ? null : findByName(usage.countedFor);
-  const prices = findPrices(served?.endpoint ?? endpoint, usage.promptTokens, requestedAt);
-  const advisors = (usage.advisors ?? []).map((advisor) => {
-    const found = findByName(advisor.model);
-    const row = findPrices(found?.endpoint ?? endpoint, advisor.promptTokens, requestedAt);
-    return { ...advisor, modelId: found?.model.id ?? null, prices: row };
-  });
-  const list = priceWhole({ prices, usage, advisors });
+export function chargeFor(candidate: Candidate, usage: TokenUsage, context: ChargeContext): Charge {
+  const { tariff, key, model } = candidate;
+  const at = { ...context, provider: candidate.provider.record.slug };
+  const listed = priceUsage(usage, at, (found) => found?.endpoint ?? tariff?.listed ?? candidate.endpoint);
+  const charged =
+    tariff === undefined ? listed : priceUsage(usage, at, (found) => chargedEndpoint(found, candidate));
   const isByok = key.byokId !== null;
-  const paid = isByok || isFreeId(model.id) ? 0 : allowance.cover(list);
+  const owed = isFreeId(model.id) || (isByok && tariff === undefined) ? 0 : charged.cost;
+  const paid = owed === 0 ? 0 : context.allowance.cover(owed);
   return {
     usage,
-    advisors: advisors.map((one) => chargeAdvisor(one, paid === list)),
-    prices,
+    advisors: chargeAdvisors(charged, listed, paid === charged.cost),
+    prices: charged.prices,
+    ...(tariff === undefined ? {} : { listPrices: listed.prices }),
+    owed,
     paid,
-    list,
+    list: listed.cost,
+    shownList: tariff === undefined || isByok ? listed.cost : charged.cost,
     isByok,
   };
+}
+
+/** Returns the endpoint by which a model of the candidate's provider is priced; null stands for the candidate's own. */
+type PriceBook = (found: FoundEndpoint | null) => ModelEndpoint;
+
+/** Token usage with its prices, those of advisors included, and what all of it costs. */
+interface PricedWhole extends PricedUsage {
+  readonly advisors: readonly (PricedAdvisor & Pick<AdvisorRecord, "modelId">)[];
+  readonly cost: number;
 }
 
 /** The time, the allowance and the catalog by which a generation is charged. */
@@ -60,18 +79,39 @@ export interface ChargeContext {
   readonly serving: GenerationDeps["serving"];
 }
 
-/** Returns an advisor's share of the cost. If the cost is not paid in full, all that is paid counts for the generation's own model. */
-function chargeAdvisor(
-  advisor: PricedAdvisor & Pick<AdvisorRecord, "modelId">,
-  isPaid: boolean,
-): AdvisorRecord {
-  const cost = priceAdvisor(advisor);
-  return { ...advisor, costNanodollars: isPaid ? cost : 0, upstreamCostNanodollars: cost };
+/** Finds the prices of a generation's tokens, those of advisors included, and sums its cost. */
+function priceUsage(
+  usage: TokenUsage,
+  { provider, serving, requestedAt }: ChargeContext & { readonly provider: string },
+  endpointOf: PriceBook,
+): PricedWhole {
+  const findByName = (name: string) => findEndpoint(serving().catalog, provider, name);
+  const served = endpointOf(usage.countedFor === undefined ? null : findByName(usage.countedFor));
+  const prices = findPrices(served, usage.promptTokens, requestedAt);
+  const advisors = (usage.advisors ?? []).map((advisor) => {
+    const found = findByName(advisor.model);
+    const row = findPrices(endpointOf(found), advisor.promptTokens, requestedAt);
+    return { ...advisor, modelId: found?.model.id ?? null, prices: row };
+  });
+  return { prices, usage, advisors, cost: priceWhole({ prices, usage, advisors }) };
+}
+
+/** Joins the charges and the list prices of advisors. If the cost is not paid in full, all that is paid counts for the generation's own model. */
+function chargeAdvisors(charged: PricedWhole, listed: PricedWhole, isPaid: boolean): AdvisorRecord[] {
+  return charged.advisors.map((advisor, at) => {
+    const list = listed.advisors[at] ?? advisor;
+    return {
+      ...advisor,
+      ...(list === advisor ? {} : { listPrices: list.prices }),
+      costNanodollars: isPaid ? priceAdvisor(advisor) : 0,
+      upstreamCostNanodollars: priceAdvisor(list),
+    };
+  });
 }
 
 /** Returns usage and cost as the client sees them. */
-export function reportUsage({ usage, paid, list, isByok }: Charge): UsageReport {
-  return { usage, cost: toDollars(paid), upstreamInferenceCost: toDollars(list), isByok };
+export function reportUsage({ usage, paid, shownList, isByok }: Charge): UsageReport {
+  return { usage, cost: toDollars(paid), upstreamInferenceCost: toDollars(shownList), isByok };
 }
 
 /** Estimates the usage of an answer without counts of its vendor, or one that broke off, by the size of its text. */

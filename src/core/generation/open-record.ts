@@ -70,16 +70,20 @@ export function withCandidate(
   candidate: Candidate,
   request: Pick<InferenceRequest, "listCharges">,
 ): UsageRecord {
-  const { images, search } = chargesBesideTokens(candidate.endpoint) ? request.listCharges() : NO_CHARGES;
+  const { endpoint, tariff } = candidate;
+  const charged = tariff?.charged ?? endpoint;
+  const { images, search } = chargesBesideTokens(charged) ? request.listCharges() : NO_CHARGES;
   return {
     ...record,
     images,
     searchContext: search?.context ?? null,
     model: candidate.model.id,
     provider: candidate.provider.record.slug,
-    upstreamModel: candidate.endpoint.name,
+    upstreamModel: endpoint.name,
     isByok: candidate.key.byokId !== null,
-    prices: findPrices(candidate.endpoint, record.promptTokens, record.createdAt),
+    prices: findPrices(charged, record.promptTokens, record.createdAt),
+    listPrices:
+      tariff === undefined ? undefined : findPrices(tariff.listed, record.promptTokens, record.createdAt),
   };
 }
 

@@ -18,7 +18,7 @@ export interface Ending {
   readonly firstTokenAt: number | null;
 }
 
-const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "paid" | "list"> = {
+const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "listPrices" | "paid" | "list"> = {
   usage: NO_TOKENS,
   advisors: [],
   prices: null,
@@ -87,6 +87,7 @@ function endRecord({ deps }: Settling, record: UsageRecord, ending: Ending): Usa
     costNanodollars: charge.paid,
     upstreamCostNanodollars: charge.list,
     prices: charge.prices,
+    listPrices: charge.listPrices,
     firstTokenAt: ending.firstTokenAt,
     finishedAt: deps.clock.now(),
   };

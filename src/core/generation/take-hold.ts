@@ -25,7 +25,7 @@ export interface Held {
 
 /**
  * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
- * it is held for. Free models and BYOK keys need no hold. If the money does not suffice for the others, only candidates with a
+ * it is held for. Free models, and BYOK keys without a fee, need no hold. If the money does not suffice for the others, only candidates with a
  * BYOK key remain. A promise unless the balance is in memory.
  * @throws GatewayError `insufficient_credits` if no candidate remains.
  */
@@ -56,7 +56,8 @@ function boundCosts(
   const costs = new Map<Candidate, DeploymentCost>();
   const prices = { bounds: holdBounds, catalog: serving().catalog, now: requestedAt };
   for (const candidate of candidates) {
-    const cost = candidate.key.byokId === null ? boundCost(request, candidate, prices) : null;
+    const isCharged = candidate.key.byokId === null || candidate.tariff !== undefined;
+    const cost = isCharged ? boundCost(request, candidate, prices) : null;
     if (cost !== null) costs.set(candidate, cost);
   }
   return costs;

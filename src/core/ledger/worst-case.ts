@@ -5,7 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import { type BoundedPrompt, type MaxCost, priceAtMost } from "../catalog/price-usage.ts";
-import type { ModelEndpoint } from "../catalog/records.ts";
+import type { ModelEndpoint, ModelRecord } from "../catalog/records.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 
 /** Bytes of text for each token, at the least: vendors hardly ever count more tokens than that. */
@@ -45,20 +45,22 @@ export interface DeploymentCost {
   readonly tokens: Range;
 }
 
-/** Bounds the cost of a request at a deployment, by the prices of `now`. Returns null if the model is free. */
+/** Bounds the cost of a request at a deployment, by what the account pays at `now`. Returns null if the model is free. */
 export function boundCost(
   request: Charged,
-  { model, endpoint, provider }: Deployment,
+  deployment: Deployment,
   { bounds, catalog, now }: { readonly bounds: HoldBounds; readonly catalog: Catalog; readonly now: number },
 ): DeploymentCost | null {
+  const { model, provider, tariff } = deployment;
   if (isFreeId(model.id)) return null;
+  const endpoint = tariff?.charged ?? deployment.endpoint;
   const charges = request.listCharges();
   const { promptTextBytes } = request;
   const prompt = boundChargedPrompt({ promptTextBytes, charges }, endpoint, bounds.searches);
   const { fixed, perToken } = priceAtMost(endpoint, prompt, now);
   const advised = charges.advisors.reduce((sum, { model: name, most }) => {
-    const found = findEndpoint(catalog, provider.record.slug, name)?.endpoint ?? endpoint;
-    const once = priceAtMost(found, { ...prompt, images: 0, searches: 0 }, now);
+    const found = findEndpoint(catalog, provider.record.slug, name);
+    const once = priceAtMost(chargedEndpoint(found, deployment), { ...prompt, images: 0, searches: 0 }, now);
     const times = BigInt(Math.min(most ?? bounds.searches, MOST_SEARCHES));
     return sum + times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
   }, 0n);
@@ -66,6 +68,18 @@ export function boundCost(
     cost: { fixed: fixed + advised, perToken },
     tokens: boundAnswers(request, endpoint, bounds.tokens),
   };
+}
+
+/**
+ * Returns the endpoint by whose prices the account pays for a model that the deployment consults, or that it names in its answer. A
+ * model that is not in the catalog costs as much as the deployment's own.
+ */
+export function chargedEndpoint(
+  found: { readonly endpoint: ModelEndpoint; readonly model: Pick<ModelRecord, "id"> } | null,
+  { endpoint, tariff }: Pick<Deployment, "endpoint" | "tariff">,
+): ModelEndpoint {
+  if (found === null) return tariff?.charged ?? endpoint;
+  return tariff === undefined ? found.endpoint : tariff.priceOther(found.endpoint, found.model.id);
 }
 
 /** Returns the highest costs of several deployments: what to hold for a request that any of them may answer. Nanodollars. */

@@ -61,7 +61,7 @@ export type TableName =
 export const DUMP_TABLES: readonly DumpTable[] = [
   table("settings", ["name"], text("name", "value")),
   table("accounts", ["id"], {
-    ...text("id", "kind", "name", "policy", "rate_limit"),
+    ...text("id", "kind", "name", "policy", "rate_limit", "plan"),
     ...integer("overdraft", "monthly_limit", "created_at", "closed_at"),
   }),
   table("members", ["organization_id", "user_id"], {

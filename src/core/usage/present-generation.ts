@@ -1,8 +1,15 @@
 import { formatNanodollars, toDollars } from "../../base/money.ts";
 import type { Names } from "../accounts/find-names.ts";
-import { isOfTokens, listAdvisorLines, listPriceLines, type PriceLine } from "../catalog/price-usage.ts";
+import {
+  isOfTokens,
+  listAdvisorLines,
+  listPriceLines,
+  type PriceLine,
+  priceAdvisor,
+  priceWhole,
+} from "../catalog/price-usage.ts";
 import type { PlanEntry } from "./plan-entry.ts";
-import type { AdvisorRecord, AttemptRecord, UsageRecord } from "./records.ts";
+import { type AdvisorRecord, type AttemptRecord, marginOf, type UsageRecord } from "./records.ts";
 
 /** How much of a generation is shown. */
 export interface GenerationView {
@@ -35,8 +42,8 @@ export function presentGeneration(
     latency: firstTokenAt === null ? null : firstTokenAt - createdAt,
     generation_time: firstTokenAt === null || finishedAt === null ? null : finishedAt - firstTokenAt,
     ...presentTokens(record),
-    ...presentCosts(record),
-    advisors: (record.advisors ?? []).map(presentAdvisor),
+    ...presentCosts(record, isForOperator),
+    advisors: (record.advisors ?? []).map((advisor) => presentAdvisor(advisor, record, isForOperator)),
     plan: presentPlan(record.plan),
     attempts: record.attempts.map((attempt) => presentAttempt(attempt, isForOperator)),
   };
@@ -94,15 +101,29 @@ function presentTokens(record: UsageRecord): Record<string, unknown> {
   };
 }
 
-function presentCosts(record: UsageRecord): Record<string, unknown> {
+function presentCosts(record: UsageRecord, isForOperator: boolean): Record<string, unknown> {
+  const list = showsList(record, isForOperator) ? record.upstreamCostNanodollars : priceCharged(record);
   return {
     total_cost: toDollars(record.costNanodollars),
     total_cost_nanodollars: record.costNanodollars,
-    upstream_inference_cost: toDollars(record.upstreamCostNanodollars),
+    upstream_inference_cost: toDollars(list),
     is_byok: record.isByok,
     prices: record.prices,
     pricing: presentPricing(record),
+    list_prices: isForOperator ? (record.listPrices ?? record.prices) : null,
+    margin_nanodollars: isForOperator ? marginOf(record) : null,
   };
+}
+
+/** Whether the provider's list price is shown. A caller does not see it apart from the operator's mark-up on it. */
+function showsList({ isByok, listPrices }: UsageRecord, isForOperator: boolean): boolean {
+  return isForOperator || isByok || listPrices === undefined;
+}
+
+/** Returns the cost by the prices that the account pays, whether or not its allowance covered it. Nanodollars. */
+function priceCharged(record: UsageRecord): number {
+  if (record.outcome === "open") return 0;
+  return priceWhole({ prices: record.prices, usage: record, advisors: record.advisors ?? [] });
 }
 
 function presentAttempt(attempt: AttemptRecord, isForOperator: boolean): Record<string, unknown> {
@@ -137,7 +158,10 @@ function presentPlan(plan: readonly PlanEntry[]): Record<string, unknown>[] {
   }));
 }
 
-/** Returns the products of counts and prices whose sum, rounded half up, is `upstream_inference_cost`. */
+/**
+ * Returns the products of counts and prices whose sum, rounded half up, is what the account is charged, and for BYOK keys without a fee
+ * what the provider bills.
+ */
 function presentPricing(record: UsageRecord): Record<string, unknown>[] {
   if (record.outcome === "open") return [];
   const own = record.prices === null ? [] : listPriceLines(record.prices, record).map(presentLine);
@@ -156,14 +180,19 @@ function presentLine({ kind, count, price, cost }: PriceLine): Record<string, un
   };
 }
 
-function presentAdvisor(advisor: AdvisorRecord): Record<string, unknown> {
+function presentAdvisor(
+  advisor: AdvisorRecord,
+  record: UsageRecord,
+  isForOperator: boolean,
+): Record<string, unknown> {
+  const list = showsList(record, isForOperator) ? advisor.upstreamCostNanodollars : priceAdvisor(advisor);
   return {
     model: nameOf(advisor),
     tokens_prompt: advisor.promptTokens,
     tokens_completion: advisor.completionTokens,
     tokens_cached: advisor.cachedTokens,
     tokens_cache_write: advisor.cacheWriteTokens,
-    upstream_inference_cost: toDollars(advisor.upstreamCostNanodollars),
+    upstream_inference_cost: toDollars(list),
   };
 }
 

@@ -32,6 +32,8 @@ export interface AdvisorRecord extends AdvisorUsage {
   readonly modelId: string | null;
   /** The prices at which it was charged; null if none are known. */
   readonly prices: Prices | null;
+  /** The provider's prices, if they are others. */
+  readonly listPrices?: Prices | null;
   /** Its share of what the account pays, and of the list price. Nanodollars. */
   readonly costNanodollars: number;
   readonly upstreamCostNanodollars: number;
@@ -80,7 +82,7 @@ export interface UsageRecord extends TokenUsage {
   readonly status: number | null;
   readonly finishReason: string | null;
   readonly nativeFinishReason: string | null;
-  /** The last attempt used a BYOK key: the generation costs the account nothing here. */
+  /** The last attempt used a BYOK key: the provider bills the account, which pays at most a fee here. */
   readonly isByok: boolean;
   /** It was sent to a free model with a platform key, so it counts for the account's limit on free models. Absent otherwise. */
   readonly usesFreeModel?: true;
@@ -98,6 +100,8 @@ export interface UsageRecord extends TokenUsage {
   readonly leasedFrom?: readonly string[] | undefined;
   /** The prices at which it is charged, US dollars per token; null before the first attempt. */
   readonly prices: Prices | null;
+  /** The provider's prices, if a pricing rule set others for the account; absent: `prices`. */
+  readonly listPrices?: Prices | null | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly firstTokenAt: number | null;
@@ -105,6 +109,12 @@ export interface UsageRecord extends TokenUsage {
   readonly attempts: readonly AttemptRecord[];
   /** The routing decision: candidates, and what was skipped or filtered out. */
   readonly plan: readonly PlanEntry[];
+}
+
+/** Returns what is left of an account's payment after the provider is paid. Negative if its allowance did not cover the cost. Nanodollars. */
+export function marginOf(record: UsageRecord): number {
+  const { costNanodollars, upstreamCostNanodollars, isByok } = record;
+  return costNanodollars - (isByok ? 0 : upstreamCostNanodollars);
 }
 
 /** A record and its JSON, which is encoded once for journal and store. */

@@ -2,7 +2,7 @@ import { isFreeId } from "../catalog/is-free-id.ts";
 import { priceWhole } from "../catalog/price-usage.ts";
 import type { Journal, JournalPosition } from "./journal.ts";
 import { decodeJournalEntry, readUsage } from "./journal-entry.ts";
-import type { RecordEntry, UsageRecord } from "./records.ts";
+import type { AdvisorRecord, RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
 import type { UsageStore } from "./usage-store.ts";
 
@@ -24,19 +24,29 @@ function interrupt(
     lease: undefined,
   } as const;
   if (left.prices === null || left.firstTokenAt === null) return { ...ended, ...NO_COST };
-  const list = price(left);
-  const isFree = left.isByok || left.model === null || isFreeId(left.model);
+  const list = priceListed(left);
+  const hasTariff = left.listPrices !== undefined;
+  const isFree = (left.isByok && !hasTariff) || left.model === null || isFreeId(left.model);
+  const owed = hasTariff ? price(left, left.prices, left.advisors ?? []) : list;
   return {
     ...ended,
-    costNanodollars: isFree ? 0 : Math.min(list, left.heldNanodollars ?? list),
+    costNanodollars: isFree ? 0 : Math.min(owed, left.heldNanodollars ?? owed),
     upstreamCostNanodollars: list,
   };
 }
 
+function priceListed(left: UsageRecord): number {
+  const advisors = (left.advisors ?? []).map((advisor) => ({
+    ...advisor,
+    prices: advisor.listPrices === undefined ? advisor.prices : advisor.listPrices,
+  }));
+  return price(left, left.listPrices === undefined ? left.prices : left.listPrices, advisors);
+}
+
 /** Returns NaN for counts that cannot be priced: the store quarantines such a record. */
-function price(left: UsageRecord): number {
+function price(left: UsageRecord, prices: UsageRecord["prices"], advisors: readonly AdvisorRecord[]): number {
   try {
-    return priceWhole({ prices: left.prices, usage: left, advisors: left.advisors ?? [] });
+    return priceWhole({ prices, usage: left, advisors });
   } catch {
     return Number.NaN;
   }

@@ -44,12 +44,16 @@ const GENERATION = {
     .describe("Whether the gateway counted the tokens, because the provider reported no usage."),
   total_cost: z.number().describe("US dollars charged to the account."),
   total_cost_nanodollars: z.int(),
-  upstream_inference_cost: z.number().describe("Cost at the provider's list price, in US dollars."),
+  upstream_inference_cost: z
+    .number()
+    .describe(
+      "Cost at the provider's list price, in US dollars. Where a pricing rule of the operator applies, the cost at the prices of the rule; the operator sees the list price.",
+    ),
   is_byok: z.boolean(),
   prices: z
     .looseObject({})
     .nullable()
-    .describe("The prices that applied, in US dollars per token as decimal strings."),
+    .describe("The prices that the account pays, in US dollars per token as decimal strings."),
   pricing: z
     .array(
       z.object({
@@ -64,7 +68,17 @@ const GENERATION = {
         cost_nanodollars: z.string(),
       }),
     )
-    .describe("Lines of the cost calculation. Their sum, rounded once, is `upstream_inference_cost`."),
+    .describe(
+      "Lines of the cost calculation. Their sum, rounded once, is `total_cost`, unless the model is free or the account's money did not suffice; for BYOK keys without a fee it is `upstream_inference_cost`.",
+    ),
+  list_prices: z
+    .looseObject({})
+    .nullable()
+    .describe("For the operator: the provider's prices, which pricing rules may replace. Otherwise `null`."),
+  margin_nanodollars: z
+    .int()
+    .nullable()
+    .describe("For the operator: `total_cost` less what the provider bills to it. Otherwise `null`."),
   advisors: z
     .array(
       z.object({

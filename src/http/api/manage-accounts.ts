@@ -64,7 +64,7 @@ export function listAccounts(
   });
 }
 
-/** Changes an account that the principal may manage. Only the operator may set what bounds its use. */
+/** Changes an account that the principal may manage. Only the operator may set what bounds its use, and what it pays. */
 export async function patchAccount(
   kind: Kind,
   {
@@ -76,7 +76,8 @@ export async function patchAccount(
   }: Input<{ readonly id: string }, z.infer<typeof OrganizationChangeBody>>,
 ) {
   requireOwnAccount(principal, params.id);
-  for (const field of ["overdraft", "rate_limit"] as const) requireOperatorFor(field, body[field], principal);
+  for (const field of ["overdraft", "rate_limit", "plan"] as const)
+    requireOperatorFor(field, body[field], principal);
   const account = await changeAccount(deps.keyStores, deps.generation.serving, {
     kind,
     id: params.id,

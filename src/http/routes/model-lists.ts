@@ -3,6 +3,7 @@ import { dayOf } from "../../base/time.ts";
 import type { EffectivePolicy } from "../../core/accounts/merge-policies.ts";
 import { presentModel } from "../../core/catalog/present-model.ts";
 import { presentTier, type TierView } from "../../core/catalog/present-tier.ts";
+import type { Tariffs } from "../../core/catalog/pricing-rules.ts";
 import type { ModelEndpoint, ModelRecord } from "../../core/catalog/records.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import type { Deployment } from "../../core/deployments/served-models.ts";
@@ -16,8 +17,8 @@ import { viewCatalog, viewServed } from "./tier-views.ts";
 export interface ModelLists {
   /** The whole catalog. */
   all(): Promise<PreparedResponse>;
-  /** The served models that a policy allows. */
-  allowed(policy: EffectivePolicy): Promise<PreparedResponse>;
+  /** The served models that a policy allows, with the prices of `tariffs`; null stands for list prices. */
+  allowed(policy: EffectivePolicy, tariffs: Tariffs | null): Promise<PreparedResponse>;
   /** Renders the whole catalog and the list for a policy before the first request. */
   prepare(policy: EffectivePolicy): Promise<void>;
 }
@@ -50,12 +51,14 @@ function createLists(serving: Serving, now: number): ModelLists {
   let whole: Promise<PreparedResponse> | null = null;
   let prepared: Promise<void> | null = null;
 
-  const textFor = (isAllowed: (deployment: Deployment) => boolean) => (model: ModelRecord) => {
-    const deployments = servedModels.deploymentsOf(model.id);
-    const allowed = deployments.filter(isAllowed);
-    const make = () => renderModel(model, allowed.map(endpointOf), now);
-    return allowed.length === deployments.length ? memoize(servedTexts, model, make) : make();
-  };
+  const textFor =
+    (isAllowed: (deployment: Deployment) => boolean, tariffs: Tariffs | null) => (model: ModelRecord) => {
+      const deployments = servedModels.deploymentsOf(model.id);
+      const allowed = deployments.filter(isAllowed);
+      const make = () => renderModel(model, priceEndpoints(allowed, tariffs), now);
+      const isCommon = tariffs === null && allowed.length === deployments.length;
+      return isCommon ? memoize(servedTexts, model, make) : make();
+    };
   const self: ModelLists = {
     all() {
       whole ??= makeList(renderTiers(tiers.list, viewCatalog(serving), now), catalog.models, (model) =>
@@ -63,15 +66,15 @@ function createLists(serving: Serving, now: number): ModelLists {
       );
       return whole;
     },
-    allowed: (policy) =>
-      policies.find(JSON.stringify(policy), () => {
+    allowed: (policy, tariffs) =>
+      policies.find(`${tariffs?.id ?? ""} ${JSON.stringify(policy)}`, () => {
         const isAllowed = createPolicyFilter(policy);
         const allowed = tiers.list.filter((tier) => findForbidding(policy, tier) === undefined);
         const first = renderTiers(allowed, viewServed(serving, isAllowed), now);
-        return makeList(first, servedModels.models, textFor(isAllowed));
+        return makeList(first, servedModels.models, textFor(isAllowed, tariffs));
       }),
     prepare(policy) {
-      prepared ??= Promise.all([self.allowed(policy), self.all()]).then(() => {});
+      prepared ??= Promise.all([self.allowed(policy, null), self.all()]).then(() => {});
       return prepared;
     },
   };
@@ -152,6 +155,10 @@ function renderModel(model: ModelRecord, endpoints: readonly ModelEndpoint[], no
   return record === null ? null : JSON.stringify(record);
 }
 
-function endpointOf({ endpoint }: Deployment): ModelEndpoint {
-  return endpoint;
+/** Returns the endpoints of deployments with what an account pays with platform keys. */
+function priceEndpoints(deployments: readonly Deployment[], tariffs: Tariffs | null): ModelEndpoint[] {
+  return deployments.map(
+    ({ endpoint, model }) =>
+      tariffs?.find({ endpoint, modelId: model.id, isByok: false })?.charged ?? endpoint,
+  );
 }

@@ -5,6 +5,7 @@ import { type PublicModel, presentModel } from "../../core/catalog/present-model
 import { listTierModels, presentTier } from "../../core/catalog/present-tier.ts";
 import type { ModelRecord } from "../../core/catalog/records.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
+import { tariffsOf } from "../../core/generation/apply-tariffs.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
 import { jsonList } from "../context/prepared-response.ts";
@@ -28,7 +29,10 @@ export async function listModels(request: Request, context: RequestContext): Pro
     principal.kind === "key" && isRestricted(principal)
       ? policyOf(generation.policy, principal)
       : anonymousPolicy(generation);
-  return jsonList(request, await lists.allowed(policy));
+  return jsonList(
+    request,
+    await lists.allowed(policy, tariffsOf(principal, { pricing: generation.pricing, now: clock.now() })),
+  );
 }
 
 /** Prepares the lists for requests without a key: after a start, after a refresh and at the beginning of a day. */

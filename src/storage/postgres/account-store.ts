@@ -20,6 +20,7 @@ interface AccountRow {
   monthly_limit: string | null;
   policy: string;
   rate_limit: string | null;
+  plan: string | null;
   created_at: string;
   closed_at: string | null;
 }
@@ -134,20 +135,21 @@ export class PostgresAccountStore implements AccountStore {
 }
 
 const INSERT_ACCOUNT = `INSERT INTO accounts
-    (id, kind, created_at, name, overdraft, monthly_limit, policy, rate_limit, closed_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+    (id, kind, created_at, name, overdraft, monthly_limit, policy, rate_limit, plan, closed_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 const UPDATE_ACCOUNT = `UPDATE accounts SET name = $2, overdraft = $3, monthly_limit = $4, policy = $5,
-    rate_limit = $6, closed_at = $7 WHERE id = $1`;
+    rate_limit = $6, plan = $7, closed_at = $8 WHERE id = $1`;
 
 /** The columns that `changeAccount` may change, in the order of the statements. */
-function encodeSettings({ name, overdraft, monthlyLimit, policy, rateLimit, closedAt }: AccountRecord) {
+function encodeSettings({ name, overdraft, monthlyLimit, policy, rateLimit, plan, closedAt }: AccountRecord) {
   return [
     name,
     overdraft,
     monthlyLimit,
     JSON.stringify(policy),
     encodeNullableJson(rateLimit),
+    plan,
     closedAt,
   ] as const;
 }
@@ -199,6 +201,7 @@ function readAccount(row: AccountRow): AccountRecord {
     monthlyLimit: readNullableInteger(row.monthly_limit),
     policy: { ...OPEN_POLICY, ...(JSON.parse(row.policy) as Partial<Policy>) },
     rateLimit: readNullableJson<RateLimit>(row.rate_limit),
+    plan: row.plan,
     createdAt: readInteger(row.created_at),
     closedAt: readNullableInteger(row.closed_at),
   };

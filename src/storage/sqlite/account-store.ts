@@ -19,6 +19,7 @@ interface AccountRow {
   monthly_limit: number | null;
   policy: string;
   rate_limit: string | null;
+  plan: string | null;
   created_at: number;
   closed_at: number | null;
 }
@@ -67,8 +68,7 @@ export class SqliteAccountStore implements AccountStore {
       const after = change(before);
       const closes = before.closedAt === null && after.closedAt !== null;
       if (closes && this.ownsAlone(id)) return { verdict: "last_owner", account: before };
-      const { name, overdraft, monthlyLimit, policy, rateLimit, closedAt } = encodeAccount(after);
-      const fields = { id, name, overdraft, monthlyLimit, policy, rateLimit, closedAt };
+      const { kind: _, createdAt: __, ...fields } = encodeAccount(after);
       this.database.query(UPDATE_ACCOUNT).run(fields);
       this.revision.raise();
       return { verdict: "done", account: after };
@@ -167,11 +167,11 @@ export class SqliteAccountStore implements AccountStore {
 }
 
 const INSERT_ACCOUNT = `INSERT INTO accounts
-    (id, kind, name, overdraft, monthly_limit, policy, rate_limit, created_at, closed_at)
-  VALUES ($id, $kind, $name, $overdraft, $monthlyLimit, $policy, $rateLimit, $createdAt, $closedAt)`;
+    (id, kind, name, overdraft, monthly_limit, policy, rate_limit, plan, created_at, closed_at)
+  VALUES ($id, $kind, $name, $overdraft, $monthlyLimit, $policy, $rateLimit, $plan, $createdAt, $closedAt)`;
 
 const UPDATE_ACCOUNT = `UPDATE accounts SET name = $name, overdraft = $overdraft, monthly_limit = $monthlyLimit,
-    policy = $policy, rate_limit = $rateLimit, closed_at = $closedAt WHERE id = $id`;
+    policy = $policy, rate_limit = $rateLimit, plan = $plan, closed_at = $closedAt WHERE id = $id`;
 
 function encodeAccount(account: AccountRecord) {
   const { policy, rateLimit } = account;
@@ -191,6 +191,7 @@ function readAccount(row: AccountRow): AccountRecord {
     monthlyLimit: row.monthly_limit,
     policy: { ...OPEN_POLICY, ...(JSON.parse(row.policy) as Partial<Policy>) },
     rateLimit: row.rate_limit === null ? null : (JSON.parse(row.rate_limit) as RateLimit),
+    plan: row.plan,
     createdAt: row.created_at,
     closedAt: row.closed_at,
   };

@@ -333,4 +333,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX generations_not_completed ON generations (id, outcome)
     WHERE outcome <> 'completed' AND outcome <> 'open';
   `,
+  // The groups of accounts that pay the same prices.
+  `
+  ALTER TABLE accounts ADD COLUMN plan TEXT;
+  `,
 ];

@@ -20,6 +20,7 @@ export function accountOf(id: string, fields: Partial<AccountRecord> = {}): Acco
     monthlyLimit: null,
     policy: OPEN_POLICY,
     rateLimit: null,
+    plan: null,
     createdAt: 1_000,
     closedAt: null,
     ...fields,

@@ -10,13 +10,15 @@ const NANODOLLARS = 1e9;
 /** The arithmetic of the cost, and what it did to the account. */
 export function Cost({ generation }: { generation: GenerationDetails }) {
   const { pricing, total_cost_nanodollars, upstream_inference_cost, is_byok, held_nanodollars } = generation;
+  const { margin_nanodollars } = generation;
+  const sum = Math.round(pricing.reduce((all, { cost_nanodollars }) => all + Number(cost_nanodollars), 0));
   const listPrice = Math.round(upstream_inference_cost * NANODOLLARS);
   return (
     <Section id="cost" title={words.whatItCost} summary={<Money nanodollars={total_cost_nanodollars} />}>
       {pricing.length === 0 ? (
         <p class="quiet">{words.noCost}</p>
       ) : (
-        <Arithmetic generation={generation} total={listPrice} />
+        <Arithmetic generation={generation} total={sum} />
       )}
       <dl class="facts money">
         <dt>{words.listPrice}</dt>
@@ -26,6 +28,12 @@ export function Cost({ generation }: { generation: GenerationDetails }) {
           {formatExactMoney(total_cost_nanodollars)}
           {is_byok ? <span class="quiet"> · {words.byokAbout}</span> : null}
         </dd>
+        {margin_nanodollars !== null && margin_nanodollars !== 0 ? (
+          <>
+            <dt>{words.margin}</dt>
+            <dd>{formatExactMoney(margin_nanodollars)}</dd>
+          </>
+        ) : null}
         {held_nanodollars > 0 ? (
           <>
             <dt>{words.held}</dt>

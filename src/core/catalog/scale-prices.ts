@@ -1,0 +1,39 @@
+import { formatPrice, parsePrice } from "../../base/money.ts";
+import type { PriceRow } from "./price-row.ts";
+import { type ModelEndpoint, PRICE_NAMES, type Prices, type PriceTier } from "./records.ts";
+
+/** The unit of a factor. */
+const MILLION = 1_000_000n;
+
+/** Returns an endpoint with all its prices times `factor` millionths, each rounded half up to attodollars. */
+export function scaleEndpoint(endpoint: ModelEndpoint, factor: bigint): ModelEndpoint {
+  const { priceChanges } = endpoint;
+  return {
+    ...endpoint,
+    ...scaleRow(endpoint, factor),
+    ...(priceChanges === undefined
+      ? {}
+      : { priceChanges: priceChanges.map((change) => ({ ...change, ...scaleRow(change, factor) })) }),
+  };
+}
+
+function scaleRow<Row extends PriceRow>({ prices, priceTiers }: Row, factor: bigint) {
+  return {
+    prices: (prices === null ? null : scalePrices(prices, factor)) as Row["prices"],
+    ...(priceTiers === undefined ? {} : { priceTiers: priceTiers.map((tier) => scalePrices(tier, factor)) }),
+  };
+}
+
+function scalePrices<Scaled extends Prices | PriceTier>(prices: Scaled, factor: bigint): Scaled {
+  const scaled = PRICE_NAMES.flatMap((name) => {
+    const price = prices[name];
+    return price === undefined ? [] : [[name, scalePrice(price, factor)]];
+  });
+  return { ...prices, ...Object.fromEntries(scaled) };
+}
+
+function scalePrice(price: string, factor: bigint): string {
+  // The catalog was validated, so every price can be parsed.
+  const value = parsePrice(price) as bigint;
+  return formatPrice((value * factor + MILLION / 2n) / MILLION);
+}
