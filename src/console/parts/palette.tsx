@@ -7,7 +7,7 @@ import { isOperator } from "../state/session.ts";
 import { paletteText } from "../text/palette.ts";
 import { text } from "../text/text.ts";
 import { Dialog } from "./dialog.tsx";
-import { useKeys } from "./table.tsx";
+import { useKeys } from "./use-keys.ts";
 
 /** Something that the palette offers: its value is a path of the console. */
 export interface PaletteProps {

@@ -1,8 +1,8 @@
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { formatCount } from "../../parts/format.ts";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { useRefresh } from "../../state/refresh.ts";
@@ -37,7 +37,7 @@ export function AllHolds() {
       ) : data.length === 0 ? (
         <p class="card-body quiet">{auditText.noHolds}</p>
       ) : (
-        <SortTable
+        <Table
           label={auditText.holds}
           columns={listColumns(data)}
           rows={data.slice(0, MOST)}

@@ -17,16 +17,14 @@ export function AuditTable({
   onOpen: (entry: AuditEntry) => void;
 }) {
   return (
-    <section class="table-box" tabIndex={0} aria-label={auditText.list}>
-      <Table
-        label={auditText.list}
-        columns={listColumns(onOpen)}
-        rows={rows}
-        rowKey={({ place }) => String(place)}
-        onOpen={onOpen}
-        minWidth={1_000}
-      />
-    </section>
+    <Table
+      label={auditText.list}
+      columns={listColumns(onOpen)}
+      rows={rows}
+      keyOf={({ place }) => String(place)}
+      onOpen={onOpen}
+      minWidth={1_000}
+    />
   );
 }
 

@@ -4,8 +4,8 @@ import { Badge } from "../../parts/badge.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Segments } from "../../parts/segments.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Empty, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
@@ -52,7 +52,7 @@ export function Balances() {
           ) : pages.rows.length === 0 ? (
             <NoAccounts kind={kind} />
           ) : (
-            <SortTable
+            <Table
               label={text.credits.list}
               columns={listColumns(spent.data)}
               rows={pages.rows}

@@ -1,4 +1,4 @@
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Id, Money, Time } from "../../parts/values.tsx";
 import { text } from "../../text/text.ts";
 import type { Balance } from "./balance.ts";
@@ -33,7 +33,7 @@ export function Grants({ grants }: { grants: readonly Grant[] }) {
       <div class="card-head">
         <h2>{text.credits.grants}</h2>
       </div>
-      <SortTable label={text.credits.grants} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+      <Table label={text.credits.grants} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
@@ -39,7 +39,7 @@ export function Holds({ id }: { id: string }) {
       <div class="card-head">
         <h2>{text.credits.holds}</h2>
       </div>
-      <SortTable label={text.credits.holds} columns={COLUMNS} rows={data} keyOf={(hold) => hold.id} />
+      <Table label={text.credits.holds} columns={COLUMNS} rows={data} keyOf={(hold) => hold.id} />
     </section>
   );
 }

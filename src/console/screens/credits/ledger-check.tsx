@@ -2,8 +2,8 @@ import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { ErrorBox } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Id, Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
@@ -39,7 +39,7 @@ export function LedgerCheck() {
       </div>
       {isGood ? null : (
         <section class="card">
-          <SortTable
+          <Table
             label={text.credits.check.list}
             columns={COLUMNS}
             rows={data}

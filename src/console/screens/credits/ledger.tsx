@@ -4,8 +4,8 @@ import type { Schemas } from "../../api/schema.ts";
 import { Select } from "../../parts/field.tsx";
 import { formatCount, shortenId } from "../../parts/format.ts";
 import { LoadMore } from "../../parts/load-more.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Empty, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Time } from "../../parts/values.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { type PageOf, usePages } from "../../state/pages.ts";
@@ -60,7 +60,7 @@ export function Ledger({ id, round }: { id: string; round: number }) {
           <p>{text.credits.noLedgerAbout}</p>
         </Empty>
       ) : (
-        <SortTable
+        <Table
           label={text.credits.ledger}
           columns={listColumns(rows, kind === null)}
           rows={addBalances(rows, kind === null ? balance : null)}

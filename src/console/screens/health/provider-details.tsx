@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { formatCount, formatDuration, formatShare } from "../../parts/format.ts";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
 import { healthText } from "../../text/health.ts";
 import type { ProviderHealth } from "./health-rows.ts";
@@ -21,14 +21,14 @@ export function ProviderDetails({ row, trial }: { row: ProviderHealth; trial: Tr
       {trial === null ? null : <TrialLine name={name} trial={trial} />}
       {keys.length === 0 ? null : (
         <Part title={healthText.keys}>
-          <SortTable label={healthText.keys} columns={KEYS} rows={keys} keyOf={({ id }) => id} />
+          <Table label={healthText.keys} columns={KEYS} rows={keys} keyOf={({ id }) => id} />
         </Part>
       )}
       <Part title={healthText.endpoints}>
         {endpoints.length === 0 ? (
           <p class="quiet">{healthText.noEndpoints}</p>
         ) : (
-          <SortTable
+          <Table
             label={healthText.endpoints}
             columns={ENDPOINTS}
             rows={endpoints}
@@ -47,7 +47,7 @@ export function ProviderDetails({ row, trial }: { row: ProviderHealth; trial: Tr
         {last_failures.length === 0 ? (
           <p class="quiet">{healthText.noFailures}</p>
         ) : (
-          <SortTable
+          <Table
             label={healthText.failures}
             columns={FAILURES}
             rows={last_failures}

@@ -152,11 +152,7 @@ function KeyTable({ rows, onAction }: { rows: readonly Row[]; onAction: (action:
       </Empty>
     );
   const columns = listColumns(onAction).filter(({ id }) => id !== "owner" || isOperator.value);
-  return (
-    <div class="table-box fill">
-      <Table label={words.title} columns={columns} rows={rows} rowKey={({ key }) => key.id} />
-    </div>
-  );
+  return <Table kind="fill" label={words.title} columns={columns} rows={rows} keyOf={({ key }) => key.id} />;
 }
 
 function listColumns(onAction: (action: Action) => void): readonly Column<Row>[] {

@@ -6,8 +6,8 @@ import { Button } from "../../parts/button.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Segments } from "../../parts/segments.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Empty, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Time } from "../../parts/values.tsx";
 import { navigate, query, setQuery } from "../../state/location.ts";
 import { usePages } from "../../state/pages.ts";
@@ -86,7 +86,7 @@ function Rows({
       </Empty>
     );
   return (
-    <SortTable
+    <Table
       label={text.people.list}
       columns={listColumns(kind)}
       rows={rows}

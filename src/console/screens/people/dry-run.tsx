@@ -2,8 +2,8 @@ import { callPath } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { formatCount } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Named, Time } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
@@ -34,12 +34,7 @@ export function DryRun({ account, policy }: { account: string; policy: Policy })
       <Verdict {...data} />
       {data.refused.length === 0 ? null : (
         <div class="card tried">
-          <SortTable
-            label={text.people.refused}
-            columns={COLUMNS}
-            rows={data.refused}
-            keyOf={({ id }) => id}
-          />
+          <Table label={text.people.refused} columns={COLUMNS} rows={data.refused} keyOf={({ id }) => id} />
         </div>
       )}
     </div>

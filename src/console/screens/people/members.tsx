@@ -3,8 +3,8 @@ import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Empty, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Named, Time } from "../../parts/values.tsx";
 import { usePages } from "../../state/pages.ts";
 import { isManager, isOperator } from "../../state/session.ts";
@@ -79,7 +79,7 @@ function Rows(props: {
       </Empty>
     );
   return (
-    <SortTable
+    <Table
       label={text.people.members}
       columns={isManager.value ? [...COLUMNS, actionColumn(props.onAction)] : COLUMNS}
       rows={props.rows}

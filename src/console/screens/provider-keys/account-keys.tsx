@@ -3,8 +3,8 @@ import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Empty, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
 import { usePages } from "../../state/pages.ts";
 import { text } from "../../text/text.ts";
@@ -46,7 +46,7 @@ export function AccountKeys({ account, round }: { account: string; round: number
           <p>{text.providerKeys.noneAbout}</p>
         </Empty>
       ) : (
-        <SortTable
+        <Table
           label={text.providerKeys.list}
           columns={[...COLUMNS, actionColumn((action, key) => setChosen({ action, key }))]}
           rows={rows}

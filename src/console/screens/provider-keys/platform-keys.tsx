@@ -4,8 +4,8 @@ import type { Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { formatCount } from "../../parts/format.ts";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
@@ -29,7 +29,7 @@ export function PlatformKeys() {
           <p>{text.providerKeys.platformNoneAbout}</p>
         </Empty>
       ) : (
-        <SortTable
+        <Table
           label={text.providerKeys.list}
           columns={[...COLUMNS, testColumn(setTested)]}
           rows={data}

@@ -43,15 +43,14 @@ export function Why({ generation }: { generation: GenerationDetails }) {
       {entries.length === 0 ? (
         <p class="quiet">{words.noPlan}</p>
       ) : (
-        <div class="card table-box">
-          <Table
-            label={words.why}
-            columns={COLUMNS}
-            rows={entries}
-            rowKey={({ position, provider, model, reason }) => `${position} ${provider} ${model} ${reason}`}
-            minWidth={760}
-          />
-        </div>
+        <Table
+          kind="card"
+          label={words.why}
+          columns={COLUMNS}
+          rows={entries}
+          keyOf={({ position, provider, model, reason }) => `${position} ${provider} ${model} ${reason}`}
+          minWidth={760}
+        />
       )}
     </Section>
   );

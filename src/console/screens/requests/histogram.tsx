@@ -4,7 +4,6 @@ import type { Operations } from "../../api/schema.ts";
 import { type Bar, Bars } from "../../parts/bars.tsx";
 import { Button } from "../../parts/button.tsx";
 import { formatAxisTime, formatCount, formatExactTime } from "../../parts/format.ts";
-import { ScrollBox } from "../../parts/scroll-box.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { type Filters, isLive, toApiQuery } from "../../state/filters.ts";
 import { useLoad } from "../../state/load.ts";
@@ -122,11 +121,7 @@ function CountTable({ buckets }: { buckets: readonly Bucket[] }) {
   const rows = buckets.filter(
     ({ completed, failed, cancelled, open }) => completed + failed + cancelled + open > 0,
   );
-  return (
-    <ScrollBox label={words.histogramTable}>
-      <Table label={words.histogramTable} columns={COUNT_COLUMNS} rows={rows} rowKey={({ at }) => at} />
-    </ScrollBox>
-  );
+  return <Table label={words.histogramTable} columns={COUNT_COLUMNS} rows={rows} keyOf={({ at }) => at} />;
 }
 
 function formatBegin({ at }: Bucket): string {

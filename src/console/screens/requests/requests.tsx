@@ -4,8 +4,9 @@ import { Check } from "../../parts/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Popover } from "../../parts/popover.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
-import { Table, useKeys } from "../../parts/table.tsx";
+import { BareTable } from "../../parts/table.tsx";
 import { showToast } from "../../parts/toast.tsx";
+import { useKeys } from "../../parts/use-keys.ts";
 import { type Filters, hasFields, isLive, readFilters } from "../../state/filters.ts";
 import { toApiError } from "../../state/load.ts";
 import { navigate, query } from "../../state/location.ts";
@@ -177,11 +178,11 @@ function Rows({ list, filters, columns, onHold }: RowsProps) {
       {rows.length === 0 ? (
         <NoRows list={list} filters={filters} />
       ) : (
-        <Table
+        <BareTable
           label={words.title}
           columns={shown}
           rows={rows}
-          rowKey={({ id }) => id}
+          keyOf={({ id }) => id}
           selected={selected}
           onOpen={({ id }) => navigate(pathOf(id))}
         />

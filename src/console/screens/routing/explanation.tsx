@@ -1,7 +1,7 @@
 import type { Schemas } from "../../api/schema.ts";
 import { formatDuration } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { routingText } from "../../text/routing.ts";
 import { text } from "../../text/text.ts";
@@ -33,7 +33,7 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
       ))}
       {candidates.length === 0 ? null : (
         <div class="card">
-          <SortTable
+          <Table
             label={routingText.candidates}
             columns={CANDIDATES}
             rows={candidates.map((candidate, i) => ({ ...candidate, position: i + 1 }))}
@@ -44,7 +44,7 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
       {left_out.length === 0 ? null : (
         <details>
           <summary>{routingText.leftOut(left_out.length)}</summary>
-          <SortTable
+          <Table
             label={routingText.leftOut(left_out.length)}
             columns={LEFT_OUT}
             rows={left_out}

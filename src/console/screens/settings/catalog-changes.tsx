@@ -3,7 +3,7 @@ import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
 import { toApiError } from "../../state/load.ts";
@@ -54,7 +54,7 @@ export function CatalogChanges({
           {settingsText.rejectAll}
         </Button>
       </div>
-      <SortTable
+      <Table
         label={settingsText.changes}
         columns={changeColumns(isBusy, decide)}
         rows={changes}

@@ -1,8 +1,8 @@
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Id, Money, Time } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { settingsText } from "../../text/settings.ts";
@@ -25,7 +25,7 @@ export function Gateways() {
       ) : data.length === 0 ? (
         <p class="card-body quiet">{settingsText.noGateways}</p>
       ) : (
-        <SortTable label={settingsText.gateways} columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
+        <Table label={settingsText.gateways} columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
       )}
     </section>
   );

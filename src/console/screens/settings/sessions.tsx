@@ -5,8 +5,8 @@ import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
 import { toApiError } from "../../state/load.ts";
@@ -36,7 +36,7 @@ export function Sessions() {
       ) : rows.length === 0 ? (
         <p class="card-body quiet">{settingsText.noSessions}</p>
       ) : (
-        <SortTable
+        <Table
           label={settingsText.sessions}
           columns={listColumns(setEnding)}
           rows={rows}

@@ -3,8 +3,8 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Check } from "../../parts/field.tsx";
 import { formatCount } from "../../parts/format.ts";
 import { Page } from "../../parts/page.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { settingsText } from "../../text/settings.ts";
@@ -65,12 +65,7 @@ function Configuration() {
         </Empty>
       ) : (
         <div class="settings-table">
-          <SortTable
-            label={settingsText.settings}
-            columns={COLUMNS}
-            rows={shown}
-            keyOf={({ name }) => name}
-          />
+          <Table label={settingsText.settings} columns={COLUMNS} rows={shown} keyOf={({ name }) => name} />
         </div>
       )}
     </section>

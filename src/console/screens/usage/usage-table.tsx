@@ -3,7 +3,7 @@ import { Count } from "../../parts/count.tsx";
 import { formatDuration, formatShare, shortenId } from "../../parts/format.ts";
 import { Segments } from "../../parts/segments.tsx";
 import { ShareBar, Sparkline } from "../../parts/share-bar.tsx";
-import { type Column, SortTable } from "../../parts/sort-table.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
@@ -40,7 +40,7 @@ export function UsageTable(props: {
           onChange={(value) => setQuery({ by: value })}
         />
       </div>
-      <SortTable
+      <Table
         label={text.usage.tableLabel(text.usage.dimensions[by])}
         columns={listColumns(view, lines, cells)}
         rows={lines}
