@@ -1,7 +1,7 @@
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { formatCount } from "../../parts/format.ts";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { LoadedRows } from "../../parts/paged-rows.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
@@ -24,27 +24,23 @@ export function AllHolds() {
     return data.toSorted((a, b) => b.amount_nanodollars - a.amount_nanodollars);
   });
   useRefresh(loaded, REFRESH_MS);
-  const { data, error, reload } = loaded;
   return (
     <section class="card">
       <div class="card-head">
         <h2>{auditText.holds}</h2>
         <span class="quiet">{auditText.holdsAbout}</span>
       </div>
-      {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
-      {data === null ? (
-        <div class="card-body">{error === null ? <Skeleton lines={2} /> : null}</div>
-      ) : data.length === 0 ? (
-        <p class="card-body quiet">{auditText.noHolds}</p>
-      ) : (
-        <Table
-          label={auditText.holds}
-          columns={listColumns(data)}
-          rows={data.slice(0, MOST)}
-          keyOf={({ id }) => id}
-          footTitle={auditText.holdSum(formatCount(data.length))}
-        />
-      )}
+      <LoadedRows loaded={loaded} lines={2} empty={<p class="card-body quiet">{auditText.noHolds}</p>}>
+        {(holds) => (
+          <Table
+            label={auditText.holds}
+            columns={listColumns(holds)}
+            rows={holds.slice(0, MOST)}
+            keyOf={({ id }) => id}
+            footTitle={auditText.holdSum(formatCount(holds.length))}
+          />
+        )}
+      </LoadedRows>
     </section>
   );
 }

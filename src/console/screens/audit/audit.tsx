@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { AccountPicker } from "../../parts/account-picker.tsx";
-import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Empty, Skeleton } from "../../parts/states.tsx";
+import { PagedRows } from "../../parts/paged-rows.tsx";
+import { SearchInput } from "../../parts/search-input.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { loadOptions } from "../../state/names.ts";
 import { usePages } from "../../state/pages.ts";
@@ -29,7 +30,7 @@ export default function Audit() {
     loadOptions("keys");
     if (isOperator.value) loadOptions("accounts");
   }, []);
-  const shown = filterEntries(pages.rows ?? [], typed);
+  const shown = pages.rows === null ? null : filterEntries(pages.rows, typed);
   return (
     <Page title={auditText.title}>
       <div class="stack">
@@ -38,13 +39,11 @@ export default function Audit() {
           <div class="card-head">
             <h2>{auditText.list}</h2>
             <span class="grow" />
-            <input
-              class="input setting-search"
-              type="search"
-              aria-label={auditText.search}
-              placeholder={auditText.search}
+            <SearchInput
+              class="card-search"
+              label={auditText.search}
               value={typed}
-              onInput={(event) => setQuery({ q: event.currentTarget.value })}
+              onInput={(q) => setQuery({ q })}
             />
             {isOperator.value ? (
               <AccountPicker
@@ -54,16 +53,17 @@ export default function Audit() {
               />
             ) : null}
           </div>
-          {pages.rows === null ? (
-            <div class="card-body">{pages.error === null ? <Skeleton lines={8} /> : null}</div>
-          ) : shown.length === 0 ? (
-            <Empty title={pages.rows.length === 0 ? auditText.none : auditText.noMatch}>
-              <p>{pages.rows.length === 0 ? auditText.noneAbout : auditText.noMatchAbout}</p>
-            </Empty>
-          ) : (
-            <AuditTable rows={shown} onOpen={setOpened} />
-          )}
-          <LoadMore pages={pages} />
+          <PagedRows
+            pages={{ ...pages, rows: shown }}
+            lines={8}
+            empty={
+              <Empty title={pages.rows?.length === 0 ? auditText.none : auditText.noMatch}>
+                <p>{pages.rows?.length === 0 ? auditText.noneAbout : auditText.noMatchAbout}</p>
+              </Empty>
+            }
+          >
+            {(rows) => <AuditTable rows={rows} onOpen={setOpened} />}
+          </PagedRows>
         </section>
         {isOperator.value ? <AllHolds /> : null}
       </div>

@@ -1,10 +1,10 @@
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
+import { PagedRows } from "../../parts/paged-rows.tsx";
 import { Segments } from "../../parts/segments.tsx";
-import { Empty, Skeleton } from "../../parts/states.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
@@ -43,25 +43,18 @@ export function Balances() {
             />
             <span class="quiet">{text.credits.listAbout}</span>
           </div>
-          {pages.rows === null ? (
-            pages.error === null ? (
-              <div class="card-body">
-                <Skeleton />
-              </div>
-            ) : null
-          ) : pages.rows.length === 0 ? (
-            <NoAccounts kind={kind} />
-          ) : (
-            <Table
-              label={text.credits.list}
-              columns={listColumns(spent.data)}
-              rows={pages.rows}
-              keyOf={({ account }) => account.id}
-              order={query.value["sort"]}
-              onOrder={(sort) => setQuery({ sort })}
-            />
-          )}
-          <LoadMore pages={pages} />
+          <PagedRows pages={pages} empty={<NoAccounts kind={kind} />}>
+            {(rows) => (
+              <Table
+                label={text.credits.list}
+                columns={listColumns(spent.data)}
+                rows={rows}
+                keyOf={({ account }) => account.id}
+                order={query.value["sort"]}
+                onOrder={(sort) => setQuery({ sort })}
+              />
+            )}
+          </PagedRows>
         </section>
       </div>
     </Page>

@@ -3,8 +3,8 @@ import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Select } from "../../parts/field.tsx";
 import { formatCount, shortenId } from "../../parts/format.ts";
-import { LoadMore } from "../../parts/load-more.tsx";
-import { Empty, Skeleton } from "../../parts/states.tsx";
+import { PagedRows } from "../../parts/paged-rows.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Time } from "../../parts/values.tsx";
 import { query, setQuery } from "../../state/location.ts";
@@ -32,7 +32,6 @@ export function Ledger({ id, round }: { id: string; round: number }) {
   useEffect(() => {
     if (round > 0) pages.reload();
   }, [round]);
-  const { rows } = pages;
   return (
     <section class="card">
       <div class="card-head">
@@ -49,26 +48,24 @@ export function Ledger({ id, round }: { id: string; round: number }) {
           onChange={(value) => setQuery({ kind: value })}
         />
       </div>
-      {rows === null ? (
-        pages.error === null ? (
-          <div class="card-body">
-            <Skeleton />
-          </div>
-        ) : null
-      ) : rows.length === 0 ? (
-        <Empty title={text.credits.noLedger}>
-          <p>{text.credits.noLedgerAbout}</p>
-        </Empty>
-      ) : (
-        <Table
-          label={text.credits.ledger}
-          columns={listColumns(rows, kind === null)}
-          rows={addBalances(rows, kind === null ? balance : null)}
-          keyOf={({ number, id: entry }) => `${number} ${entry}`}
-          footTitle={text.credits.sum(formatCount(rows.length))}
-        />
-      )}
-      <LoadMore pages={pages} />
+      <PagedRows
+        pages={pages}
+        empty={
+          <Empty title={text.credits.noLedger}>
+            <p>{text.credits.noLedgerAbout}</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label={text.credits.ledger}
+            columns={listColumns(rows, kind === null)}
+            rows={addBalances(rows, kind === null ? balance : null)}
+            keyOf={({ number, id: entry }) => `${number} ${entry}`}
+            footTitle={text.credits.sum(formatCount(rows.length))}
+          />
+        )}
+      </PagedRows>
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { Button } from "../../parts/button.tsx";
 import { Combobox } from "../../parts/combobox.tsx";
 import { Select } from "../../parts/field.tsx";
 import { formatShortCount } from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
+import { SearchInput } from "../../parts/search-input.tsx";
 import { text } from "../../text/text.ts";
 import { countFilters, type ModelFilters } from "./model-filters.ts";
 import type { CatalogList } from "./model-types.ts";
@@ -44,17 +44,13 @@ export function ModelFilterBar(props: {
   const set = countFilters(filters);
   return (
     <search class={isOpen ? "model-filters open" : "model-filters"}>
-      <div class="input-group filter-search">
-        <Icon name="search" />
-        <input
-          class="input"
-          type="search"
-          aria-label={words.search}
-          placeholder={words.searchHint}
-          value={filters.text}
-          onInput={(event) => onChange({ text: event.currentTarget.value })}
-        />
-      </div>
+      <SearchInput
+        class="filter-search"
+        label={words.search}
+        placeholder={words.searchHint}
+        value={filters.text}
+        onInput={(text) => onChange({ text })}
+      />
       <span class="filter-toggle">
         <Button isPressed={isOpen} onClick={() => setOpen(!isOpen)}>
           {set === 0 ? words.filters : `${words.filters} (${set})`}

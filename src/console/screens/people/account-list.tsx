@@ -3,10 +3,10 @@ import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
+import { PagedRows } from "../../parts/paged-rows.tsx";
 import { Segments } from "../../parts/segments.tsx";
-import { Empty, Skeleton } from "../../parts/states.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Time } from "../../parts/values.tsx";
 import { navigate, query, setQuery } from "../../state/location.ts";
@@ -50,8 +50,25 @@ export function AccountList() {
             onChange={(value) => setQuery({ kind: value === "organization" ? null : value })}
           />
         </div>
-        <Rows kind={kind} rows={pages.rows} hasFailed={pages.error !== null} />
-        <LoadMore pages={pages} />
+        <PagedRows
+          pages={pages}
+          empty={
+            <Empty title={text.people.none[kind]}>
+              <p>{text.people.noneAbout[kind]}</p>
+            </Empty>
+          }
+        >
+          {(rows) => (
+            <Table
+              label={text.people.list}
+              columns={listColumns(kind)}
+              rows={rows}
+              keyOf={({ id }) => id}
+              order={query.value["sort"]}
+              onOrder={(sort) => setQuery({ sort })}
+            />
+          )}
+        </PagedRows>
       </section>
       {isMaking ? (
         <NewAccount
@@ -61,39 +78,6 @@ export function AccountList() {
         />
       ) : null}
     </Page>
-  );
-}
-
-function Rows({
-  kind,
-  rows,
-  hasFailed,
-}: {
-  kind: Kind;
-  rows: readonly Account[] | null;
-  hasFailed: boolean;
-}) {
-  if (rows === null)
-    return hasFailed ? null : (
-      <div class="card-body">
-        <Skeleton />
-      </div>
-    );
-  if (rows.length === 0)
-    return (
-      <Empty title={text.people.none[kind]}>
-        <p>{text.people.noneAbout[kind]}</p>
-      </Empty>
-    );
-  return (
-    <Table
-      label={text.people.list}
-      columns={listColumns(kind)}
-      rows={rows}
-      keyOf={({ id }) => id}
-      order={query.value["sort"]}
-      onOrder={(sort) => setQuery({ sort })}
-    />
   );
 }
 

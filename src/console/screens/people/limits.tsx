@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Field } from "../../parts/field.tsx";
 import { FormError } from "../../parts/form-error.tsx";
+import { SaveBar } from "../../parts/save-bar.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { forgetAccounts } from "../../state/accounts.ts";
 import { useForm } from "../../state/form.ts";
@@ -9,7 +10,6 @@ import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { type AccountChange, type AccountFields, changeAccount } from "./change-account.ts";
 import { readNumber } from "./policy-form.ts";
-import { SaveBar } from "./save-bar.tsx";
 
 const RATES = ["requests_per_minute", "tokens_per_minute", "concurrent"] as const;
 const NUMBERS = ["monthly_limit", "overdraft", ...RATES] as const;

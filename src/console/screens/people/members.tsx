@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
-import { LoadMore } from "../../parts/load-more.tsx";
-import { Empty, Skeleton } from "../../parts/states.tsx";
+import { PagedRows } from "../../parts/paged-rows.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Named, Time } from "../../parts/values.tsx";
 import { usePages } from "../../state/pages.ts";
@@ -45,8 +45,24 @@ export function Members({ id }: { id: string }) {
           </Button>
         ) : null}
       </div>
-      <Rows rows={pages.rows} hasFailed={pages.error !== null} onAction={setAction} />
-      <LoadMore pages={pages} />
+      <PagedRows
+        pages={pages}
+        lines={3}
+        empty={
+          <Empty title={text.people.noMembers}>
+            <p>{text.people.noMembersAbout}</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label={text.people.members}
+            columns={isManager.value ? [...COLUMNS, actionColumn(setAction)] : COLUMNS}
+            rows={rows}
+            keyOf={({ user_id }) => user_id}
+          />
+        )}
+      </PagedRows>
       {action === null ? null : action.kind === "remove" ? (
         <RemoveMember organization={id} member={action.member} onClose={close} onDone={done} />
       ) : (
@@ -58,33 +74,6 @@ export function Members({ id }: { id: string }) {
         />
       )}
     </section>
-  );
-}
-
-function Rows(props: {
-  rows: readonly Member[] | null;
-  hasFailed: boolean;
-  onAction: (action: Action) => void;
-}) {
-  if (props.rows === null)
-    return props.hasFailed ? null : (
-      <div class="card-body">
-        <Skeleton lines={3} />
-      </div>
-    );
-  if (props.rows.length === 0)
-    return (
-      <Empty title={text.people.noMembers}>
-        <p>{text.people.noMembersAbout}</p>
-      </Empty>
-    );
-  return (
-    <Table
-      label={text.people.members}
-      columns={isManager.value ? [...COLUMNS, actionColumn(props.onAction)] : COLUMNS}
-      rows={props.rows}
-      keyOf={({ user_id }) => user_id}
-    />
   );
 }
 

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Check, TextArea } from "../../parts/field.tsx";
 import { FormError } from "../../parts/form-error.tsx";
+import { SaveBar } from "../../parts/save-bar.tsx";
 import { Segments } from "../../parts/segments.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
@@ -20,7 +21,6 @@ import {
   switchForm,
   toDraft,
 } from "./policy-form.ts";
-import { SaveBar } from "./save-bar.tsx";
 
 /** The policy of an account as a form or as JSON, with a trial on its recorded requests. */
 export function PolicyEditor({ account, onSaved }: { account: AccountFields; onSaved: () => void }) {

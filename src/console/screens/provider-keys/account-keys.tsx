@@ -2,8 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
-import { LoadMore } from "../../parts/load-more.tsx";
-import { Empty, Skeleton } from "../../parts/states.tsx";
+import { PagedRows } from "../../parts/paged-rows.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
 import { usePages } from "../../state/pages.ts";
@@ -29,31 +29,28 @@ export function AccountKeys({ account, round }: { account: string; round: number
   useEffect(() => {
     if (round > 0) pages.reload();
   }, [round]);
-  const { rows } = pages;
   return (
     <section class="card">
       <div class="card-head">
         <p class="quiet">{text.providerKeys.about}</p>
       </div>
-      {rows === null ? (
-        pages.error === null ? (
-          <div class="card-body">
-            <Skeleton />
-          </div>
-        ) : null
-      ) : rows.length === 0 ? (
-        <Empty title={text.providerKeys.none}>
-          <p>{text.providerKeys.noneAbout}</p>
-        </Empty>
-      ) : (
-        <Table
-          label={text.providerKeys.list}
-          columns={[...COLUMNS, actionColumn((action, key) => setChosen({ action, key }))]}
-          rows={rows}
-          keyOf={({ id }) => id}
-        />
-      )}
-      <LoadMore pages={pages} />
+      <PagedRows
+        pages={pages}
+        empty={
+          <Empty title={text.providerKeys.none}>
+            <p>{text.providerKeys.noneAbout}</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label={text.providerKeys.list}
+            columns={[...COLUMNS, actionColumn((action, key) => setChosen({ action, key }))]}
+            rows={rows}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </PagedRows>
       {chosen === null ? null : (
         <KeyActions
           action={chosen.action}

@@ -3,7 +3,7 @@ import { Button } from "../../parts/button.tsx";
 import { Combobox } from "../../parts/combobox.tsx";
 import { Select } from "../../parts/field.tsx";
 import { formatExactTime } from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
+import { SearchInput } from "../../parts/search-input.tsx";
 import {
   type FieldName,
   type Filters,
@@ -147,22 +147,15 @@ function Search() {
   };
   return (
     <form class="search" onSubmit={submit}>
-      <div class="input-group">
-        <Icon name="search" />
-        <input
-          class="input"
-          type="search"
-          aria-label={words.search}
-          placeholder={words.search}
-          value={typed}
-          aria-invalid={isWrong ? true : undefined}
-          aria-describedby={isWrong ? "search-about" : undefined}
-          onInput={(event) => {
-            setWrong(false);
-            setTyped(event.currentTarget.value);
-          }}
-        />
-      </div>
+      <SearchInput
+        label={words.search}
+        value={typed}
+        errorId={isWrong ? "search-about" : null}
+        onInput={(value) => {
+          setWrong(false);
+          setTyped(value);
+        }}
+      />
       {isWrong ? (
         <div id="search-about" class="field-error search-about" role="alert">
           {words.notAnId}

@@ -4,11 +4,11 @@ import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { TextArea } from "../../parts/field.tsx";
 import { FormError } from "../../parts/form-error.tsx";
+import { SaveBar } from "../../parts/save-bar.tsx";
 import { Segments } from "../../parts/segments.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { toApiError } from "../../state/load.ts";
-import { listText } from "../../text/lists.ts";
 import { routingText } from "../../text/routing.ts";
 import { Explain } from "./explain.tsx";
 import { ResolvesTo } from "./resolves-to.tsx";
@@ -96,20 +96,11 @@ export function TierEditor({
             <TierFields draft={values} isNew={tier === null} errorOf={form.errorOf} onChange={change} />
           )}
           {isFixed ? null : (
-            <div class="row wrap">
-              <Button kind="primary" isSubmit isBusy={form.isBusy} isDisabled={!form.isChanged}>
-                {listText.save}
-              </Button>
-              {form.isChanged ? (
-                <Button kind="bare" onClick={form.reset}>
-                  {listText.discard}
-                </Button>
-              ) : null}
-              <span class="grow" />
+            <SaveBar form={form}>
               {tier?.source === "database" ? (
                 <RemoveTier tier={tier} onRemoved={() => onChanged(null)} />
               ) : null}
-            </div>
+            </SaveBar>
           )}
         </form>
       </section>

@@ -1,7 +1,7 @@
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { LoadedRows } from "../../parts/paged-rows.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Id, Money, Time } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
@@ -11,7 +11,7 @@ const { gatewayColumns: titles } = settingsText;
 
 /** The gateways that share the database. */
 export function Gateways() {
-  const { data, error, reload } = useLoad("gateways", async (signal) => {
+  const loaded = useLoad("gateways", async (signal) => {
     return (await call("GET /api/admin/gateways", { signal })).data;
   });
   return (
@@ -19,14 +19,11 @@ export function Gateways() {
       <div class="card-head">
         <h2>{settingsText.gateways}</h2>
       </div>
-      {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
-      {data === null ? (
-        <div class="card-body">{error === null ? <Skeleton lines={2} /> : null}</div>
-      ) : data.length === 0 ? (
-        <p class="card-body quiet">{settingsText.noGateways}</p>
-      ) : (
-        <Table label={settingsText.gateways} columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
-      )}
+      <LoadedRows loaded={loaded} lines={2} empty={<p class="card-body quiet">{settingsText.noGateways}</p>}>
+        {(rows) => (
+          <Table label={settingsText.gateways} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+        )}
+      </LoadedRows>
     </section>
   );
 }

@@ -4,8 +4,7 @@ import type { Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { LoadMore } from "../../parts/load-more.tsx";
-import { Skeleton } from "../../parts/states.tsx";
+import { PagedRows } from "../../parts/paged-rows.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
@@ -25,25 +24,21 @@ export function Sessions() {
     call("GET /api/admin/sessions", { query: { limit: ROWS, after }, signal }),
   );
   const [ending, setEnding] = useState<ConsoleSession | null>(null);
-  const { rows, error } = pages;
   return (
     <section class="card">
       <div class="card-head">
         <h2>{settingsText.sessions}</h2>
       </div>
-      {rows === null ? (
-        <div class="card-body">{error === null ? <Skeleton lines={3} /> : null}</div>
-      ) : rows.length === 0 ? (
-        <p class="card-body quiet">{settingsText.noSessions}</p>
-      ) : (
-        <Table
-          label={settingsText.sessions}
-          columns={listColumns(setEnding)}
-          rows={rows}
-          keyOf={({ id }) => id}
-        />
-      )}
-      <LoadMore pages={pages} />
+      <PagedRows pages={pages} lines={3} empty={<p class="card-body quiet">{settingsText.noSessions}</p>}>
+        {(rows) => (
+          <Table
+            label={settingsText.sessions}
+            columns={listColumns(setEnding)}
+            rows={rows}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </PagedRows>
       {ending === null ? null : (
         <EndSession
           ended={ending}

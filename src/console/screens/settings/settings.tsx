@@ -3,7 +3,9 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Check } from "../../parts/field.tsx";
 import { formatCount } from "../../parts/format.ts";
 import { Page } from "../../parts/page.tsx";
-import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { LoadedRows } from "../../parts/paged-rows.tsx";
+import { SearchInput } from "../../parts/search-input.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
@@ -28,27 +30,28 @@ export default function Settings() {
 }
 
 function Configuration() {
-  const { data, error, reload } = useLoad("settings", async (signal) => {
+  const loaded = useLoad("settings", async (signal) => {
     return (await call("GET /api/admin/settings", { signal })).data;
   });
   const text = query.value["q"] ?? "";
   const changedOnly = query.value["changed"] === "1";
-  const shown = filterSettings(data ?? [], text, changedOnly);
+  const { data } = loaded;
+  const shown = data === null ? null : filterSettings(data, text, changedOnly);
   return (
     <section class="card">
       <div class="card-head">
         <h2>{settingsText.settings}</h2>
         <span class="faint">
-          {data === null ? null : settingsText.count(formatCount(shown.length), formatCount(data.length))}
+          {data === null || shown === null
+            ? null
+            : settingsText.count(formatCount(shown.length), formatCount(data.length))}
         </span>
         <span class="grow" />
-        <input
-          class="input setting-search"
-          type="search"
-          aria-label={settingsText.search}
-          placeholder={settingsText.search}
+        <SearchInput
+          class="card-search"
+          label={settingsText.search}
           value={text}
-          onInput={(event) => setQuery({ q: event.currentTarget.value })}
+          onInput={(q) => setQuery({ q })}
         />
         <Check
           label={settingsText.changedOnly}
@@ -56,18 +59,21 @@ function Configuration() {
           onChange={(isChecked) => setQuery({ changed: isChecked ? "1" : null })}
         />
       </div>
-      {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
-      {data === null ? (
-        <div class="card-body">{error === null ? <Skeleton lines={10} /> : null}</div>
-      ) : shown.length === 0 ? (
-        <Empty title={settingsText.noMatch}>
-          <p>{settingsText.noMatchAbout}</p>
-        </Empty>
-      ) : (
-        <div class="settings-table">
-          <Table label={settingsText.settings} columns={COLUMNS} rows={shown} keyOf={({ name }) => name} />
-        </div>
-      )}
+      <LoadedRows
+        loaded={{ ...loaded, data: shown }}
+        lines={10}
+        empty={
+          <Empty title={settingsText.noMatch}>
+            <p>{settingsText.noMatchAbout}</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <div class="settings-table">
+            <Table label={settingsText.settings} columns={COLUMNS} rows={rows} keyOf={({ name }) => name} />
+          </div>
+        )}
+      </LoadedRows>
     </section>
   );
 }

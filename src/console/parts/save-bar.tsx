@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { Button } from "../../parts/button.tsx";
-import type { Form } from "../../state/form.ts";
-import { listText } from "../../text/lists.ts";
+import type { Form } from "../state/form.ts";
+import { listText } from "../text/lists.ts";
+import { Button } from "./button.tsx";
 
 /** The buttons under a form: save and discard, which need a change, and further ones. */
 export function SaveBar<Values>({ form, children }: { form: Form<Values>; children?: ComponentChildren }) {
