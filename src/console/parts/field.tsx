@@ -8,11 +8,14 @@ interface FieldProps {
   readonly error?: string | null;
 }
 
-interface InputProps extends FieldProps {
+interface TextProps extends FieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly type?: "text" | "password" | "number" | "date" | "datetime-local" | "search" | "email";
   readonly placeholder?: string;
+}
+
+interface InputProps extends TextProps {
+  readonly type?: "text" | "password" | "number" | "date" | "datetime-local" | "search" | "email";
   readonly isRequired?: boolean;
   readonly hasFocus?: boolean;
   readonly autocomplete?: string;
@@ -21,27 +24,62 @@ interface InputProps extends FieldProps {
 }
 
 /** A text field with its label, a hint, and what is wrong with its value. */
-export function Field({ label, hint, error, value, onInput, type = "text", ...props }: InputProps) {
+export function Field({ type = "text", ...props }: InputProps) {
   const id = useId();
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
+    <Labelled id={id} {...props}>
       <input
-        id={id}
+        {...toAttributes(id, props)}
         class="input"
         type={type as "text"}
-        value={value}
-        placeholder={props.placeholder}
         required={props.isRequired}
         autofocus={props.hasFocus}
         autocomplete={props.autocomplete ?? "off"}
         inputmode={props.inputMode}
         disabled={props.isDisabled}
-        spellcheck={false}
-        aria-invalid={error ? true : undefined}
-        aria-describedby={hint || error ? `${id}-about` : undefined}
-        onInput={(event) => onInput(event.currentTarget.value)}
       />
+    </Labelled>
+  );
+}
+
+/** A field of several lines with its label. */
+export function TextArea({ rows = 4, ...props }: TextProps & { readonly rows?: number }) {
+  const id = useId();
+  return (
+    <Labelled id={id} {...props}>
+      <textarea {...toAttributes(id, props)} class="textarea" rows={rows} />
+    </Labelled>
+  );
+}
+
+/** Returns the attributes that text fields of one line and of several have in common. */
+function toAttributes(id: string, { value, onInput, placeholder, hint, error }: TextProps) {
+  return {
+    id,
+    value,
+    placeholder,
+    spellcheck: false,
+    "aria-invalid": error ? true : undefined,
+    "aria-describedby": hint || error ? `${id}-about` : undefined,
+    onInput: (event: { currentTarget: { value: string } }) => onInput(event.currentTarget.value),
+  };
+}
+
+interface LabelledProps extends FieldProps {
+  readonly id: string;
+  /** Whether the label is only for assistive technology. */
+  readonly hidesLabel?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** The label above a field, and its hint or what is wrong below it. */
+function Labelled({ id, label, hidesLabel, hint, error, children }: LabelledProps) {
+  return (
+    <div class="field">
+      <label for={id} class={hidesLabel ? "visually-hidden" : undefined}>
+        {label}
+      </label>
+      {children}
       <FieldAbout id={id} hint={hint} error={error} />
     </div>
   );
@@ -76,18 +114,15 @@ interface SelectProps extends FieldProps {
 }
 
 /** A native select with its label. */
-export function Select({ label, hint, error, value, choices, onChange, hidesLabel }: SelectProps) {
+export function Select({ value, choices, onChange, ...props }: SelectProps) {
   const id = useId();
   return (
-    <div class="field">
-      <label for={id} class={hidesLabel ? "visually-hidden" : undefined}>
-        {label}
-      </label>
+    <Labelled id={id} {...props}>
       <select
         id={id}
         class="select"
         value={value}
-        title={hidesLabel ? label : undefined}
+        title={props.hidesLabel ? props.label : undefined}
         onChange={(event) => onChange(event.currentTarget.value)}
       >
         {choices.map((choice) => (
@@ -96,37 +131,7 @@ export function Select({ label, hint, error, value, choices, onChange, hidesLabe
           </option>
         ))}
       </select>
-      <FieldAbout id={id} hint={hint} error={error} />
-    </div>
-  );
-}
-
-interface TextAreaProps extends FieldProps {
-  readonly value: string;
-  readonly onInput: (value: string) => void;
-  readonly rows?: number;
-  readonly placeholder?: string;
-}
-
-/** A field of several lines with its label. */
-export function TextArea({ label, hint, error, value, onInput, rows = 4, placeholder }: TextAreaProps) {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <textarea
-        id={id}
-        class="textarea"
-        rows={rows}
-        value={value}
-        placeholder={placeholder}
-        spellcheck={false}
-        aria-invalid={error ? true : undefined}
-        aria-describedby={hint || error ? `${id}-about` : undefined}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-      <FieldAbout id={id} hint={hint} error={error} />
-    </div>
+    </Labelled>
   );
 }
 
