@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./parts/button.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
-import { Palette } from "./parts/palette.tsx";
+import { Palette, PaletteButton } from "./parts/palette.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { SCREENS, type Screen } from "./screens/registry.ts";
 import type { Option } from "./state/filter-options.ts";
@@ -29,7 +29,8 @@ export function Shell({ session, children }: { session: Session; children: Compo
           label={text.app.openNavigation}
           onClick={() => drawer.current?.showModal()}
         />
-        {text.app.name}
+        <span class="grow">{text.app.name}</span>
+        <PaletteButton />
       </div>
       <dialog ref={drawer} class="drawer" aria-label={text.app.navigation} onClick={closeOnBackdrop}>
         <Navigation session={session} />
@@ -66,6 +67,7 @@ function Navigation({ session }: { session: Session }) {
           {text.app.name}
           <span class="nav-account cut">{session.account?.name ?? text.app.operator}</span>
         </span>
+        <PaletteButton />
       </div>
       <div class="nav-list">
         {groups.map(([group, title]) => (

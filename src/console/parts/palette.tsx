@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Option } from "../state/filter-options.ts";
 import { navigate } from "../state/location.ts";
@@ -6,7 +7,9 @@ import { listItems } from "../state/palette-items.ts";
 import { isOperator } from "../state/session.ts";
 import { paletteText } from "../text/palette.ts";
 import { text } from "../text/text.ts";
+import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
+import { moveBy, OptionList, optionId } from "./option-list.tsx";
 import { useKeys } from "./use-keys.ts";
 
 /** Something that the palette offers: its value is a path of the console. */
@@ -14,24 +17,45 @@ export interface PaletteProps {
   readonly options: readonly Option[];
 }
 
+const isOpen = signal(false);
+const close = () => {
+  isOpen.value = false;
+};
+
+/** Opens the palette, for those who have no keyboard. */
+export function PaletteButton() {
+  return (
+    <Button
+      kind="bare"
+      icon="search"
+      label={text.palette.open}
+      onClick={() => {
+        isOpen.value = true;
+      }}
+    />
+  );
+}
+
 /**
  * A list of all screens in front of the page: Ctrl+K or Cmd+K opens it. Typing finds screens, models, keys and accounts by name; any id
  * leads to its page. `?` shows the help for the keyboard.
  */
 export function Palette({ options }: PaletteProps) {
-  const [isOpen, setOpen] = useState(false);
   const [hasHelp, setHelp] = useState(false);
   useKeys({ "?": () => setHelp(true) });
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      setOpen((before) => !before);
+      isOpen.value = !isOpen.peek();
     };
     document.addEventListener("keydown", onKeyDown);
-    return () => document.removeEventListener("keydown", onKeyDown);
+    return () => {
+      document.removeEventListener("keydown", onKeyDown);
+      close();
+    };
   }, []);
-  if (isOpen) return <OpenPalette options={options} onClose={() => setOpen(false)} />;
+  if (isOpen.value) return <OpenPalette options={options} onClose={close} />;
   return hasHelp ? <KeyboardHelp onClose={() => setHelp(false)} /> : null;
 }
 
@@ -57,7 +81,6 @@ function KeyboardHelp({ onClose }: { onClose: () => void }) {
 function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void }) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  const list = useRef<HTMLDivElement>(null);
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   useEffect(() => {
@@ -66,21 +89,22 @@ function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void 
     loadOptions("keys");
     if (isOperator.value) loadOptions("accounts");
   }, []);
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
-  });
   const shown = listShown(options, typed);
-  const choose = (option: Option | undefined) => {
-    if (option === undefined) return;
+  const choose = (option: Option) => {
     onClose();
     navigate(option.value);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step !== 0) setAt(Math.max(0, Math.min(shown.length - 1, at + step)));
-    else if (event.key === "Enter") choose(shown[at]);
-    else return;
+    const next = moveBy(event.key, at, shown.length);
+    const marked = shown[at];
+    if (next !== null) setAt(next);
+    else if (event.key !== "Enter") return;
+    else if (marked !== undefined) choose(marked);
     event.preventDefault();
+  };
+  const type = (value: string) => {
+    setTyped(value);
+    setAt(0);
   };
   return (
     <dialog
@@ -92,42 +116,50 @@ function OpenPalette({ options, onClose }: PaletteProps & { onClose: () => void 
         if (event.target === dialog.current) onClose();
       }}
     >
-      <input
-        class="palette-input"
-        role="combobox"
-        aria-label={text.palette.title}
-        aria-expanded={shown.length > 0}
-        aria-controls={id}
-        aria-activedescendant={shown.length > 0 ? `${id}-${at}` : undefined}
-        placeholder={text.palette.placeholder}
-        autocomplete="off"
-        spellcheck={false}
-        value={typed}
-        onInput={(event) => {
-          setTyped(event.currentTarget.value);
-          setAt(0);
-        }}
+      <PaletteInput
+        typed={typed}
+        listId={id}
+        marked={shown.length === 0 ? undefined : optionId(id, at)}
+        onInput={type}
         onKeyDown={onKeyDown}
       />
-      <div id={id} ref={list} class="palette-list" role="listbox" aria-label={text.palette.title}>
-        {shown.map((option, i) => (
-          <div
-            key={`${option.detail} ${option.value}`}
-            id={`${id}-${i}`}
-            class="option"
-            role="option"
-            tabIndex={-1}
-            aria-selected={i === at}
-            onMouseMove={() => setAt(i)}
-            onClick={() => choose(option)}
-          >
-            <span class="cut">{option.label}</span>
-            {option.detail === undefined ? null : <span class="quiet">{option.detail}</span>}
-          </div>
-        ))}
-      </div>
+      <OptionList
+        id={id}
+        class="palette-list"
+        label={text.palette.title}
+        options={shown}
+        at={at}
+        onPoint={setAt}
+        onChoose={choose}
+      />
       {shown.length === 0 ? <p class="palette-none quiet">{text.palette.none}</p> : null}
     </dialog>
+  );
+}
+
+function PaletteInput(props: {
+  typed: string;
+  listId: string;
+  /** The id of the marked option. */
+  marked: string | undefined;
+  onInput: (value: string) => void;
+  onKeyDown: (event: KeyboardEvent) => void;
+}) {
+  return (
+    <input
+      class="palette-input"
+      role="combobox"
+      aria-label={text.palette.title}
+      aria-expanded={props.marked !== undefined}
+      aria-controls={props.listId}
+      aria-activedescendant={props.marked}
+      placeholder={text.palette.placeholder}
+      autocomplete="off"
+      spellcheck={false}
+      value={props.typed}
+      onInput={(event) => props.onInput(event.currentTarget.value)}
+      onKeyDown={props.onKeyDown}
+    />
   );
 }
 
