@@ -220,6 +220,58 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
       expect(await answerOf(page).innerText()).toContain("word-3");
     });
 
+    test("a message is edited and sent again, an answer is edited, generated again and deleted", async () => {
+      const page = await open("/console/playground");
+      const message = page.getByRole("article", { name: "You" });
+      const button = (name: string) => page.getByRole("button", { name, exact: true });
+      await say(page, "first");
+      await answerOf(page).getByText("You said: first").waitFor();
+      await say(page, "second");
+      await answerOf(page).getByText("You said: second").waitFor();
+      await message.first().hover();
+      await button("Edit").first().click();
+      await page.getByRole("textbox", { name: "Message" }).first().fill("third");
+      await button("Send from here").click();
+      await answerOf(page).getByText("You said: third").waitFor();
+      expect(await page.getByRole("article").count()).toBe(2);
+      await answerOf(page).hover();
+      await button("Edit").last().click();
+      await page.getByRole("textbox", { name: "Answer" }).fill("I said this.");
+      await button("Save").click();
+      const sent = page.waitForRequest(/chat\/completions/);
+      await say(page, "fourth");
+      const texts = (await sent).postDataJSON().messages.map(({ content }: { content: string }) => content);
+      expect(texts).toEqual(["third", "I said this.", "fourth"]);
+      await answerOf(page).getByText("You said: fourth").waitFor();
+      const again = page.waitForRequest(/chat\/completions/);
+      await button("Answer again").focus();
+      await page.keyboard.press("Enter");
+      expect((await again).postDataJSON().messages).toHaveLength(3);
+      await answerOf(page).getByText("You said: fourth").waitFor();
+      expect(await page.getByRole("article").count()).toBe(4);
+      await button("Delete").first().focus();
+      await page.keyboard.press("Enter");
+      expect(await message.allInnerTexts()).toEqual(["fourth"]);
+    });
+
+    test("the operator chooses the account that pays, and others are not asked", async () => {
+      const { rows } = await callAdmin(site.gateway, site.secrets.operator, "GET", "/organizations");
+      const { id, name } = rows[0] as { id: string; name: string };
+      const page = await open("/console/playground?models=sandbox/echo");
+      await page.getByRole("combobox", { name: "Account that pays" }).fill(name);
+      await page.getByRole("option", { name }).first().click();
+      await say(page, "on their account");
+      await answerOf(page, "sandbox/echo").getByText("You said: on their account").waitFor();
+      await eventually("the request of the account", async () => {
+        const path = `/generations?account_id=${id}&limit=1`;
+        const [newest] = (await callAdmin(site.gateway, site.secrets.operator, "GET", path)).rows;
+        return newest?.["key_name"] === "playground";
+      });
+      const member = await open("/console/playground", { role: "member" });
+      await member.getByRole("textbox", { name: "System" }).waitFor();
+      expect(await member.getByRole("combobox", { name: "Account that pays" }).count()).toBe(0);
+    });
+
     test("an error is shown in the words of the gateway, and the request is sent again", async () => {
       const page = await open("/console/playground");
       await say(page, "[sandbox:error=400]");

@@ -1,11 +1,12 @@
-import { useEffect, useRef } from "preact/hooks";
-import { openCalls } from "../../conversation/conversation.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type AssistantTurn, openCalls, type Turn } from "../../conversation/conversation.ts";
 import { Empty } from "../../parts/states.tsx";
 import { text } from "../../text/text.ts";
 import { CallResults, Calls } from "./calls.tsx";
 import { Markdown } from "./markdown.tsx";
 import { RunError, RunFoot } from "./run-foot.tsx";
 import { conversationOf, type Entry, isRunning, type Lane, running, SANDBOX } from "./state.ts";
+import { TurnActions, TurnEditor } from "./turn-actions.tsx";
 
 const words = text.playground;
 /** A lane follows the newest text while its end is at most this far below the view. CSS pixels. */
@@ -62,17 +63,25 @@ function Waiting() {
 
 function EntryView({ entry, lane, isLast }: { entry: Entry; lane: Lane; isLast: boolean }) {
   const { turn } = entry;
+  // Which turn is edited, and not whether one is: turns before this one may be deleted.
+  const [edited, setEdited] = useState<Turn | null>(null);
   if (turn.role === "tool") return <CallResults turn={turn} />;
-  if (turn.role === "assistant") return <Answer entry={entry} lane={lane} isLast={isLast} />;
+  if (edited === turn) return <TurnEditor turn={turn} onClose={() => setEdited(null)} />;
+  const onEdit = () => setEdited(turn);
+  if (turn.role === "assistant") return <Answer entry={entry} lane={lane} isLast={isLast} onEdit={onEdit} />;
   return (
-    <article class="turn user" aria-label={words.roles.user}>
-      {turn.text === "" ? null : <p class="plain-text">{turn.text}</p>}
-      <Images urls={turn.images} />
-    </article>
+    <div class="turn-line">
+      <article class="turn user" aria-label={words.roles.user}>
+        {turn.text === "" ? null : <p class="plain-text">{turn.text}</p>}
+        <Images urls={turn.images} />
+      </article>
+      <TurnActions turn={turn} lastOf={null} onEdit={onEdit} />
+    </div>
   );
 }
 
-function Answer({ entry, lane, isLast }: { entry: Entry; lane: Lane; isLast: boolean }) {
+function Answer(props: { entry: Entry; lane: Lane; isLast: boolean; onEdit: () => void }) {
+  const { entry, lane, isLast } = props;
   const { turn, run } = entry;
   if (turn.role !== "assistant") return null;
   const hasBegun = turn.text !== "" || turn.reasoning !== "" || turn.calls.length > 0;
@@ -84,19 +93,25 @@ function Answer({ entry, lane, isLast }: { entry: Entry; lane: Lane; isLast: boo
       aria-label={run?.model ?? lane.model}
       aria-busy={run?.status === "running"}
     >
-      {turn.reasoning === "" ? null : (
-        <details class="reasoning" open={turn.text === "" && run?.status === "running"}>
-          <summary>{words.reasoning(null)}</summary>
-          <p class="plain-text">{turn.reasoning}</p>
-        </details>
-      )}
+      <Reasoning turn={turn} isRunning={run?.status === "running"} />
       {turn.text === "" ? null : <Markdown source={turn.text} />}
       <Images urls={run?.answer.images ?? []} />
       {turn.calls.length === 0 ? null : <Calls laneId={lane.id} calls={turn.calls} isOpen={isOpen} />}
       {run?.status === "running" && !hasBegun ? <Waiting /> : null}
       {run === null ? null : <RunError run={run} laneId={lane.id} isLast={isLast} />}
       {run === null || run.status === "running" ? null : <RunFoot run={run} />}
+      <TurnActions turn={turn} lastOf={isLast ? lane.id : null} onEdit={props.onEdit} />
     </article>
+  );
+}
+
+function Reasoning({ turn, isRunning }: { turn: AssistantTurn; isRunning: boolean }) {
+  if (turn.reasoning === "") return null;
+  return (
+    <details class="reasoning" open={turn.text === "" && isRunning}>
+      <summary>{words.reasoning(null)}</summary>
+      <p class="plain-text">{turn.reasoning}</p>
+    </details>
   );
 }
 

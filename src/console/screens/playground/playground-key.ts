@@ -3,40 +3,43 @@ import { call } from "../../api/client.ts";
 interface PlaygroundKey {
   readonly key: string;
   readonly expiresAt: number;
-  /** US dollars that may be spent with the key. */
-  readonly limit: number;
 }
 
 /** A key is replaced this long before its end, so that an answer is not cut off. Milliseconds. */
 const SPARE_MS = 2 * 60_000;
 
-/** The key of this page. It is in memory only: a reload creates another one. */
-let current: Promise<PlaygroundKey> | null = null;
-let known: PlaygroundKey | null = null;
+/** The keys of this page by the account that pays; null is the own one. They are in memory only: a reload creates others. */
+const keys = new Map<string | null, Promise<PlaygroundKey>>();
 
 /**
- * Returns an inference key for the session. It is created with the first request and used until it ends.
+ * Returns an inference key for the session. It is created with the first request and used until it ends. Only the operator may name
+ * an account that pays.
  * @throws ApiError
  */
-export async function getPlaygroundKey(): Promise<string> {
-  if (known !== null && known.expiresAt - Date.now() < SPARE_MS) forgetPlaygroundKey();
-  current ??= createKey();
-  try {
-    known = await current;
-  } catch (error) {
-    forgetPlaygroundKey();
-    throw error;
-  }
-  return known.key;
+export async function getPlaygroundKey(accountId: string | null): Promise<string> {
+  const before = keys.get(accountId) ?? replaceKey(accountId);
+  const { key, expiresAt } = await before;
+  if (expiresAt - Date.now() >= SPARE_MS) return key;
+  // Another lane may have replaced it meanwhile.
+  const latest = keys.get(accountId);
+  const next = latest === undefined || latest === before ? replaceKey(accountId) : latest;
+  return (await next).key;
 }
 
-/** Forgets the key, for example because it was revoked. */
+function replaceKey(accountId: string | null): Promise<PlaygroundKey> {
+  const created = createKey(accountId);
+  keys.set(accountId, created);
+  created.catch(() => keys.delete(accountId));
+  return created;
+}
+
+/** Forgets the keys, for example because one was revoked. */
 export function forgetPlaygroundKey(): void {
-  current = null;
-  known = null;
+  keys.clear();
 }
 
-async function createKey(): Promise<PlaygroundKey> {
-  const { key, expires_at, limit } = await call("POST /api/console/playground-key", { body: {} });
-  return { key, expiresAt: Date.parse(expires_at), limit };
+async function createKey(accountId: string | null): Promise<PlaygroundKey> {
+  const body = accountId === null ? {} : { account_id: accountId };
+  const { key, expires_at } = await call("POST /api/console/playground-key", { body });
+  return { key, expiresAt: Date.parse(expires_at) };
 }

@@ -1,11 +1,22 @@
 import { useState } from "preact/hooks";
 import { EFFORTS, TOOL_CHOICES, type ToolChoice } from "../../conversation/conversation.ts";
+import { AccountPicker } from "../../parts/account-picker.tsx";
 import { Combobox } from "../../parts/combobox.tsx";
 import { Field, Select, TextArea } from "../../parts/field.tsx";
 import { Segments } from "../../parts/segments.tsx";
+import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import type { ModelOption } from "./model-options.ts";
-import { changeSettings, echoesTools, isRunning, lanes, MOST_LANES, setModels, settings } from "./state.ts";
+import {
+  changeSettings,
+  echoesTools,
+  isRunning,
+  lanes,
+  MOST_LANES,
+  payer,
+  setModels,
+  settings,
+} from "./state.ts";
 import { ToolList } from "./tools.tsx";
 
 const words = text.playground;
@@ -25,6 +36,7 @@ export function SettingsPane({ options }: { options: readonly ModelOption[] }) {
   return (
     <div class="pane-body">
       <Models options={options} />
+      {isOperator.value ? <Payer /> : null}
       <TextArea
         label={words.system}
         rows={4}
@@ -48,6 +60,23 @@ export function SettingsPane({ options }: { options: readonly ModelOption[] }) {
         {tools.length === 0 ? null : <ToolSettings />}
       </section>
     </div>
+  );
+}
+
+/** The account whose credits, limits and policy apply. Others than the operator always use their own. */
+function Payer() {
+  return (
+    <section class="column">
+      <AccountPicker
+        label={words.payer}
+        showsLabel
+        value={payer.value}
+        onChange={(id) => {
+          payer.value = id;
+        }}
+      />
+      <p class="field-hint">{words.payerHint}</p>
+    </section>
   );
 }
 

@@ -8,6 +8,7 @@ import {
   type UserTurn,
 } from "../../conversation/conversation.ts";
 import { toApiError } from "../../state/load.ts";
+import { cutAfter, removeTurn, replaceText } from "./edit-entries.ts";
 import { forgetPlaygroundKey, getPlaygroundKey } from "./playground-key.ts";
 import { toTurn } from "./read-answer.ts";
 import { type Run, send } from "./send.ts";
@@ -49,6 +50,8 @@ export const lanes = signal<readonly Lane[]>([newLane(SANDBOX)]);
 export const echoesTools = signal(false);
 /** The lane whose request and response the wire column shows. */
 export const wireLane = signal<number | null>(null);
+/** The account that pays, which only the operator can choose; null for the own one. */
+export const payer = signal<string | null>(null);
 /** Why no request could be sent; null if it could. */
 export const keyError = signal<string | null>(null);
 
@@ -63,7 +66,7 @@ export function lastRun({ entries }: Lane): Run | null {
   return entries.findLast(({ run }) => run !== null)?.run ?? null;
 }
 
-/** Returns the conversation of a lane. Answers of which nothing came are left out. */
+/** Returns the conversation of a lane. Answers without text and calls, such as failed ones, are left out. */
 export function conversationOf({ entries }: Lane): Conversation {
   const turns = entries
     .map(({ turn }) => turn)
@@ -139,16 +142,39 @@ export function sendResults(laneId: number, results: readonly ToolResult[]): voi
   void runLane(laneId);
 }
 
-/** Sends the last request of a lane again, without its answer. */
+/** Sends the last request of a lane again. The new answer takes the place of the last one. */
 export function retry(laneId: number): void {
   update(laneId, (entries) => (entries.at(-1)?.turn.role === "assistant" ? entries.slice(0, -1) : entries));
   void runLane(laneId);
+}
+
+/** Removes a turn, in all lanes that have it: a message was sent to all models. */
+export function deleteTurn(turn: Turn): void {
+  updateAll((entries) => removeTurn(entries, turn));
+}
+
+/** Changes the text of a message or an answer, in all lanes that have it. */
+export function editTurn(turn: Turn, changed: string): void {
+  updateAll((entries) => replaceText(entries, turn, changed));
+}
+
+/** Changes the text of a message and sends it again to all models that got it. What was said after it is removed. */
+export function sendEdited(turn: Turn, changed: string): void {
+  const asked = lanes.value.filter(({ entries }) => entries.some((entry) => entry.turn === turn));
+  for (const { id } of asked) {
+    update(id, (entries) => replaceText(cutAfter(entries, turn), turn, changed));
+    void runLane(id);
+  }
 }
 
 /** Stops all answers under way. What has come stays. */
 export function stop(): void {
   for (const controller of controllers.values()) controller.abort();
   controllers.clear();
+}
+
+function updateAll(change: (entries: readonly Entry[]) => readonly Entry[]): void {
+  for (const { id } of lanes.value) update(id, change);
 }
 
 function update(laneId: number, change: (entries: readonly Entry[]) => readonly Entry[]): void {
@@ -187,7 +213,7 @@ async function runOnce(laneId: number): Promise<Run | null> {
   const controller = new AbortController();
   controllers.set(laneId, controller);
   keyError.value = null;
-  const key = await getPlaygroundKey().catch((error: unknown) => {
+  const key = await getPlaygroundKey(payer.value).catch((error: unknown) => {
     keyError.value = toApiError(error).message;
     return null;
   });
