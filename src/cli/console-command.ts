@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { Config } from "../app/config-schema.ts";
 import type { Stores } from "../app/stores.ts";
 import { auditCommand } from "./audit-command.ts";
 import { createConsoleLink } from "./console-link.ts";
+import { localUrl, readUrl } from "./gateway-url.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -33,15 +34,4 @@ async function printLink(stores: Stores, config: Config, { url, json }: ConsoleO
   await auditCommand(stores, { action: "gateway console", accountId: null, target: null, changes: {} });
   if (json) return JSON.stringify({ data: { url: link } });
   return `Console: ${link}\n\nThe link signs one browser in as the operator, once and within an hour.`;
-}
-
-function localUrl({ server: { host, port } }: Config): string {
-  if (port === 0)
-    throw new Error("The gateway has no fixed port (server.port: 0). Name its address with --url.");
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-function readUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError("It must be an http or https address.");
 }

@@ -5,6 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { createOneTimeCode } from "../core/console/one-time-codes.ts";
+import { reachableUrl } from "./gateway-url.ts";
 
 /** The address of the console, as the greeting shows it. */
 export interface ConsoleLink {
@@ -15,11 +16,7 @@ export interface ConsoleLink {
 
 /** Returns the address of the console of a gateway at `base`, an http or https address. */
 function consoleUrl(base: string): string {
-  const url = new URL("/console", base);
-  // The gateway listens on all addresses; a browser needs one.
-  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
-  if (url.hostname === "[::]") url.hostname = "[::1]";
-  return url.href;
+  return new URL("/console", reachableUrl(base)).href;
 }
 
 /** Returns a link to the console with a new one-time code, which signs one browser in as the operator. */

@@ -8,6 +8,7 @@ import { addConfigCommands } from "./config-commands.ts";
 import { addConsoleCommand } from "./console-command.ts";
 import { addCreditCommands } from "./credit-commands.ts";
 import { addGatewayCommands } from "./gateway-commands.ts";
+import { addHealthCommands } from "./health-commands.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
@@ -45,6 +46,7 @@ function addCommands(program: Command): void {
   program.commandsGroup("Gateway:");
   addStartCommand(program);
   addConsoleCommand(program);
+  addHealthCommands(program);
   addConfigCommands(program);
   addMigrateCommand(program);
   addCatalogCommands(program);

@@ -110,7 +110,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
     ({ providerKey }) => ["provider-keys", "remove", providerKey],
   ],
   "GET /api/admin/gateways": [() => ["gateways", "list"]],
-  // Only a running gateway has measurements, and a command does not reach it.
+  // Ask a running gateway. Tested in health.test.ts.
   "GET /api/admin/health": [],
   "POST /api/admin/health/:provider/test": [],
   "POST /api/admin/health/:provider/clear": [],
