@@ -9,6 +9,7 @@ import type { ConsoleDeps } from "../http/context/console-deps.ts";
 import type { Config } from "./config-schema.ts";
 import { openConsole } from "./console/open-console.ts";
 import { OpenIdClient } from "./console/openid-client.ts";
+import { findShippedConsole } from "./shipped-files.ts";
 
 /** How many keys of the playground one management key may create in an hour. */
 const PLAYGROUND_KEYS = { max: 60, windowMs: HOUR_MS };
@@ -23,7 +24,7 @@ export function buildConsole(
 ): ConsoleDeps | null {
   if (!console.enabled) return null;
   return {
-    files: openConsole({ dataDir, builtDir: console.built_dir ?? null }),
+    files: openConsole({ dataDir, builtDir: console.built_dir ?? findShippedConsole() }),
     sessions: new ConsoleSessions(parts),
     failedSignIns: new FailedSignIns(parts.clock),
     playground: {

@@ -8,8 +8,9 @@ import type { ModelRecord } from "../core/catalog/records.ts";
 import { countPriced, findImportFault } from "./check-import.ts";
 import { createFetchSource, type FetchSource } from "./fetch-source.ts";
 import type { ImportTarget } from "./import-target.ts";
-import { loadProviders, loadShippedCatalog, SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
+import { loadProviders, loadShippedCatalog } from "./load-catalog.ts";
 import { DEFAULT_CATALOG_SOURCE, labelSource, readSource } from "./read-source.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 export interface ImportCatalogOptions {
   /** URL or file path of a list in the format of models.dev. Defaults to the public list. */

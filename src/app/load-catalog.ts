@@ -11,9 +11,7 @@ import {
   parseModels,
   parseProviders,
 } from "../core/catalog/validate-catalog.ts";
-
-/** The catalog that ships with the program. */
-export const SHIPPED_CATALOG_DIRECTORY = join(import.meta.dir, "..", "..", "catalog");
+import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 /** A catalog and where its models come from. */
 export interface LoadedCatalog {

@@ -6,7 +6,7 @@ import type { TierData, TierPick, TierRecord, TierRule } from "../core/catalog/t
 import { createTiers, listNamedModels, type Tiers } from "../core/catalog/tiers.ts";
 import { parseTiers } from "../core/catalog/validate-catalog.ts";
 import type { Config } from "./config-schema.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 const FILE = "tiers.json";
 

@@ -9,8 +9,9 @@ import { type HeldChange, mergeRefresh, withTerms } from "../core/catalog/merge-
 import { findModelProblems } from "../core/catalog/validate-catalog.ts";
 import { findImportFault } from "./check-import.ts";
 import { createFetchSource } from "./fetch-source.ts";
-import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
+import { loadCatalog } from "./load-catalog.ts";
 import { labelSource, readSource } from "./read-source.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 /** The parameters of a refresh: plain data, so that they can be passed to another thread. */
 export interface RefreshJob {

@@ -6,9 +6,9 @@ import type { TierRecord } from "../core/catalog/tier-records.ts";
 import { MAX_TIERS } from "../core/catalog/tier-schema.ts";
 import type { StoredTier, TierStore } from "../core/catalog/tier-store.ts";
 import type { Config } from "./config-schema.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
 import { originsOf } from "./load-config.ts";
 import { readTiers } from "./load-tiers.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 /** What a manager of tiers is made of. */
 export interface TierManagerOptions {

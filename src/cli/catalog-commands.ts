@@ -3,7 +3,8 @@ import { createCatalogManager } from "../app/catalog-manager.ts";
 import type { Config } from "../app/config-schema.ts";
 import { importCatalog } from "../app/import-catalog.ts";
 import { createDirectoryTarget, createStoreTarget } from "../app/import-target.ts";
-import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "../app/load-catalog.ts";
+import { loadCatalog } from "../app/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../app/shipped-files.ts";
 import type { Stores } from "../app/stores.ts";
 import type { CatalogManager, Verdict } from "../core/catalog/catalog-manager.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
@@ -98,6 +99,8 @@ async function runImport(
   { catalog: { source: configured } }: Config,
   { source = configured, into, dryRun = false }: ImportOptions,
 ): Promise<string> {
+  if (into === "catalog" && Bun.isStandaloneExecutable)
+    throw new Error("--into catalog needs the project's files; a single executable cannot change its own.");
   const target =
     into === "data" ? createStoreTarget(catalog) : createDirectoryTarget(SHIPPED_CATALOG_DIRECTORY);
   const outcome = await importCatalog({ target, dryRun, ...(source === undefined ? {} : { source }) });

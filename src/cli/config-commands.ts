@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { listSettings } from "../app/list-settings.ts";
-import { loadProviders, SHIPPED_CATALOG_DIRECTORY } from "../app/load-catalog.ts";
+import { loadProviders } from "../app/load-catalog.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { printConfig } from "../app/print-config.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../app/shipped-files.ts";
 import { presentSetting, type Setting } from "../core/settings/setting.ts";
 import { formatTable } from "./format-table.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";

@@ -6,6 +6,7 @@ import { systemClock } from "../base/clock.ts";
 import { createLog, createStdoutWriter } from "../telemetry/log.ts";
 import { linkForGreeting } from "./console-link.ts";
 import { printGreeting } from "./greeting.ts";
+import { ownCommand } from "./own-command.ts";
 import { exitSoon, waitForStop } from "./stop-signals.ts";
 
 /** How long a process may take to write its last records after the drain time. Milliseconds. */
@@ -23,7 +24,7 @@ export async function startProcesses(config: Config, count: number): Promise<voi
     startChild: (index) => {
       const environment = { ...process.env, GATEWAY_PORT: String(port) };
       return spawnChild({
-        command: [...commandOf(process), "start", "--process", String(index)],
+        command: [...ownCommand(process), "start", "--process", String(index)],
         environment,
         writeLines,
       });
@@ -53,9 +54,4 @@ export async function startProcesses(config: Config, count: number): Promise<voi
   } finally {
     clearInterval(alive);
   }
-}
-
-/** Returns the command that started this process, without its arguments. */
-function commandOf({ execPath, execArgv, argv }: NodeJS.Process): string[] {
-  return [execPath, ...execArgv, ...argv.slice(1, 2)];
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { configSchema } from "../../src/app/config-schema.ts";
 import { listSettings } from "../../src/app/list-settings.ts";
-import { loadProviders, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { loadProviders } from "../../src/app/load-catalog.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { isSecretSetting, maskConfig } from "../../src/app/print-config.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
 import type { Setting } from "../../src/core/settings/setting.ts";
 
 const PROVIDERS = loadProviders(SHIPPED_CATALOG_DIRECTORY);

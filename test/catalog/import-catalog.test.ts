@@ -5,7 +5,8 @@ import { dirname, join } from "node:path";
 import { createFetchSource } from "../../src/app/fetch-source.ts";
 import { type ImportOutcome, importCatalog } from "../../src/app/import-catalog.ts";
 import { createDirectoryTarget, createStoreTarget } from "../../src/app/import-target.ts";
-import { loadCatalog, loadShippedCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { loadCatalog, loadShippedCatalog } from "../../src/app/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
 import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { sourceModel, sourceText } from "./source-fixture.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadShippedCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
 import { formatModels, formatProviders, groupByAuthor } from "../../src/core/catalog/format-catalog.ts";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
 import { shippedRules } from "./source-fixture.ts";

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadShippedCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { readTiers } from "../../src/app/load-tiers.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
 import { matchPattern } from "../../src/base/match-pattern.ts";
 import { isFreeId } from "../../src/core/catalog/is-free-id.ts";
 import type { TierRule } from "../../src/core/catalog/tier-records.ts";

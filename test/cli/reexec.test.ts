@@ -20,6 +20,14 @@ describe("re-execution", () => {
     expect(executions).toEqual([["/bin/bun", command, { HOME: "/root", MIMALLOC_PURGE_DELAY: "-1" }]]);
   });
 
+  test("a single executable executes itself without the name that its program has inside", () => {
+    const { process, executions } = createProcess({});
+    const argv = ["bun", "/$bunfs/root/gateway", "start", "--open"];
+    reexecKeepingPages({ ...process, execPath: "/usr/local/bin/gateway", execArgv: [], argv }, true);
+    const command = ["/usr/local/bin/gateway", "start", "--open"];
+    expect(executions).toEqual([["/usr/local/bin/gateway", command, { MIMALLOC_PURGE_DELAY: "-1" }]]);
+  });
+
   test("a program whose environment sets the allocator's delay is not re-executed", () => {
     for (const delay of ["-1", "10", ""]) {
       const { process, executions } = createProcess({ MIMALLOC_PURGE_DELAY: delay });

@@ -1,0 +1,127 @@
+/**
+ * Builds the gateway as a single executable, with its catalog and its console inside:
+ * `npm run build:executable [-- --target=linux-arm64] [--outfile=PATH]`. Bun of another platform comes from npm.
+ */
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+const ROOT = join(import.meta.dir, "..");
+const DIST = join(ROOT, "dist");
+
+/** The npm package with the Bun of each target. */
+const BUN_PACKAGES = {
+  "linux-x64": "@oven/bun-linux-x64",
+  "linux-x64-baseline": "@oven/bun-linux-x64-baseline",
+  "linux-arm64": "@oven/bun-linux-aarch64",
+  "darwin-x64": "@oven/bun-darwin-x64",
+  "darwin-arm64": "@oven/bun-darwin-aarch64",
+};
+
+type Target = keyof typeof BUN_PACKAGES;
+
+const OWN_TARGET = `${process.platform}-${process.arch}`;
+
+/** Threads are programs of their own. Their names must differ, because all are in one folder of the executable. */
+const PROGRAMS = [
+  "src/main.ts",
+  "src/tokenizer/count-worker.ts",
+  "src/encoder/encode-worker.ts",
+  "src/app/refresh-worker.ts",
+];
+
+/** Files that the program reads, relative to the project. */
+const FILES = ["catalog/*.json", "catalog/models/*.json", "dist/console/*"];
+
+const { target, outfile } = readOptions();
+await rm(join(DIST, "console"), { recursive: true, force: true });
+await run([process.execPath, join(ROOT, "src/app/console/build-console.ts"), join(DIST, "console")]);
+const bun = target === OWN_TARGET ? process.execPath : await fetchBun(target);
+await build({ target, outfile }, bun);
+console.log(`${outfile}  ${target}  ${Math.round(Bun.file(outfile).size / 1e6)} MB`);
+
+interface Options {
+  readonly target: Target;
+  readonly outfile: string;
+}
+
+function readOptions(): Options {
+  const { values } = parseArgs({ options: { target: { type: "string" }, outfile: { type: "string" } } });
+  const { target = OWN_TARGET } = values;
+  if (!isTarget(target))
+    throw new Error(`--target ${target} is not one of ${Object.keys(BUN_PACKAGES).join(", ")}`);
+  return { target, outfile: resolve(values.outfile ?? join(DIST, `gateway-${target}`)) };
+}
+
+function isTarget(name: string): name is Target {
+  return Object.hasOwn(BUN_PACKAGES, name);
+}
+
+/** Completes the executable beside its place, because one that runs cannot be overwritten. */
+async function build({ target, outfile }: Options, executablePath: string): Promise<void> {
+  const draft = `${outfile}.draft`;
+  const embedded = join(DIST, "embedded-files.ts");
+  await mkdir(dirname(outfile), { recursive: true });
+  await Bun.write(embedded, await listImports());
+  try {
+    await Bun.build({
+      entrypoints: [...PROGRAMS.map((file) => join(ROOT, file)), embedded],
+      root: ROOT,
+      target: "bun",
+      // Files keep their paths, under which the program reads them. Programs are found by name alone.
+      naming: { entry: "[name].[ext]", asset: "[dir]/[name].[ext]" },
+      // Names stay, because errors and stack traces show them.
+      minify: { whitespace: true, syntax: true, identifiers: false },
+      // Files of the folder in which the executable is started must not change what it does.
+      compile: {
+        target: `bun-${target}`,
+        executablePath,
+        outfile: draft,
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+      },
+    });
+    await rename(draft, outfile);
+  } finally {
+    await rm(draft, { force: true });
+    await rm(embedded, { force: true });
+  }
+}
+
+/** Returns a program that imports all files as files, which is how the bundler embeds them. */
+async function listImports(): Promise<string> {
+  const names = await Promise.all(FILES.map((pattern) => Array.fromAsync(new Bun.Glob(pattern).scan(ROOT))));
+  const files = names.flat().sort();
+  const imports = files.map((name, index) => `import file${index} from "../${name}" with { type: "file" };`);
+  return `${imports.join("\n")}\nexport default [${files.map((_, index) => `file${index}`)}];\n`;
+}
+
+/** Gets the Bun of another platform, of the version that runs, by npm. */
+async function fetchBun(target: Target): Promise<string> {
+  const file = join(DIST, `bun-${Bun.version}-${target}`);
+  if (await Bun.file(file).exists()) return file;
+  await mkdir(DIST, { recursive: true });
+  const folder = await mkdtemp(join(DIST, "bun-"));
+  try {
+    await run([
+      "npm",
+      "pack",
+      "--silent",
+      "--pack-destination",
+      folder,
+      `${BUN_PACKAGES[target]}@${Bun.version}`,
+    ]);
+    const [archive = ""] = await Array.fromAsync(new Bun.Glob("*.tgz").scan({ cwd: folder, absolute: true }));
+    await run(["tar", "-xzf", archive, "-C", folder, "package/bin/bun"]);
+    await rename(join(folder, "package/bin/bun"), file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  return file;
+}
+
+async function run(command: string[]): Promise<void> {
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+  const code = await child.exited;
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with status ${code}`);
+}
