@@ -9,9 +9,10 @@ import { createServedModels, type ServedProvider } from "../core/deployments/ser
 import type { Transport } from "../core/deployments/transport.ts";
 import type { UpstreamAddress, UpstreamCall } from "../core/deployments/upstream-address.ts";
 import type { Serving } from "../core/generation/call.ts";
+import { type ConfigProblem, collectProblems } from "./config-error.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { listConfiguredFormats, listConfiguredHosts, listConfiguredModels } from "./configured-hosts.ts";
-import { ConfigError } from "./load-config.ts";
+import { problemAt } from "./load-config.ts";
 import { loadTiers } from "./load-tiers.ts";
 import { readOverrides, spellPath } from "./override-schema.ts";
 import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
@@ -20,14 +21,13 @@ import { type ServingSources, serveProvider } from "./serve-provider.ts";
 /** What is served, and messages to the operator about it. */
 export interface BuiltServing extends Serving {
   readonly notices: readonly string[];
+  /** Providers that cannot be called as configured. They are not served. */
+  readonly providerProblems: readonly ConfigProblem[];
   /** Overrides that do not fit the catalog. They are not applied. */
-  readonly overrideProblems: readonly string[];
+  readonly overrideProblems: readonly ConfigProblem[];
 }
 
-/**
- * Joins the catalog with keys and base URLs of environment and configuration, and with the stored tiers.
- * @throws ConfigError for a provider that cannot be called as configured.
- */
+/** Joins the catalog with keys and base URLs of environment and configuration, and with the stored tiers. */
 export function buildServing(
   data: CatalogData,
   sources: ServingSources,
@@ -36,11 +36,13 @@ export function buildServing(
   const { config, clock } = sources;
   const notices: string[] = [];
   const rows = new Map(data.providers.map((record) => [record.slug, record]));
-  checkFormats(config, rows);
-  const records = [...data.providers, ...listConfiguredHosts(config, rows)].map((record) =>
+  const providerProblems: ConfigProblem[] = findFormatProblems(config, rows);
+  const records = [...data.providers, ...listConfiguredHosts(config, rows, providerProblems)].map((record) =>
     withDataFacts(record, config.providers[record.slug]),
   );
-  const served = records.flatMap((record) => serveProvider(record, sources, notices) ?? []);
+  const served = records.flatMap(
+    (record) => collectProblems(providerProblems, () => serveProvider(record, sources, notices)) ?? [],
+  );
   const hasKeys = served.some(({ keys }) => keys.length > 0);
   const hasSandbox = config.sandbox === "on" || (config.sandbox === "auto" && !hasKeys);
   if (hasSandbox) served.push(serveSandbox(sources.sandboxTransport));
@@ -61,7 +63,8 @@ export function buildServing(
     servedModels: createServedModels(models, served, clock.now()),
     tiers,
     notices: [...notices, ...tierNotices],
-    overrideProblems: problems.map(({ path, message }) => `${spellPath(path)}: ${message}`),
+    providerProblems,
+    overrideProblems: problems.map(({ path, message }) => problemAt(config, spellPath(path), message)),
   };
 }
 
@@ -87,23 +90,20 @@ function withDataFacts(record: ProviderRecord, config: ProviderConfig | undefine
   };
 }
 
-/**
- * Rejects formats that a provider of the catalog does not speak.
- * @throws ConfigError
- */
-function checkFormats(config: Config, rows: ReadonlyMap<string, ProviderRecord>): void {
-  for (const [slug, { format, formats }] of Object.entries(config.providers)) {
+/** Finds formats that a provider of the catalog does not speak. */
+function findFormatProblems(config: Config, rows: ReadonlyMap<string, ProviderRecord>): ConfigProblem[] {
+  return Object.entries(config.providers).flatMap(([slug, { format, formats }]) => {
+    const reject = (field: string, text: string) => problemAt(config, ["providers", slug, field], text);
     if (format !== undefined && formats !== undefined)
-      throw new ConfigError(`providers.${slug}.format: conflicts with formats; remove one of them`);
+      return reject("format", "conflicts with formats; remove one of them");
     const record = rows.get(slug);
-    if (record === undefined) continue;
+    if (record === undefined) return [];
     const spoken = listProviderFormats(record);
     const unknown = listConfiguredFormats({ format, formats }).find((name) => !spoken.includes(name));
-    if (unknown !== undefined)
-      throw new ConfigError(
-        `providers.${slug}.${format === undefined ? "formats" : "format"}: ${slug} does not speak ${unknown}, but ${spoken.join(", ")}`,
-      );
-  }
+    if (unknown === undefined) return [];
+    const text = `names ${unknown}, which ${slug} does not speak, but ${spoken.join(", ")}`;
+    return reject(format === undefined ? "formats" : "format", text);
+  });
 }
 
 function serveSandbox(transport: Transport): ServedProvider {

@@ -1,13 +1,13 @@
 import { findUnknownNames, type KnownNames, type NameList } from "../core/catalog/known-names.ts";
+import type { ConfigProblem } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
-import { ConfigError, describeLocation } from "./load-config.ts";
+import { problemAt } from "./load-config.ts";
 
 /**
- * Checks that the names in the operator's policy and in the rate limits of models are known. Only a start checks them: a
- * refreshed catalog may lose a model.
- * @throws ConfigError with a line for each unknown name.
+ * Returns a problem for each unknown name in the operator's policy and in the rate limits of models. Only a start and a reload of the
+ * configuration check them: a refreshed catalog may lose a model.
  */
-export function checkConfigNames(config: Config, known: KnownNames): void {
+export function findUnknownConfigNames(config: Config, known: KnownNames): readonly ConfigProblem[] {
   const { policy, limits } = config;
   const patterns = Object.keys(limits.models ?? {});
   const lists: readonly NameList[] = [
@@ -17,11 +17,10 @@ export function checkConfigNames(config: Config, known: KnownNames): void {
     { field: "policy.denied_providers", kind: "provider", names: policy.denied_providers },
     { field: LIMITS, kind: "model", names: patterns },
   ];
-  const problems = [...findUnknownNames(known, lists)].map(({ field, index, problem }) => {
+  return [...findUnknownNames(known, lists)].map(({ field, index, problem }) => {
     const last = field === LIMITS ? (patterns[index] as string) : index;
-    return `${describeLocation(config, [...field.split("."), last])} ${problem}`;
+    return problemAt(config, [...field.split("."), last], problem);
   });
-  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
 }
 
 const LIMITS = "limits.models";

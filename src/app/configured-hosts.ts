@@ -1,25 +1,27 @@
+import { nearestNames } from "../base/nearest-names.ts";
 import type { ModelRecord, ProviderRecord, SamplingParameter } from "../core/catalog/records.ts";
+import type { ConfigProblem } from "./config-error.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
-import { ConfigError } from "./load-config.ts";
+import { problemAt } from "./load-config.ts";
 import { NO_FACTS } from "./sandbox-catalog.ts";
+import { didYouMean } from "./suggest-key.ts";
 
-/**
- * Makes provider rows of the hosts that only the configuration knows.
- * @throws ConfigError if one has no base URL or no models.
- */
+/** Makes provider rows of the hosts that only the configuration knows. Adds a problem for each without base URL or models. */
 export function listConfiguredHosts(
   config: Config,
   catalog: ReadonlyMap<string, ProviderRecord>,
+  problems: ConfigProblem[],
 ): ProviderRecord[] {
   return Object.entries(config.providers)
     .filter(([slug]) => !catalog.has(slug))
-    .map(([slug, provider]) => {
-      if (provider.base_url === undefined || provider.models === undefined) {
-        throw new ConfigError(
-          `providers.${slug} is not in the catalog: give its base_url and models, or correct the name`,
-        );
-      }
-      return toProviderRecord(slug, provider);
+    .flatMap(([slug, provider]) => {
+      if (provider.base_url !== undefined && provider.models !== undefined)
+        return toProviderRecord(slug, provider);
+      const near = nearestNames(slug, [...catalog.keys()], 2);
+      const hint = near.length === 0 ? "" : `. ${didYouMean(near)}`;
+      const text = `is not in the catalog: give its base_url and models, or correct the name${hint}`;
+      problems.push(problemAt(config, ["providers", slug], text));
+      return [];
     });
 }
 

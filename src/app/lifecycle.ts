@@ -3,9 +3,12 @@ import { StoreError } from "../base/store-error.ts";
 import type { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { listen } from "../http/server/server.ts";
 import { startBackgroundTasks } from "./background-tasks.ts";
+import { formatProblem } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
 import { explainDiskFailure } from "./data-dir.ts";
 import { drain } from "./drain.ts";
+import { findUnknownVariables } from "./environment-variables.ts";
+import { listHostVariables } from "./find-config-problems.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { recoverState } from "./recover-state.ts";
 import { type Parts, type Platform, wireUp } from "./wire-up.ts";
@@ -62,7 +65,10 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     firstStart,
-    notices: parts.serving.notices,
+    notices: [
+      ...parts.serving.notices,
+      ...findUnknownVariables(platform.environment, listHostVariables(config)).map(formatProblem),
+    ],
     exampleModel: chooseExampleModel(parts),
     replaced: parts.gateways.replaced,
     async stop() {

@@ -94,7 +94,7 @@ function findOrigin(path: readonly string[], origins: ConfigOrigins | null): Ori
   const variable = origins.variableAt.get(path.join("."));
   if (variable !== undefined) return { ...DEFAULT, source: "environment", variable };
   if (!isWritten(origins.written, path)) return DEFAULT;
-  return { ...DEFAULT, source: "file", file: origins.file, line: origins.lineOf(path) };
+  return { ...DEFAULT, source: "file", file: origins.file, line: origins.placeOf(path).line };
 }
 
 function isWritten(value: unknown, path: readonly string[]): boolean {

@@ -1,45 +1,47 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type Document, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
+import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
 import { type Config, configSchema } from "./config-schema.ts";
+import {
+  applyEnvironment,
+  CONFIG_VARIABLE,
+  type Environment,
+  variableProblem,
+} from "./environment-variables.ts";
+import { describeUnknownKey } from "./suggest-key.ts";
+import { parseYaml, type YamlSource } from "./yaml-source.ts";
 
-/** An invalid configuration. The message names the file and line, or the variable, and what to change. */
-export class ConfigError extends Error {}
-
-type Environment = Readonly<Record<string, string | undefined>>;
+export { ConfigError } from "./config-error.ts";
 
 const DEFAULT_FILE = "gateway.yaml";
-
-/** The key that each environment variable sets. Variables take precedence over the file. */
-const VARIABLES: Readonly<
-  Record<string, { readonly path: readonly string[]; readonly isNumber?: true; readonly isList?: true }>
-> = {
-  GATEWAY_HOST: { path: ["server", "host"] },
-  GATEWAY_PORT: { path: ["server", "port"], isNumber: true },
-  GATEWAY_PROCESSES: { path: ["server", "processes"], isNumber: true },
-  GATEWAY_DATA_DIR: { path: ["data_dir"] },
-  DATABASE_URL: { path: ["database", "url"] },
-  REDIS_URL: { path: ["redis", "url"] },
-  GATEWAY_ADMIN_KEY: { path: ["admin_key"] },
-  GATEWAY_WEBHOOK_SECRET: { path: ["billing", "webhook_secret"] },
-  GATEWAY_LOG_LEVEL: { path: ["log_level"] },
-  GATEWAY_CONSOLE_DIR: { path: ["console", "built_dir"] },
-  GATEWAY_OIDC_CLIENT_SECRET: { path: ["console", "oidc", "client_secret"] },
-  GATEWAY_SANDBOX: { path: ["sandbox"] },
-  GATEWAY_SECRETS_KEY: { path: ["secrets", "keys"], isList: true },
-};
 
 /**
  * Reads `gateway.yaml`, or the file that `GATEWAY_CONFIG` names, and the environment.
  * @throws ConfigError
  */
 export function loadConfig(environment: Environment): Config {
-  const named = environment["GATEWAY_CONFIG"];
-  const file = named || DEFAULT_FILE;
-  if (named && !existsSync(named))
-    throw new ConfigError(`GATEWAY_CONFIG names ${named}, which does not exist`);
-  const source = existsSync(file) ? readSource(file) : "";
+  const { source, file } = readConfigFile(environment);
   return checkConfig(source, file, environment);
+}
+
+/** The text of a configuration file, and its name in messages. */
+export interface ConfigFile {
+  readonly source: string;
+  readonly file: string;
+}
+
+/**
+ * Reads the text of `file`, or else of `gateway.yaml` or the file that `GATEWAY_CONFIG` names. `gateway.yaml` may be absent.
+ * @throws ConfigError
+ */
+export function readConfigFile(environment: Environment, named?: string): ConfigFile {
+  const given = named ?? (environment[CONFIG_VARIABLE] || undefined);
+  const file = given ?? DEFAULT_FILE;
+  if (existsSync(file)) return { source: readSource(file), file };
+  if (given === undefined) return { source: "", file };
+  throw new ConfigError(
+    named === undefined ? `${CONFIG_VARIABLE} names ${file}, which does not exist` : `${file} does not exist`,
+  );
 }
 
 function readSource(file: string): string {
@@ -55,64 +57,125 @@ function readSource(file: string): string {
  * @throws ConfigError with all problems of both, also of a value that a variable replaces.
  */
 export function checkConfig(source: string, file: string, environment: Environment): Config {
-  const lines = new LineCounter();
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
-  const [syntaxError] = document.errors;
-  if (syntaxError) {
-    throw new ConfigError(`${file}:${lines.linePos(syntaxError.pos[0]).line}: ${syntaxError.message}`);
+  const { config, problems } = examineConfig({ source, file }, environment);
+  if (problems.length > 0 || config === null) throw new ConfigError(problems);
+  return config;
+}
+
+/** The result of examining a configuration. */
+export interface ExaminedConfig {
+  /** The configuration, without the values that have problems; null if nothing can be said about the rest. */
+  readonly config: Config | null;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/**
+ * Parses a configuration file, with environment variables over it, and finds all problems of both, also of a value that a variable
+ * replaces.
+ */
+export function examineConfig({ source, file }: ConfigFile, environment: Environment): ExaminedConfig {
+  let parsed: YamlSource;
+  try {
+    parsed = parseYaml(source, file);
+  } catch (error) {
+    if (error instanceof ConfigError) return { config: null, problems: error.problems };
+    throw error;
   }
-  rejectUnknownAliases(document, file, lines);
-  const value = asObject(readValue(document, file) ?? {}, file);
+  const { placeOf } = parsed;
+  const { value } = parsed;
   dropEmptySections(value);
   const written = structuredClone(value);
-  const lineOf = (path: Path): number => findLine(document, path, lines);
+  const place = (path: ConfigPath, text: string): ConfigProblem => ({
+    place: placeOf(path),
+    path,
+    variable: null,
+    text,
+  });
   // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
-  const inFile = configSchema.safeParse(value);
-  const fileProblems = listProblems(inFile).map(
-    ({ path, text }) => `${file}:${lineOf(path)}: ${path.join(".")} ${text}`,
-  );
+  const inFile = listProblems(configSchema.safeParse(value));
   const variableAt = applyEnvironment(value, environment);
   const effective = configSchema.safeParse(value);
-  const variableProblems = listProblems(effective).flatMap(({ path, text }) => {
-    // The variable of a list sets all its members.
-    const variable = variableAt.get(path.join(".")) ?? variableAt.get(path.slice(0, -1).join("."));
-    return variable === undefined ? [] : [`${variable} ${text}${hintFor(variable)}`];
+  const inVariables = listProblems(effective).flatMap(({ path, text }) => {
+    const variable = variableOf(path, variableAt);
+    return variable === undefined ? [] : [variableProblem(variable, path, text)];
   });
-  if (!inFile.success || !effective.success)
-    throw new ConfigError([...fileProblems, ...variableProblems].join("\n"));
-  origins.set(effective.data.timers, { file, written, variableAt, lineOf });
-  requireDatabase(effective.data, variableAt);
-  return effective.data;
+  const found = [...inFile.map(({ path, text }) => place(path, text)), ...inVariables];
+  const config = effective.success ? effective.data : parseRest(value, effective);
+  if (config === null) return { config, problems: found };
+  origins.set(config.timers, { file, written, variableAt, placeOf });
+  return { config, problems: [...found, ...findDatabaseProblems(config)] };
+}
+
+/** Returns the variable that sets a path. The variable of a list sets all its members. */
+function variableOf(path: ConfigPath, variableAt: ReadonlyMap<string, string>): string | undefined {
+  return variableAt.get(path.join(".")) ?? variableAt.get(path.slice(0, -1).join("."));
+}
+
+/** How often values with problems are removed. Removing one may show a problem of the whole, such as a key that is required. */
+const ROUNDS = 8;
+
+/** Parses a configuration without the values that have problems, so that the rest can be checked too. Null if nothing is left. */
+function parseRest(value: Record<string, unknown>, failed: z.ZodSafeParseResult<Config>): Config | null {
+  let parsed = failed;
+  for (let round = 0; round < ROUNDS && !parsed.success; round++) {
+    for (const { path } of listProblems(parsed)) removeAt(value, path);
+    parsed = configSchema.safeParse(value);
+  }
+  return parsed.success ? parsed.data : null;
+}
+
+/** Removes the value at a path, or the whole section if the path has no value: a key is missing there. */
+function removeAt(value: Record<string, unknown>, path: ConfigPath): void {
+  for (let length = path.length; length > 0; length--) {
+    const name = path[length - 1] as string;
+    let parent: unknown = value;
+    for (const part of path.slice(0, length - 1))
+      parent = (parent as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part];
+    // An item goes with its whole list, so that the indexes of further problems remain valid.
+    if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
+    if (!Object.hasOwn(parent, name)) continue;
+    delete (parent as Record<string, unknown>)[name];
+    return;
+  }
 }
 
 /** Checked with the variables in place: each value may be in the file or in the environment. */
-function requireDatabase(config: Config, variableAt: ReadonlyMap<string, string>): void {
-  if (config.database.url !== undefined) return;
-  const reject = (path: readonly [string, string], reason: string): never => {
-    const place = variableAt.get(path.join(".")) ?? describeLocation(config, path);
-    throw new ConfigError(`${place} needs database.url (DATABASE_URL): ${reason}`);
-  };
-  if (config.redis.url !== undefined)
-    reject(
-      ["redis", "url"],
-      "Redis holds what several gateways share, and several gateways need PostgreSQL. Set database.url, or remove redis.url for one gateway on SQLite.",
-    );
-  const { processes } = config.server;
-  if (processes !== "auto" && processes > 1)
-    reject(
-      ["server", "processes"],
-      "only one process can write to SQLite, so several need PostgreSQL. Set database.url, or server.processes: 1.",
-    );
+function findDatabaseProblems(config: Config): readonly ConfigProblem[] {
+  if (config.database.url !== undefined) return [];
+  const { redis, server } = config;
+  const needs = (path: ConfigPath, reason: string): ConfigProblem =>
+    problemAt(config, path, `needs database.url (DATABASE_URL): ${reason}`);
+  return [
+    ...(redis.url === undefined
+      ? []
+      : [
+          needs(
+            ["redis", "url"],
+            "Redis holds what several gateways share, and several gateways need PostgreSQL. Set database.url, or remove redis.url for one gateway on SQLite.",
+          ),
+        ]),
+    ...(server.processes === "auto" || server.processes === 1
+      ? []
+      : [
+          needs(
+            ["server", "processes"],
+            "only one process can write to SQLite, so several need PostgreSQL. Set database.url, or server.processes: 1.",
+          ),
+        ]),
+  ];
 }
 
 /** Lists the problems of a parsed configuration: each path, and the text that follows it in the message. */
 function listProblems(
   parsed: z.ZodSafeParseResult<Config>,
-): readonly { readonly path: Path; readonly text: string }[] {
+): readonly { readonly path: ConfigPath; readonly text: string }[] {
   if (parsed.success) return [];
   return parsed.error.issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({ path: [...issue.path, key], text: "is not a known key" }))
+      ? issue.keys.map((key) => ({
+          path: [...issue.path, key],
+          text: describeUnknownKey(issue.path, key),
+        }))
       : [{ path: issue.path, text: messageOf(issue) }],
   );
 }
@@ -125,8 +188,8 @@ export interface ConfigOrigins {
   readonly written: Readonly<Record<string, unknown>>;
   /** The environment variable of each path that one has set. */
   readonly variableAt: ReadonlyMap<string, string>;
-  /** Returns the line of a path in the file, or of its longest prefix that exists. */
-  readonly lineOf: (path: Path) => number;
+  /** Returns where a path is written in the file, or its longest prefix that exists. */
+  readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }
 
 /** By the object of one section, which copies of a configuration share. */
@@ -137,30 +200,12 @@ export function originsOf({ timers }: Config): ConfigOrigins | null {
   return origins.get(timers) ?? null;
 }
 
-/** Returns a path of a configuration with its file and line, for problems that are found after parsing. */
-export function describeLocation(config: Config, path: readonly (string | number)[]): string {
+/** Returns a problem of a key, for problems that are found after parsing. It names the variable or the line that has the value. */
+export function problemAt(config: Config, path: ConfigPath, text: string): ConfigProblem {
   const origin = originsOf(config);
-  return origin === null ? path.join(".") : `${origin.file}:${origin.lineOf(path)}: ${path.join(".")}`;
-}
-
-function rejectUnknownAliases(document: Document, file: string, lines: LineCounter): void {
-  visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document) !== undefined) return;
-      const { line } = lines.linePos(alias.range?.[0] ?? 0);
-      throw new ConfigError(
-        `${file}:${line}: unknown alias *${alias.source}: there is no anchor &${alias.source}`,
-      );
-    },
-  });
-}
-
-function readValue(document: Document, file: string): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    throw new ConfigError(`${file}:1: ${(error as Error).message}`);
-  }
+  const variable = origin === null ? undefined : variableOf(path, origin.variableAt);
+  if (variable !== undefined) return variableProblem(variable, path, text);
+  return { place: origin?.placeOf(path) ?? null, path, variable: null, text };
 }
 
 /** Removes sections without a value: all their keys are commented out. */
@@ -171,68 +216,4 @@ function dropEmptySections(value: Record<string, unknown>): void {
 /** Returns the message of an issue; for the key of a record, what is wrong with the key. */
 function messageOf(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-}
-
-function asObject(value: unknown, file: string): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw new ConfigError(`${file}:1: must be a mapping of keys to values, such as "log_level: info"`);
-}
-
-/** Sets the values of variables. Returns the variable of each path that was set. */
-function applyEnvironment(value: Record<string, unknown>, environment: Environment): Map<string, string> {
-  const applied = new Map<string, string>();
-  for (const [name, { path, isNumber, isList }] of Object.entries(VARIABLES)) {
-    const text = environment[name];
-    if (text === undefined || text === "") continue;
-    const target = findSection(value, path.slice(0, -1));
-    if (target === null) continue;
-    target[path.at(-1) as string] = isList
-      ? text.split(",").map((item) => item.trim())
-      : isNumber && /^\d+$/.test(text)
-        ? Number(text)
-        : text;
-    applied.set(path.join("."), name);
-  }
-  return applied;
-}
-
-/** Returns the section at a path, created if absent; null if the file has another value there, which the schema rejects. */
-function findSection(
-  value: Record<string, unknown>,
-  path: readonly string[],
-): Record<string, unknown> | null {
-  let target = value;
-  for (const part of path) {
-    target[part] ??= {};
-    if (typeof target[part] !== "object") return null;
-    target = target[part] as Record<string, unknown>;
-  }
-  return target;
-}
-
-/** Kubernetes sets GATEWAY_PORT to a URL if a service is named "gateway". */
-function hintFor(variable: string): string {
-  return variable === "GATEWAY_PORT"
-    ? " (in Kubernetes, set enableServiceLinks: false or rename the service)"
-    : "";
-}
-
-type Path = readonly PropertyKey[];
-
-/** Returns the line of a path, or of its longest prefix that exists. */
-function findLine(document: ReturnType<typeof parseDocument>, path: Path, lines: LineCounter): number {
-  for (let length = path.length; length > 0; length--) {
-    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    const key = path[length - 1];
-    const pair = (
-      parent as { items?: { key?: { value?: unknown; range?: number[] }; range?: number[] }[] } | null
-    )?.items;
-    const found = pair?.find(
-      (item, index) => item.key?.value === key || (item.key === undefined && index === key),
-    );
-    const offset = found?.key?.range?.[0] ?? found?.range?.[0];
-    if (offset !== undefined) return lines.linePos(offset).line;
-  }
-  return 1;
 }

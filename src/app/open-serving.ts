@@ -8,7 +8,9 @@ import type { TierRecord } from "../core/catalog/tier-records.ts";
 import type { TierStore } from "../core/catalog/tier-store.ts";
 import type { Serving } from "../core/generation/call.ts";
 import { type BuiltServing, buildServing, replaceTiers } from "./build-serving.ts";
-import { checkConfigNames } from "./check-config-names.ts";
+import { findUnknownConfigNames } from "./check-config-names.ts";
+import { type ConfigProblem, formatProblem } from "./config-error.ts";
+import type { Config } from "./config-schema.ts";
 import { loadCatalog } from "./load-catalog.ts";
 import { ConfigError } from "./load-config.ts";
 import type { ServingSources } from "./serve-provider.ts";
@@ -45,9 +47,15 @@ export async function openServing(
   if (problems.length > 0) log.warn("the imported catalog is not used", { detail: problems.join("; ") });
   const tiers = await readTiers(stores.tiers);
   const serving = buildServing(data, sources, tiers.stored);
-  if (serving.overrideProblems.length > 0) throw new ConfigError(serving.overrideProblems.join("\n"));
-  checkConfigNames(sources.config, serving);
+  const found = findServingProblems(sources.config, serving);
+  if (found.length > 0) throw new ConfigError(found);
   return new StoredServing({ sources, stores, log }, { data, serving, version, tiers });
+}
+
+/** Returns what is wrong with a configuration in what was built of it. */
+export function findServingProblems(config: Config, serving: BuiltServing): readonly ConfigProblem[] {
+  const { providerProblems, overrideProblems } = serving;
+  return [...providerProblems, ...overrideProblems, ...findUnknownConfigNames(config, serving)];
 }
 
 interface ServingDeps {
@@ -143,10 +151,13 @@ class StoredServing implements ServingSource {
   private build(data: CatalogData): void {
     const { sources, log } = this.deps;
     const serving = buildServing(data, sources, this.state.tiers.stored);
+    if (serving.providerProblems.length > 0) throw new ConfigError(serving.providerProblems);
     this.state = { ...this.state, data, serving };
     this.nextChange = nextChangeOf(serving);
     for (const problem of serving.overrideProblems)
-      log.warn("an override no longer fits the catalog and is not applied", { detail: problem });
+      log.warn("an override no longer fits the catalog and is not applied", {
+        detail: formatProblem(problem),
+      });
   }
 }
 

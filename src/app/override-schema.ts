@@ -107,6 +107,6 @@ export function readPrices(written: {
 }
 
 /** Returns the path of an override in the configuration. */
-export function spellPath(path: readonly string[]): string {
-  return ["catalog", "overrides", ...path.map((part, at) => (at === 0 ? part : toSnake(part)))].join(".");
+export function spellPath(path: readonly string[]): readonly string[] {
+  return ["catalog", "overrides", ...path.map((part, at) => (at === 0 ? part : toSnake(part)))];
 }

@@ -5,7 +5,7 @@ import type { GenerationTimers } from "../core/generation/cancellation.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../core/limits/client-address.ts";
 import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
 import type { Config } from "./config-schema.ts";
-import { ConfigError } from "./load-config.ts";
+import { ConfigError, problemAt } from "./load-config.ts";
 
 /** Reads the deadlines of a generation. */
 export function readTimers({ timers }: Config): GenerationTimers {
@@ -56,11 +56,11 @@ function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {
  * Reads the proxies whose `x-forwarded-for` is trusted.
  * @throws ConfigError
  */
-export function readTrustedProxies({ server }: Config): TrustedProxies {
+export function readTrustedProxies(config: Config): TrustedProxies {
   try {
-    return parseTrustedProxies(server.trusted_proxies);
+    return parseTrustedProxies(config.server.trusted_proxies);
   } catch (error) {
-    throw new ConfigError(`server.trusted_proxies: ${(error as Error).message}`);
+    throw new ConfigError([problemAt(config, ["server", "trusted_proxies"], (error as Error).message)]);
   }
 }
 

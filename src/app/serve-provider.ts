@@ -8,7 +8,7 @@ import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { FormatName } from "../wire/conversation/format-name.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { listConfiguredFormats } from "./configured-hosts.ts";
-import { ConfigError } from "./load-config.ts";
+import { ConfigError, problemAt } from "./load-config.ts";
 import { type Environment, readFirst, readProviderKeys } from "./read-provider-keys.ts";
 
 /** What the served models are built from, besides the catalog. */
@@ -105,22 +105,22 @@ function isSendable(secret: string, { address }: ProviderRecord): boolean {
 function readAddress(
   record: ProviderRecord,
   secrets: readonly (string | null)[],
-  { config: { providers }, environment, clock, transport }: ServingSources,
+  { config, environment, clock, transport }: ServingSources,
 ): AddressReading {
-  const config = providers[record.slug];
+  const provider = config.providers[record.slug];
   const { baseUrl, baseUrlAliases = [] } = record.env;
-  const base = config?.base_url ?? readFirst(environment, [baseUrl, ...baseUrlAliases]);
-  if (base !== null) checkBaseUrl(base, record);
+  const base = provider?.base_url ?? readFirst(environment, [baseUrl, ...baseUrlAliases]);
+  if (base !== null) checkBaseUrl(base, record, config);
   const plan = {
     record,
     base,
-    parts: readParts(record, config, environment),
+    parts: readParts(record, provider, environment),
     secrets,
   };
   return createAddress(plan, {
     clock,
     transport,
-    tokenUrl: new URL(config?.token_url ?? GOOGLE_TOKEN_URL),
+    tokenUrl: new URL(provider?.token_url ?? GOOGLE_TOKEN_URL),
   });
 }
 
@@ -151,14 +151,20 @@ function describeProblem(
   return `${name} has a key but no ${reading.missing.join(" and no ")}: ${ways.join(", and ")}`;
 }
 
-function checkBaseUrl(base: string, record: ProviderRecord): void {
-  const where = `${[record.env.baseUrl, ...(record.env.baseUrlAliases ?? [])].join(" or ")} or providers.${record.slug}.base_url`;
+/** @throws ConfigError that names the key or the variable with the base URL. */
+function checkBaseUrl(base: string, record: ProviderRecord, config: Config): void {
+  const reject = (text: string): never => {
+    const path = ["providers", record.slug, "base_url"];
+    if (config.providers[record.slug]?.base_url !== undefined)
+      throw new ConfigError([problemAt(config, path, text)]);
+    const variables = [record.env.baseUrl, ...(record.env.baseUrlAliases ?? [])];
+    throw new ConfigError([{ place: null, path, variable: variables.join(" or "), text }]);
+  };
   if (!/^https?:\/\//i.test(base) || !URL.canParse(base))
-    throw new ConfigError(`${where}: "${base}" is not an http or https address`);
+    reject(`must be an http or https address, but is "${base}"`);
   const url = new URL(base);
-  if (url.username !== "" || url.password !== "")
-    throw new ConfigError(`${where} must not hold a user name or password`);
-  if (url.search !== "" || url.hash !== "") throw new ConfigError(`${where} must end with its path`);
+  if (url.username !== "" || url.password !== "") reject("must not hold a user name or password");
+  if (url.search !== "" || url.hash !== "") reject("must end with its path");
 }
 
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -79,7 +79,7 @@ function listConfigured(config: Config): readonly Defined[] {
     tier,
     source: "file",
     file: origins?.file ?? null,
-    line: origins?.lineOf(["tiers", index]) ?? null,
+    line: origins?.placeOf(["tiers", index]).line ?? null,
     updatedAt: null,
   }));
 }

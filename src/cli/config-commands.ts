@@ -5,6 +5,7 @@ import { loadConfig } from "../app/load-config.ts";
 import { printConfig } from "../app/print-config.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "../app/shipped-files.ts";
 import { presentSetting, type Setting } from "../core/settings/setting.ts";
+import { addConfigCheck } from "./config-check.ts";
 import { formatTable } from "./format-table.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
@@ -12,9 +13,10 @@ interface SourcesOptions extends JsonOption {
   readonly all?: true;
 }
 
-/** `gateway config print|sources`: the configuration that results from file and environment. */
+/** `gateway config check|print|sources`: the configuration that results from file and environment. */
 export function addConfigCommands(program: Command): void {
-  const config = program.command("config").description("Inspect the configuration");
+  const config = program.command("config").description("Check and inspect the configuration");
+  addConfigCheck(config);
   config
     .command("print")
     .description("Print the configuration in force, with secrets masked")

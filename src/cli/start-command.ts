@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Config } from "../app/config-schema.ts";
+import { requireSoundConfig } from "../app/find-config-problems.ts";
 import { type RunningGateway, startGateway } from "../app/lifecycle.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { countProcesses } from "../app/processes/count-processes.ts";
@@ -31,8 +32,10 @@ function readIndex(text: string): number {
   return Number(text);
 }
 
-function start({ process: index }: { readonly process?: number }): Promise<void> {
-  const config = loadConfig(process.env);
+async function start({ process: index }: { readonly process?: number }): Promise<void> {
+  const environment = process.env;
+  const sources = { environment, clock: systemClock, random: createSystemRandom() };
+  const config = await requireSoundConfig(() => loadConfig(environment), sources);
   if (index !== undefined) return startChildProcess(config, index);
   const count = countProcesses(config);
   return count === 1 ? startOne(config) : startProcesses(config, count);

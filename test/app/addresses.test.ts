@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildServing } from "../../src/app/build-serving.ts";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { checkConfig } from "../../src/app/load-config.ts";
+import { ConfigError, checkConfig } from "../../src/app/load-config.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
@@ -168,13 +168,15 @@ tiers:
 
   function noticesFor(environment: Readonly<Record<string, string>>, yaml = ""): readonly string[] {
     const transport = createFetchTransport();
-    return buildServing(data, {
+    const { notices, providerProblems } = buildServing(data, {
       config: checkConfig(yaml, "gateway.yaml", {}),
       environment,
       clock: systemClock,
       transport,
       sandboxTransport: transport,
-    }).notices;
+    });
+    if (providerProblems.length > 0) throw new ConfigError(providerProblems);
+    return notices;
   }
 
   test.each([

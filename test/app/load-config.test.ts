@@ -13,12 +13,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Returns the message of a configuration's error, without columns. */
 function problemOf(yaml: string, environment: Record<string, string> = {}): string {
   try {
     checkConfig(yaml, "gateway.yaml", environment);
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
-    return (error as Error).message;
+    return (error as Error).message.replace(/^(\S+:\d+):\d+: /gm, "$1: ");
   }
   throw new Error("this should have been refused");
 }
@@ -174,6 +175,31 @@ describe("the error of an invalid configuration", () => {
     );
   });
 
+  test.each([
+    [
+      "in a section",
+      "server:\n  prot: 80",
+      "gateway.yaml:2:3: server.prot is not a known key. Did you mean port?",
+    ],
+    [
+      "in an item of a list",
+      "providers: { mine: { base_url: http://x, models: [{ id: a/b, price: 1 }] } }",
+      "gateway.yaml:1:62: providers.mine.models.0.price is not a known key. Did you mean prices?",
+    ],
+    [
+      "in another section",
+      "retention_days: 5",
+      "gateway.yaml:1:1: retention_days is not a known key. Did you mean storage.retention_days?",
+    ],
+    ["nowhere", "weather: 5", "gateway.yaml:1:1: weather is not a known key"],
+  ])("names the line, the column and what was meant by a key that belongs %s", (_name, yaml, message) => {
+    expect(() => checkConfig(yaml, "gateway.yaml", {})).toThrow(new ConfigError(message));
+  });
+
+  test("lists all errors of the syntax", () => {
+    expect(problemOf("a: *x\nb: *y").split("\n")).toHaveLength(2);
+  });
+
   test("never contains a secret", () => {
     for (const yaml of [
       "admin_key: [hush-hush]",
@@ -294,7 +320,7 @@ describe("the configuration file", () => {
     writeFileSync(file, "log_level: error\n");
     expect(loadConfig({ GATEWAY_CONFIG: file }).log_level).toBe("error");
     writeFileSync(file, "log_level: error\nx: 1\n");
-    expect(() => loadConfig({ GATEWAY_CONFIG: file })).toThrow(`${file}:2: x is not a known key`);
+    expect(() => loadConfig({ GATEWAY_CONFIG: file })).toThrow(`${file}:2:1: x is not a known key`);
   });
 
   test("named by GATEWAY_CONFIG must exist and be a file", () => {
@@ -367,7 +393,7 @@ describe("the addresses of databases", () => {
   });
 
   test.each([
-    ["the file", "redis: { url: redis://cache }", {}, "gateway.yaml:1: redis.url needs database.url"],
+    ["the file", "redis: { url: redis://cache }", {}, "gateway.yaml:1:10: redis.url needs database.url"],
     ["the environment", "", { REDIS_URL: "redis://cache" }, "REDIS_URL needs database.url (DATABASE_URL)"],
   ])("Redis in %s without PostgreSQL is rejected with an explanation", (_, yaml, environment, message) => {
     expect(() => checkConfig(yaml, "gateway.yaml", environment)).toThrow(message);
@@ -388,7 +414,7 @@ describe("server.processes", () => {
       "the file",
       "server: { processes: 2 }",
       {},
-      "gateway.yaml:1: server.processes needs database.url (DATABASE_URL)",
+      "gateway.yaml:1:11: server.processes needs database.url (DATABASE_URL)",
     ],
     [
       "the environment",

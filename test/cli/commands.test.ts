@@ -169,7 +169,9 @@ describe.concurrent("gateway config print", () => {
     writeFileSync(join(own.folder, "gateway.yaml"), "log_level: warn\nport: 80\n");
     const { exitCode, stderr } = await own.run(["config", "print"]);
     expect(exitCode).toBe(1);
-    expect(stderr).toBe("Invalid configuration:\ngateway.yaml:2: port is not a known key\n");
+    expect(stderr).toBe(
+      "Invalid configuration:\ngateway.yaml:2:1: port is not a known key. Did you mean server.port?\n",
+    );
     own.clear();
   });
 

@@ -128,7 +128,9 @@ describe("another first start", () => {
     writeFileSync(join(own.folder, "gateway.yaml"), "serve: {}\n");
     const { exitCode, stdout, stderr } = await own.runInOwnProcess(["start"]);
     expect([exitCode, stdout]).toEqual([1, ""]);
-    expect(stderr).toBe("Invalid configuration:\ngateway.yaml:1: serve is not a known key\n");
+    expect(stderr).toBe(
+      "Invalid configuration:\ngateway.yaml:1:1: serve is not a known key. Did you mean server?\n",
+    );
     expect(existsSync(join(own.folder, "data"))).toBe(false);
     own.clear();
   });

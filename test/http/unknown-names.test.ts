@@ -193,10 +193,12 @@ limits:
     const lines = stderr.trim().split("\n");
     expect(lines).toHaveLength(4);
     expect(lines[1]).toMatch(
-      /gateway\.yaml:5: policy\.allowed_models\.1 names no model that this gateway knows: "openai\/gpt-5\.1-codx"\. Did you mean "openai\/gpt-5\.1-codex"/,
+      /gateway\.yaml:5:\d+: policy\.allowed_models\.1 names no model that this gateway knows: "openai\/gpt-5\.1-codx"\. Did you mean "openai\/gpt-5\.1-codex"/,
     );
-    expect(lines[2]).toMatch(/gateway\.yaml:6: policy\.denied_providers\.0 names no provider.*"anthropic"/);
-    expect(lines[3]).toMatch(/gateway\.yaml:9: limits\.models\.opnai\/\* names no model.*"openai\/\*"/);
+    expect(lines[2]).toMatch(
+      /gateway\.yaml:6:\d+: policy\.denied_providers\.0 names no provider.*"anthropic"/,
+    );
+    expect(lines[3]).toMatch(/gateway\.yaml:9:\d+: limits\.models\.opnai\/\* names no model.*"openai\/\*"/);
   });
 
   test("is used by the command to validate the names of a policy like the management API", async () => {

@@ -80,13 +80,14 @@ export async function requireSchema(sql: SqlRunner, known = MIGRATIONS.length): 
 }
 
 /** The steps that a database has. */
-interface Schema {
+export interface Schema {
   readonly version: number;
   /** The lowest schema version whose code works on the database. */
   readonly oldestVersion: number;
 }
 
-async function readSchema(sql: SqlRunner): Promise<Schema> {
+/** Returns which steps a database has; version 0 if it was never migrated. Rejects with a StoreError. */
+export async function readSchema(sql: SqlRunner): Promise<Schema> {
   const [table] = await sql.run<{ exists: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists",
   );

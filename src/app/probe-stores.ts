@@ -1,0 +1,42 @@
+import type { Clock } from "../base/clock.ts";
+import { type PostgresProbe, probePostgres } from "../storage/postgres/probe.ts";
+import { probeRedis, type RedisProbe } from "../storage/redis/probe.ts";
+import type { Config } from "./config-schema.ts";
+import { nameDatabase } from "./open-postgres-stores.ts";
+
+/** How long Redis may take to answer. Milliseconds. */
+const REDIS_MS = 5_000;
+
+/** What was found at a server. */
+export type Probed<Probe> =
+  | { readonly kind: "answered"; readonly location: string; readonly probe: Probe }
+  | { readonly kind: "failed"; readonly location: string; readonly reason: string };
+
+/** What was found at the servers of a configuration; null for one that is not configured. */
+export interface StoreProbes {
+  readonly postgres: Probed<PostgresProbe> | null;
+  readonly redis: Probed<RedisProbe> | null;
+}
+
+/** Asks the configured servers about themselves, within a few seconds. Changes nothing. */
+export async function probeStores({ database, redis }: Config, clock: Clock): Promise<StoreProbes> {
+  const [ofPostgres, ofRedis] = await Promise.all([
+    database.url === undefined
+      ? null
+      : probe(nameDatabase(database.url), () =>
+          probePostgres({ url: database.url as string, isPooled: database.pooled, clock }),
+        ),
+    redis.url === undefined
+      ? null
+      : probe(`redis://${new URL(redis.url).host}`, () => probeRedis(redis.url as string, clock, REDIS_MS)),
+  ]);
+  return { postgres: ofPostgres, redis: ofRedis };
+}
+
+async function probe<Probe>(location: string, ask: () => Promise<Probe>): Promise<Probed<Probe>> {
+  try {
+    return { kind: "answered", location, probe: await ask() };
+  } catch (error) {
+    return { kind: "failed", location, reason: (error as Error).message };
+  }
+}

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import type { ConfigPath } from "./config-error.ts";
+import { configSchema } from "./config-schema.ts";
+
+/** The part of JSON Schema that describes the configuration. */
+export interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+}
+
+let known: Schema | null = null;
+
+/** Returns the schema of the configuration. */
+export function readSchema(): Schema {
+  known ??= z.toJSONSchema(configSchema, { io: "input" }) as Schema;
+  return known;
+}
+
+/** Returns the schemas that the value at a path may have: several if there are alternatives, none for an unknown path. */
+export function schemasAt(path: ConfigPath): readonly Schema[] {
+  let found = alternativesOf(readSchema());
+  for (const part of path) found = found.flatMap((schema) => memberOf(schema, part));
+  return found;
+}
+
+function memberOf({ properties = {}, additionalProperties, items }: Schema, part: PropertyKey): Schema[] {
+  const name = String(part);
+  if (Object.hasOwn(properties, name)) return alternativesOf(properties[name] as Schema);
+  if (typeof additionalProperties === "object") return alternativesOf(additionalProperties);
+  return items === undefined ? [] : alternativesOf(items);
+}
+
+function alternativesOf(schema: Schema): Schema[] {
+  const { anyOf, oneOf } = schema;
+  const alternatives = anyOf ?? oneOf;
+  return alternatives === undefined ? [schema] : alternatives.flatMap(alternativesOf);
+}
+
+/** Returns the keys that the section at a path may have. */
+export function keysAt(path: ConfigPath): readonly string[] {
+  return [...new Set(schemasAt(path).flatMap(({ properties = {} }) => Object.keys(properties)))];
+}
+
+/** Lists the paths of all keys, without those below names that the operator chooses. */
+export function listPaths(
+  schema = readSchema(),
+  path: readonly string[] = [],
+): readonly (readonly string[])[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => [
+    [...path, name],
+    ...listPaths(member, [...path, name]),
+  ]);
+}

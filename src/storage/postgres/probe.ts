@@ -1,0 +1,58 @@
+import { connectPostgres, type PostgresOptions } from "./client.ts";
+import { readSchema, type Schema } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+/** What a PostgreSQL server says about itself. */
+export interface PostgresProbe {
+  /** The version of the server, such as `17.2`. */
+  readonly version: string;
+  readonly majorVersion: number;
+  /** Whether it takes no changes: a standby, or one that is set so. */
+  readonly isReadOnly: boolean;
+  /** By how much the clock of the server is ahead of this machine's. Milliseconds. */
+  readonly clockSkewMs: number;
+  readonly schema: Schema;
+  /** The schema version that this program needs. */
+  readonly neededSchema: number;
+}
+
+/** The longest time for a statement. Milliseconds. */
+const STATEMENT_MS = 3_000;
+
+/** Asks a PostgreSQL server about itself, and changes nothing. Rejects with a `StoreError` if it is away, within a few seconds. */
+export async function probePostgres(
+  options: Pick<PostgresOptions, "url" | "isPooled" | "clock">,
+): Promise<PostgresProbe> {
+  const { clock } = options;
+  const database = connectPostgres({ ...options, maxConnections: 1, statementMs: STATEMENT_MS });
+  try {
+    // Opens the connection, whose time would count as a difference of the clocks.
+    const schema = await readSchema(database);
+    const before = clock.now();
+    const [row] = await database.run<Answer>(
+      `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
+              current_setting('transaction_read_only') = 'on' AS is_read_only,
+              (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now`,
+    );
+    const { version = "", number = "0", is_read_only = false, now = "0" } = row ?? {};
+    const clockSkewMs = Math.round(Number(now) - (before + clock.now()) / 2);
+    const majorVersion = Math.floor(Number(number) / 10_000);
+    return {
+      version,
+      majorVersion,
+      isReadOnly: is_read_only,
+      clockSkewMs,
+      schema,
+      neededSchema: MIGRATIONS.length,
+    };
+  } finally {
+    await database.close();
+  }
+}
+
+interface Answer {
+  readonly version: string;
+  readonly number: string;
+  readonly is_read_only: boolean;
+  readonly now: string;
+}
