@@ -256,7 +256,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
 
     test("the operator chooses the account that pays, and others are not asked", async () => {
       const { rows } = await callAdmin(site.gateway, site.secrets.operator, "GET", "/organizations");
-      const { id, name } = rows[0] as { id: string; name: string };
+      const { id, name } = rows[0] as unknown as { id: string; name: string };
       const page = await open("/console/playground?models=sandbox/echo");
       await page.getByRole("combobox", { name: "Account that pays" }).fill(name);
       await page.getByRole("option", { name }).first().click();
