@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
+import type { AnswerStore } from "../core/extensions/answers/answer-store.ts";
 import type { LiveGateways } from "../core/gateways/gateway-registry.ts";
 import type { ConversationStore } from "../core/generation/conversation-store.ts";
 import { shareOf } from "../core/limits/limit-share.ts";
@@ -9,16 +10,19 @@ import type { RateLimiter } from "../core/limits/rate-limiter.ts";
 import { createAdvisedHealth } from "../core/routing/advised-health.ts";
 import { createHealth, type Health } from "../core/routing/health.ts";
 import { formatHint, parseHint } from "../core/routing/health-hints.ts";
+import { createMemoryAnswerStore } from "../storage/memory/answer-store.ts";
 import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
+import { createRedisAnswerStore } from "../storage/redis/answer-store.ts";
 import { openRedisChannel } from "../storage/redis/channel.ts";
 import { connectRedis, type Redis } from "../storage/redis/client.ts";
 import { createRedisConversationStore } from "../storage/redis/conversation-store.ts";
 import { RedisRateLimiter } from "../storage/redis/rate-limiter.ts";
 
-/** What gateways have in common and may lose: rate limits, and the turns of conversations. */
+/** What gateways have in common and may lose: rate limits, the turns of conversations, and answers that are given again. */
 export interface CommonState {
   readonly rateLimiter: RateLimiter;
   readonly conversations: ConversationStore;
+  readonly answers: AnswerStore;
   /** This gateway's measurements of vendors, with the advice of the others. */
   readonly health: Health;
   /** What does not work, for readiness and metrics; null if nothing. */
@@ -52,6 +56,8 @@ export interface CommonStateParts {
   readonly leaseMs: number;
   /** Bytes of conversations' turns in the memory of this process; 0 stores none, also not in Redis. */
   readonly turnBytes: number;
+  /** Bytes of answers in the memory of this process; 0 keeps none, also not in Redis. */
+  readonly answerBytes: number;
 }
 
 /** Opens the common state: in Redis if it is configured, else in this process, with its share of the limits if there may be others. */
@@ -67,6 +73,7 @@ function openInProcess({
   liveGateways,
   leaseMs,
   turnBytes,
+  answerBytes,
 }: CommonStateParts): CommonState {
   const shares = isShared
     ? { shareOf: (scope: Parameters<typeof shareOf>[0]) => shareOf(scope, liveGateways()) }
@@ -74,6 +81,7 @@ function openInProcess({
   return {
     rateLimiter: new MemoryRateLimiter({ leaseMs, ...shares }),
     conversations: createMemoryConversationStore({ clock, random, maxBytes: turnBytes }),
+    answers: createMemoryAnswerStore({ clock, random, maxBytes: answerBytes }),
     health: createHealth(),
     problem: () => (isShared && liveGateways() === null ? NO_SHARE : null),
     async close() {},
@@ -81,7 +89,7 @@ function openInProcess({
 }
 
 async function openInRedis(parts: CommonStateParts, url: string): Promise<CommonState> {
-  const { clock, random, log, liveGateways, secret, leaseMs, turnBytes } = parts;
+  const { clock, random, log, liveGateways, secret, leaseMs, turnBytes, answerBytes } = parts;
   const redis = connectRedis({ url, clock });
   await redis.start();
   const hints = openHints(parts, redis, url);
@@ -104,6 +112,10 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
       turnBytes === 0
         ? createMemoryConversationStore({ clock, random, maxBytes: 0 })
         : createRedisConversationStore({ redis, clock, random, secret }),
+    answers:
+      answerBytes === 0
+        ? createMemoryAnswerStore({ clock, random, maxBytes: 0 })
+        : createRedisAnswerStore({ redis, clock, random, secret }),
     health: hints.health,
     problem: () => (rateLimiter.countsInRedis ? null : describeShare(liveGateways())),
     async close() {

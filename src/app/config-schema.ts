@@ -408,6 +408,14 @@ export const configSchema = z.strictObject({
         .describe(
           "Memory for reasoning that providers expect in the next turn and clients do not send back, in bytes, encrypted. 0: none is stored.",
         ),
+      answer_memory_bytes: z
+        .int()
+        .min(0)
+        .max(17_179_869_184)
+        .default(67_108_864)
+        .describe(
+          "Memory for answers that are given again: to keys with a cache, and to repeated requests with an Idempotency-Key. In bytes, encrypted. 0: none is kept, also not in Redis. See docs/answers.md.",
+        ),
       hold_tokens: z
         .int()
         .min(1)

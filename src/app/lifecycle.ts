@@ -115,6 +115,7 @@ async function saveRest({ recorder, http }: Parts): Promise<void> {
   await recorder.drain();
   await http.generation.byokKeys.saveUses();
   await http.promptLog.drain();
+  await http.repeatable.drain();
 }
 
 /** Resolves or rejects with `work`, or rejects after a time with a `StoreError`. Keeps the process alive meanwhile. */

@@ -9,6 +9,8 @@ import { createAccountCache } from "../core/accounts/account-cache.ts";
 import { createKeyCache } from "../core/accounts/key-cache.ts";
 import type { CatalogManager } from "../core/catalog/catalog-manager.ts";
 import type { Transport } from "../core/deployments/transport.ts";
+import { AnswerCache } from "../core/extensions/answers/answer-cache.ts";
+import { RepeatableAnswers } from "../core/extensions/answers/repeatable-answers.ts";
 import { PromptLog } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createRequestLog } from "../core/extensions/request-log.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
@@ -142,8 +144,11 @@ async function buildParts({
     clock,
     log,
   });
-  const extensions = [createRequestLog({ clock, log }), promptLog, ...(platform.extensions ?? [])];
   const common = await buildCommonState(base);
+  const answers = { store: common.answers, claims: resources.stores.answers, clock, log };
+  const repeatable = new RepeatableAnswers(answers);
+  const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers)];
+  const extensions = [...own, ...(platform.extensions ?? [])];
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions });
   const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
   const http: HttpDeps = {
@@ -153,6 +158,7 @@ async function buildParts({
     log,
     generation,
     promptLog,
+    repeatable,
     addressSalt: await findSecret("address_salt", resources.stores.settings, random),
     shutdown,
     readiness: () => readReadiness({ ...money, ...resources, health, clock, common, shutdown }),
@@ -254,6 +260,7 @@ async function buildCommonState({
     secret: await findSecret("conversation_secret", stores.settings, platform.random),
     leaseMs: config.timers.total_ms + LEASE_MARGIN_MS,
     turnBytes: config.limits.turn_memory_bytes,
+    answerBytes: config.limits.answer_memory_bytes,
   });
 }
 

@@ -17,6 +17,7 @@ const KEY: KeyRecord = {
   models: null,
   rateLimit: null,
   promptLog: null,
+  cache: null,
   name: "test",
   hash: hashSecret(SECRET),
   hint: "",

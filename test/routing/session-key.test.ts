@@ -16,6 +16,7 @@ function keyOf(accountId: string, keyId: string): InferencePrincipal {
     models: null,
     rateLimit: null,
     promptLog: null,
+    cache: null,
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,

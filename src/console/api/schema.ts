@@ -364,6 +364,7 @@ export interface Schemas {
     error_type: string | null;
     finish_reason: string | null;
     native_finish_reason: string | null;
+    replay_of: string | null;
     created_at: string;
     latency: number | null;
     generation_time: number | null;
@@ -435,6 +436,7 @@ export interface Schemas {
     error_type: string | null;
     finish_reason: string | null;
     native_finish_reason: string | null;
+    replay_of: string | null;
     created_at: string;
     latency: number | null;
     generation_time: number | null;
@@ -541,6 +543,7 @@ export interface Schemas {
     models: string[] | null;
     rate_limit: Schemas["RateLimit"];
     prompt_log: number | null;
+    cache: number | null;
     rate_limit_set_by: "operator" | "account" | null;
     created_at: string;
     expires_at: string | null;
@@ -1570,6 +1573,7 @@ export interface Operations {
       models?: string[] | null;
       rate_limit?: Schemas["RateLimitChange"] | null;
       prompt_log?: number | null;
+      cache?: number | null;
       expires_at?: string | null;
     };
     response: { data: Schemas["Key"] };
@@ -1705,6 +1709,7 @@ export interface Operations {
       models?: string[] | null;
       rate_limit?: Schemas["RateLimitChange"] | null;
       prompt_log?: number | null;
+      cache?: number | null;
       expires_at?: string | null;
       kind?: "inference" | "management";
       account_id?: string;

@@ -38,6 +38,9 @@ export const KEY_IDENTITY = {
 /** The longest time for which bodies may be stored. Seconds. */
 const MAX_PROMPT_LOG_SECONDS = 30 * 86_400;
 
+/** The longest time for which answers may be given again. Seconds. */
+const MAX_CACHE_SECONDS = 30 * 86_400;
+
 /** The settings that only inference keys have. All are optional. */
 export const INFERENCE_SETTINGS = {
   spend_limit: dollarsField(
@@ -65,6 +68,16 @@ export const INFERENCE_SETTINGS = {
       help: "Seconds for which request and response bodies are stored",
       none: "none",
       ...secondsFormat(MAX_PROMPT_LOG_SECONDS),
+    },
+  ),
+  cache: settableField(
+    { view: z.int().nullable(), input: z.int().min(1).max(MAX_CACHE_SECONDS).nullable() },
+    "Seconds for which an answer is given again to requests of the key that are byte for byte equal, at no cost. `null` means each request is sent to a provider. Requests under zero data retention always are.",
+    {
+      flags: "--cache <seconds>",
+      help: "Seconds for which answers to equal requests are given again",
+      none: "none",
+      ...secondsFormat(MAX_CACHE_SECONDS),
     },
   ),
 };

@@ -30,8 +30,6 @@ import type { UnreadAnswers } from "./unread-answers.ts";
 
 /** An inference request whose caller is identified and whose body is parsed. */
 export interface GenerationCall extends AdmittedCall {
-  /** Returns the value of a request header, by which tiers choose; null if it was not sent. */
-  readonly readHeader: (name: string) => string | null;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
   readonly readClientSignal: () => AbortSignal;
   /** Called once, when the generation has ended and its record is written: what the request holds may be released. */
@@ -107,6 +105,8 @@ export interface GenerationResult {
   readonly plan: readonly PlanEntry[];
   /** The status of the caller's limits after this request; null if it has none. */
   readonly limit: RateLimitStatus | null;
+  /** Further response headers, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly answer:
     | { readonly kind: "json"; readonly body: string }
     | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array> | Buffer }

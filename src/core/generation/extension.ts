@@ -10,6 +10,8 @@ export interface AdmittedCall {
   readonly requestId: string;
   readonly principal: InferencePrincipal;
   readonly request: InferenceRequest;
+  /** Returns the value of a request header; null if it was not sent. */
+  readonly readHeader: (name: string) => string | null;
   /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided. */
   readonly readBody: () => Uint8Array;
   /** Reserves memory until the generation ends. Returns false if none is left. */
@@ -57,14 +59,33 @@ export interface ExtensionPoints {
   onText?(delta: Uint8Array): void;
   /** Called once, after all text, with the final record. `failure` is what the client saw, or null. */
   onSettled?(record: UsageRecord, failure: Failure | null): void;
+  /** Called instead of `onSettled` if the request is rejected before a provider is chosen, for which there is no record. */
+  onAbandoned?(): void;
 }
 
-/** What a gate decides: `warnings` go into the answer's `gateway_metadata`. */
+/** What a gate decides: `warnings` go into the answer's `gateway_metadata`, `headers` into the response. */
 export type GateDecision =
-  | { readonly kind: "continue"; readonly warnings?: readonly Warning[] }
+  | { readonly kind: "continue"; readonly warnings?: readonly Warning[]; readonly headers?: Headers }
   | { readonly kind: "reject"; readonly failure: Failure }
+  | Replacement;
+
+/** An answer that no provider is asked for. */
+export interface Replacement {
+  readonly kind: "replace";
   /** The whole answer in the client API's format: JSON, or server-sent events if the request asks for a stream. */
-  | { readonly kind: "replace"; readonly body: string };
+  readonly body: string;
+  /** The generation whose answer it is; absent if it is of none. */
+  readonly replayOf?: string;
+  readonly headers?: Headers;
+}
+
+/** Response headers, by lower-case name. */
+type Headers = Readonly<Record<string, string>>;
+
+/** What the gates of a generation decide together. */
+export type JointDecision =
+  | { readonly kind: "continue"; readonly warnings: readonly Warning[]; readonly headers: Headers }
+  | Exclude<GateDecision, { kind: "continue" }>;
 
 interface Attached {
   readonly name: string;
@@ -91,15 +112,18 @@ export class AttachedExtensions {
   }
 
   /** Asks the gates in order, until one rejects the request or replaces its answer. Rejects with what a gate throws. */
-  async beforeRoute(): Promise<GateDecision> {
+  async beforeRoute(): Promise<JointDecision> {
     const warnings: Warning[] = [];
+    let headers: Headers = {};
     for (const { points } of this.attached) {
       const decision = await points.beforeRoute?.();
       if (decision === undefined) continue;
-      if (decision.kind !== "continue") return decision;
+      if (decision.kind === "reject") return decision;
+      headers = { ...headers, ...decision.headers };
+      if (decision.kind === "replace") return { ...decision, headers };
       warnings.push(...(decision.warnings ?? []));
     }
-    return { kind: "continue", warnings };
+    return { kind: "continue", warnings, headers };
   }
 
   onAttempt(attempt: AttemptRecord): void {
@@ -112,6 +136,10 @@ export class AttachedExtensions {
 
   onSettled(record: UsageRecord, failure: Failure | null): void {
     this.notify(this.attached, (points) => points.onSettled?.(record, failure));
+  }
+
+  onAbandoned(): void {
+    this.notify(this.attached, (points) => points.onAbandoned?.());
   }
 
   private notify(observers: readonly Attached[], call: (points: ExtensionPoints) => void): void {

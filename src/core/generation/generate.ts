@@ -4,7 +4,7 @@ import type { Candidate } from "../routing/plan.ts";
 import { type Admission, admit } from "./admit.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { classifyFreeLimit, classifyNoCandidates } from "./classify-no-candidates.ts";
-import type { GateDecision } from "./extension.ts";
+import type { JointDecision } from "./extension.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
 import { Generation } from "./generation.ts";
 import { type Route, routeRequest } from "./route-request.ts";
@@ -57,7 +57,7 @@ function begin(
 async function passGates(generation: Generation): Promise<GenerationResult | null> {
   const { extensions, cancellation } = generation;
   cancellation.endPhase();
-  let decision: GateDecision | null;
+  let decision: JointDecision | null;
   try {
     decision = await cancellation.until(extensions.beforeRoute());
   } catch (error) {
@@ -69,9 +69,10 @@ async function passGates(generation: Generation): Promise<GenerationResult | nul
     case "reject":
       return generation.fail(decision.failure);
     case "replace":
-      return generation.giveReplacement(decision.body);
+      return generation.giveReplacement(decision);
     case "continue":
-      generation.warnings = [...generation.warnings, ...(decision.warnings ?? [])];
+      generation.warnings = [...generation.warnings, ...decision.warnings];
+      generation.headers = decision.headers;
       return null;
   }
 }

@@ -18,7 +18,7 @@ import { chargeComplete, countUsage } from "./charge-answer.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { ClientWatch } from "./client-watch.ts";
 import { addWarning } from "./describe-work.ts";
-import { type AttachedExtensions, attachExtensions } from "./extension.ts";
+import { type AttachedExtensions, attachExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
 import { openRecord, withCandidate, withHeld } from "./open-record.ts";
 import { relayStream } from "./relay.ts";
@@ -55,6 +55,8 @@ export class Generation implements Settling {
   readonly attempts: AttemptRecord[] = [];
   record: UsageRecord;
   warnings: readonly Warning[];
+  /** Response headers of gates. */
+  headers: GenerationResult["headers"] = NO_HEADERS;
   allowance: Allowance = NO_HOLD;
   private session: Route["session"] = null;
   /** The status of the caller's limits after this request; null if it has none. */
@@ -146,7 +148,9 @@ export class Generation implements Settling {
   }
 
   /** Answers with the body of a gate, which costs nothing. */
-  async giveReplacement(body: string): Promise<GenerationResult> {
+  async giveReplacement({ body, replayOf, headers }: Replacement): Promise<GenerationResult> {
+    if (replayOf !== undefined) this.record = { ...this.record, replayOf };
+    this.headers = headers ?? NO_HEADERS;
     const bytes = Buffer.from(body);
     this.extensions.onText(bytes);
     const ending = { ...NOTHING, outcome: "completed", failure: null, status: 200 } as const;
@@ -181,6 +185,7 @@ export class Generation implements Settling {
   abandon(): void {
     this.end();
     this.deps.rateLimiter.cancel(this.id);
+    this.extensions.onAbandoned();
   }
 
   private async relay(
@@ -260,10 +265,13 @@ export class Generation implements Settling {
       attempts: this.attempts.length,
       plan: this.record.plan,
       limit: this.limitStatus,
+      headers: this.headers,
       answer,
     };
   }
 }
+
+const NO_HEADERS: GenerationResult["headers"] = {};
 
 /** The status in logs and records if the client left before there was an answer; it is never sent. */
 const CLIENT_LEFT = 499;

@@ -70,7 +70,14 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("api_keys", ["id"], {
     ...text("id", "kind", "account_id", "user_id", "name", "hash", "hint", "models", "rate_limit"),
-    ...integer("spend_limit", "prompt_log_seconds", "created_at", "expires_at", "revoked_at"),
+    ...integer(
+      "spend_limit",
+      "prompt_log_seconds",
+      "cache_seconds",
+      "created_at",
+      "expires_at",
+      "revoked_at",
+    ),
   }),
   // One-time codes are not copied: they end within an hour.
   table("console_sessions", ["id"], {

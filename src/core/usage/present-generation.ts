@@ -37,6 +37,7 @@ export function presentGeneration(
     error_type: record.error,
     finish_reason: record.finishReason,
     native_finish_reason: record.nativeFinishReason,
+    replay_of: record.replayOf ?? null,
     created_at: new Date(createdAt).toISOString(),
     // Milliseconds.
     latency: firstTokenAt === null ? null : firstTokenAt - createdAt,

@@ -84,6 +84,8 @@ export interface UsageRecord extends TokenUsage {
   readonly nativeFinishReason: string | null;
   /** The last attempt used a BYOK key: the provider bills the account, which pays at most a fee here. */
   readonly isByok: boolean;
+  /** The generation whose answer was given again, without asking a provider; absent if there is none. */
+  readonly replayOf?: string;
   /** It was sent to a free model with a platform key, so it counts for the account's limit on free models. Absent otherwise. */
   readonly usesFreeModel?: true;
   /** What the account pays, in nanodollars. */

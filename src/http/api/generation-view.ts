@@ -21,6 +21,12 @@ const GENERATION = {
   error_type: z.string().nullable(),
   finish_reason: z.string().nullable(),
   native_finish_reason: z.string().nullable(),
+  replay_of: z
+    .string()
+    .nullable()
+    .describe(
+      "Id of the generation whose answer was given again, at no cost. `null` means a provider was asked.",
+    ),
   created_at: z.iso.datetime(),
   latency: milliseconds.describe("Time to first token, in milliseconds."),
   generation_time: milliseconds.describe("Time from the first token to the end, in milliseconds."),

@@ -1,14 +1,17 @@
-import { fail } from "../../base/errors.ts";
+import { fail, GatewayError } from "../../base/errors.ts";
 import { DAY_MS } from "../../base/time.ts";
+import {
+  describeBadName,
+  describeTooManyNames,
+  isIdempotencyName,
+  MAX_NAMES,
+} from "../../core/idempotency/idempotency-name.ts";
 import type { IdempotencyKey, StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 
 /** How long a response is stored. Milliseconds. */
 const RETENTION_MS = DAY_MS;
-/** The maximum number of idempotency keys of one API key in that time. */
-const MAX_NAMES = 10_000;
 /** The longest body that is stored. Characters. */
 const MAX_BODY_CHARS = 65_536;
-const NAME = /^[\x21-\x7e]{1,255}$/;
 
 /** A request with an `Idempotency-Key`. */
 export interface IdempotentRequest {
@@ -48,17 +51,13 @@ export async function respondOnce(
   request: IdempotentRequest,
   work: () => Promise<{ readonly status: number; readonly body: unknown }>,
 ): Promise<IdempotentResponse> {
-  if (!NAME.test(request.name)) {
-    fail("invalid_request", "Idempotency-Key must be 1 to 255 visible ASCII characters.", {
-      metadata: { field: "Idempotency-Key" },
-    });
-  }
+  if (!isIdempotencyName(request.name)) throw new GatewayError(describeBadName());
   const key: IdempotencyKey = { scope: request.keyId, name: request.name };
   const fingerprint = Bun.SHA256.hash(request.content, "hex");
   const at = now();
   const expiredAt = at - RETENTION_MS;
   const claim = await responses.claimKey(key, { fingerprint, at, expiredAt, maxNames: MAX_NAMES });
-  if (claim.kind === "full") return rejectTooManyKeys();
+  if (claim.kind === "full") throw new GatewayError(describeTooManyNames());
   if (claim.kind === "repeated") {
     if (claim.fingerprint !== fingerprint) return fail("conflict", OTHER_REQUEST);
     const { status, body } = claim.answer ?? fail("conflict", UNKNOWN_OUTCOME);
@@ -81,11 +80,3 @@ const UNKNOWN_OUTCOME =
   "The request with this Idempotency-Key is still running, or was interrupted. Check whether it took effect before you repeat it with a new key.";
 const NOT_STORED =
   "The request with this Idempotency-Key succeeded, but its response contains a secret or is too long and was not stored. List what it created; revoke a key whose secret you do not have.";
-
-function rejectTooManyKeys(): never {
-  return fail(
-    "rate_limit_exceeded",
-    `An API key may use at most ${MAX_NAMES} different Idempotency-Keys in 24 hours.`,
-    { metadata: { limit_source: "key" }, retryAfterS: 3_600 },
-  );
-}

@@ -12,6 +12,7 @@ import type { CatalogManager } from "../../core/catalog/catalog-manager.ts";
 import type { TierManager } from "../../core/catalog/tier-manager.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
+import type { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
 import type { GatewayRegistry } from "../../core/gateways/gateway-registry.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
@@ -61,6 +62,8 @@ export interface HttpDeps {
   readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
+  /** Answers to requests with an `Idempotency-Key`; the lifecycle waits for them. */
+  readonly repeatable: RepeatableAnswers;
   /** Lists the settings in force and where each comes from, with secrets masked. */
   readonly listSettings: () => readonly Setting[];
   /** Returns the damaged lines of the journal that were quarantined. */

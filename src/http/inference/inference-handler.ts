@@ -1,5 +1,6 @@
 import { GatewayError } from "../../base/errors.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
+import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
@@ -9,6 +10,7 @@ import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
 import { rejectForMemory } from "../middleware/read-body.ts";
+import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
 
 /** How the requests of a client API are parsed and its errors are rendered. */
 export interface ClientApiOptions {
@@ -34,12 +36,13 @@ export function inferenceHandler({ parse, renderError, access, requestIdHeader }
       if (isLarge) await deps.ownTurn();
       reserveExtraMemory(context, principal, parsed.heldBytes);
       context.disableIdleTimeout();
+      const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
       const result = await generate(deps.generation, {
         requestId: context.requestId,
         principal,
         request: parsed,
         readHeader: (name) => request.headers.get(name),
-        readClientSignal: () => request.signal,
+        readClientSignal: () => (isRepeatable ? NEVER_LEAVES : request.signal),
         readBody: () => body,
         takeMemory: (bytes) => context.bodyShare?.takeExtra(bytes) ?? true,
         onEnded() {
@@ -51,7 +54,7 @@ export function inferenceHandler({ parse, renderError, access, requestIdHeader }
         logFields: context.logFields,
       });
       context.endsItself = true;
-      const response = render(result, context, parsed.notice);
+      const response = render(isRepeatable ? outlive(result) : result, context, parsed.notice);
       if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
       return response;
     } catch (error) {
@@ -75,6 +78,13 @@ export function reserveExtraMemory(
 ): void {
   if (bodyShare === null || bodyShare.takeExtra(bytes)) return;
   rejectForMemory(bodyShare, holderOf(principal).source, bytes);
+}
+
+/** Lets a streamed answer go on if its client leaves. */
+function outlive(result: GenerationResult): GenerationResult {
+  const { answer } = result;
+  if (answer.kind !== "stream" || !(answer.stream instanceof ReadableStream)) return result;
+  return { ...result, answer: { ...answer, stream: outliveClient(answer.stream) } };
 }
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
@@ -112,6 +122,7 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
   if (result.plan.length > 0) headers["x-gateway-route"] = formatPlan(result.plan);
   if (result.model !== null) headers["x-gateway-model"] = result.model;
   if (result.provider !== null) headers["x-gateway-provider"] = result.provider;
+  Object.assign(headers, result.headers);
   return result.limit === null ? headers : Object.assign(headers, limitHeaders(result.limit));
 }
 

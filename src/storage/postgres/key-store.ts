@@ -18,6 +18,7 @@ interface KeyRow {
   models: string | null;
   rate_limit: string | null;
   prompt_log_seconds: string | null;
+  cache_seconds: string | null;
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
@@ -87,15 +88,17 @@ export class PostgresKeyStore implements KeyStore {
 
 const INSERT_KEY = `INSERT INTO api_keys
     (id, kind, account_id, user_id, hash, hint, created_at, revoked_at,
-     name, spend_limit, models, rate_limit, prompt_log_seconds, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
+     name, spend_limit, models, rate_limit, prompt_log_seconds, cache_seconds, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
 
 const UPDATE_KEY = `UPDATE api_keys SET name = $2, spend_limit = $3, models = $4, rate_limit = $5,
-    prompt_log_seconds = $6, expires_at = $7 WHERE id = $1 RETURNING *`;
+    prompt_log_seconds = $6, cache_seconds = $7, expires_at = $8 WHERE id = $1 RETURNING *`;
 
 /** The columns that `changeKey` may change, in the order of the statements. */
-function encodeSettings({ name, spendLimit, models, rateLimit, promptLog, expiresAt }: KeyRecord) {
-  return [name, spendLimit, encodeNullableJson(models), encodeNullableJson(rateLimit), promptLog, expiresAt];
+function encodeSettings(key: KeyRecord) {
+  const { name, spendLimit, models, rateLimit, promptLog, cache, expiresAt } = key;
+  const [patterns, limit] = [encodeNullableJson(models), encodeNullableJson(rateLimit)];
+  return [name, spendLimit, patterns, limit, promptLog, cache, expiresAt];
 }
 
 async function findOne(
@@ -120,6 +123,7 @@ function readKey(row: KeyRow): KeyRecord {
     models: readNullableJson<string[]>(row.models),
     rateLimit: readNullableJson<KeyRateLimit>(row.rate_limit),
     promptLog: readNullableInteger(row.prompt_log_seconds),
+    cache: readNullableInteger(row.cache_seconds),
     createdAt: readInteger(row.created_at),
     expiresAt: readNullableInteger(row.expires_at),
     revokedAt: readNullableInteger(row.revoked_at),

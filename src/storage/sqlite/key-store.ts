@@ -17,6 +17,7 @@ interface KeyRow {
   models: string | null;
   rate_limit: string | null;
   prompt_log_seconds: number | null;
+  cache_seconds: number | null;
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
@@ -75,7 +76,7 @@ export class SqliteKeyStore implements KeyStore {
     return this.inTransaction(() => {
       const key = readRow(this.byId.get(id));
       if (key === null) return null;
-      const { name, spendLimit, models, rateLimit, promptLog, expiresAt } = change(key);
+      const { name, spendLimit, models, rateLimit, promptLog, cache, expiresAt } = change(key);
       const fields = {
         id,
         name,
@@ -83,6 +84,7 @@ export class SqliteKeyStore implements KeyStore {
         models: encode(models),
         rateLimit: encode(rateLimit),
         promptLog,
+        cache,
         expiresAt,
       };
       this.database.query(UPDATE_KEY).run(fields);
@@ -113,14 +115,14 @@ export class SqliteKeyStore implements KeyStore {
 }
 
 const INSERT_KEY = `INSERT INTO api_keys
-    (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, prompt_log_seconds, created_at,
-     expires_at, revoked_at)
+    (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, prompt_log_seconds, cache_seconds,
+     created_at, expires_at, revoked_at)
   VALUES
     ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $rateLimit, $promptLog,
-     $createdAt, $expiresAt, $revokedAt)`;
+     $cache, $createdAt, $expiresAt, $revokedAt)`;
 
 const UPDATE_KEY = `UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models,
-    rate_limit = $rateLimit, prompt_log_seconds = $promptLog, expires_at = $expiresAt WHERE id = $id`;
+    rate_limit = $rateLimit, prompt_log_seconds = $promptLog, cache_seconds = $cache, expires_at = $expiresAt WHERE id = $id`;
 
 function encode(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
@@ -143,6 +145,7 @@ function readKey(row: KeyRow): KeyRecord {
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
     rateLimit: row.rate_limit === null ? null : (JSON.parse(row.rate_limit) as KeyRateLimit),
     promptLog: row.prompt_log_seconds,
+    cache: row.cache_seconds,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

@@ -337,4 +337,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE accounts ADD COLUMN plan TEXT;
   `,
+  // How long answers to equal requests of a key are given again.
+  `
+  ALTER TABLE api_keys ADD COLUMN cache_seconds INTEGER;
+  `,
 ];

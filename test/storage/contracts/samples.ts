@@ -48,6 +48,7 @@ export function keyOf(id: string, fields: Partial<KeyRecord> = {}): KeyRecord {
     models: null,
     rateLimit: null,
     promptLog: null,
+    cache: null,
     createdAt: 1_000,
     expiresAt: null,
     revokedAt: null,

@@ -4,7 +4,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
-import { BoundedText } from "./bounded-text.ts";
+import { BoundedText } from "../bounded-text.ts";
 import type { PromptLogEntry, PromptLogStore } from "./prompt-log-store.ts";
 import { type LoggedBodies, openEntry, type PromptLogIdentity, sealEntry } from "./seal-entry.ts";
 

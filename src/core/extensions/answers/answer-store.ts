@@ -1,0 +1,20 @@
+/** A complete answer that can be given again. */
+export interface StoredAnswer {
+  /** The generation that produced it. */
+  readonly generationId: string;
+  /** In the format of its client API: JSON, or server-sent events. */
+  readonly body: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/**
+ * Keeps answers for a time. Losing one costs another call of a provider, never the request: implementations may evict answers, must
+ * bound their own waits and memory, and keep answers encrypted.
+ */
+export interface AnswerStore {
+  /** Returns the answer that is kept under a name; null if there is none, or if it has expired. */
+  findAnswer(name: string): Promise<StoredAnswer | null>;
+  /** Keeps an answer for `ttlMs` milliseconds instead of an earlier one of the same name. */
+  keepAnswer(name: string, answer: StoredAnswer, ttlMs: number): Promise<void>;
+}

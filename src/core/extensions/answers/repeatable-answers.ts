@@ -1,0 +1,184 @@
+import type { Clock } from "../../../base/clock.ts";
+import { type Failure, failureOf } from "../../../base/errors.ts";
+import { sha256 } from "../../../base/hash.ts";
+import type { Log } from "../../../base/log.ts";
+import { DAY_MS } from "../../../base/time.ts";
+import type {
+  AdmittedGeneration,
+  Extension,
+  ExtensionPoints,
+  GateDecision,
+} from "../../generation/extension.ts";
+import {
+  describeBadName,
+  describeTooManyNames,
+  isIdempotencyName,
+  MAX_NAMES,
+} from "../../idempotency/idempotency-name.ts";
+import type {
+  IdempotencyClaim,
+  IdempotencyKey,
+  StoredResponseStore,
+} from "../../idempotency/stored-response-store.ts";
+import type { UsageRecord } from "../../usage/records.ts";
+import { BoundedText } from "../bounded-text.ts";
+import { MAX_KEPT_BYTES } from "./answer-cache.ts";
+import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
+import { replay } from "./replay.ts";
+import { RunningAnswers } from "./running-answers.ts";
+
+export interface RepeatableAnswersDeps {
+  /** Remembers who has used which idempotency key, in the database: no request is charged twice, whatever else is lost. */
+  readonly claims: StoredResponseStore;
+  /** Keeps the answers themselves. */
+  readonly store: AnswerStore;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn">;
+}
+
+/** The header of a repeatable request. */
+export const IDEMPOTENCY_HEADER = "idempotency-key";
+
+/**
+ * Answers a request with an `Idempotency-Key` once: a repetition within a day gets the same answer, or an error if that was not kept, and
+ * is never charged. Requests without the header take no part (docs/answers.md).
+ */
+export class RepeatableAnswers implements Extension {
+  readonly name = "repeatable-answers";
+  private readonly running = new RunningAnswers();
+  private readonly pending = new Set<Promise<void>>();
+
+  constructor(private readonly deps: RepeatableAnswersDeps) {}
+
+  attach(generation: AdmittedGeneration): ExtensionPoints | null {
+    const { principal, readHeader } = generation.call;
+    if (principal.kind === "anonymous") return null;
+    const name = readHeader(IDEMPOTENCY_HEADER);
+    if (name === null) return null;
+    const key = { scope: principal.key.id, name };
+    return new RepeatableGeneration({
+      ...this.deps,
+      running: this.running,
+      generation,
+      key,
+      onWriting: (writing) => this.follow(writing, generation.id),
+    });
+  }
+
+  /** Resolves when what is known of ended generations is stored. */
+  async drain(): Promise<void> {
+    await Promise.all(this.pending);
+  }
+
+  private follow(writing: Promise<void>, generationId: string): void {
+    const followed = writing
+      .catch((error: unknown) =>
+        this.deps.log.warn("the use of an idempotency key was not stored; its repetition will be rejected", {
+          generation_id: generationId,
+          detail: failureOf(error).internal,
+        }),
+      )
+      .finally(() => this.pending.delete(followed));
+    this.pending.add(followed);
+  }
+}
+
+interface RepeatableParts extends RepeatableAnswersDeps {
+  readonly running: RunningAnswers;
+  readonly generation: AdmittedGeneration;
+  readonly key: IdempotencyKey;
+  /** Called with what is being written after the generation has ended. */
+  readonly onWriting: (writing: Promise<void>) => void;
+}
+
+/** One generation with an idempotency key. */
+class RepeatableGeneration implements ExtensionPoints {
+  /** The name of its answer. */
+  private readonly name: string;
+  private text: BoundedText | null = null;
+
+  constructor(private readonly parts: RepeatableParts) {
+    const { scope, name } = parts.key;
+    this.name = sha256(`repeatable ${JSON.stringify([scope, name])}`, "base64url");
+  }
+
+  async beforeRoute(): Promise<GateDecision> {
+    const { key, claims, clock, generation, running } = this.parts;
+    if (!isIdempotencyName(key.name)) return { kind: "reject", failure: describeBadName() };
+    const { call } = generation;
+    const fingerprint = sha256(`${call.route} ${sha256(call.readBody(), "hex")}`, "hex");
+    const at = clock.now();
+    const claim = await claims.claimKey(key, {
+      fingerprint,
+      at,
+      expiredAt: at - DAY_MS,
+      maxNames: MAX_NAMES,
+    });
+    if (claim.kind === "full") return { kind: "reject", failure: describeTooManyNames() };
+    if (claim.kind === "repeated") return this.repeat(claim, fingerprint);
+    running.begin(this.name);
+    this.text = new BoundedText(MAX_KEPT_BYTES, call.takeMemory);
+    return { kind: "continue" };
+  }
+
+  onText(delta: Uint8Array): void {
+    this.text?.append(delta);
+  }
+
+  onSettled(record: UsageRecord, failure: Failure | null): void {
+    const { text } = this;
+    if (text === null) return;
+    const isFree = failure !== null && record.costNanodollars === 0;
+    // What was charged must not be charged again, also if it broke off.
+    const isGiven =
+      record.outcome !== "cancelled" && !text.isTruncated && !this.parts.generation.zeroRetention;
+    if (isFree) this.onAbandoned();
+    else this.keep(record, isGiven ? text.toString() : null);
+  }
+
+  /** The request has cost nothing, so it may be made again. */
+  onAbandoned(): void {
+    if (this.text === null) return;
+    this.text = null;
+    const { claims, key, running, onWriting } = this.parts;
+    onWriting(claims.releaseKey(key).finally(() => running.end(this.name, null)));
+  }
+
+  private keep({ id, status }: UsageRecord, body: string | null): void {
+    const { claims, store, clock, key, running, onWriting } = this.parts;
+    const answer = body === null ? null : { generationId: id, body, createdAt: clock.now() };
+    const write = async () => {
+      if (answer !== null) await store.keepAnswer(this.name, answer, DAY_MS);
+      await claims.storeResponse(key, { status: status ?? 200, body: JSON.stringify({ generation_id: id }) });
+    };
+    onWriting(write().finally(() => running.end(this.name, answer)));
+  }
+
+  private async repeat(
+    { fingerprint, answer }: Extract<IdempotencyClaim, { kind: "repeated" }>,
+    expected: string,
+  ): Promise<GateDecision> {
+    if (fingerprint !== expected) return reject(OTHER_REQUEST);
+    const kept = (await this.parts.running.find(this.name)) ?? (await this.parts.store.findAnswer(this.name));
+    if (kept !== null) return this.give(kept);
+    if (answer === null) return reject(UNKNOWN_OUTCOME);
+    const { generation_id: id } = JSON.parse(answer.body ?? "{}") as { readonly generation_id?: string };
+    return reject(
+      `The request with this Idempotency-Key was answered and charged as ${id ?? "another generation"}, but its answer was not kept. Use a new key to ask again.`,
+    );
+  }
+
+  private give(answer: StoredAnswer): GateDecision {
+    return replay(answer, this.parts.generation.id, { "idempotent-replayed": "true" });
+  }
+}
+
+function reject(message: string): GateDecision {
+  const metadata = { field: "Idempotency-Key" };
+  return { kind: "reject", failure: { code: "conflict", message, metadata } };
+}
+
+const OTHER_REQUEST =
+  "This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.";
+const UNKNOWN_OUTCOME =
+  "The request with this Idempotency-Key is still running at another gateway, or was interrupted. Repeat it later; if it is rejected again, look for its generation before you ask with a new key.";

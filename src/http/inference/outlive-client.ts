@@ -1,0 +1,29 @@
+/**
+ * Returns a stream that is read to its end, also if the client leaves before: the answer to a request that may be repeated is produced
+ * once. Its bounds are those of the source.
+ */
+export function outliveClient(source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel() {
+      void readRest(() => reader.read());
+    },
+  });
+}
+
+/** Reads a stream to its end. Its failure was recorded where it occurred, and no client is left to be told. */
+async function readRest(read: () => Promise<{ readonly done: boolean }>): Promise<void> {
+  try {
+    while (!(await read()).done);
+  } catch {
+    // The generation has ended.
+  }
+}
+
+/** A client that never leaves, as far as a generation sees. */
+export const NEVER_LEAVES = new AbortController().signal;
