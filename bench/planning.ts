@@ -32,6 +32,8 @@ function timePlans(questions: readonly RouteQuestion[]): number {
   return (user + system) / PLANS;
 }
 
+const NO_DRAINS: RouteQuestion["drains"] = { find: () => null };
+
 /** Sixty-four conversations, every other one with a warm cache. */
 function makeQuestions(): readonly RouteQuestion[] {
   const health = createHealth();
@@ -55,6 +57,7 @@ function makeQuestions(): readonly RouteQuestion[] {
       isFim: false,
       formatOfTools: null,
       health,
+      drains: NO_DRAINS,
       warm:
         at % 2 === 0
           ? null

@@ -67,7 +67,12 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
     async call() {
       // Prices of a new day do not wait for the store, and a catalog that has changed delays nothing else.
       await stores.changes.read().finally(() => void refreshServing(parts));
-      await runAll([http.keyCache.refresh, http.accountCache.refresh, http.generation.byokKeys.refresh]);
+      await runAll([
+        http.keyCache.refresh,
+        http.accountCache.refresh,
+        http.generation.byokKeys.refresh,
+        () => http.generation.drains.refresh(),
+      ]);
     },
     onSuccess(beganAt) {
       health.succeeded(beganAt);

@@ -10,6 +10,7 @@ import { PostgresCatalogStore } from "../storage/postgres/catalog-store.ts";
 import { PostgresChanges } from "../storage/postgres/changes.ts";
 import { connectPostgres, type Postgres } from "../storage/postgres/client.ts";
 import { PostgresConsoleSessionStore } from "../storage/postgres/console-session-store.ts";
+import { PostgresDrainStore } from "../storage/postgres/drain-store.ts";
 import { PostgresGatewayRegistry } from "../storage/postgres/gateway-registry.ts";
 import { PostgresIdentityStore } from "../storage/postgres/identity-store.ts";
 import { PostgresKeyStore } from "../storage/postgres/key-store.ts";
@@ -97,6 +98,7 @@ export async function openPostgresStores(
     retention: guardStore(new PostgresRetention(maintenance)),
     usage: guardStore(new PostgresUsageStore({ database, identity: () => identity })),
     settings: guardStore(new PostgresSettingsStore(database)),
+    drains: guardStore(new PostgresDrainStore(database, changes)),
     tiers: guardStore(new PostgresTierStore(database, changes)),
     clock,
     random,

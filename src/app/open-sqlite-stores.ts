@@ -10,6 +10,7 @@ import { SqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { SqliteConsoleSessionStore } from "../storage/sqlite/console-session-store.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
+import { SqliteDrainStore } from "../storage/sqlite/drain-store.ts";
 import { FileLeases } from "../storage/sqlite/file-leases.ts";
 import { createSqliteIdentityStore } from "../storage/sqlite/identity-store.ts";
 import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
@@ -50,6 +51,7 @@ export function openSqliteStores(
     retention: guard(new SqliteRetention(database)),
     usage,
     settings: guard(createSqliteSettingsStore(database)),
+    drains: guard(new SqliteDrainStore(database)),
     tiers: guard(new SqliteTierStore(database)),
     clock,
     random,

@@ -17,6 +17,7 @@ import type { StoredResponseStore } from "../core/idempotency/stored-response-st
 import type { LedgerStore } from "../core/ledger/ledger-store.ts";
 import type { MoneyLeases } from "../core/ledger/money-leases.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
+import type { DrainStore } from "../core/routing/drain-store.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { GenerationList } from "../core/usage/generation-list.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
@@ -39,6 +40,7 @@ export interface Stores extends KeyStores {
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
   readonly tiers: TierStore;
+  readonly drains: DrainStore;
   readonly retention: UsageRetention;
   readonly usage: UsageStore & UsageReports & GenerationList;
   readonly gateways: GatewayRegistry;

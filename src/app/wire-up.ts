@@ -26,6 +26,7 @@ import type { RateLimiter } from "../core/limits/rate-limiter.ts";
 import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault, type Vault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
+import { Drains } from "../core/routing/drains.ts";
 import type { Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
@@ -149,7 +150,9 @@ async function buildParts({
   const repeatable = new RepeatableAnswers(answers);
   const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers)];
   const extensions = [...own, ...(platform.extensions ?? [])];
-  const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions });
+  const drains = new Drains({ store: resources.stores.drains, changes: resources.stores.changes });
+  await drains.refresh();
+  const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
   const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
   const http: HttpDeps = {
     ...buildManagement(base, { ...money, ...secrets }),
@@ -272,10 +275,11 @@ function buildGeneration(
     byokKeys,
     identitySecret,
     extensions,
+    drains,
     rateLimiter,
     conversations,
     health,
-  }: Money & Secrets & CommonState & Pick<GenerationDeps, "extensions">,
+  }: Money & Secrets & CommonState & Pick<GenerationDeps, "extensions" | "drains">,
 ): GenerationDeps {
   const { clock, random, log } = platform;
   const { limits, timers } = config;
@@ -294,6 +298,7 @@ function buildGeneration(
     holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
     health: platform.health ?? health,
+    drains,
     recentFailures: createRecentFailures(),
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),

@@ -43,6 +43,11 @@ interface Spread {
   readonly p50: number;
 }
 
+interface Drain {
+  readonly until: string | null;
+  readonly note: string | null;
+}
+
 /** What is printed of the health of a provider, as the API presents it. */
 interface ProviderHealth {
   readonly provider: string;
@@ -52,8 +57,9 @@ interface ProviderHealth {
   readonly latency_ms: Spread | null;
   readonly throughput: Spread | null;
   readonly circuit: string;
+  readonly drain: Drain | null;
   readonly keys: readonly { readonly state: string }[];
-  readonly endpoints: readonly unknown[];
+  readonly endpoints: readonly { readonly model: string; readonly drain: Drain | null }[];
   readonly last_failures: readonly {
     readonly at: string;
     readonly model: string;
@@ -75,11 +81,17 @@ async function showHealth(gateway: AskedGateway, { all, json }: HealthOptions): 
   if (json) return JSON.stringify({ ...answer, data });
   if (data.length === 0) return "No provider has a platform key or was called. List all with --all.";
   const heading = `Attempts of the last minute at ${gateway.url} (${answer.gateway_id})`;
-  return [heading, "", formatTable(HEADINGS, data.map(toRow)), ...listTroubles(data)].join("\n");
+  return [
+    heading,
+    "",
+    formatTable(HEADINGS, data.map(toRow)),
+    ...listDrains(data),
+    ...listTroubles(data),
+  ].join("\n");
 }
 
-function isUsed({ state, endpoints, last_failures }: ProviderHealth): boolean {
-  return state !== "no_key" || endpoints.length > 0 || last_failures.length > 0;
+function isUsed({ state, drain, endpoints, last_failures }: ProviderHealth): boolean {
+  return state !== "no_key" || drain !== null || endpoints.length > 0 || last_failures.length > 0;
 }
 
 function toRow(one: ProviderHealth): readonly string[] {
@@ -94,6 +106,21 @@ function toRow(one: ProviderHealth): readonly string[] {
     one.throughput === null ? "–" : String(one.throughput.p50),
     one.circuit,
   ];
+}
+
+function listDrains(data: readonly ProviderHealth[]): readonly string[] {
+  const lines = data.flatMap(({ provider, drain, endpoints }) => [
+    ...(drain === null ? [] : [describeDrain(provider, drain)]),
+    ...endpoints.flatMap((one) =>
+      one.drain === null ? [] : [describeDrain(`${one.model} at ${provider}`, one.drain)],
+    ),
+  ]);
+  return lines.length === 0 ? [] : ["", "Drained by an operator:", ...lines];
+}
+
+function describeDrain(name: string, { until, note }: Drain): string {
+  const end = until === null ? "until it is undrained" : `until ${until.slice(0, 19)}`;
+  return `${name}, ${end}${note === null ? "" : `: ${note}`}`;
 }
 
 /** The characters of a provider's message that are printed. */

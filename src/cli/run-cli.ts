@@ -7,6 +7,7 @@ import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addConsoleCommand } from "./console-command.ts";
 import { addCreditCommands } from "./credit-commands.ts";
+import { addDrainCommands } from "./drain-commands.ts";
 import { addGatewayCommands } from "./gateway-commands.ts";
 import { addHealthCommands } from "./health-commands.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
@@ -47,6 +48,7 @@ function addCommands(program: Command): void {
   addStartCommand(program);
   addConsoleCommand(program);
   addHealthCommands(program);
+  addDrainCommands(program);
   addConfigCommands(program);
   addMigrateCommand(program);
   addCatalogCommands(program);

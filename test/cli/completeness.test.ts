@@ -113,6 +113,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   // Ask a running gateway. Tested in health.test.ts.
   "GET /api/admin/health": [],
   "POST /api/admin/health/:provider/test": [],
+  "POST /api/admin/health/:provider/drain": [],
+  "DELETE /api/admin/health/:provider/drain": [],
   "POST /api/admin/health/:provider/clear": [],
   // A command is no browser.
   "POST /api/console/session": [],

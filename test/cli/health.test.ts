@@ -143,3 +143,30 @@ describe("a command that asks the running gateway", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Name its address with --url")]);
   });
 });
+
+describe("gateway providers drain and undrain", () => {
+  test("take a provider out of routing for a time, show it in gateway health, and return it", async () => {
+    const drained = await run(["providers", "drain", "acme", "--for", "2h", "--note", "an invoice"]);
+    expect([drained.exitCode, drained.stderr]).toEqual([0, ""]);
+    expect(drained.stdout).toMatch(/^acme gets no new requests until \d{4}-/);
+    expect((await run(["health"])).stdout).toMatch(
+      /Drained by an operator:\nacme, until \d{4}-[\d-]+T[\d:]+: an invoice/,
+    );
+    const undrained = await run(["providers", "undrain", "acme", "--json"]);
+    expect(JSON.parse(undrained.stdout)).toMatchObject({ data: { provider: "acme", drain: null } });
+    expect((await run(["providers", "undrain", "acme"])).stderr).toContain("has no drain");
+  });
+
+  test("take one model out of routing until it is undrained", async () => {
+    const { stdout } = await run(["providers", "drain", "acme", "--model", "acme/model"]);
+    expect(stdout).toContain("acme/model at acme gets no new requests until it is undrained");
+    expect((await run(["health"])).stdout).toContain("acme/model at acme, until it is undrained");
+    expect((await run(["providers", "undrain", "acme", "--model", "acme/model"])).exitCode).toBe(0);
+  });
+
+  test("reject durations and times that are none", async () => {
+    expect((await run(["providers", "drain", "acme", "--for", "soon"])).exitCode).toBe(2);
+    const { exitCode, stderr } = await run(["providers", "drain", "acme", "--until", "2001-01-01"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--until must be a time in the future")]);
+  });
+});

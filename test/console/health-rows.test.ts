@@ -16,6 +16,7 @@ const provider = (name: string, changes: Partial<ProviderHealth> = {}): Provider
   latency_ms: null,
   throughput: null,
   circuit: "closed",
+  drain: null,
   keys: [],
   warm: 0,
   endpoints: [],

@@ -55,6 +55,26 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await page.getByText("The health of OpenAI was cleared on this gateway.").waitFor();
   });
 
+  test("a provider is drained for a time with a reason, which the list shows, and undrained", async () => {
+    const page = await open();
+    await go(page, "health");
+    await page.getByRole("button", { name: "Drain", exact: true }).click();
+    await page.getByLabel("How long").selectOption({ label: "1 hour" });
+    await page.getByLabel("Why").fill("their status page reports errors");
+    await page.getByRole("dialog").getByRole("button", { name: "Drain", exact: true }).click();
+    await page.getByText("OpenAI gets no new requests.").waitFor();
+    await page.getByText("Drained", { exact: true }).first().waitFor();
+    const { rows } = await admin("GET", "/health");
+    expect(rows.find(({ provider }) => provider === "openai")?.["drain"]).toMatchObject({
+      note: "their status page reports errors",
+      until: expect.stringMatching(/^\d{4}-/),
+    });
+    expect(await listViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Undrain", exact: true }).click();
+    await page.getByText("OpenAI is routed to again.").waitFor();
+    await page.getByText("Drained", { exact: true }).first().waitFor({ state: "detached" });
+  });
+
   test("a tier is stored, resolves to its model, and is deleted", async () => {
     const page = await open();
     await go(page, "routing");

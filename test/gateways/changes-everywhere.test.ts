@@ -115,6 +115,17 @@ describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
         await obeys("the deletion at the other gateway", async () => (await statusAt(b, key, ask)) === 400);
       });
 
+      test("a provider that is drained and undrained at one gateway is so at the other within a second", async () => {
+        const path = "/health/vendor/drain";
+        expect(await statusAt(b, b.key)).toBe(200);
+        expect((await ofOperator(a, "POST", path, {})).status).toBe(200);
+        expect(await statusAt(a, a.key)).toBe(503);
+        await obeys("the drain at the other gateway", async () => (await statusAt(b, b.key)) === 503);
+        expect((await ofOperator(b, "DELETE", path)).status).toBe(200);
+        expect(await statusAt(b, b.key)).toBe(200);
+        await obeys("the end at the first gateway", async () => (await statusAt(a, a.key)) === 200);
+      });
+
       test("models and prices that one gateway has refreshed are served by the other within a second", async () => {
         const listAt = async (gateway: TestGateway) => {
           const response = await fetch(`${gateway.base}/models`);

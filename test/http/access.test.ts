@@ -244,6 +244,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: () => "/health/sandbox/clear",
     status: operatorOnly(200),
   },
+  // Of a provider that no other row calls.
+  "POST /api/admin/health/:provider/drain": {
+    path: () => "/health/anthropic/drain",
+    body: () => ({}),
+    status: operatorOnly(200),
+  },
+  // It has no drain.
+  "DELETE /api/admin/health/:provider/drain": {
+    path: () => "/health/openai/drain",
+    status: operatorOnly(404),
+  },
   // Without a key or a code in the body.
   "POST /api/console/session": {
     path: () => "/../console/session",

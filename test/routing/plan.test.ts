@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { type CacheAffinity, createAffinityMemory } from "../../src/core/routing/affinity.ts";
+import type { Drain } from "../../src/core/routing/drain-store.ts";
 import type { EndpointHealth } from "../../src/core/routing/health.ts";
 import { type Plan, planRoute, type RouteQuestion } from "../../src/core/routing/plan.ts";
 import { readRoutingParameters } from "../../src/wire/conversation/preferences.ts";
@@ -17,6 +18,7 @@ interface Asked {
   readonly promptTokens?: number;
   /** Health by provider. */
   readonly health?: Readonly<Record<string, Partial<EndpointHealth>>>;
+  readonly drains?: readonly Drain[];
   /** Labels of keys with a cooldown. */
   readonly waits?: readonly string[];
   /** Labels of keys whose endpoint is overloaded. */
@@ -34,6 +36,7 @@ function plan(deployments: readonly (readonly Deployment[])[], asked: Asked = {}
     promptTokens: asked.promptTokens ?? 10_000,
     isFim: asked.isFim ?? false,
     formatOfTools: null,
+    drains: { find: (provider) => asked.drains?.find((drain) => drain.provider === provider) ?? null },
     health: {
       endpoint: (provider) => ({ ...WELL, ...asked.health?.[provider] }),
       cooldown: ({ keyLabel }) =>
@@ -118,6 +121,12 @@ describe("a plan", () => {
       "ignores failures if sorted by price",
       { provider: { sort: "price" }, health: { cheap: { success: 0.7 } } },
       ["cheap#0 price", "middle#0 price", "dear#0 price"],
+    ],
+    [
+      "skips a drained deployment",
+      { drains: [{ provider: "cheap", model: null, since: 0, until: null, note: null }] },
+      ["middle#0 price", "dear#0 price"],
+      ["cheap drained"],
     ],
     [
       "skips a deployment whose circuit is open",

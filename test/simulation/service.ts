@@ -16,6 +16,7 @@ import { guardStore } from "../../src/storage/guard-store.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
+import { SqliteDrainStore } from "../../src/storage/sqlite/drain-store.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { createSqliteIdentityStore } from "../../src/storage/sqlite/identity-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
@@ -89,6 +90,7 @@ export function openPlainStores({
     retention: new SqliteRetention(database),
     usage,
     settings: createSqliteSettingsStore(database),
+    drains: new SqliteDrainStore(database),
     tiers: new SqliteTierStore(database),
     clock,
     random,

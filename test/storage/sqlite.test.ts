@@ -2,6 +2,7 @@ import { describe } from "bun:test";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
+import { SqliteDrainStore } from "../../src/storage/sqlite/drain-store.ts";
 import { createSqliteIdentityStore } from "../../src/storage/sqlite/identity-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
@@ -17,6 +18,7 @@ import { testAuditStore } from "./contracts/audit-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testCreditChanges } from "./contracts/credit-changes.ts";
+import { testDrainStore } from "./contracts/drain-store.ts";
 import { testGenerationList } from "./contracts/generation-list.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
@@ -37,6 +39,7 @@ describe("SQLite", () => {
   testProviderKeyStore(() => new SqliteProviderKeyStore(connect()));
   testPromptLogStore(() => new SqlitePromptLogStore(connect()));
   testSettingsStore(() => createSqliteSettingsStore(connect()));
+  testDrainStore(() => new SqliteDrainStore(connect()));
   testTierStore(() => {
     const database = connect();
     return { tiers: new SqliteTierStore(database), settings: createSqliteSettingsStore(database) };

@@ -323,6 +323,7 @@ export interface Schemas {
     | "out_of_credit"
     | "rate_limited"
     | "overloaded"
+    | "drained"
     | "free_limit"
     | "no_fallbacks";
   FimRequest: {
@@ -409,6 +410,7 @@ export interface Schemas {
       model: string;
       is_candidate: boolean;
       reason: Schemas["CandidateReason"] | Schemas["ExclusionReason"];
+      until?: string;
       upstream_format?: string;
     }[];
     attempts: {
@@ -481,6 +483,7 @@ export interface Schemas {
       model: string;
       is_candidate: boolean;
       reason: Schemas["CandidateReason"] | Schemas["ExclusionReason"];
+      until?: string;
       upstream_format?: string;
     }[];
     attempts: {
@@ -708,6 +711,7 @@ export interface Schemas {
     latency_ms: { p50: number; p90: number; p99: number } | null;
     throughput: { p50: number; p90: number; p99: number } | null;
     circuit: "closed" | "open" | "half_open";
+    drain: { since: string; until: string | null; note: string | null } | null;
     keys: {
       id: string;
       state: "ok" | "key_refused" | "out_of_credit" | "rate_limited";
@@ -725,6 +729,7 @@ export interface Schemas {
       throughput: { p50: number; p90: number; p99: number } | null;
       circuit: "closed" | "open" | "half_open";
       overloaded_until: string | null;
+      drain: { since: string; until: string | null; note: string | null } | null;
     }[];
     last_failures: {
       at: string;
@@ -873,6 +878,7 @@ export interface Schemas {
       reason: Schemas["ExclusionReason"];
       about?: string;
       retry_after?: number;
+      until?: string;
     }[];
     warm_until: string | null;
     warnings: { field: string; message: string }[];
@@ -904,6 +910,7 @@ export interface Schemas {
       reason: Schemas["ExclusionReason"];
       about?: string;
       retry_after?: number;
+      until?: string;
     }[];
     warm_until: string | null;
     warnings: { field: string; message: string }[];
@@ -1090,6 +1097,12 @@ export interface Operations {
     query: object;
     body: null;
     response: { data: { id: string; deleted: true } };
+  };
+  "DELETE /api/admin/health/{provider}/drain": {
+    params: { provider: string };
+    query: { model?: string };
+    body: null;
+    response: { gateway_id: string; data: Schemas["ProviderHealth"] };
   };
   "DELETE /api/admin/keys/{id}": {
     params: { id: string };
@@ -1683,6 +1696,12 @@ export interface Operations {
     params: { provider: string };
     query: object;
     body: null;
+    response: { gateway_id: string; data: Schemas["ProviderHealth"] };
+  };
+  "POST /api/admin/health/{provider}/drain": {
+    params: { provider: string };
+    query: object;
+    body: { model?: string; until?: string | null; note?: string };
     response: { gateway_id: string; data: Schemas["ProviderHealth"] };
   };
   "POST /api/admin/health/{provider}/test": {

@@ -125,6 +125,7 @@ export const text = {
     model: "Model",
     state: "State",
     reason: "Reason",
+    until: (time: string) => `Until ${time}.`,
     states: { answered: "Answered", failed: "Failed", candidate: "Not needed", left_out: "Left out" },
     reasons: {
       only: "It is the only candidate.",
@@ -142,6 +143,7 @@ export const text = {
       out_of_credit: "The account there has no credit.",
       rate_limited: "Its rate limit is used up.",
       overloaded: "It is overloaded.",
+      drained: "The operator has taken it out of routing.",
       free_limit: "The account has used up its limit on free models.",
       no_fallbacks: "The request allows no fallbacks.",
       policy: "A policy forbids it.",

@@ -15,6 +15,7 @@ import type { ListLimits } from "../limits/list-limits.ts";
 import type { RateLimiter, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { ProviderKeyCache } from "../provider-keys/provider-key-cache.ts";
 import type { AffinityMemory } from "../routing/affinity.ts";
+import type { Drains } from "../routing/drains.ts";
 import type { Health } from "../routing/health.ts";
 import type { RetryBudget } from "../routing/retry-budget.ts";
 import type { PlanEntry } from "../usage/plan-entry.ts";
@@ -64,6 +65,8 @@ export interface GenerationDeps {
   readonly random: Random;
   /** The recent health of providers, models and keys. */
   readonly health: Health;
+  /** What operators have taken out of routing. */
+  readonly drains: Drains;
   /** The last failures of each provider, for the operator. */
   readonly recentFailures: RecentFailures;
   /** Bounds retries at a provider. */

@@ -18,7 +18,7 @@ export function classifyNoCandidates(route: Route, requestedId: string): Failure
   const overLimit = classifyFreeLimit(route);
   if (overLimit !== null) return overLimit;
   const waiting = route.skipped.filter(({ why, waitMs }) => waitMs !== null && why !== "free_limit");
-  const areByok = waiting.every(({ key }) => key?.byokId != null);
+  const areByok = waiting.length > 0 && waiting.every(({ key }) => key?.byokId != null);
   const limited = waiting.filter(({ why }) => why === "rate_limited");
   const byok = areByok ? { is_byok: true } : {};
   if (limited.length > 0) {
@@ -53,6 +53,10 @@ const BYOK_MESSAGES = {
     "The providers of this model that the account has keys for are overloaded. Repeat the request later, or name another model.",
 } as const;
 
+/** When to repeat a request that waits for an operator. Seconds. */
+const UNKNOWN_S = 60;
+
 function secondsUntilFirst(waiting: readonly SkippedCandidate[]): number {
+  if (waiting.length === 0) return UNKNOWN_S;
   return Math.max(1, Math.ceil(Math.min(...waiting.map(({ waitMs }) => waitMs ?? 0)) / 1000));
 }

@@ -129,9 +129,9 @@ async function countAtVendor(
 ): Promise<number | null> {
   const { provider, endpoint, keys } = deployment;
   if (!formatsOf(provider, endpoint).includes(FORMAT)) return null;
-  const key = keys.find(
-    (key) => deps.health.cooldown(healthTargetOf({ ...deployment, key }), deps.clock.now()) === null,
-  );
+  const now = deps.clock.now();
+  if (deps.drains.find(provider.record.slug, deployment.model.id, now) !== null) return null;
+  const key = keys.find((key) => deps.health.cooldown(healthTargetOf({ ...deployment, key }), now) === null);
   if (key === undefined) return null;
   const url = key.address.urlFor({
     format: FORMAT,

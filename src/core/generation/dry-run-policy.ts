@@ -80,6 +80,7 @@ const SKIPPED: ReadonlySet<string> = new Set<PlanEntry["why"]>([
   "out_of_credit",
   "rate_limited",
   "overloaded",
+  "drained",
   "free_limit",
   "no_fallbacks",
 ]);

@@ -69,13 +69,14 @@ function describeCandidate(
   };
 }
 
-function describeSkipped({ deployment, key, why, waitMs }: SkippedCandidate): Fields {
+function describeSkipped({ deployment, key, why, waitMs, until }: SkippedCandidate): Fields {
   return {
     provider: deployment.provider.record.slug,
     model: deployment.model.id,
     ...(key === null ? {} : { is_byok: key.byokId !== null }),
     reason: why,
     ...(waitMs === null ? {} : { retry_after: Math.ceil(waitMs / 1000) }),
+    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
   };
 }
 

@@ -27,11 +27,11 @@ interface AdmittedDeployments {
 
 /** Plans an admitted request by current health, prices and prompt caches. Calls no provider. */
 export function routeRequest(
-  deps: Pick<GenerationDeps, "health" | "affinity" | "clock">,
+  deps: Pick<GenerationDeps, "health" | "drains" | "affinity" | "clock">,
   { principal, request }: Pick<GenerationCall, "principal" | "request">,
   admitted: AdmittedDeployments,
 ): Route {
-  const { health, affinity, clock } = deps;
+  const { health, drains, affinity, clock } = deps;
   const now = clock.now();
   const allowed = leaveOutFree(admitted.deployments, admitted.freeLimit);
   const { deployments, freeLimit } = allowed;
@@ -45,6 +45,7 @@ export function routeRequest(
     isFim: request.action === "fim",
     formatOfTools: isChoice ? request.formatOfTools() : null,
     health,
+    drains,
     warm,
     session,
     now,

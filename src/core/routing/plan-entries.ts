@@ -1,4 +1,5 @@
 import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 import type { PlanEntry } from "../usage/plan-entry.ts";
 import type { Candidate, Plan } from "./plan.ts";
 import type { FilteredOut } from "./select-deployments.ts";
@@ -17,15 +18,14 @@ export function toPlanEntries(
     isCandidate: true,
     why,
   }));
-  for (const { deployment, why } of [...skipped, ...filteredOut]) {
-    entries.push({
-      provider: deployment.provider.record.slug,
-      model: deployment.model.id,
-      isCandidate: false,
-      why,
-    });
-  }
+  for (const { deployment, why, until } of skipped) entries.push(leftOut(deployment, why, until));
+  for (const { deployment, why } of filteredOut) entries.push(leftOut(deployment, why));
   return entries.length > MAX_ENTRIES ? entries.slice(0, MAX_ENTRIES) : entries;
+}
+
+function leftOut({ provider, model }: Deployment, why: PlanEntry["why"], until?: number): PlanEntry {
+  const entry = { provider: provider.record.slug, model: model.id, isCandidate: false, why };
+  return until === undefined ? entry : { ...entry, until };
 }
 
 /** Returns the entries with the format in which a candidate is called, in its first entry. */

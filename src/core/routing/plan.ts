@@ -4,6 +4,8 @@ import { compareText } from "../catalog/format-catalog.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import type { CandidateReason, SkipReason } from "../usage/plan-entry.ts";
 import type { CacheAffinity } from "./affinity.ts";
+import type { Drain } from "./drain-store.ts";
+import type { Drains } from "./drains.ts";
 import { estimateCost } from "./estimate-cost.ts";
 import type { EndpointHealth, Health } from "./health.ts";
 import { healthScopeOf } from "./health-target.ts";
@@ -21,6 +23,8 @@ export interface RouteQuestion {
   /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
   readonly formatOfTools: FormatName | null;
   readonly health: Pick<Health, "endpoint" | "cooldown">;
+  /** What operators have taken out of routing. */
+  readonly drains: Pick<Drains, "find">;
   /** Where the conversation's prompt cache is warm; null if nowhere. */
   readonly warm: CacheAffinity | null;
   /** The session key, by which equal deployments share conversations; null if there is no choice. */
@@ -42,6 +46,8 @@ export interface SkippedCandidate {
   readonly why: SkipReason;
   /** Milliseconds until it is available again; null if that does not depend on time. */
   readonly waitMs: number | null;
+  /** When its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
+  readonly until?: number;
 }
 
 /** The candidates in the order in which they are tried, and what is skipped. */
@@ -96,7 +102,7 @@ function planLastResort(question: RouteQuestion, empty: Plan): Plan {
 }
 
 /** Returns the plan if there is exactly one candidate, which is the most frequent case; else null. */
-function planOnly({ deployments, health, now }: RouteQuestion): Plan | null {
+function planOnly({ deployments, health, drains, now }: RouteQuestion): Plan | null {
   const [deployment, another] = deployments[0] ?? [];
   const [key, anotherKey] = deployment?.keys ?? [];
   if (deployments.length !== 1 || deployment === undefined || another !== undefined) return null;
@@ -107,6 +113,7 @@ function planOnly({ deployments, health, now }: RouteQuestion): Plan | null {
     keyLabel: key.label,
   };
   if (health.cooldown(target, now) !== null) return null;
+  if (drains.find(deployment.provider.record.slug, deployment.model.id, now) !== null) return null;
   return { candidates: [{ ...deployment, key, why: "only" }], skipped: [] };
 }
 
@@ -144,7 +151,12 @@ function noFallback(deployment: Deployment): SkippedCandidate {
 }
 
 function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedCandidate[]): Rated[] {
-  const { health, warm, now } = question;
+  const { health, drains, warm, now } = question;
+  const drain = drains.find(deployment.provider.record.slug, deployment.model.id, now);
+  if (drain !== null) {
+    skipped.push(toSkipped(deployment, drain, now));
+    return [];
+  }
   const keys = deployment.keys.filter((key) => {
     const provider = healthScopeOf(deployment.provider, key);
     const cooldown = health.cooldown({ provider, model: deployment.model.id, keyLabel: key.label }, now);
@@ -160,6 +172,11 @@ function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedC
   const costStep = stepOf(dollars, isWarm, endpointHealth.success);
   const group = groupOf(deployment, question);
   return [{ deployment, keys, health: endpointHealth, isWarm, group, dollars, costStep }];
+}
+
+function toSkipped(deployment: Deployment, { until }: Drain, now: number): SkippedCandidate {
+  const skipped = { deployment, key: null, why: "drained" } as const;
+  return until === null ? { ...skipped, waitMs: null } : { ...skipped, waitMs: until - now, until };
 }
 
 function isAt(warm: CacheAffinity, { provider, model }: Deployment, keys: readonly ProviderKey[]): boolean {

@@ -137,6 +137,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
 /** Settings that belong to one store and are not copied: counters of its changes, the id of its gateway, and the progress of a copy. */
 export const OWN_SETTINGS: readonly string[] = [
   "account_revision",
+  "drain_revision",
   "gateway_id",
   "key_revision",
   "provider_key_revision",

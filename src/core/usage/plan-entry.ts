@@ -25,6 +25,8 @@ export type SkipReason =
   | "out_of_credit"
   | "rate_limited"
   | "overloaded"
+  /** An operator has taken it out of routing. */
+  | "drained"
   /** The account has used up its limit on free models. */
   | "free_limit"
   /** `provider.allow_fallbacks` is false. */
@@ -51,6 +53,8 @@ export interface PlanEntry {
   /** Whether it was a candidate. */
   readonly isCandidate: boolean;
   readonly why: CandidateReason | SkipReason | FilterName;
+  /** When its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
+  readonly until?: number;
   /** The format in which it was called; absent if it was not called, or its endpoint has only one format. */
   readonly format?: FormatName;
 }

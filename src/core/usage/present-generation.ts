@@ -150,11 +150,12 @@ function publicStatus({ error, upstreamStatus, isByok }: AttemptRecord): number 
 }
 
 function presentPlan(plan: readonly PlanEntry[]): Record<string, unknown>[] {
-  return plan.map(({ provider, model, isCandidate, why, format }) => ({
+  return plan.map(({ provider, model, isCandidate, why, until, format }) => ({
     provider_name: provider,
     model,
     is_candidate: isCandidate,
     reason: why,
+    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
     ...(format === undefined ? {} : { upstream_format: format }),
   }));
 }

@@ -30,6 +30,7 @@ const EXCLUSIONS: Readonly<Record<SkipReason | FilterName, string>> = {
   out_of_credit: "the key has no credit left at the provider",
   rate_limited: "the provider rate limits requests",
   overloaded: "the provider is overloaded",
+  drained: "the operator has taken it out of routing",
   free_limit: "the account has used its hourly requests to free models",
   no_fallbacks: "`provider.allow_fallbacks` is false",
 };
@@ -54,6 +55,7 @@ export const PlanLine = z.object({
   reason: z
     .union([CandidateReasons, ExclusionReasons])
     .describe("Why a candidate has its position, or why a deployment was left out."),
+  until: z.iso.datetime().optional().describe("When its drain by the operator ends by itself."),
   upstream_format: z
     .string()
     .optional()

@@ -46,6 +46,7 @@ export const RouteExplanation = z
           reason: ExclusionReasons,
           about: z.string().optional().describe("The rule, feature or parameter behind the reason."),
           retry_after: z.int().optional().describe("Seconds until it is available again."),
+          until: z.iso.datetime().optional().describe("When its drain ends by itself."),
         }),
       )
       .describe("Deployments that were left out."),

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/errors.ts";
 import type { ProviderRecord } from "../../core/catalog/records.ts";
 import type { ProviderKey, ServedProvider } from "../../core/deployments/served-models.ts";
 import type { Serving } from "../../core/generation/call.ts";
 import { KeyTrialView, presentTrial } from "../../core/generation/key-trial-view.ts";
 import { tryProviderKey } from "../../core/generation/try-provider-key.ts";
+import type { DrainTarget } from "../../core/routing/drain-store.ts";
 import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import type { HttpDeps } from "../context/context.ts";
@@ -105,6 +106,96 @@ export const clearProviderHealth = defineEndpoint({
     return { gateway_id: gatewayId, data: presentProviderHealth(record, readSources(deps)) };
   },
 });
+
+const Model = z
+  .string()
+  .min(1)
+  .max(300)
+  .optional()
+  .describe("Id of a model, for its endpoint at the provider alone. Defaults to all models of the provider.");
+
+const DrainedView = z.object({
+  gateway_id: z.string().describe("Id of the gateway that answered. Others follow within a second."),
+  data: ProviderHealthView,
+});
+
+/** `POST /api/admin/health/{provider}/drain`: takes a provider, or one of its endpoints, out of routing on all gateways. */
+export const drainProvider = defineEndpoint({
+  method: "POST",
+  path: `${PATH}/:provider/drain`,
+  tag: TAG,
+  summary: "Take a provider or one of its model endpoints out of routing. Running requests end as usual",
+  access: OPERATOR,
+  params: OfProvider,
+  query: NOTHING,
+  body: z.strictObject({
+    model: Model,
+    until: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .default(null)
+      .describe("When it returns to routing by itself. `null` means when an operator ends the drain."),
+    note: z.string().trim().min(1).max(300).optional().describe("Why, for other operators."),
+  }),
+  response: DrainedView,
+  errors: ["conflict"],
+  async handle({ params, body, deps, audit }) {
+    const now = deps.clock.now();
+    const until = body.until === null ? null : Date.parse(body.until);
+    if (until !== null && until <= now) rejectField("until", "must be in the future");
+    const record = requireProvider(deps.generation.serving(), params.provider);
+    const model = body.model === undefined ? null : requireEndpoint(deps, record, body.model);
+    const drain = { provider: record.slug, model, since: now, until, note: body.note ?? null };
+    await deps.generation.drains.put(drain);
+    audit({ target: targetOf(drain), changes: { drained: true, until: body.until, note: drain.note } });
+    return presentDrained(record, deps);
+  },
+});
+
+/** `DELETE /api/admin/health/{provider}/drain`: returns it to routing. */
+export const undrainProvider = defineEndpoint({
+  method: "DELETE",
+  path: `${PATH}/:provider/drain`,
+  tag: TAG,
+  summary: "Return a drained provider or model endpoint to routing",
+  access: OPERATOR,
+  params: OfProvider,
+  query: z.strictObject({ model: Model }),
+  body: NOTHING,
+  response: DrainedView,
+  async handle({ params, query, deps, audit }) {
+    const record = requireProvider(deps.generation.serving(), params.provider);
+    const { catalog } = deps.generation.serving();
+    // The catalog may have lost a model that was drained.
+    const model = query.model === undefined ? null : (catalog.find(query.model)?.id ?? query.model);
+    const target = { provider: record.slug, model };
+    if (!(await deps.generation.drains.remove(target)))
+      fail("not_found", `${targetOf(target)} has no drain. GET /api/admin/health shows what has.`);
+    audit({ target: targetOf(target), changes: { drained: false } });
+    return presentDrained(record, deps);
+  },
+});
+
+function presentDrained(record: ProviderRecord, deps: HttpDeps) {
+  return {
+    gateway_id: deps.generation.gatewayId,
+    data: presentProviderHealth(record, readSources(deps)),
+  };
+}
+
+/** Names what is drained in the audit log and in messages. */
+function targetOf({ provider, model }: DrainTarget): string {
+  return model === null ? provider : `${provider} ${model}`;
+}
+
+/** @throws GatewayError `invalid_request` unless the catalog lists an endpoint of the model at the provider. */
+function requireEndpoint({ generation }: HttpDeps, { slug, name }: ProviderRecord, id: string): string {
+  const model = generation.serving().catalog.find(id);
+  if (model?.endpoints.some(({ provider }) => provider === slug) === true) return model.id;
+  return fail("invalid_request", `model must be one that ${name} serves according to the catalog.`, {
+    metadata: { field: "model" },
+  });
+}
 
 function readSources({ clock, generation }: HttpDeps): HealthSources {
   const now = clock.now();

@@ -101,9 +101,9 @@ export const getCatalogModel = defineEndpoint({
   handle({ deps, principal, params }) {
     const sources = readSources(deps, principal);
     const model = requireModel(sources.serving, `${params.author}/${params.model}`);
-    const { health } = deps.generation;
+    const { generation } = deps;
     const endpoints = model.endpoints.map((endpoint) =>
-      presentCatalogEndpoint(endpoint, { ...sources, model, health }),
+      presentCatalogEndpoint(endpoint, { ...sources, model, generation }),
     );
     return {
       data: {

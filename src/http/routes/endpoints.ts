@@ -14,7 +14,13 @@ import { explainRouteOf } from "./admin-explain.ts";
 import { listGateways } from "./admin-gateways.ts";
 import { getGenerationDetails } from "./admin-generation.ts";
 import { listGenerations } from "./admin-generations.ts";
-import { clearProviderHealth, getHealth, testProvider } from "./admin-health.ts";
+import {
+  clearProviderHealth,
+  drainProvider,
+  getHealth,
+  testProvider,
+  undrainProvider,
+} from "./admin-health.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledger.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "./admin-members.ts";
@@ -99,6 +105,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getHealth,
   testProvider,
   clearProviderHealth,
+  drainProvider,
+  undrainProvider,
   postSession,
   getSession,
   deleteSession,

@@ -12,7 +12,7 @@ import { jsonList } from "../context/prepared-response.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import { modelListsOf } from "./model-lists.ts";
-import { presentHealth } from "./present-health.ts";
+import { presentEndpointHealth } from "./present-health.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
 
 /**
@@ -117,7 +117,7 @@ function presentEndpoints(
       pricing: record.pricing,
       supported_parameters: record.supported_parameters,
       configured: configured.has(endpoint),
-      ...presentHealth(generation.health.describe(endpoint.provider, model.id, now)),
+      ...presentEndpointHealth(generation, { provider: endpoint.provider, model: model.id }, now),
       expiration_date: endpoint.expires ?? null,
     };
   });

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { dateOf } from "../../base/time.ts";
 import { presentModel } from "../../core/catalog/present-model.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "../../core/catalog/records.ts";
-import type { Health } from "../../core/routing/health.ts";
+import type { GenerationDeps } from "../../core/generation/call.ts";
 import { CatalogPricesView, type ModelSources } from "./present-catalog-model.ts";
-import { presentHealth } from "./present-health.ts";
+import { presentEndpointHealth } from "./present-health.ts";
 
 const Percentiles = z
   .object({ p50: z.number(), p90: z.number(), p99: z.number() })
@@ -46,12 +46,17 @@ type PriceRow = z.infer<typeof PriceRowView>;
 /** Presents an endpoint of a model with its health and its price rows. */
 export function presentCatalogEndpoint(
   endpoint: ModelEndpoint,
-  sources: ModelSources & { readonly model: ModelRecord; readonly health: Health },
+  sources: ModelSources & {
+    readonly model: ModelRecord;
+    readonly generation: Pick<GenerationDeps, "health" | "drains">;
+  },
 ): CatalogEndpoint {
-  const { model, serving, isAllowed, health, now } = sources;
+  const { model, serving, isAllowed, generation, now } = sources;
   const deployments = serving.servedModels.deploymentsOf(model.id).filter(isAllowed);
-  const { status, uptime, latency_ms, throughput, requests } = presentHealth(
-    health.describe(endpoint.provider, model.id, now),
+  const { status, uptime, latency_ms, throughput, requests } = presentEndpointHealth(
+    generation,
+    { provider: endpoint.provider, model: model.id },
+    now,
   );
   return {
     provider: endpoint.provider,

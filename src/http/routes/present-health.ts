@@ -1,9 +1,10 @@
+import type { GenerationDeps } from "../../core/generation/call.ts";
 import type { EndpointHealthReport } from "../../core/routing/health.ts";
 import type { Percentiles } from "../../core/routing/log-histogram.ts";
 
 /** The recent health of an endpoint, as `GET models/{author}/{model}/endpoints` shows it. */
 export interface PublicHealth {
-  /** `down`: it receives only probes. */
+  /** `down`: it receives only probes, or an operator has drained it. */
   readonly status: "ok" | "degraded" | "down" | "unknown";
   /** Share of successful attempts in the last minute, 0 to 1; null if there were none. */
   readonly uptime: number | null;
@@ -26,6 +27,16 @@ export function presentHealth(report: EndpointHealthReport): PublicHealth {
     throughput: roundAll(tokensPerS, 10),
     requests: volume,
   };
+}
+
+/** Returns the public part of the health of a model's endpoint at a provider. One that is drained is down. */
+export function presentEndpointHealth(
+  { health, drains }: Pick<GenerationDeps, "health" | "drains">,
+  { provider, model }: { readonly provider: string; readonly model: string },
+  now: number,
+): PublicHealth {
+  const measured = presentHealth(health.describe(provider, model, now));
+  return drains.find(provider, model, now) === null ? measured : { ...measured, status: "down" };
 }
 
 function statusOf({ state, success }: EndpointHealthReport): PublicHealth["status"] {

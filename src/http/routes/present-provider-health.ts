@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ProviderRecord } from "../../core/catalog/records.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
 import type { RecentFailure } from "../../core/generation/recent-failures.ts";
+import type { Drain } from "../../core/routing/drain-store.ts";
 import { type PublicHealth, presentHealth } from "./present-health.ts";
 
 const Circuit = z
@@ -30,6 +31,16 @@ const KeyView = z.object({
     .describe("Models that the key is not used for at the moment."),
 });
 
+const DrainView = z
+  .object({
+    since: time,
+    until: time
+      .nullable()
+      .describe("When it ends by itself. `null` means it lasts until an operator ends it."),
+    note: z.string().nullable(),
+  })
+  .nullable();
+
 const EndpointView = z.object({
   model: z.string(),
   upstream_model: z.string().nullable().describe("Name of the model at the provider."),
@@ -43,6 +54,9 @@ const EndpointView = z.object({
   throughput: Spread,
   circuit: Circuit,
   overloaded_until: time.nullable().describe("Until when the endpoint is avoided because it was overloaded."),
+  drain: DrainView.describe(
+    "The drain of this endpoint alone. `null` means it is routed to as its provider is.",
+  ),
 });
 
 const FailureView = z.object({
@@ -75,11 +89,16 @@ export const ProviderHealthView = z
       "Tokens per second after the first one. `null` below the minimum sample size.",
     ),
     circuit: Circuit,
+    drain: DrainView.describe(
+      "Set while an operator has taken the provider out of routing, on all gateways that share the stores. `null` means it is routed to.",
+    ),
     keys: z.array(KeyView).describe("The platform keys."),
     warm: z
       .int()
       .describe("Conversations that are routed to this provider because it has their prompts cached."),
-    endpoints: z.array(EndpointView).describe("The models that have had an attempt since the start."),
+    endpoints: z
+      .array(EndpointView)
+      .describe("The models that have had an attempt since the start or have a drain."),
     last_failures: z.array(FailureView).describe("The last 20 failures that were not the request's fault."),
   })
   .meta({
@@ -92,7 +111,7 @@ type KeyState = z.infer<typeof KeyView>;
 
 /** What the health of providers is presented from. */
 export interface HealthSources {
-  readonly deps: Pick<GenerationDeps, "health" | "recentFailures">;
+  readonly deps: Pick<GenerationDeps, "health" | "recentFailures" | "drains">;
   readonly serving: Serving;
   /** Conversations with a warm prompt cache, by provider. */
   readonly warm: ReadonlyMap<string, number>;
@@ -109,7 +128,8 @@ export function presentProviderHealth(
   const report = deps.health.describeProvider(slug, now);
   const keys = serving.servedModels.provider(slug)?.keys ?? [];
   const shownKeys = keys.map(({ label }) => presentKey(label, sources));
-  const endpoints = report.models.map((model) => presentEndpoint(slug, model, sources));
+  const models = new Set([...report.models, ...deps.drains.listModels(slug, now)]);
+  const endpoints = [...models].map((model) => presentEndpoint(slug, model, sources));
   const { status, latency_ms, throughput, requests } = presentHealth(report);
   return {
     provider: slug,
@@ -120,6 +140,7 @@ export function presentProviderHealth(
     latency_ms,
     throughput,
     circuit: report.state,
+    drain: presentDrain(deps.drains.exact({ provider: slug, model: null }, now)),
     keys: shownKeys,
     warm: warm.get(slug) ?? 0,
     endpoints,
@@ -166,7 +187,14 @@ function presentEndpoint(slug: string, model: string, { deps, serving, now }: He
     ...measured,
     circuit: report.state,
     overloaded_until: overload?.why === "overloaded" ? toTime(now + overload.ms) : null,
+    drain: presentDrain(deps.drains.exact({ provider: slug, model }, now)),
   };
+}
+
+function presentDrain(drain: Drain | null): z.infer<typeof DrainView> {
+  if (drain === null) return null;
+  const { since, until, note } = drain;
+  return { since: toTime(since), until: until === null ? null : toTime(until), note };
 }
 
 function presentFailure(failure: RecentFailure): z.infer<typeof FailureView> {

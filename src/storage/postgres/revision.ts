@@ -2,7 +2,7 @@ import type { Postgres, SqlRunner } from "./client.ts";
 import { readInteger } from "./values.ts";
 
 /** The groups of tables that have a revision. */
-export type RevisionName = "accounts" | "keys" | "provider_keys" | "catalog" | "tiers";
+export type RevisionName = "accounts" | "keys" | "provider_keys" | "catalog" | "tiers" | "drains";
 
 /** Revisions that were read for all caches at once. */
 export interface KnownRevisions {

@@ -6,52 +6,29 @@ import {
   TIER_SETTING,
   type TierStore,
 } from "../../core/catalog/tier-store.ts";
+import { SettingGroup } from "./setting-group.ts";
 
-/** Tiers in the settings of SQLite. Every change raises the revision in the same transaction. */
+/** Tiers in the settings of SQLite. */
 export class SqliteTierStore implements TierStore {
-  private readonly findRevision;
+  private readonly settings: SettingGroup;
 
-  constructor(private readonly database: Database) {
-    this.findRevision = database.query<{ value: string }, []>(
-      "SELECT value FROM settings WHERE name = 'tier_revision'",
-    );
+  constructor(database: Database) {
+    this.settings = new SettingGroup(database, { prefix: TIER_SETTING, revision: "tier_revision" });
   }
 
   async tierRevision() {
-    return Number(this.findRevision.get()?.value ?? 0);
+    return this.settings.revision();
   }
 
   async listTiers() {
-    const rows = this.database
-      .query<{ value: string }, [string, string]>(
-        "SELECT value FROM settings WHERE name >= ? AND name < ? ORDER BY name",
-      )
-      .all(TIER_SETTING, AFTER_TIERS);
-    return rows.flatMap(({ value }) => parseStoredTier(value) ?? []);
+    return this.settings.list().flatMap((value) => parseStoredTier(value) ?? []);
   }
 
   async putTier(stored: StoredTier) {
-    this.change(() => this.database.query(PUT).run(TIER_SETTING + stored.tier.id, formatStoredTier(stored)));
+    this.settings.put(stored.tier.id, formatStoredTier(stored));
   }
 
   async deleteTier(id: string) {
-    return this.change(() => this.database.query(DELETE).run(TIER_SETTING + id)).changes === 1;
-  }
-
-  private change<Result>(work: () => Result): Result {
-    const change = this.database.transaction(() => {
-      this.database.query(RAISE).run();
-      return work();
-    });
-    return change.immediate();
+    return this.settings.delete(id);
   }
 }
-
-/** The names of all tiers sort before it: a character after the space of their beginning. */
-const AFTER_TIERS = "tier!";
-
-const PUT =
-  "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value";
-const DELETE = "DELETE FROM settings WHERE name = ?";
-const RAISE =
-  "INSERT INTO settings (name, value) VALUES ('tier_revision', 1) ON CONFLICT DO UPDATE SET value = value + 1";

@@ -6,6 +6,7 @@ import { PostgresAuditStore } from "../../../src/storage/postgres/audit-store.ts
 import { PostgresCatalogStore } from "../../../src/storage/postgres/catalog-store.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresConsoleSessionStore } from "../../../src/storage/postgres/console-session-store.ts";
+import { PostgresDrainStore } from "../../../src/storage/postgres/drain-store.ts";
 import { PostgresIdentityStore } from "../../../src/storage/postgres/identity-store.ts";
 import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
 import { PostgresPromptLogStore } from "../../../src/storage/postgres/prompt-log-store.ts";
@@ -18,6 +19,7 @@ import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
 import { testCatalogStore } from "../contracts/catalog-store.ts";
 import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
+import { testDrainStore } from "../contracts/drain-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
@@ -35,6 +37,7 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
   testProviderKeyStore(() => new PostgresProviderKeyStore(connect()));
   testPromptLogStore(() => new PostgresPromptLogStore(connect()));
   testSettingsStore(() => new PostgresSettingsStore(connect()));
+  testDrainStore(() => new PostgresDrainStore(connect()));
   testTierStore(() => {
     const database = connect();
     return { tiers: new PostgresTierStore(database), settings: new PostgresSettingsStore(database) };

@@ -15,13 +15,32 @@ export function listProviders(all: readonly ProviderHealth[], isAll: boolean): r
 }
 
 /** Whether a provider has a platform key, or was called with a BYOK key since the gateway started. */
-export function isUsed({ state, endpoints, last_failures }: ProviderHealth): boolean {
-  return state !== "no_key" || endpoints.length > 0 || last_failures.length > 0;
+export function isUsed({ state, drain, endpoints, last_failures }: ProviderHealth): boolean {
+  return state !== "no_key" || drain !== null || endpoints.length > 0 || last_failures.length > 0;
 }
 
 /** Returns the share of attempts that failed, 0 to 1; null without attempts. */
 export function errorShare({ requests, errors }: Pick<ProviderHealth, "requests" | "errors">): number | null {
   return requests === 0 ? null : errors / requests;
+}
+
+/** A drain of a provider, or of one of its models. */
+export interface Drained {
+  /** Null for all models. */
+  readonly model: string | null;
+  readonly until: string | null;
+  readonly note: string | null;
+}
+
+/** Returns the drains of a provider, that of all its models first. */
+export function listDrains({
+  drain,
+  endpoints,
+}: Pick<ProviderHealth, "drain" | "endpoints">): readonly Drained[] {
+  const ofModels = endpoints.flatMap((one) =>
+    one.drain === null ? [] : [{ ...one.drain, model: one.model }],
+  );
+  return drain === null ? ofModels : [{ ...drain, model: null }, ...ofModels];
 }
 
 /** Returns how many keys can be used for at least some models. */

@@ -10,6 +10,7 @@ import { query, setQuery } from "../../state/location.ts";
 import { useRefresh } from "../../state/refresh.ts";
 import { healthText } from "../../text/health.ts";
 import { ClearHealth } from "./clear-health.tsx";
+import { DrainProvider } from "./drain.tsx";
 import { countStates, isUsed, listProviders, type ProviderHealth } from "./health-rows.ts";
 import { ProviderTable } from "./provider-table.tsx";
 import { StateBadge } from "./state-badge.tsx";
@@ -24,6 +25,7 @@ export default function Health() {
   useRefresh(loaded, REFRESH_MS);
   const [trials, setTrials] = useState<Readonly<Record<string, Trial>>>({});
   const [clearing, setClearing] = useState<ProviderHealth | null>(null);
+  const [draining, setDraining] = useState<ProviderHealth | null>(null);
   const { data, error, reload } = loaded;
   const test = (row: ProviderHealth) => {
     const { provider } = row;
@@ -53,9 +55,22 @@ export default function Health() {
             trials={trials}
             onTest={test}
             onClear={setClearing}
+            onDrain={setDraining}
+            onUndrained={reload}
           />
         )}
       </div>
+      {draining === null ? null : (
+        <DrainProvider
+          row={draining}
+          onClose={() => setDraining(null)}
+          onDone={() => {
+            setQuery({ provider: draining.provider });
+            setDraining(null);
+            reload();
+          }}
+        />
+      )}
       {clearing === null ? null : (
         <ClearHealth
           row={clearing}
@@ -88,6 +103,8 @@ function Providers(props: {
   trials: Readonly<Record<string, Trial>>;
   onTest: (row: ProviderHealth) => void;
   onClear: (row: ProviderHealth) => void;
+  onDrain: (row: ProviderHealth) => void;
+  onUndrained: () => void;
 }) {
   const open = query.value["provider"] ?? null;
   const isAll = query.value["all"] === "1";
@@ -118,6 +135,8 @@ function Providers(props: {
           onToggle={(provider) => setQuery({ provider: provider === open ? null : provider })}
           onTest={props.onTest}
           onClear={props.onClear}
+          onDrain={props.onDrain}
+          onUndrained={props.onUndrained}
         />
       </section>
     </>

@@ -3,8 +3,9 @@ import { formatCount, formatDuration, formatShare } from "../../parts/format.ts"
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
 import { healthText } from "../../text/health.ts";
-import type { ProviderHealth } from "./health-rows.ts";
-import { CircuitText, StateBadge } from "./state-badge.tsx";
+import { Drains } from "./drain.tsx";
+import { listDrains, type ProviderHealth } from "./health-rows.ts";
+import { CircuitText, DrainedBadge, StateBadge } from "./state-badge.tsx";
 import { type Trial, TrialLine } from "./trial.tsx";
 
 type Key = ProviderHealth["keys"][number];
@@ -14,11 +15,21 @@ type Failure = ProviderHealth["last_failures"][number];
 const { keyColumns, endpointColumns, failureColumns } = healthText;
 
 /** The keys of a provider, its models, and its last failures, each with a link to its request. */
-export function ProviderDetails({ row, trial }: { row: ProviderHealth; trial: Trial | null }) {
+export function ProviderDetails(props: {
+  row: ProviderHealth;
+  trial: Trial | null;
+  onUndrained: () => void;
+}) {
+  const { row, trial, onUndrained } = props;
   const { provider, name, keys, endpoints, last_failures } = row;
   return (
     <div class="stack unfolded-body">
       {trial === null ? null : <TrialLine name={name} trial={trial} />}
+      {listDrains(row).length === 0 ? null : (
+        <Part title={healthText.drain.list}>
+          <Drains row={row} onDone={onUndrained} />
+        </Part>
+      )}
       {keys.length === 0 ? null : (
         <Part title={healthText.keys}>
           <Table label={healthText.keys} columns={KEYS} rows={keys} keyOf={({ id }) => id} />
@@ -110,9 +121,9 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
     id: "state",
     title: endpointColumns.state,
     width: 300,
-    cell: ({ state, overloaded_until }) => (
+    cell: ({ state, overloaded_until, drain }) => (
       <>
-        <StateBadge state={state} />{" "}
+        {drain === null ? <StateBadge state={state} /> : <DrainedBadge drain={drain} />}{" "}
         {overloaded_until === null ? null : (
           <span class="quiet">
             {healthText.overloadedUntil} <Time at={overloaded_until} />

@@ -6,7 +6,7 @@ import { Time } from "../../parts/values.tsx";
 import { healthText } from "../../text/health.ts";
 import { countUsable, errorShare, type ProviderHealth } from "./health-rows.ts";
 import { ProviderDetails } from "./provider-details.tsx";
-import { CircuitText, StateBadge } from "./state-badge.tsx";
+import { CircuitText, DrainedBadge, StateBadge } from "./state-badge.tsx";
 import type { Trial } from "./trial.tsx";
 
 const { columns, columnHints } = healthText;
@@ -21,9 +21,9 @@ const TITLES = [
   { title: columns.keys, hint: columnHints.keys, width: 66, isNumber: true },
   { title: columns.warm, hint: columnHints.warm, width: 66, isNumber: true },
   { title: columns.failure },
-  { title: columns.actions, width: 112 },
+  { title: columns.actions, width: 164 },
 ] as const;
-const LEAST_WIDTH = 980;
+const LEAST_WIDTH = 1_030;
 
 interface TableProps {
   readonly rows: readonly ProviderHealth[];
@@ -33,6 +33,9 @@ interface TableProps {
   onToggle(provider: string): void;
   onTest(row: ProviderHealth): void;
   onClear(row: ProviderHealth): void;
+  onDrain(row: ProviderHealth): void;
+  /** Called after a drain has been ended. */
+  onUndrained(): void;
 }
 
 /** The providers, one a row. A row unfolds to keys, models and failures. */
@@ -67,7 +70,11 @@ export function ProviderTable(props: TableProps) {
               {row.provider === open ? (
                 <tr class="unfolded">
                   <td colSpan={TITLES.length}>
-                    <ProviderDetails row={row} trial={trials[row.provider] ?? null} />
+                    <ProviderDetails
+                      row={row}
+                      trial={trials[row.provider] ?? null}
+                      onUndrained={props.onUndrained}
+                    />
                   </td>
                 </tr>
               ) : null}
@@ -81,7 +88,7 @@ export function ProviderTable(props: TableProps) {
 
 type RowProps = TableProps & { readonly row: ProviderHealth; readonly isOpen: boolean };
 
-function Row({ row, isOpen, trials, onToggle, onTest, onClear }: RowProps) {
+function Row({ row, isOpen, trials, onToggle, onTest, onClear, onDrain }: RowProps) {
   const { provider, name, state, requests, latency_ms, circuit, keys, warm } = row;
   const share = errorShare(row);
   const toggle = () => onToggle(provider);
@@ -99,9 +106,7 @@ function Row({ row, isOpen, trials, onToggle, onTest, onClear }: RowProps) {
           <span class="cut">{name}</span>
         </button>
       </td>
-      <td>
-        <StateBadge state={state} />
-      </td>
+      <td>{row.drain === null ? <StateBadge state={state} /> : <DrainedBadge drain={row.drain} />}</td>
       <td class="number">{requests === 0 ? <None /> : formatCount(requests)}</td>
       <td class="number">
         {share === null ? <None /> : <span class={share > 0 ? "bad" : undefined}>{formatShare(share)}</span>}
@@ -128,6 +133,9 @@ function Row({ row, isOpen, trials, onToggle, onTest, onClear }: RowProps) {
             onClick={() => onTest(row)}
           >
             {healthText.test}
+          </Button>
+          <Button kind="bare" size="small" label={healthText.drain.label(name)} onClick={() => onDrain(row)}>
+            {healthText.drain.action}
           </Button>
           <Button kind="bare" size="small" label={healthText.clearLabel(name)} onClick={() => onClear(row)}>
             {healthText.clear}

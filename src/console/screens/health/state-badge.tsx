@@ -20,6 +20,17 @@ export function StateBadge({ state, count }: { state: State; count?: number }) {
   );
 }
 
+/** Says that an operator has taken a provider or model out of routing. */
+export function DrainedBadge({ drain }: { drain: NonNullable<ProviderHealth["drain"]> }) {
+  const { until, untilEnded, badge } = healthText.drain;
+  const about = drain.until === null ? untilEnded : `${until} ${new Date(drain.until).toLocaleString()}`;
+  return (
+    <span title={drain.note === null ? about : `${about}: ${drain.note}`}>
+      <Badge tone="warn">{badge}</Badge>
+    </span>
+  );
+}
+
 /** The state of a circuit: quiet while it is closed. */
 export function CircuitText({ circuit }: { circuit: ProviderHealth["circuit"] }) {
   const tone = circuit === "open" ? "bad" : circuit === "half_open" ? "warn" : "faint";

@@ -59,7 +59,7 @@ export function Why({ generation }: { generation: GenerationDetails }) {
 function listEntries({ plan, attempts, provider_name, model, outcome }: GenerationDetails): readonly Entry[] {
   let position = 0;
   return plan.map((entry): Entry => {
-    const { provider_name: provider, is_candidate, reason } = entry;
+    const { provider_name: provider, is_candidate, reason, until } = entry;
     if (is_candidate) position += 1;
     const tried = attempts.filter((attempt) => attempt.provider_name === provider);
     const isFailed = tried.length > 0 && tried.every(({ error_type }) => error_type !== null);
@@ -69,7 +69,12 @@ function listEntries({ plan, attempts, provider_name, model, outcome }: Generati
       provider,
       model: entry.model,
       state: !is_candidate ? "left_out" : isAnswer ? "answered" : isFailed ? "failed" : "candidate",
-      reason: words.reasons[reason as keyof typeof words.reasons] ?? reason,
+      reason: describe(reason, until),
     };
   });
+}
+
+function describe(reason: string, until: string | undefined): string {
+  const sentence = words.reasons[reason as keyof typeof words.reasons] ?? reason;
+  return until === undefined ? sentence : `${sentence} ${words.until(new Date(until).toLocaleString())}`;
 }
