@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { startSource } from "../catalog/seed-catalog.ts";
+import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -11,8 +11,16 @@ import { callAdmin } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres } from "../support/postgres.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 import { checkInstallation } from "./check-installation.ts";
-import { configure, createFolder, IS_DEPLOY_RUN, ROOT, requireRun, runProgram } from "./run-program.ts";
-import { type StartedGateway, startInstalled } from "./started-gateway.ts";
+import {
+  configure,
+  createFolder,
+  type Folder,
+  IS_DEPLOY_RUN,
+  ROOT,
+  requireRun,
+  runProgram,
+} from "./run-program.ts";
+import { killStarted, type StartedGateway, startInstalled } from "./started-gateway.ts";
 
 /** The messages of a request that is translated in a thread. */
 const LARGE = 300;
@@ -20,13 +28,18 @@ const LARGE = 300;
 const NO_ENVIRONMENT = {};
 
 describe.skipIf(!IS_DEPLOY_RUN)("the single executable", () => {
-  const place = createFolder();
-  const executable = join(place.path, "gateway");
+  let place: Folder;
+  let executable: string;
   beforeAll(async () => {
+    place = createFolder();
+    executable = join(place.path, "gateway");
     const build = [process.execPath, join(ROOT, "scripts/build-executable.ts"), `--outfile=${executable}`];
     await requireRun(build, { cwd: place.path, environment: { PATH: process.env["PATH"] ?? "" } });
   });
-  afterAll(() => place.remove());
+  afterAll(() => {
+    killStarted();
+    place.remove();
+  });
 
   const run = (args: readonly string[]) => runProgram([executable, ...args], { cwd: place.path });
 
@@ -62,11 +75,13 @@ describe.skipIf(!IS_DEPLOY_RUN)("the single executable", () => {
   });
 
   describe("its threads", () => {
-    const folder = createFolder();
-    const source = startSource({ openai: [sourceModel("gpt-a")] });
+    let folder: Folder;
+    let source: TestSource;
     let vendor: Vendor;
     let gateway: StartedGateway;
     beforeAll(async () => {
+      folder = createFolder();
+      source = startSource({ openai: [sourceModel("gpt-a")] });
       vendor = startVendor(healthy("Alpha"));
       const models = [
         { id: "acme/model", context_length: 1_000_000, prices: { prompt: "0", completion: "0" } },

@@ -56,8 +56,14 @@ export function toolEnvironment(): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, process.env[name] ?? ""]));
 }
 
-/** Creates an empty folder. `remove` deletes it. */
-export function createFolder(): { readonly path: string; remove(): void } {
+/** A folder of a test. */
+export interface Folder {
+  readonly path: string;
+  remove(): void;
+}
+
+/** Creates an empty folder. */
+export function createFolder(): Folder {
   const path = mkdtempSync(join(tmpdir(), "gateway-deploy-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

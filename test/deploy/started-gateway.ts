@@ -8,9 +8,27 @@ export interface StartedGateway {
   /** The keys that its first start printed; empty at later starts. */
   readonly managementKey: string;
   readonly inferenceKey: string;
-  readonly pid: number;
   /** Sends a signal. Resolves with the exit code, or the name of the signal that ended it. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | string>;
+  /** Sends SIGINT to all processes that the command has started, as a terminal does on Ctrl-C, and waits for their end. */
+  interrupt(): Promise<void>;
+}
+
+/** The process groups that tests have started, one for each command. */
+const groups = new Set<number>();
+
+/** Kills what tests that failed have left running. */
+export function killStarted(): void {
+  for (const group of groups) signal(group, "SIGKILL");
+  groups.clear();
+}
+
+function signal(group: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(-group, name);
+  } catch {
+    // All of its processes have ended.
+  }
 }
 
 /**
@@ -27,7 +45,9 @@ export async function startInstalled(
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
+    detached: true,
   });
+  groups.add(child.pid);
   let output = "";
   const listening = Promise.withResolvers<void>();
   const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
@@ -46,11 +66,15 @@ export async function startInstalled(
     printed: () => output,
     managementKey: keyIn(output, "management"),
     inferenceKey: keyIn(output, "inference"),
-    pid: child.pid,
-    async end(signal) {
-      child.kill(signal);
+    async end(name) {
+      child.kill(name);
       await Promise.all([child.exited, reading]);
       return child.signalCode ?? child.exitCode ?? "";
+    },
+    async interrupt() {
+      signal(child.pid, "SIGINT");
+      // The pipes end with the last process that writes to them.
+      await Promise.all([child.exited, reading]);
     },
   };
 }
