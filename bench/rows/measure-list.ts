@@ -1,6 +1,11 @@
 import { lowestIdAt } from "../../src/base/ids.ts";
-import { DAY_MS } from "../../src/base/time.ts";
-import { ANY_GENERATION, type GenerationQuery } from "../../src/core/usage/generation-list.ts";
+import { DAY_MS, HOUR_MS } from "../../src/base/time.ts";
+import {
+  ANY_GENERATION,
+  type GenerationFilter,
+  type GenerationQuery,
+} from "../../src/core/usage/generation-list.ts";
+import { chooseBuckets } from "../../src/core/usage/time-buckets.ts";
 import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { describePage } from "../../src/storage/postgres/generation-list.ts";
 import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";
@@ -16,7 +21,7 @@ export interface ListFigure {
   readonly max: number;
   /** Processor time of the server and of this process, which other work of the machine does not lengthen. */
   readonly cpu: number;
-  /** The median number of generations on a page. */
+  /** The median number of generations on a page, or of periods that are counted. */
   readonly rows: number;
 }
 
@@ -24,40 +29,68 @@ const TIMES = 200;
 const LIMIT = 50;
 const NEWEST: GenerationQuery = { ...ANY_GENERATION, before: null, limit: LIMIT };
 
-/** Measures pages of the list, each time of another account, key, model or day. */
+/** Measures pages of the list and counts, each time of another account, key, model or time. */
 export async function measureList(database: Postgres, filling: Filling): Promise<readonly ListFigure[]> {
   const store = new PostgresUsageStore({ database });
   const figures: ListFigure[] = [];
-  for (const [name, queryOf] of Object.entries(describeQueries(filling))) {
-    const times: number[] = [];
-    const rows: number[] = [];
-    const server = await readServerUs(database);
-    const client = process.cpuUsage();
-    for (let at = 0; at < TIMES; at++) {
-      const query = { ...NEWEST, ...queryOf(at) };
-      const begun = performance.now();
-      const page = await store.listGenerations(query);
-      times.push(performance.now() - begun);
-      rows.push(page.records.length);
-    }
-    const { user, system } = process.cpuUsage(client);
-    const cpu = ((await readServerUs(database)) - server + user + system) / 1_000 / TIMES;
-    const first = times[0] ?? Number.NaN;
-    const sorted = times.toSorted((a, b) => a - b);
-    figures.push({
-      name,
-      first,
-      p50: quantile(sorted, 0.5),
-      p99: quantile(sorted, 0.99),
-      max: sorted.at(-1) ?? Number.NaN,
-      cpu,
-      rows: quantile(
-        rows.toSorted((a, b) => a - b),
-        0.5,
-      ),
-    });
-  }
+  for (const [name, queryOf] of Object.entries(describeQueries(filling)))
+    figures.push(
+      await measure(database, name, async (at) => {
+        const page = await store.listGenerations({ ...NEWEST, ...queryOf(at) });
+        return page.records.length;
+      }),
+    );
+  for (const [name, { lengthMs, filter }] of Object.entries(COUNTS))
+    figures.push(
+      await measure(database, name, async (at) => {
+        const toMs = (filling.firstDay + filling.days) * DAY_MS - (at % 10) * HOUR_MS;
+        const range = chooseBuckets(toMs - lengthMs, toMs, 60);
+        const { buckets } = await store.countGenerations({ ...ANY_GENERATION, ...filter, ...range });
+        return buckets.length;
+      }),
+    );
   return figures;
+}
+
+const COUNTS: Readonly<Record<string, { lengthMs: number; filter: Partial<GenerationFilter> }>> = {
+  "count an hour": { lengthMs: HOUR_MS, filter: {} },
+  "count a day": { lengthMs: DAY_MS, filter: {} },
+  "count 30 days": { lengthMs: 30 * DAY_MS, filter: {} },
+  "count 30 days of a model": { lengthMs: 30 * DAY_MS, filter: { model: "author/model-1" } },
+  "count 30 days of failures": { lengthMs: 30 * DAY_MS, filter: { outcome: "failed" } },
+  "count 30 days of a provider": { lengthMs: 30 * DAY_MS, filter: { provider: "provider-1" } },
+  "count 30 days of a user": { lengthMs: 30 * DAY_MS, filter: { userId: "user_1" } },
+};
+
+async function measure(
+  database: Postgres,
+  name: string,
+  call: (at: number) => Promise<number>,
+): Promise<ListFigure> {
+  const times: number[] = [];
+  const rows: number[] = [];
+  const server = await readServerUs(database);
+  const client = process.cpuUsage();
+  for (let at = 0; at < TIMES; at++) {
+    const begun = performance.now();
+    rows.push(await call(at));
+    times.push(performance.now() - begun);
+  }
+  const { user, system } = process.cpuUsage(client);
+  const cpu = ((await readServerUs(database)) - server + user + system) / 1_000 / TIMES;
+  const sorted = times.toSorted((a, b) => a - b);
+  return {
+    name,
+    first: times[0] ?? Number.NaN,
+    p50: quantile(sorted, 0.5),
+    p99: quantile(sorted, 0.99),
+    max: sorted.at(-1) ?? Number.NaN,
+    cpu,
+    rows: quantile(
+      rows.toSorted((a, b) => a - b),
+      0.5,
+    ),
+  };
 }
 
 function describeQueries({
@@ -85,6 +118,13 @@ function describeQueries({
       model: `author/model-${199 - (at % 50)}`,
     }),
     "an account without generations": () => ({ accountId: "user_none" }),
+    "any user, newest": (at) => ({ userId: `user_${any(at)}` }),
+    "any user, from any time": (at) => ({ userId: `user_${any(at)}`, before: timeAt(at) }),
+    "a user without generations": () => ({ userId: "user_none" }),
+    "a frequent provider": (at) => ({ provider: `provider-${at % 2}`, before: timeAt(at) }),
+    "a rare provider": (at) => ({ provider: "rare", before: timeAt(at) }),
+    "a rare provider of a large account": (at) => ({ provider: "rare", accountId: `user_${large(at)}` }),
+    "any user at a provider": (at) => ({ userId: `user_${any(at)}`, provider: `provider-${at % 8}` }),
   };
 }
 

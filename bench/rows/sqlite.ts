@@ -23,11 +23,13 @@ const { values: options } = parseArgs({
     days: { type: "string", default: "100" },
     dir: { type: "string", default: tmpdir() },
     times: { type: "string", default: "200" },
+    "record-bytes": { type: "string", default: "0" },
   },
 });
 const ROWS = Number(options.rows);
 const LENGTH_MS = Number(options.days) * DAY_MS;
 const TIMES = Number(options.times);
+const RECORD_BYTES = Number(options["record-bytes"]);
 const BEGIN_MS = Date.UTC(2026, 0, 1);
 const END_MS = BEGIN_MS + LENGTH_MS;
 const LIMIT = 50;
@@ -35,6 +37,8 @@ const ACCOUNTS = 1_000;
 const MODELS = 200;
 /** Rows of one transaction while filling. */
 const AT_ONCE = 50_000;
+/** Records of the measurement of saving. */
+const SAVED = 20_000;
 /** Generations of the rare key, model and account among all. */
 const RARE = 20;
 
@@ -48,7 +52,7 @@ const suffixOf = (n: number): string => String(n).padStart(16, "0");
 const skewed = (n: number, below: number): number =>
   Math.floor(below * (((n * 7_919 + 104_729) % 100_003) / 100_003) ** 3);
 
-/** Fills the table. Records are short, so that they fit into memory. */
+/** Fills the table. */
 function fill(database: Database): void {
   database.exec("PRAGMA synchronous = OFF");
   const insert = database.query(
@@ -87,7 +91,10 @@ function createEntry(n: number): RecordEntry {
     keyId: `key_${who}`,
     userId: `user_${who}`,
   };
-  const json = JSON.stringify({ ...fields, requestedModel: model, model, provider, outcome, error });
+  const searched = { ...fields, requestedModel: model, model, provider, outcome, error };
+  const short = JSON.stringify(searched);
+  const rest = "plan".repeat(Math.max(0, Math.ceil((RECORD_BYTES - short.length) / 4)));
+  const json = rest === "" ? short : JSON.stringify({ ...searched, rest });
   const record = { ...exampleRecord(ms), ...fields, model, provider, outcome, error };
   return { record, json };
 }
@@ -159,6 +166,15 @@ async function measureAll(store: SqliteUsageStore) {
   ];
 }
 
+/** Measures the processor time of saving a record that has ended, in groups of 100, after all others. Microseconds. */
+async function measureSave(store: SqliteUsageStore): Promise<number> {
+  const entries = Array.from({ length: SAVED }, (_, n) => createEntry(ROWS + n));
+  const before = process.cpuUsage();
+  for (let at = 0; at < SAVED; at += 100) await store.saveUsage(entries.slice(at, at + 100));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / SAVED;
+}
+
 const dir = mkdtempSync(join(options.dir, "gateway-rows-"));
 try {
   const database = openDatabase(dir);
@@ -167,7 +183,10 @@ try {
   const gigabytes = (statSync(join(dir, "gateway.db")).size / 1e9).toFixed(1);
   const seconds = Math.round((performance.now() - begun) / 1_000);
   console.log(`${ROWS} rows in ${seconds} s: ${gigabytes} GB, load average ${loadavg()[0]?.toFixed(1)}`);
-  console.table(await measureAll(new SqliteUsageStore(database)));
+  const store = new SqliteUsageStore(database);
+  console.log("lists (ms)");
+  console.table(await measureAll(store));
+  console.log(`save: ${(await measureSave(store)).toFixed(1)} µs of processor time a record`);
   database.close();
 } finally {
   rmSync(dir, { recursive: true, force: true });

@@ -3,16 +3,20 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generation-list.ts";
+import type { RecordEntry } from "../../src/core/usage/records.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
-import { openUsageOf } from "./contracts/samples.ts";
+import { openUsageOf, usageOf } from "./contracts/samples.ts";
 
 /** Version 0.1 had the tables of these migrations. */
 const VERSION_0_1 = 8;
+/** The last version without columns for the model and the provider of a generation. */
+const FILTERED_BY_RECORD = 17;
 
 let dir: string;
 beforeEach(() => {
@@ -64,6 +68,32 @@ test("a generation that version 0.1 left open is interrupted by the first recove
   const recovery = await recoverUsage({ journal, store, gatewayId: "gateway_a", now: 5_000 });
   expect(recovery.interrupted).toBe(1);
   expect((await store.findUsage("gen_1"))?.outcome).toBe("interrupted");
+  database.close();
+});
+
+test("a generation of an earlier version is listed by its model, provider and error", async () => {
+  const before = createAt(FILTERED_BY_RECORD);
+  const insert = before.query(
+    "INSERT INTO generations (id, created_at, account_id, outcome, record) VALUES (?, ?, ?, ?, ?)",
+  );
+  const entries = [
+    usageOf("gen_1"),
+    usageOf("gen_2", { outcome: "failed", error: "unavailable", model: null, provider: null }),
+  ];
+  for (const { record, json } of entries)
+    insert.run(record.id, record.createdAt, record.accountId, record.outcome, json);
+  before.close();
+  const database = openDatabase(dir);
+  const store = new SqliteUsageStore(database);
+  const list = async (filter: Partial<GenerationFilter>) =>
+    (await store.listGenerations({ ...ANY_GENERATION, ...filter, before: null, limit: 9 })).records.map(
+      ({ id }) => id,
+    );
+  const [{ record: first }, { record: second }] = entries as [RecordEntry, RecordEntry];
+  expect(await list({ model: first.model })).toContain("gen_1");
+  expect(await list({ model: second.requestedModel, outcome: "failed" })).toEqual(["gen_2"]);
+  expect(await list({ provider: first.provider })).toEqual(["gen_1"]);
+  expect(await list({ errorType: "unavailable" })).toEqual(["gen_2"]);
   database.close();
 });
 

@@ -1,4 +1,5 @@
 import { describe } from "bun:test";
+import { RECORD_BOUNDS } from "../../src/core/usage/generation-list.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
@@ -45,7 +46,7 @@ describe("SQLite", () => {
     return { tiers: new SqliteTierStore(database), settings: createSqliteSettingsStore(database) };
   });
   testUsageStore(() => new SqliteUsageStore(connect()));
-  testGenerationList(() => new SqliteUsageStore(connect()));
+  testGenerationList(() => new SqliteUsageStore(connect(), RECORD_BOUNDS));
   const connectStores = () => {
     const database = connect();
     return { ledger: new SqliteLedgerStore(database), usage: new SqliteUsageStore(database) };

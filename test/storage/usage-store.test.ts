@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { ANY_GENERATION } from "../../src/core/usage/generation-list.ts";
+import { describePage, type Values } from "../../src/storage/sqlite/generation-list.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { openUsageOf, usageOf } from "./contracts/samples.ts";
 import { useSqlite } from "./sqlite-connections.ts";
@@ -33,5 +35,21 @@ describe("a usage record in SQLite", () => {
       .query(`EXPLAIN QUERY PLAN SELECT record FROM generations WHERE ${where} ORDER BY created_at`)
       .all() as { detail: string }[];
     expect(plan?.detail).toContain(`USING INDEX ${index}`);
+  });
+
+  test.each([
+    ["accountId", "generations_facts"],
+    ["model", "generations_facts"],
+    ["provider", "generations_facts"],
+    ["errorType", "generations_not_completed"],
+  ])("is compared with a filter by %s in an index, without its record", (name, index) => {
+    const filter = { ...ANY_GENERATION, [name]: "value", fromMs: 0, toMs: 1 };
+    const { text, values } = describePage({ ...filter, before: null, limit: 1 }, 1_000);
+    const plan = connect()
+      .query<{ detail: string }, Values>(`EXPLAIN QUERY PLAN ${text}`)
+      .all(...values)
+      .map(({ detail }) => detail);
+    expect(plan).toContain(`SEARCH generations USING COVERING INDEX ${index} (id>? AND id<?)`);
+    expect(plan.join("\n")).not.toContain("TEMP B-TREE");
   });
 });

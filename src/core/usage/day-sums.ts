@@ -1,5 +1,8 @@
-import { dayOf } from "../../base/time.ts";
+import { dayOf, HOUR_MS } from "../../base/time.ts";
 import type { AdvisorRecord, UsageRecord } from "./records.ts";
+
+/** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
+export const ID_MARGIN_MS = HOUR_MS;
 
 /** The dimensions by which generations are summed. An empty string means none. */
 export interface DaySumKey {

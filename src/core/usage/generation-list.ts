@@ -89,14 +89,18 @@ export interface GenerationList {
   countGenerations(query: CountQuery): Promise<GenerationCounts>;
 }
 
-/**
- * The most generations that are read at once for a page. A filter whose matches are rare among them gives short pages, each of which takes the
- * same bounded time.
- */
-export const SCANNED_GENERATIONS = 2_000;
+/** How many generations a store reads at once. */
+export interface ListBounds {
+  /**
+   * For a page. A filter whose matches are rare among them gives short pages, each of which takes the same bounded time.
+   */
+  readonly scanned: number;
+  /** To count them one by one. Of more, a part of each period is counted. */
+  readonly counted: number;
+}
 
-/** The most generations that are counted one by one. Of more, a part of each period is counted. */
-export const COUNTED_GENERATIONS = 10_000;
+/** The bounds of a store that reads whole records. */
+export const RECORD_BOUNDS: ListBounds = { scanned: 2_000, counted: 10_000 };
 
 /** The most ids of one `findGenerations`. */
 export const FOUND_GENERATIONS = 1_000;

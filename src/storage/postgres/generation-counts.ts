@@ -2,10 +2,10 @@ import { lowestIdAt, readIdTime } from "../../base/ids.ts";
 import { dayOf } from "../../base/time.ts";
 import {
   addOutcome,
-  COUNTED_GENERATIONS,
   type CountQuery,
   createCounts,
   type GenerationCounts,
+  RECORD_BOUNDS,
 } from "../../core/usage/generation-list.ts";
 import type { Outcome } from "../../core/usage/records.ts";
 import { encodeList, type SqlRunner, type SqlValue } from "./client.ts";
@@ -27,8 +27,8 @@ export async function countGenerations(sql: SqlRunner, query: CountQuery): Promi
   const buckets = starts.map(createCounts);
   let isExact = true;
   const share = (await areFew(sql, query))
-    ? COUNTED_GENERATIONS
-    : Math.floor(COUNTED_GENERATIONS / starts.length);
+    ? RECORD_BOUNDS.counted
+    : Math.floor(RECORD_BOUNDS.counted / starts.length);
   const { text, values } = describeCounts(query, starts, share);
   for (const { bucket, outcome, number, last } of await sql.run<CountRow>(text, values)) {
     const [counts, start] = [buckets[bucket], starts[bucket]];
@@ -50,7 +50,7 @@ async function areFew(sql: SqlRunner, query: CountQuery): Promise<boolean> {
   const days = [query.fromMs, query.toMs - 1].map((ms) => parameter(dayOf(ms)));
   const rows = await sql.run(
     `SELECT 1 AS one FROM generations WHERE day >= ${days[0]} AND day <= ${days[1]} AND ${read.join(" AND ")}
-     ORDER BY day, id LIMIT 1 OFFSET ${COUNTED_GENERATIONS}`,
+     ORDER BY day, id LIMIT 1 OFFSET ${RECORD_BOUNDS.counted}`,
     values,
   );
   return rows.length === 0;

@@ -5,12 +5,13 @@ import {
   type GenerationPage,
   type GenerationQuery,
   type GenerationState,
-  SCANNED_GENERATIONS,
+  RECORD_BOUNDS,
 } from "../../core/usage/generation-list.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import { encodeList, type SqlRunner, type SqlValue } from "./client.ts";
 import { describeFilter } from "./generation-filter.ts";
 import { dayOfId, listDays } from "./partitions.ts";
+import { skipDays } from "./skip-days.ts";
 
 interface GenerationRow {
   readonly id: string;
@@ -26,8 +27,26 @@ interface GenerationRow {
  */
 const DAYS_READ = [2, 8, 32, 86];
 
+/** How often a page that is not full goes on where the sums of days tell that the next matches can be. */
+const ROUNDS = 2;
+
 /** Lists generations, the newest first. */
 export async function listGenerations(sql: SqlRunner, query: GenerationQuery): Promise<GenerationPage> {
+  const records: UsageRecord[] = [];
+  let { before } = query;
+  for (let round = 0; round < ROUNDS; round++) {
+    const position = await skipDays(sql, query, before);
+    if (position.isOver) return { records, next: null };
+    const limit = query.limit - records.length;
+    const page = await readPage(sql, { ...query, before: position.before, limit });
+    records.push(...page.records);
+    before = page.next;
+    if (before === null || page.records.length === limit) break;
+  }
+  return { records, next: before };
+}
+
+async function readPage(sql: SqlRunner, query: GenerationQuery): Promise<GenerationPage> {
   const { limit } = query;
   const days = await listDaysOf(sql, query);
   const records: UsageRecord[] = [];
@@ -86,11 +105,11 @@ export function describePage({ before, limit, ...filter }: GenerationQuery, days
   const most = parameter(limit + 1);
   if (matches.length === 0)
     return { text: `SELECT id, record, false AS is_last ${scanned} LIMIT ${most}`, values };
-  const text = `SELECT id, CASE WHEN matches THEN record END AS record, number = ${SCANNED_GENERATIONS} AS is_last
+  const text = `SELECT id, CASE WHEN matches THEN record END AS record, number = ${RECORD_BOUNDS.scanned} AS is_last
     FROM (
       SELECT id, record, ${matches.join(" AND ")} AS matches, row_number() OVER () AS number
-      FROM (SELECT * ${scanned} LIMIT ${SCANNED_GENERATIONS}) AS scanned
-    ) AS numbered WHERE matches OR number = ${SCANNED_GENERATIONS} LIMIT ${most}`;
+      FROM (SELECT * ${scanned} LIMIT ${RECORD_BOUNDS.scanned}) AS scanned
+    ) AS numbered WHERE matches OR number = ${RECORD_BOUNDS.scanned} LIMIT ${most}`;
   return { text, values };
 }
 
@@ -117,7 +136,7 @@ export async function findByRequest(sql: SqlRunner, requestId: string): Promise<
   const rows = await sql.run<{ record: string }>(
     `SELECT record FROM (
        SELECT record FROM generations WHERE day >= $1 AND day <= $2 AND (day, id) >= ($1, $3)
-       ORDER BY day, id LIMIT ${SCANNED_GENERATIONS}
+       ORDER BY day, id LIMIT ${RECORD_BOUNDS.scanned}
      ) AS scanned WHERE strpos(record, $4) > 0 AND record::json ->> 'requestId' = $5 LIMIT 1`,
     [day, day + 1, lowestIdAt("gen", ms), JSON.stringify(requestId), requestId],
   );

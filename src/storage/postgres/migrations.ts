@@ -6,6 +6,7 @@ import { consoleSessions } from "./migrations/0005-console-sessions.ts";
 import { identities } from "./migrations/0006-identities.ts";
 import { plans } from "./migrations/0007-plans.ts";
 import { answerCache } from "./migrations/0008-answer-cache.ts";
+import { generationFilters } from "./migrations/0009-generation-filters.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   identities,
   plans,
   answerCache,
+  generationFilters,
 ];

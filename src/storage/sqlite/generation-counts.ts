@@ -2,41 +2,25 @@ import type { Database } from "bun:sqlite";
 import { readIdTime } from "../../base/ids.ts";
 import {
   addOutcome,
-  COUNTED_GENERATIONS,
   type CountQuery,
   createCounts,
   type GenerationCounts,
   type OutcomeCounts,
 } from "../../core/usage/generation-list.ts";
 import type { Outcome } from "../../core/usage/records.ts";
-import { describeFilter, type Values } from "./generation-list.ts";
+import { describeFilter, type ListSource, type Values } from "./generation-list.ts";
 
 /** Counts generations by outcome in periods: one by one if they are few, otherwise from the first generations of each period. */
-export function countGenerations(database: Database, query: CountQuery): GenerationCounts {
+export function countGenerations({ database, bounds }: ListSource, query: CountQuery): GenerationCounts {
   const { fromMs, toMs, bucketMs } = query;
   const number = Math.ceil((toMs - fromMs) / bucketMs);
-  if (findId(database, query, COUNTED_GENERATIONS) === null) return countAll(database, query, number);
-  const share = Math.floor(COUNTED_GENERATIONS / number);
+  const areFew = findId(database, query, bounds.counted) === null;
+  const share = areFew ? bounds.counted : Math.floor(bounds.counted / number);
   const buckets = Array.from({ length: number }, (_, at) => {
     const from = fromMs + at * bucketMs;
     return countPeriod(database, { ...query, fromMs: from, toMs: Math.min(toMs, from + bucketMs) }, share);
   });
   return { buckets: buckets.map(({ counts }) => counts), isExact: buckets.every(({ isExact }) => isExact) };
-}
-
-function countAll(database: Database, query: CountQuery, number: number): GenerationCounts {
-  const { fromMs, bucketMs } = query;
-  const { from, read, readValues, matches, matchValues } = describeFilter(query);
-  const where = matches === "" ? read : `${read} AND ${matches}`;
-  const rows = database.query<{ id: string; outcome: Outcome }, Values>(
-    `SELECT id, outcome FROM ${from} WHERE ${where}`,
-  );
-  const buckets = Array.from({ length: number }, createCounts);
-  for (const { id, outcome } of rows.all(...readValues, ...matchValues)) {
-    const counts = buckets[Math.floor(((readIdTime(id) ?? fromMs) - fromMs) / bucketMs)];
-    if (counts !== undefined) addOutcome(counts, outcome, 1);
-  }
-  return { buckets, isExact: true };
 }
 
 /** Counts the generations of one period. Of more than `most`, the first are counted, and the others assumed to be like them. */
@@ -46,18 +30,18 @@ function countPeriod(
   most: number,
 ): { readonly counts: OutcomeCounts; readonly isExact: boolean } {
   const { fromMs, toMs } = query;
+  const { from, read, readValues, facts, matches, matchValues } = describeFilter(query);
+  const rows = database.query<{ outcome: Outcome; number: number }, Values>(
+    `SELECT outcome, count(*) AS number FROM (
+       SELECT ${facts} FROM ${from} WHERE ${read} ORDER BY id LIMIT ?
+     ) AS facts WHERE ${matches || "1 = 1"} GROUP BY outcome`,
+  );
+  const counted = rows.all(...readValues, most, ...matchValues);
   const last = findId(database, query, most);
   const endMs = last === null ? null : (readIdTime(last) ?? toMs);
   const factor = endMs === null ? 1 : (toMs - fromMs) / Math.max(1, endMs - fromMs);
-  const { from, read, readValues, matches, matchValues } = describeFilter(query);
-  const rows = database.query<{ outcome: Outcome; number: number }, Values>(
-    `SELECT outcome, count(*) AS number FROM (
-       SELECT outcome, record, account_id, key_id, user_id FROM ${from} WHERE ${read} ORDER BY id LIMIT ?
-     ) WHERE ${matches || "1 = 1"} GROUP BY outcome`,
-  );
   const counts = createCounts();
-  for (const { outcome, number } of rows.all(...readValues, most, ...matchValues))
-    addOutcome(counts, outcome, Math.round(number * factor));
+  for (const { outcome, number } of counted) addOutcome(counts, outcome, Math.round(number * factor));
   return { counts, isExact: last === null };
 }
 

@@ -6,13 +6,23 @@ import {
   type GenerationPage,
   type GenerationQuery,
   type GenerationState,
-  SCANNED_GENERATIONS,
+  type ListBounds,
+  RECORD_BOUNDS,
 } from "../../core/usage/generation-list.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import { skipDays } from "./skip-days.ts";
 
 /** Values of a statement. */
 export type Values = (string | number)[];
+
+/** How many entries of an index are read at once, which is faster than reading records. */
+export const ENTRY_BOUNDS: ListBounds = { scanned: 40_000, counted: 30_000 };
+
+/** What lists of generations are read from. */
+export interface ListSource {
+  readonly database: Database;
+  readonly bounds: ListBounds;
+}
 
 interface RecordRow {
   readonly record: string;
@@ -22,24 +32,24 @@ interface RecordRow {
  * Lists generations, the newest first. Ids are in the order of their times. If a page is not full after the generations that may be read,
  * the sums of days tell where the next matches can be, and as many generations are read there.
  */
-export function listGenerations(database: Database, query: GenerationQuery): GenerationPage {
-  const first = readAndSkip(database, query);
+export function listGenerations(source: ListSource, query: GenerationQuery): GenerationPage {
+  const first = readAndSkip(source, query);
   const { next: before } = first;
   const limit = query.limit - first.records.length;
   if (before === null || limit === 0) return first;
-  const second = readAndSkip(database, { ...query, before, limit });
+  const second = readAndSkip(source, { ...query, before, limit });
   return { records: [...first.records, ...second.records], next: second.next };
 }
 
-function readAndSkip(database: Database, query: GenerationQuery): GenerationPage {
-  const { records, next } = readPage(database, query);
+function readAndSkip(source: ListSource, query: GenerationQuery): GenerationPage {
+  const { records, next } = readPage(source, query);
   if (next === null || records.length === query.limit) return { records, next };
-  return { records, next: skipDays(database, query, next) };
+  return { records, next: skipDays(source.database, query, next) };
 }
 
-function readPage(database: Database, query: GenerationQuery): GenerationPage {
+function readPage({ database, bounds }: ListSource, query: GenerationQuery): GenerationPage {
   const { limit } = query;
-  const page = describePage(query);
+  const page = describePage(query, bounds.scanned);
   const rows = database.query<RecordRow, Values>(page.text).all(...page.values);
   const records = rows.slice(0, limit).map(readRecord);
   if (rows.length > limit) return { records, next: records.at(-1)?.id ?? null };
@@ -65,7 +75,7 @@ export function findByRequest(database: Database, requestId: string): UsageRecor
     `SELECT record FROM (SELECT record FROM generations WHERE id >= ? ORDER BY id LIMIT ?)
      WHERE instr(record, ?) > 0 AND record ->> 'requestId' = ? LIMIT 1`,
   );
-  const row = found.get(lowestIdAt("gen", ms), SCANNED_GENERATIONS, JSON.stringify(requestId), requestId);
+  const row = found.get(lowestIdAt("gen", ms), RECORD_BOUNDS.scanned, JSON.stringify(requestId), requestId);
   return row === null ? null : readRecord(row);
 }
 
@@ -77,45 +87,36 @@ export function listStates(database: Database, fromMs: number, limit: number): r
   return states.all(lowestIdAt("gen", fromMs), limit);
 }
 
-/**
- * Conditions on one generation that has been read: an index on each column would double the time of saving a generation. Text is searched
- * before it is parsed, which is faster.
- */
-const CONDITIONS = {
-  outcome: { text: "outcome = ?", values: (value) => [value] },
-  accountId: { text: "account_id = ?", values: (value) => [value] },
-  keyId: { text: "key_id = ?", values: (value) => [value] },
-  userId: { text: "user_id = ?", values: (value) => [value] },
-  model: {
-    text: "instr(record, ?) > 0 AND coalesce(record ->> 'model', record ->> 'requestedModel') = ?",
-    values: (value) => [`odel":${JSON.stringify(value)}`, value],
-  },
-  provider: {
-    text: "instr(record, ?) > 0 AND record ->> 'provider' = ?",
-    values: (value) => [`"provider":${JSON.stringify(value)}`, value],
-  },
-  errorType: {
-    text: "instr(record, ?) > 0 AND record ->> 'error' = ?",
-    values: (value) => [`"error":${JSON.stringify(value)}`, value],
-  },
-} satisfies Record<
-  Exclude<keyof GenerationFilter, "fromMs" | "toMs">,
-  { readonly text: string; readonly values: (value: string) => Values }
->;
-const NAMES = Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[];
+/** What a filter compares, as the indexes of lists have it. The model of an earlier version is in its record only. */
+const FACTS = {
+  outcome: "outcome",
+  accountId: "account_id",
+  keyId: "key_id",
+  userId: "user_id",
+  model: "coalesce(model, record ->> 'model', record ->> 'requestedModel')",
+  provider: "coalesce(provider, record ->> 'provider')",
+  errorType: "coalesce(error_type, record ->> 'error')",
+} as const satisfies Record<Exclude<keyof GenerationFilter, "fromMs" | "toMs">, string>;
+const NAMES = Object.keys(FACTS) as (keyof typeof FACTS)[];
 
-/** Outcomes that are rare, and have an index. Other generations have no error. */
-const INDEXED = ["failed", "cancelled", "interrupted"];
-const ENDED_EARLY = "generations INDEXED BY generations_not_completed";
-/** Of these fewer are read at once, because they are far from each other in the file. */
-const SCANNED_EARLY_ENDS = 500;
+/** Outcomes of generations that ended early. They are rare and have an index of their own; other generations have no error. */
+const ENDED_EARLY = ["failed", "cancelled", "interrupted"];
 const IS_ENDED_EARLY = "outcome <> 'completed' AND outcome <> 'open'";
 
-/** Returns which generations are read for a filter, in the order of ids, and which of those match it. */
-export function describeFilter({ fromMs, toMs, ...filter }: GenerationFilter) {
-  const { outcome, errorType } = filter;
-  const isEndedEarly = INDEXED.includes(outcome ?? "") || (outcome === null && errorType !== null);
-  const read = [isEndedEarly ? IS_ENDED_EARLY : outcome === "open" ? "outcome = 'open'" : "1 = 1"];
+/** Returns which generations are read for a filter, with which conditions. */
+function chooseIndex({ outcome, errorType }: GenerationFilter) {
+  if (outcome === "open") return { from: "generations", read: "outcome = 'open'" };
+  const isEndedEarly = errorType !== null || ENDED_EARLY.includes(outcome ?? "");
+  return isEndedEarly
+    ? { from: "generations INDEXED BY generations_not_completed", read: IS_ENDED_EARLY }
+    : { from: "generations INDEXED BY generations_facts", read: "1 = 1" };
+}
+
+/** Returns which generations are read for a filter, what of them is read, and which of those match it. */
+export function describeFilter(filter: GenerationFilter) {
+  const { fromMs, toMs } = filter;
+  const { from, read: readFirst } = chooseIndex(filter);
+  const read = [readFirst];
   const readValues: Values = [];
   if (fromMs !== null) {
     read.push("id >= ?");
@@ -127,27 +128,33 @@ export function describeFilter({ fromMs, toMs, ...filter }: GenerationFilter) {
   }
   const given = NAMES.filter((name) => filter[name] !== null);
   return {
-    from: isEndedEarly ? ENDED_EARLY : "generations",
-    scanned: isEndedEarly ? SCANNED_EARLY_ENDS : SCANNED_GENERATIONS,
+    from,
     read: read.join(" AND "),
     readValues,
-    matches: given.map((name) => CONDITIONS[name].text).join(" AND "),
-    matchValues: given.flatMap((name) => CONDITIONS[name].values(filter[name] ?? "")),
+    facts: NAMES.filter((name) => name === "outcome" || filter[name] !== null)
+      .map((name) => `${FACTS[name]} AS ${name}`)
+      .join(", "),
+    matches: given.map((name) => `facts.${name} = ?`).join(" AND "),
+    matchValues: given.map((name) => filter[name] ?? ""),
   };
 }
 
-/** Returns the statement of a page, with one row more than it has, and the one that finds the last generation that may be read for it. */
-export function describePage({ before, limit, ...filter }: GenerationQuery) {
-  const { from, scanned: most, read, readValues, matches, matchValues } = describeFilter(filter);
+/**
+ * Returns the statement of a page, with one row more than it has, and the one that finds the last generation that may be read for it.
+ * `scanned`: the most that are.
+ */
+export function describePage({ before, limit, ...filter }: GenerationQuery, scanned: number) {
+  const { from, read, readValues, facts, matches, matchValues } = describeFilter(filter);
   const values = before === null ? readValues : [...readValues, before];
-  const earlier = before === null ? "" : " AND id < ?";
-  const select = (columns: string) =>
-    `SELECT ${columns} FROM ${from} WHERE ${read}${earlier} ORDER BY id DESC`;
+  const where = before === null ? read : `${read} AND id < ?`;
+  const select = (columns: string, table: string) =>
+    `SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY id DESC`;
   if (matches === "")
-    return { text: `${select("record")} LIMIT ?`, values: [...values, limit + 1], scan: null };
-  const scan = { text: `${select("id")} LIMIT 1 OFFSET ${most - 1}`, values };
-  const scanned = `${select("record, key_id, account_id, user_id, outcome")} LIMIT ${most}`;
-  const text = `SELECT record FROM (${scanned}) WHERE ${matches} LIMIT ?`;
+    return { text: `${select("record", "generations")} LIMIT ?`, values: [...values, limit + 1], scan: null };
+  const scan = { text: `${select("id", from)} LIMIT 1 OFFSET ${scanned - 1}`, values };
+  const entries = `${select(`id, ${facts}`, from)} LIMIT ${scanned}`;
+  const text = `SELECT saved.record FROM (${entries}) AS facts CROSS JOIN generations AS saved ON saved.id = facts.id
+    WHERE ${matches} LIMIT ?`;
   return { text, values: [...values, ...matchValues, limit + 1], scan };
 }
 

@@ -1,19 +1,17 @@
 import type { Database } from "bun:sqlite";
 import { lowestIdAt, readIdTime } from "../../base/ids.ts";
-import { DAY_MS, dayOf, HOUR_MS } from "../../base/time.ts";
+import { DAY_MS, dayOf } from "../../base/time.ts";
+import { ID_MARGIN_MS } from "../../core/usage/day-sums.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 
 /** The most sums of days that are read to find a day. */
 const SCANNED_SUMS = 10_000;
 
-/** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
-const MARGIN_MS = HOUR_MS;
-
-/** The conditions that the sums of days know. */
+/** The conditions that the sums of days know, each with an index. Those that usually have the fewest sums come first. */
 const COLUMNS = {
   keyId: "key_id",
-  accountId: "account_id",
   userId: "user_id",
+  accountId: "account_id",
   model: "model",
   provider: "provider",
 } as const;
@@ -27,10 +25,10 @@ export function skipDays(database: Database, filter: GenerationFilter, next: str
   const ms = readIdTime(next);
   const given = NAMES.filter((name) => filter[name] !== null);
   if (ms === null || given.length === 0) return next;
-  const day = dayOf(ms + MARGIN_MS);
+  const day = dayOf(ms + ID_MARGIN_MS);
   const found = findDay(database, filter, day);
   if (found === day) return next;
-  const target = found === null ? "" : lowestIdAt("gen", (found + 1) * DAY_MS + MARGIN_MS);
+  const target = found === null ? "" : lowestIdAt("gen", (found + 1) * DAY_MS + ID_MARGIN_MS);
   if (target >= next) return next;
   const open = findOpen(database, next);
   if (open !== null && open > target) return open;
@@ -52,21 +50,20 @@ function findOpen(database: Database, next: string): string | null {
 /** Returns the latest day up to `day` with a match, or up to which no later day has one; null if there is no such day. */
 function findDay(database: Database, filter: GenerationFilter, day: number): number | null {
   const given = NAMES.filter((name) => filter[name] !== null);
-  // An index finds the sums of a key, of an account, or of a day.
-  const lead = given.find((name) => name === "keyId" || name === "accountId");
-  const leadText = lead === undefined ? "" : `${COLUMNS[lead]} = ? AND`;
-  const leadValues = lead === undefined ? [] : [filter[lead] ?? ""];
+  const [lead] = given;
+  if (lead === undefined) return day;
   const read = (columns: string) =>
-    `SELECT ${columns} FROM usage_days WHERE ${leadText} day <= ? ORDER BY day DESC`;
+    `SELECT ${columns} FROM usage_days WHERE ${COLUMNS[lead]} = ? AND day <= ? ORDER BY day DESC`;
+  const leadValues = [filter[lead] ?? "", day];
   const matches = given.map((name) => `${COLUMNS[name]} = ?`).join(" AND ");
   const found = database
     .query<{ day: number }, (string | number)[]>(
       `SELECT day FROM (${read(`day, ${Object.values(COLUMNS).join(", ")}`)} LIMIT ${SCANNED_SUMS}) WHERE ${matches} LIMIT 1`,
     )
-    .get(...leadValues, day, ...given.map((name) => filter[name] ?? ""));
+    .get(...leadValues, ...given.map((name) => filter[name] ?? ""));
   if (found !== null) return found.day;
   const last = database
     .query<{ day: number }, (string | number)[]>(`${read("day")} LIMIT 1 OFFSET ${SCANNED_SUMS - 1}`)
-    .get(...leadValues, day);
+    .get(...leadValues);
   return last?.day ?? null;
 }

@@ -2,12 +2,24 @@ import { type Database, SQLiteError } from "bun:sqlite";
 import { RejectedRecordError } from "../../base/store-error.ts";
 import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
 import { sumByDay } from "../../core/usage/day-sums.ts";
-import type { CountQuery, GenerationList, GenerationQuery } from "../../core/usage/generation-list.ts";
+import type {
+  CountQuery,
+  GenerationList,
+  GenerationQuery,
+  ListBounds,
+} from "../../core/usage/generation-list.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { UsageQuery } from "../../core/usage/report.ts";
 import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
 import { countGenerations } from "./generation-counts.ts";
-import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
+import {
+  ENTRY_BOUNDS,
+  findByRequest,
+  findGenerations,
+  type ListSource,
+  listGenerations,
+  listStates,
+} from "./generation-list.ts";
 import { Quarantine } from "./quarantine.ts";
 import { DroppedGenerations } from "./retention.ts";
 import { TransferWriter } from "./transfers.ts";
@@ -25,8 +37,14 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
   private readonly dropped: DroppedGenerations;
   private readonly save;
   private readonly saveAll;
+  private readonly source: ListSource;
 
-  constructor(private readonly database: Database) {
+  /** `bounds`: how many generations lists and counts read at once. */
+  constructor(
+    private readonly database: Database,
+    bounds: ListBounds = ENTRY_BOUNDS,
+  ) {
+    this.source = { database, bounds };
     this.transfers = new TransferWriter(database);
     this.days = new UsageDays(database);
     this.quarantine = new Quarantine(database);
@@ -63,7 +81,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
   }
 
   async listGenerations(query: GenerationQuery) {
-    return listGenerations(this.database, query);
+    return listGenerations(this.source, query);
   }
 
   async findGenerations(ids: readonly string[]) {
@@ -79,7 +97,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
   }
 
   async countGenerations(query: CountQuery) {
-    return countGenerations(this.database, query);
+    return countGenerations(this.source, query);
   }
 
   async findOpenUsage() {
@@ -146,13 +164,17 @@ export const GENERATION_COLUMNS: readonly string[] = [
   "free",
   "gateway_id",
   "lease_ends_at",
+  "model",
+  "provider",
+  "error_type",
 ];
 
 const SAVE = `INSERT INTO generations (${GENERATION_COLUMNS.join(", ")})
   VALUES (${GENERATION_COLUMNS.map(() => "?").join(", ")})
   ON CONFLICT (id) DO UPDATE SET
     outcome = excluded.outcome, cost = excluded.cost, finished_at = excluded.finished_at, record = excluded.record,
-    free = excluded.free, gateway_id = excluded.gateway_id, lease_ends_at = excluded.lease_ends_at
+    free = excluded.free, gateway_id = excluded.gateway_id, lease_ends_at = excluded.lease_ends_at,
+    model = excluded.model, provider = excluded.provider, error_type = excluded.error_type
   WHERE generations.outcome = 'open'`;
 
 /** Returns the values of a row of generations, in the order of `GENERATION_COLUMNS`. */
@@ -171,6 +193,9 @@ export function columnsOf({ record, json }: RecordEntry) {
     record.usesFreeModel === true ? 1 : null,
     record.lease?.gatewayId ?? null,
     record.lease?.endsAt ?? null,
+    record.model ?? record.requestedModel ?? "",
+    record.provider ?? "",
+    record.error ?? "",
   ];
 }
 

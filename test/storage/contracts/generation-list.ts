@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { lowestIdAt } from "../../../src/base/ids.ts";
 import {
   ANY_GENERATION,
-  COUNTED_GENERATIONS,
   type CountQuery,
   type GenerationList,
   type GenerationQuery,
-  SCANNED_GENERATIONS,
+  RECORD_BOUNDS,
 } from "../../../src/core/usage/generation-list.ts";
 import type { UsageStore } from "../../../src/core/usage/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
@@ -125,7 +124,7 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
 
     test("has a rare match behind more generations than are read for a page", async () => {
       const store = await createStore();
-      const number = 2 * SCANNED_GENERATIONS + 10;
+      const number = 2 * RECORD_BOUNDS.scanned + 10;
       const entries = Array.from({ length: number }, (_, n) => usageOf(id(n)));
       entries[3] = usageOf(id(3), { model: "author/rare" });
       for (let at = 0; at < number; at += 1_000) await store.saveUsage(entries.slice(at, at + 1_000));
@@ -140,7 +139,7 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
     test("has matches of other days behind days without one, and open generations there", async () => {
       const store = await createStore();
       const at = (day: number, n: number) => idAt((20_000 + day) * DAY_MS + n);
-      const number = SCANNED_GENERATIONS + 10;
+      const number = RECORD_BOUNDS.scanned + 10;
       const entries = Array.from({ length: number }, (_, n) => usageOf(at(9, n)));
       for (let n = 0; n < number; n += 1_000) await store.saveUsage(entries.slice(n, n + 1_000));
       await store.saveUsage([
@@ -154,6 +153,29 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       for (const limit of [1, 2, 10])
         expect((await listAll(store, { userId: "user_b", limit })).flat()).toEqual(expected);
       expect((await listAll(store, { provider: "none", limit: 10 })).flat()).toEqual([]);
+    });
+
+    test("has matches of several conditions that have no day, or another day, in common", async () => {
+      const store = await createStore();
+      const at = (day: number, n: number) => idAt((20_000 + day) * DAY_MS + n);
+      const number = RECORD_BOUNDS.scanned + 10;
+      const entries = Array.from({ length: number }, (_, n) => usageOf(at(9, n)));
+      for (let n = 0; n < number; n += 1_000) await store.saveUsage(entries.slice(n, n + 1_000));
+      const both = { userId: "user_b", provider: "other" };
+      const midnight = (20_000 + 4) * DAY_MS;
+      await store.saveUsage([
+        usageOf(at(1, 5), both),
+        // It has got its id after midnight, and is counted for the day of its request.
+        usageOf(idAt(midnight + 20), { ...both, createdAt: midnight - 10 }),
+        usageOf(at(6, 5), { userId: "user_b" }),
+        usageOf(at(7, 5), { provider: "other" }),
+      ]);
+      const list = async (query: Partial<GenerationQuery>) => (await listAll(store, query)).flat();
+      expect(await list(both)).toEqual([idAt(midnight + 20), at(1, 5)]);
+      expect(await list({ ...both, toMs: midnight })).toEqual([at(1, 5)]);
+      expect(await list({ ...both, fromMs: midnight })).toEqual([idAt(midnight + 20)]);
+      expect(await list({ provider: "other" })).toEqual([at(7, 5), idAt(midnight + 20), at(1, 5)]);
+      expect(await list({ userId: "user_b", provider: "none" })).toEqual([]);
     });
 
     test("is counted by outcome in periods", async () => {
@@ -188,7 +210,7 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
 
     test("is estimated in periods with more generations than are counted", async () => {
       const store = await createStore();
-      const number = 2 * COUNTED_GENERATIONS;
+      const number = 2 * RECORD_BOUNDS.counted;
       const entries = Array.from({ length: number }, (_, n) =>
         usageOf(id(n), { outcome: n % 10 === 0 ? "failed" : "completed" }),
       );
