@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { type FormatVendors, standInOf, startFormatVendors } from "../faults/format-vendors.ts";
+import { callAdmin } from "../support/management.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 
 let vendors: FormatVendors;
@@ -115,6 +116,14 @@ describe.each(APIS)("a client of $name", ({ path, format, body, field, find }) =
         placeholders_added: 1,
         ids_mapped: 0,
       });
+      const id = response.headers.get("x-gateway-generation-id");
+      const { data } = await callAdmin(
+        vendors.gateway,
+        vendors.gateway.adminKey,
+        "GET",
+        `/generations/${id}`,
+      );
+      expect(data).toMatchObject(metadata);
     },
   );
 

@@ -397,6 +397,13 @@ export interface Schemas {
     }[];
     list_prices: Record<string, unknown> | null;
     margin_nanodollars: number | null;
+    repairs: {
+      duplicate_calls_removed: number;
+      orphan_results_removed: number;
+      placeholders_added: number;
+      ids_mapped: number;
+    } | null;
+    warnings: { field: string; message: string | null }[];
     advisors: {
       model: string;
       tokens_prompt: number;
@@ -422,6 +429,8 @@ export interface Schemas {
       duration_ms: number | null;
       upstream_status: number | null;
       error_type: string | null;
+      upstream_code: string | null;
+      upstream_message: string | null;
     }[];
   };
   GenerationDetails: {
@@ -470,6 +479,13 @@ export interface Schemas {
     }[];
     list_prices: Record<string, unknown> | null;
     margin_nanodollars: number | null;
+    repairs: {
+      duplicate_calls_removed: number;
+      orphan_results_removed: number;
+      placeholders_added: number;
+      ids_mapped: number;
+    } | null;
+    warnings: { field: string; message: string | null }[];
     advisors: {
       model: string;
       tokens_prompt: number;
@@ -495,6 +511,8 @@ export interface Schemas {
       duration_ms: number | null;
       upstream_status: number | null;
       error_type: string | null;
+      upstream_code: string | null;
+      upstream_message: string | null;
     }[];
     account: { id: string; name: string | null } | null;
     key: { id: string; name: string | null } | null;

@@ -192,9 +192,22 @@ export const text = {
       search: "Web searches",
       searched_request: "Request with web search",
     },
-    changes: "What was changed",
+    changes: "What was changed or repaired",
     translated: "Translated between formats",
     sameFormat: "Same format",
+    changed: (count: number) => (count === 1 ? "1 change" : `${count} changes`),
+    repairs: "Repaired",
+    repairKinds: {
+      duplicate_calls_removed: (count: number) =>
+        `${count} duplicate tool ${count === 1 ? "call" : "calls"} removed`,
+      orphan_results_removed: (count: number) =>
+        `${count} tool ${count === 1 ? "result" : "results"} without a call removed`,
+      placeholders_added: (count: number) =>
+        `${count} ${count === 1 ? "placeholder" : "placeholders"} added for tool calls without a result`,
+      ids_mapped: (count: number) => `${count} tool call ${count === 1 ? "id" : "ids"} mapped`,
+    },
+    warnings: "Left out or changed",
+    noWords: "the details are not stored under zero data retention",
     format: "Format",
     apiFormats: {
       "chat.completions": "openai-chat",

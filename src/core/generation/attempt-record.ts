@@ -1,7 +1,11 @@
+import type { Failure } from "../../base/errors.ts";
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
+import { recordText } from "../usage/record-text.ts";
 import type { AttemptRecord } from "../usage/records.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
+import { wordsOf } from "./recent-failures.ts";
+import { redact, redactSecrets } from "./redact.ts";
 
 /** Returns the record of an attempt before its upstream is called. */
 export function beginAttempt(
@@ -21,13 +25,60 @@ export function beginAttempt(
   };
 }
 
+/** How an attempt ended. */
+export interface AttemptEnd {
+  readonly outcome: AttemptOutcome;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly details: DetailRules;
+}
+
+/** What of a provider's words a record may have. */
+export interface DetailRules {
+  /** The provider key, which is removed from them. */
+  readonly secret: string | null;
+  /** They may quote the request, of which nothing may be stored. */
+  readonly zeroRetention: boolean;
+}
+
 /** Returns the record of an attempt with its outcome. */
-export function endAttempt(begun: AttemptRecord, now: number, outcome: AttemptOutcome): AttemptRecord {
-  return {
+export function endAttempt(begun: AttemptRecord, { outcome, now, details }: AttemptEnd): AttemptRecord {
+  const ended = {
     ...begun,
     durationMs: now - begun.startedAt,
     upstreamStatus: statusOfAttempt(outcome),
     error: errorOfAttempt(outcome),
+  };
+  if (outcome.kind !== "failed") return ended;
+  return { ...ended, ...describeFailure(outcome.classification.failure, outcome.code, details) };
+}
+
+/** Returns attempts of which the last one, which had begun to answer, failed. `code` is the provider's; null where it sent none. */
+export function breakLast(
+  attempts: readonly AttemptRecord[],
+  { failure, code }: { readonly failure: Failure; readonly code: string | null },
+  details: DetailRules,
+): readonly AttemptRecord[] {
+  const last = attempts.at(-1);
+  if (last === undefined) return attempts;
+  const broken = { ...last, error: failure.code, ...describeFailure(failure, code, details) };
+  return [...attempts.slice(0, -1), broken];
+}
+
+const MESSAGE_CHARS = 500;
+
+function describeFailure(
+  failure: Failure,
+  code: string | null,
+  { secret, zeroRetention }: DetailRules,
+): Pick<AttemptRecord, "upstreamCode" | "upstreamMessage" | "isPrivate"> {
+  return {
+    ...(code === null ? {} : { upstreamCode: redactSecrets(code, secret) }),
+    // Without secrets before it is cut: a part of a key would not be recognized.
+    ...(zeroRetention
+      ? {}
+      : { upstreamMessage: recordText(redact(wordsOf(failure), secret), MESSAGE_CHARS) }),
+    ...(failure.internal === undefined ? {} : { isPrivate: true }),
   };
 }
 

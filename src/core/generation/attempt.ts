@@ -37,6 +37,8 @@ export type AttemptOutcome =
       readonly kind: "failed";
       readonly classification: FailureClassification;
       readonly status: number | null;
+      /** The vendor's error code; null where it sent none. */
+      readonly code: string | null;
       /** The vendor rejected the reasoning of earlier turns; without it the request may succeed. */
       readonly refusesReasoning: boolean;
       /** The host does not have the endpoint of this format; it may have that of another format. */
@@ -272,6 +274,7 @@ function failed(
     kind: "failed",
     classification: classifyVendorError({ ...error, retryAfterS }, candidate, size),
     status: response.status,
+    code: error.code,
     refusesReasoning: rejectsReasoning(error),
     lacksEndpoint: lacksEndpoint(error),
   };
@@ -306,6 +309,7 @@ function broken(classification: FailureClassification, status: number | null): A
     kind: "failed",
     classification,
     status,
+    code: null,
     refusesReasoning: false,
     lacksEndpoint: false,
   };

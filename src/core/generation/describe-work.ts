@@ -1,6 +1,6 @@
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
-import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
+import { presentRepairs } from "../usage/work-record.ts";
 
 /** Returns the `gateway_metadata` of an answer: repairs of its request and warnings. Null if there are none. */
 export function describeWork(
@@ -10,7 +10,7 @@ export function describeWork(
   const warnings = [...ofAdmission, ...ofEncoding];
   if (repair === null && warnings.length === 0) return null;
   return {
-    ...(repair === null ? {} : { repairs: describeRepairs(repair.counts) }),
+    ...(repair === null ? {} : { repairs: presentRepairs(repair.counts) }),
     ...(warnings.length === 0
       ? {}
       : { warnings: warnings.map(({ field, message }) => ({ field, message })) }),
@@ -25,13 +25,4 @@ export function addWarning(
   if (warning === null) return metadata;
   const before = metadata?.["warnings"];
   return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), warning] };
-}
-
-function describeRepairs(counts: RepairCounts): Record<string, number> {
-  return {
-    duplicate_calls_removed: counts.duplicateCallsRemoved,
-    orphan_results_removed: counts.orphanResultsRemoved,
-    placeholders_added: counts.placeholdersAdded,
-    ids_mapped: counts.idsMapped,
-  };
 }

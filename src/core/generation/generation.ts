@@ -1,5 +1,6 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { formatsOf } from "../deployments/served-models.ts";
@@ -8,9 +9,11 @@ import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
 import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
+import { recordWork } from "../usage/work-record.ts";
 import { type Admission, CANNOT_RECORD } from "./admit.ts";
 import { type Allowance, NO_HOLD } from "./allowance.ts";
 import type { AttemptContext, AttemptOutcome } from "./attempt.ts";
+import type { DetailRules } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import { reportUsage } from "./charge.ts";
@@ -20,7 +23,7 @@ import { ClientWatch } from "./client-watch.ts";
 import { addWarning } from "./describe-work.ts";
 import { type AttachedExtensions, attachExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
-import { openRecord, withCandidate, withHeld } from "./open-record.ts";
+import { openRecord, withCandidate, withHeld, withWarning } from "./open-record.ts";
 import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
 import { type Ending, type Settling, settle, trySettle } from "./settle.ts";
@@ -42,6 +45,8 @@ export interface CandidateAnswer {
   readonly context: AttemptContext;
   readonly outcome: Extract<AttemptOutcome, { kind: "streaming" | "answered" }>;
   readonly metadata: RelayContext["metadata"];
+  /** What was done for it, as the record has it. */
+  readonly work: UsageRecord["work"];
   readonly startedAt: number;
 }
 
@@ -63,6 +68,7 @@ export class Generation implements Settling {
   limitStatus: RateLimitStatus | null;
   /** The account's limit on free models before this request; null if the request names none, or if it is not limited. */
   readonly freeLimit: LimitVerdict | null;
+  private readonly zeroRetention: boolean;
 
   constructor(
     readonly deps: GenerationDeps,
@@ -74,6 +80,7 @@ export class Generation implements Settling {
     this.limitStatus = limits.limitStatus;
     this.freeLimit = limits.freeLimit;
     this.warnings = warnings;
+    this.zeroRetention = zeroRetention;
     const lease = createLease(deps.gatewayId, requestedAt, deps.timers.totalMs);
     this.record = openRecord(call, { id, requestedModel: requestedId, plan: [], lease, requestedAt });
     this.extensions = attachExtensions(deps, { id, call, zeroRetention });
@@ -90,8 +97,24 @@ export class Generation implements Settling {
     this.record = { ...this.record, plan: toPlanEntries(route, filteredOut) };
   }
 
+  /** Returns the record of what was done for an encoding, and of what admission and gates have warned of; undefined if nothing. */
+  recordWork({ repair, warnings }: Pick<EncodedForUpstream, "repair" | "warnings">): UsageRecord["work"] {
+    if (repair === null && warnings.length === 0 && this.warnings.length === 0) return undefined;
+    const work = { repairs: repair?.counts ?? null, warnings: [...this.warnings, ...warnings] };
+    return recordWork(work, { zeroRetention: this.zeroRetention });
+  }
+
+  /** Returns what of a provider's words the record may have. */
+  detailsOf({ key }: Candidate): DetailRules {
+    return { secret: key.secret, zeroRetention: this.zeroRetention };
+  }
+
   /** Adds an attempt that begins to the record, which is durable when this resolves to true. */
-  recordAttemptStart(candidate: Candidate, begun: AttemptRecord): Promise<boolean> {
+  recordAttemptStart(
+    candidate: Candidate,
+    begun: AttemptRecord,
+    work: UsageRecord["work"],
+  ): Promise<boolean> {
     const { record, deps, call } = this;
     const { plan } = record;
     const { format } = begun;
@@ -100,6 +123,7 @@ export class Generation implements Settling {
       {
         ...withCandidate(record, candidate, call.request),
         attempts: [...this.attempts, begun],
+        work,
         plan: hasFormats && format !== undefined ? recordFormat(plan, candidate, format) : plan,
       },
       this.allowance,
@@ -134,8 +158,9 @@ export class Generation implements Settling {
 
   /** Gives the answer of a candidate after others were tried. */
   giveEarlierAnswer(answer: CandidateAnswer): Promise<GenerationResult> {
-    const { candidate } = answer.context;
-    this.record = { ...withCandidate(this.record, candidate, this.call.request), attempts: this.attempts };
+    const { context, work } = answer;
+    const { attempts } = this;
+    this.record = { ...withCandidate(this.record, context.candidate, this.call.request), attempts, work };
     return this.giveAnswer(answer);
   }
 
@@ -204,6 +229,7 @@ export class Generation implements Settling {
       allowance,
       extensions,
       firstTokenAt: deps.clock.now(),
+      zeroRetention: this.zeroRetention,
       onOver: () => this.end(),
       onCompleted: (usage) => this.rememberAffinity(candidate, usage),
     };
@@ -224,7 +250,7 @@ export class Generation implements Settling {
     const warning = warnOfBound(answering, answer.finish, charge.usage);
     const body = answer.encode({ report: reportUsage(charge), metadata: addWarning(metadata, warning) });
     if (extensions.observesText) extensions.onText(Buffer.from(body));
-    const isSettled = await trySettle(this, record, {
+    const isSettled = await trySettle(this, withWarning(record, warning), {
       outcome: "completed",
       failure: null,
       status: 200,

@@ -1,9 +1,11 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import { chargesBesideTokens, findPrices } from "../catalog/price-usage.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
+import { addRecordedWarning } from "../usage/work-record.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall } from "./call.ts";
 
@@ -85,6 +87,11 @@ export function withCandidate(
     listPrices:
       tariff === undefined ? undefined : findPrices(tariff.listed, record.promptTokens, record.createdAt),
   };
+}
+
+/** Returns a record with a warning that is known only at the end of an answer, if there is one. */
+export function withWarning(record: UsageRecord, warning: Warning | null): UsageRecord {
+  return warning === null ? record : { ...record, work: addRecordedWarning(record.work, warning) };
 }
 
 /** Returns a record with its hold, the maximum of its cost if the process dies, and the leases that the hold is from. */

@@ -1,5 +1,6 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
 import type { RelayEnding } from "../../wire/canonical/relay.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
 import { reportUsage } from "./charge.ts";
@@ -208,32 +209,29 @@ class StreamPump {
     const counted = this.accounting.countComplete();
     this.accounting.recordSuccess(counted.usage.completionTokens);
     const warning = warnOfBound(this.context, this.begun.relay.finish(), counted.usage);
-    await this.endWith(out, counted, addWarning(this.context.metadata, warning));
+    await this.endWith(out, counted, warning);
   }
 
   /** Ends an answer beyond what the account covers, as one that has reached its token limit. */
   private async stopShort(out: string): Promise<void> {
-    const { allowance, call, metadata } = this.context;
+    const { allowance, call } = this.context;
     this.leave();
     this.begun.exchange.cancel();
     const closing = this.begun.relay.stopShort();
     this.accounting.recordHealth({ kind: "neutral" });
     const warning = describeBound(call.request.api, allowance.by);
-    await this.endWith(out + closing, this.accounting.countSoFar(), addWarning(metadata, warning));
+    await this.endWith(out + closing, this.accounting.countSoFar(), warning);
   }
 
   /** Charges a complete answer, and sends its end once the record is durable. */
-  private async endWith(
-    out: string,
-    counted: CheckedUsage,
-    metadata: RelayContext["metadata"],
-  ): Promise<void> {
+  private async endWith(out: string, counted: CheckedUsage, warning: Warning | null): Promise<void> {
+    const metadata = addWarning(this.context.metadata, warning);
     const charged = chargeComplete(this.context, counted);
     const charge = charged instanceof Promise ? await charged : charged;
     const last = this.begun.relay.encodeEnd({ report: reportUsage(charge), metadata });
     const bytes = toBytes(out, last);
     this.context.extensions.onText(bytes);
-    await this.accounting.settleComplete(charge);
+    await this.accounting.settleComplete(charge, warning);
     this.write(bytes);
     this.close();
   }

@@ -1,14 +1,17 @@
 import { type Failure, failureOf } from "../../base/errors.ts";
 import type { AnswerRelay } from "../../wire/canonical/relay.ts";
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import type { AttemptReport } from "../routing/health.ts";
+import type { UsageRecord } from "../usage/records.ts";
+import { breakLast } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { type Charge, chargeFor, withUsage } from "./charge.ts";
 import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
 import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
 import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts";
-import { withHeld } from "./open-record.ts";
+import { withHeld, withWarning } from "./open-record.ts";
 import { measureSpeed, recordHealth } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { type Settling, settle, settleSoon } from "./settle.ts";
@@ -24,6 +27,8 @@ export interface RelayContext extends Answering, Settling {
   /** When the attempt began. Milliseconds since the epoch. */
   readonly beganAt: number;
   readonly firstTokenAt: number;
+  /** Nothing of the request may be stored. */
+  readonly zeroRetention: boolean;
   /** Called once, when the upstream is no longer read. */
   readonly onOver: () => void;
   /** Called once, when the answer is complete. */
@@ -83,10 +88,10 @@ export class StreamAccounting {
     return countUsage(this.context, this.relay.usage, this.seen());
   }
 
-  /** Settles a complete answer. Resolves when its record is durable. */
-  async settleComplete(charge: Charge): Promise<void> {
+  /** Settles a complete answer, with a warning that its end has brought. Resolves when its record is durable. */
+  async settleComplete(charge: Charge, warning: Warning | null): Promise<void> {
     const { record, firstTokenAt } = this.context;
-    await settleSoon(this.context, record, {
+    await settleSoon(this.context, withWarning(record, warning), {
       outcome: "completed",
       failure: null,
       status: 200,
@@ -100,7 +105,8 @@ export class StreamAccounting {
   /** Settles an answer that ends before it is complete, by the usage so far. */
   settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
     const { record, firstTokenAt } = this.context;
-    settle(this.context, record, {
+    const ended = outcome === "failed" && failure !== null ? this.withBrokenAttempt(failure) : record;
+    settle(this.context, ended, {
       outcome,
       failure,
       status: 200,
@@ -108,6 +114,14 @@ export class StreamAccounting {
       finish: this.relay.finish(),
       firstTokenAt,
     });
+  }
+
+  /** Returns the record with what the provider said about the failure of its last attempt. */
+  private withBrokenAttempt(failure: Failure): UsageRecord {
+    const { record, candidate, zeroRetention } = this.context;
+    const { secret } = candidate.key;
+    const code = this.relay.error?.code ?? null;
+    return { ...record, attempts: breakLast(record.attempts, { failure, code }, { secret, zeroRetention }) };
   }
 
   /** Records a complete answer in the health statistics. */

@@ -146,7 +146,8 @@ export class CandidateLoop {
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, encoded.format, startedAt);
     // Durable before the upstream is called, so that its charge is known even if this process dies.
-    if (!(await generation.recordAttemptStart(candidate, begun))) return generation.fail(CANNOT_RECORD);
+    const work = generation.recordWork(encoded);
+    if (!(await generation.recordAttemptStart(candidate, begun, work))) return generation.fail(CANNOT_RECORD);
     if (generation.client.hasLeft()) {
       generation.record = { ...generation.record, attempts: generation.attempts };
       return generation.leave();
@@ -156,13 +157,14 @@ export class CandidateLoop {
     const outcome = await attempt(context);
     const times = { beganAt: startedAt, requestedAt: generation.record.createdAt };
     recordAttempt(deps, { candidate, times }, outcome);
-    generation.recordAttemptEnd(endAttempt(begun, deps.clock.now(), outcome));
+    const details = generation.detailsOf(candidate);
+    generation.recordAttemptEnd(endAttempt(begun, { outcome, now: deps.clock.now(), details }));
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
     if (outcome.kind === "client_left") return generation.leave();
     if (outcome.kind === "failed") this.recordFailure(candidate, outcome);
     if (outcome.kind === "failed") return this.handleFailure(candidate, outcome, sending);
     const metadata = describeWork(encoded, generation.warnings);
-    return this.takeAnswer({ context, outcome, metadata, startedAt });
+    return this.takeAnswer({ context, outcome, metadata, work, startedAt });
   }
 
   /**

@@ -10,6 +10,7 @@ import {
 } from "../catalog/price-usage.ts";
 import type { PlanEntry } from "./plan-entry.ts";
 import { type AdvisorRecord, type AttemptRecord, marginOf, type UsageRecord } from "./records.ts";
+import { presentRepairs } from "./work-record.ts";
 
 /** How much of a generation is shown. */
 export interface GenerationView {
@@ -44,6 +45,8 @@ export function presentGeneration(
     generation_time: firstTokenAt === null || finishedAt === null ? null : finishedAt - firstTokenAt,
     ...presentTokens(record),
     ...presentCosts(record, isForOperator),
+    repairs: record.work?.repairs === undefined ? null : presentRepairs(record.work.repairs),
+    warnings: record.work?.warnings ?? [],
     advisors: (record.advisors ?? []).map((advisor) => presentAdvisor(advisor, record, isForOperator)),
     plan: presentPlan(record.plan),
     attempts: record.attempts.map((attempt) => presentAttempt(attempt, isForOperator)),
@@ -128,6 +131,7 @@ function priceCharged(record: UsageRecord): number {
 }
 
 function presentAttempt(attempt: AttemptRecord, isForOperator: boolean): Record<string, unknown> {
+  const isKnown = isForOperator || attempt.isByok || attempt.isPrivate !== true;
   return {
     provider_name: attempt.provider,
     upstream_model: attempt.upstreamModel,
@@ -137,6 +141,8 @@ function presentAttempt(attempt: AttemptRecord, isForOperator: boolean): Record<
     duration_ms: attempt.durationMs,
     upstream_status: isForOperator ? attempt.upstreamStatus : publicStatus(attempt),
     error_type: attempt.error,
+    upstream_code: isKnown ? (attempt.upstreamCode ?? null) : null,
+    upstream_message: isKnown ? (attempt.upstreamMessage ?? null) : null,
   };
 }
 

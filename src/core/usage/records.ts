@@ -2,6 +2,7 @@ import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
 import type { PlanEntry } from "./plan-entry.ts";
+import type { WorkRecord } from "./work-record.ts";
 
 /** One attempt, as recorded. */
 export interface AttemptRecord {
@@ -20,6 +21,15 @@ export interface AttemptRecord {
   readonly upstreamStatus: number | null;
   /** Why it failed; null if it did not. `empty_answer`: it finished without content, so another candidate may have been tried. */
   readonly error: string | null;
+  /** The provider's own error code, such as `tool_use_failed`; absent if it sent none. */
+  readonly upstreamCode?: string;
+  /**
+   * What the provider said about the failure, or what happened to the connection: shortened, without secrets. It may quote the request,
+   * so it is absent under zero data retention.
+   */
+  readonly upstreamMessage?: string;
+  /** Code and message are about the account at the provider, which only its owner may know. */
+  readonly isPrivate?: true;
 }
 
 /** How a generation ended. `open` while it runs; `interrupted` if the gateway process died, which the next start detects. */
@@ -54,7 +64,10 @@ export function createLease(gatewayId: string, requestedAt: number, totalMs: num
   return { gatewayId, endsAt: requestedAt + totalMs + LEASE_MARGIN_MS };
 }
 
-/** The record of a generation: identity, model, provider, token usage, cost and outcome. Never contents. */
+/**
+ * The record of a generation: identity, model, provider, token usage, cost and outcome. No contents, apart from what providers' error
+ * messages and warnings quote of them.
+ */
 export interface UsageRecord extends TokenUsage {
   readonly id: string;
   readonly requestId: string;
@@ -109,6 +122,8 @@ export interface UsageRecord extends TokenUsage {
   readonly firstTokenAt: number | null;
   readonly finishedAt: number | null;
   readonly attempts: readonly AttemptRecord[];
+  /** What the gateway repaired and changed for the last attempt; absent: nothing. */
+  readonly work?: WorkRecord | undefined;
   /** The routing decision: candidates, and what was skipped or filtered out. */
   readonly plan: readonly PlanEntry[];
 }

@@ -85,6 +85,27 @@ const GENERATION = {
     .int()
     .nullable()
     .describe("For the operator: `total_cost` less what the provider bills to it. Otherwise `null`."),
+  repairs: z
+    .object({
+      duplicate_calls_removed: tokens,
+      orphan_results_removed: tokens,
+      placeholders_added: tokens,
+      ids_mapped: tokens,
+    })
+    .nullable()
+    .describe(
+      "Repairs of the request's tool calls, as in `gateway_metadata.repairs` of the answer. `null` means none.",
+    ),
+  warnings: z
+    .array(
+      z.object({
+        field: z.string(),
+        message: z.string().nullable().describe("`null` under zero data retention."),
+      }),
+    )
+    .describe(
+      "What was left out or changed, as in `gateway_metadata.warnings` of the answer: at most 20, each shortened to 200 characters.",
+    ),
   advisors: z
     .array(
       z.object({
@@ -114,6 +135,16 @@ const GENERATION = {
       duration_ms: milliseconds,
       upstream_status: z.int().nullable(),
       error_type: z.string().nullable(),
+      upstream_code: z
+        .string()
+        .nullable()
+        .describe("The provider's own error code, such as `tool_use_failed`. `null` if it sent none."),
+      upstream_message: z
+        .string()
+        .nullable()
+        .describe(
+          "What the provider said about the failure, or what happened to the connection, without secrets and shortened to 500 characters. `null` under zero data retention, and to others than the operator if it is about the operator's account at the provider.",
+        ),
     }),
   ),
 };

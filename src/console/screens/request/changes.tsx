@@ -4,7 +4,7 @@ import { text } from "../../text/text.ts";
 
 const words = text.request;
 
-/** What the gateway changed between the client and the provider, as far as the record says. */
+/** What the gateway changed or repaired between the client and the provider. */
 export function Changes({ generation }: { generation: GenerationDetails }) {
   const { api, attempts, requested_model, model, finish_reason, native_finish_reason, estimated } =
     generation;
@@ -13,12 +13,14 @@ export function Changes({ generation }: { generation: GenerationDetails }) {
   const others = formats.filter((format) => format !== own);
   const upstream = attempts.at(-1)?.upstream_model ?? null;
   const isTranslated = own !== undefined && others.length > 0;
+  const repairs = Object.entries(generation.repairs ?? {}).filter(([, count]) => count > 0);
+  const changes = repairs.length + generation.warnings.length;
   return (
     <Section
       id="changes"
       title={words.changes}
-      summary={isTranslated ? words.translated : words.sameFormat}
-      isClosed={!isTranslated}
+      summary={`${isTranslated ? words.translated : words.sameFormat}${changes === 0 ? "" : ` · ${words.changed(changes)}`}`}
+      isClosed={!isTranslated && changes === 0}
     >
       <dl class="facts">
         <dt>{words.format}</dt>
@@ -49,6 +51,32 @@ export function Changes({ generation }: { generation: GenerationDetails }) {
             <dd>{words.estimated}</dd>
           </>
         ) : null}
+        {repairs.length === 0 ? null : (
+          <>
+            <dt>{words.repairs}</dt>
+            <dd>
+              <ul>
+                {repairs.map(([name, count]) => (
+                  <li key={name}>{words.repairKinds[name as keyof typeof words.repairKinds](count)}</li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
+        {generation.warnings.length === 0 ? null : (
+          <>
+            <dt>{words.warnings}</dt>
+            <dd>
+              <ul>
+                {generation.warnings.map(({ field, message }) => (
+                  <li key={`${field} ${message}`}>
+                    <code>{field}</code>: {message ?? words.noWords}
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
       </dl>
     </Section>
   );

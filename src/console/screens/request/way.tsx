@@ -38,7 +38,7 @@ function listPhases(generation: GenerationDetails): readonly Phase[] {
     },
   ];
   for (const [i, attempt] of generation.attempts.entries()) {
-    const { error_type, upstream_status, provider_name, upstream_model } = attempt;
+    const { error_type, provider_name, upstream_model } = attempt;
     const isLast = i === generation.attempts.length - 1;
     phases.push({
       key: `attempt-${i}`,
@@ -51,9 +51,7 @@ function listPhases(generation: GenerationDetails): readonly Phase[] {
       startMs: since(attempt.started_at),
       durationMs: attempt.duration_ms,
       tone: error_type !== null ? "bad" : isLast ? "good" : "plain",
-      ...(error_type === null
-        ? {}
-        : { detail: `${upstream_status ?? words.noStatus} · ${explain(error_type)}` }),
+      ...(error_type === null ? {} : { detail: <Failure attempt={attempt} errorType={error_type} /> }),
     });
   }
   if (first_token_at !== null)
@@ -66,6 +64,24 @@ function listPhases(generation: GenerationDetails): readonly Phase[] {
       detail: words.firstTokenAfter(formatDuration(since(first_token_at))),
     });
   return phases;
+}
+
+/** Why an attempt failed, with the provider's own words. */
+function Failure({
+  attempt,
+  errorType,
+}: {
+  attempt: GenerationDetails["attempts"][number];
+  errorType: string;
+}) {
+  const { upstream_status, upstream_code, upstream_message } = attempt;
+  return (
+    <>
+      {upstream_status ?? words.noStatus}
+      {upstream_code === null ? "" : ` ${upstream_code}`} · {explain(errorType)}
+      {upstream_message === null ? null : <q class="upstream-words">{upstream_message}</q>}
+    </>
+  );
 }
 
 function explain(error: string): string {
