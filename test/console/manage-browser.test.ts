@@ -171,6 +171,21 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       await page.getByRole("heading", { name: "Ledger" }).waitFor();
     });
 
+    test("the ledger is limited to days, which the address keeps, and says when none has a transfer", async () => {
+      const page = await openAs("owner", "credits");
+      const table = page.getByRole("region", { name: "Ledger" });
+      await table.getByRole("row").nth(1).waitFor();
+      await page.getByLabel("Last day (UTC)").fill("2020-01-02");
+      await page.getByRole("heading", { name: "No transfers match" }).waitFor();
+      expect(new URL(page.url()).searchParams.get("to")).toBe("2020-01-02");
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      const today = new Date().toISOString().slice(0, 10);
+      await page.getByLabel("Last day (UTC)").fill(today);
+      await table.getByRole("row").nth(1).waitFor();
+      // Only the newest transfers, without a gap, have a balance.
+      expect(await page.getByRole("columnheader", { name: "Balance after" }).count()).toBe(0);
+    });
+
     test("a ledger line leads to its request, and kinds can be chosen", async () => {
       const page = await openAs("owner", "credits?kind=usage");
       await page.getByRole("cell", { name: "Usage" }).first().waitFor();

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DAY_MS } from "../../src/base/time.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage, withStoresOf } from "../support/money.ts";
+import { createTestClock } from "../support/test-clock.ts";
 
 const SECRET = "a-webhook-secret-for-tests-0123456789";
 let gateway: TestGateway;
@@ -328,6 +330,47 @@ test("the ledger is listed in pages, newest first, and can be filtered by kind",
   expect((await read("?kind=refund")).data).toEqual([]);
   for (const query of ["limit=0", "limit=101", "limit=x", "kind=gift", "after=x", "page=2"])
     expect((await manage(gateway, `/accounts/user_pages/ledger?${query}`)).status).toBe(400);
+});
+
+describe("the ledger of some days", () => {
+  const FIRST = Date.UTC(2026, 0, 1);
+  const amountsOf = async (of: TestGateway, query: string) => {
+    const { body } = await manage(of, `/accounts/user_days/ledger?${query}`);
+    return (body["data"] as { amount: number }[]).map(({ amount }) => amount);
+  };
+
+  test("has the transfers of these days only, page by page, whatever other accounts do", async () => {
+    const clock = createTestClock(FIRST);
+    const own = await startTestGateway({ clock });
+    try {
+      for (const id of ["user_days", "user_others"]) await addAccountWithKey(own, { id });
+      for (let day = 1; day <= 5; day++) {
+        for (const amount of [day, day + 10]) await manage(own, "/accounts/user_days/credits", { amount });
+        await manage(own, "/accounts/user_others/credits", { amount: 100 });
+        clock.leap(DAY_MS);
+      }
+      expect(await amountsOf(own, "from=2026-01-02&to=2026-01-03")).toEqual([13, 3, 12, 2]);
+      expect(await amountsOf(own, "to=2026-01-01")).toEqual([11, 1]);
+      expect(await amountsOf(own, "from=2026-01-05")).toEqual([15, 5]);
+      expect(await amountsOf(own, "from=2026-01-02&to=2026-01-02&kind=usage")).toEqual([]);
+      for (const none of ["from=2026-02-01", "to=2025-12-31"]) expect(await amountsOf(own, none)).toEqual([]);
+      const first = await manage(own, "/accounts/user_days/ledger?from=2026-01-02&to=2026-01-03&limit=3");
+      const rest = `from=2026-01-02&to=2026-01-03&limit=3&after=${first.body["next"]}`;
+      expect(await amountsOf(own, rest)).toEqual([2]);
+      expect((await manage(own, `/accounts/user_days/ledger?${rest}`)).body["next"]).toBeNull();
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test.each(["from=2026-01-03&to=2026-01-02", "from=yesterday", "to=2026-02-30"])(
+    "is rejected with the invalid query '%s'",
+    async (query) => {
+      await addAccountWithKey(gateway, { id: `user_${query.length}` });
+      const { status } = await manage(gateway, `/accounts/user_${query.length}/ledger?${query}`);
+      expect(status).toBe(400);
+    },
+  );
 });
 
 describe("the usage report", () => {

@@ -1173,6 +1173,8 @@ export interface Operations {
     params: { id: string };
     query: {
       kind?: "usage" | "grant" | "purchase" | "refund" | "expiry" | "correction";
+      from?: string;
+      to?: string;
       limit?: number;
       after?: string;
     };

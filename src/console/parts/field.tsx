@@ -6,6 +6,8 @@ interface FieldProps {
   readonly hint?: ComponentChildren;
   /** What is wrong with the value; null if nothing is. */
   readonly error?: string | null;
+  /** Whether the label is only for assistive technology. */
+  readonly hidesLabel?: boolean;
 }
 
 interface TextProps extends FieldProps {
@@ -31,6 +33,7 @@ export function Field({ type = "text", ...props }: InputProps) {
       <input
         {...toAttributes(id, props)}
         class="input"
+        title={props.hidesLabel ? props.label : undefined}
         type={type as "text"}
         required={props.isRequired}
         autofocus={props.hasFocus}
@@ -67,8 +70,6 @@ function toAttributes(id: string, { value, onInput, placeholder, hint, error }: 
 
 interface LabelledProps extends FieldProps {
   readonly id: string;
-  /** Whether the label is only for assistive technology. */
-  readonly hidesLabel?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -109,8 +110,6 @@ interface SelectProps extends FieldProps {
   readonly value: string;
   readonly choices: readonly Choice[];
   readonly onChange: (value: string) => void;
-  /** Whether the label is only for assistive technology. */
-  readonly hidesLabel?: boolean;
 }
 
 /** A native select with its label. */

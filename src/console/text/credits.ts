@@ -50,6 +50,11 @@ export const creditsText = {
   correct: "Correct",
   ledger: "Ledger",
   ledgerKind: "Kind of transfer",
+  from: "First day (UTC)",
+  to: "Last day (UTC)",
+  noMatch: "No transfers match",
+  noMatchAbout: "No transfer is of this kind and these days.",
+  clearFilters: "Clear filters",
   allKinds: "All transfers",
   kinds: {
     usage: "Usage",

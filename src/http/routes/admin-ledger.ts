@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { checkLedger, presentDifference } from "../../core/ledger/check-ledger.ts";
+import { findPlace, type TransferList } from "../../core/ledger/find-place.ts";
 import { presentEntry } from "../../core/ledger/present-entry.ts";
 import { presentGrantLeft } from "../../core/ledger/present-sums.ts";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
@@ -78,6 +81,13 @@ export const listLedger = defineEndpoint({
   params: z.object({ id: z.string() }),
   query: z.strictObject({
     kind: z.enum(TRANSFER_KINDS).optional().describe("Only transfers of this kind."),
+    from: z.iso.date().optional().describe("First day (UTC). Default: the day of the first transfer."),
+    to: z.iso
+      .date()
+      .optional()
+      .describe(
+        "Last day (UTC). Default: today. A charge that was written late, such as after an outage, is listed on the day on which it was written.",
+      ),
     limit: PAGE_QUERY.limit,
     after: z
       .string()
@@ -90,8 +100,11 @@ export const listLedger = defineEndpoint({
   async handle({ params, query, principal, deps }) {
     const { id } = await requireAccount(deps, requireOwnAccount(principal, params.id));
     await deps.generation.recorder.drain();
-    const before = query.after === undefined ? Number.MAX_SAFE_INTEGER : Number(query.after);
-    const found = await deps.credits.store.listTransfers(id, before, query.limit + 1, query.kind);
+    const { store } = deps.credits;
+    const { first, end } = await findDays({ store, accountId: id }, query);
+    const before = query.after === undefined ? end : Math.min(end, Number(query.after));
+    const listed = await store.listTransfers(id, before, query.limit + 1, query.kind);
+    const found = listed.filter(({ place }) => place >= first);
     const page = found.slice(0, query.limit);
     return {
       data: page.map((transfer) => presentEntry(transfer, id)),
@@ -99,6 +112,23 @@ export const listLedger = defineEndpoint({
     };
   },
 });
+
+/** Returns the sequence number of the first transfer of some days, and that of the first one after them. */
+async function findDays(
+  list: TransferList,
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+) {
+  const days = {
+    from: from === undefined ? null : Date.parse(from),
+    to: to === undefined ? null : Date.parse(to),
+  };
+  if (days.from !== null && days.to !== null && days.from > days.to)
+    fail("invalid_request", "`from` must not be after `to`.", { metadata: { field: "from" } });
+  return {
+    first: days.from === null ? 0 : await findPlace(list, days.from),
+    end: days.to === null ? Number.MAX_SAFE_INTEGER : await findPlace(list, days.to + DAY_MS),
+  };
+}
 
 /** `GET /api/admin/holds`: the current holds. */
 export const listHolds = defineEndpoint({

@@ -1,31 +1,31 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
-import { Select } from "../../parts/field.tsx";
 import { formatCount, shortenId } from "../../parts/format.ts";
 import { PagedRows } from "../../parts/paged-rows.tsx";
-import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Time } from "../../parts/values.tsx";
-import { query, setQuery } from "../../state/location.ts";
 import { type PageOf, usePages } from "../../state/pages.ts";
 import { text } from "../../text/text.ts";
+import { LedgerFilterBar, type LedgerFilters, NoTransfers, readLedgerFilters } from "./ledger-filter.tsx";
 import { addBalances, type LedgerRow, sumEntries } from "./ledger-rows.ts";
 
 type Entry = Schemas["LedgerEntry"];
 
-const KINDS = Object.keys(text.credits.kinds) as Entry["kind"][];
 const ROWS = 50;
 /** How often the first page is read until the balance has not changed meanwhile. */
 const ATTEMPTS = 3;
 
 /** The transfers of an account, the newest first. `round` reloads them. */
 export function Ledger({ id, round }: { id: string; round: number }) {
-  const kind = KINDS.find((name) => name === query.value["kind"]) ?? null;
+  const filters = readLedgerFilters();
   const [balance, setBalance] = useState<number | null>(null);
-  const pages = usePages<Entry>(`${id} ${kind}`, async (after, signal) => {
-    if (after !== null || kind !== null) return loadPage({ id, kind, after }, signal);
-    const first = await loadWithBalance(id, signal);
+  // The balance after a transfer follows from the present one if the newest transfers are listed without a gap.
+  const hasBalances = filters.kind === null && filters.to === null;
+  const pages = usePages<Entry>(JSON.stringify([id, filters]), async (after, signal) => {
+    const query = { id, ...filters, after };
+    if (after !== null || !hasBalances) return loadPage(query, signal);
+    const first = await loadWithBalance(query, signal);
     setBalance(first.balance);
     return first.page;
   });
@@ -34,33 +34,17 @@ export function Ledger({ id, round }: { id: string; round: number }) {
   }, [round]);
   return (
     <section class="card">
-      <div class="card-head">
+      <div class="card-head wrap">
         <h2>{text.credits.ledger}</h2>
         <span class="grow" />
-        <Select
-          label={text.credits.ledgerKind}
-          hidesLabel
-          value={kind ?? ""}
-          choices={[
-            { value: "", label: text.credits.allKinds },
-            ...KINDS.map((value) => ({ value, label: text.credits.kinds[value] })),
-          ]}
-          onChange={(value) => setQuery({ kind: value })}
-        />
+        <LedgerFilterBar {...filters} />
       </div>
-      <PagedRows
-        pages={pages}
-        empty={
-          <Empty title={text.credits.noLedger}>
-            <p>{text.credits.noLedgerAbout}</p>
-          </Empty>
-        }
-      >
+      <PagedRows pages={pages} empty={<NoTransfers {...filters} />}>
         {(rows) => (
           <Table
             label={text.credits.ledger}
-            columns={listColumns(rows, kind === null)}
-            rows={addBalances(rows, kind === null ? balance : null)}
+            columns={listColumns(rows, hasBalances)}
+            rows={addBalances(rows, hasBalances ? balance : null)}
             keyOf={({ number, id: entry }) => `${number} ${entry}`}
             footTitle={text.credits.sum(formatCount(rows.length))}
           />
@@ -70,14 +54,13 @@ export function Ledger({ id, round }: { id: string; round: number }) {
   );
 }
 
-interface PageQuery {
+interface PageQuery extends LedgerFilters {
   readonly id: string;
-  readonly kind: string | null;
   readonly after: string | null;
 }
 
-function loadPage({ id, kind, after }: PageQuery, signal: AbortSignal): Promise<PageOf<Entry>> {
-  const query = { kind, after, limit: ROWS };
+function loadPage({ id, ...filters }: PageQuery, signal: AbortSignal): Promise<PageOf<Entry>> {
+  const query = { ...filters, limit: ROWS };
   return call("GET /api/admin/accounts/{id}/ledger", { params: { id }, query, signal });
 }
 
@@ -85,14 +68,15 @@ function loadPage({ id, kind, after }: PageQuery, signal: AbortSignal): Promise<
  * Loads the first page, and the balance that its first entry led to. A balance that was the same before and after is that of the page;
  * it is null if the account is charged too often for that.
  */
-async function loadWithBalance(id: string, signal: AbortSignal) {
+async function loadWithBalance(query: PageQuery, signal: AbortSignal) {
+  const params = { id: query.id };
   const loadBalance = async () => {
-    const { data } = await call("GET /api/admin/accounts/{id}/balance", { params: { id }, signal });
+    const { data } = await call("GET /api/admin/accounts/{id}/balance", { params, signal });
     return data.balance_nanodollars;
   };
   let before = await loadBalance();
   for (let attempt = 1; ; attempt++) {
-    const page = await loadPage({ id, kind: null, after: null }, signal);
+    const page = await loadPage(query, signal);
     const after = await loadBalance();
     if (after === before) return { page, balance: after };
     if (attempt === ATTEMPTS) return { page, balance: null };
