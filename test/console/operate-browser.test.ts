@@ -79,10 +79,14 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     const page = await open();
     await go(page, "routing");
     await page.getByRole("button", { name: "New tier" }).click();
+    // A draft that the API would reject is not sent. The browser would report the response as a problem.
+    await page.getByText("The tier cannot be tried yet. Enter an id").waitFor();
     await page.getByLabel("Id", { exact: true }).fill("quick");
     await page.getByLabel("Name", { exact: true }).fill("Quick");
     await page.getByLabel("Models with a positive balance").fill("openai/gpt-5");
+    await page.getByText("Enter at least one model otherwise.").waitFor();
     await page.getByLabel("Models otherwise").fill("openai/gpt-5-mini");
+    await page.getByText(/Case that applies/).waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("gateway-auto/quick is in force on every gateway within a second.").waitFor();
     const { rows } = await admin("GET", "/tiers");
@@ -91,9 +95,6 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("gateway-auto/quick was deleted.").waitFor();
     expect((await admin("GET", "/tiers")).rows.map(({ id }) => id)).not.toContain("gateway-auto/quick");
-    // A draft without a name or models is explained by what the API says of it.
-    for (const { problems } of opened)
-      expect(problems.list.splice(0).every((line) => line.includes("route/explain"))).toBe(true);
   });
 
   test("a session of another browser is ended, and that browser must sign in again", async () => {

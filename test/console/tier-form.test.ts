@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   changeCase,
+  findMissing,
   fromDraft,
   listCases,
   NEW_TIER,
@@ -59,6 +60,21 @@ describe("the form of a tier", () => {
     ]);
     expect(listCases(changeCase(NEW_TIER.rule, "paid", pick))[0]?.pick).toEqual(pick);
     expect(listCases({ by: "free", except: [], last: [] })).toEqual([]);
+  });
+
+  test("what a draft lacks is named until it can be sent", () => {
+    const draft = toDraft("gateway-auto/ours", byHeader);
+    const missingIn = (change: object) => findMissing({ ...draft, ...change });
+    expect(missingIn({})).toBeNull();
+    expect(missingIn({ id: "Ours" })).toContain("Enter an id");
+    expect(missingIn({ name: " " })).toBe("Enter a name.");
+    expect(findMissing({ ...toDraft("a", { ...NEW_TIER, name: "A" }) })).toContain("with a positive balance");
+    expect(missingIn({ rule: { ...byHeader.rule, else: { models: ["gpt"] } } })).toContain("gpt is not");
+    const json = (value: object) => missingIn({ isJson: true, json: JSON.stringify(value) });
+    expect(json(byHeader)).toBeNull();
+    expect(json({ ...byHeader, rule: {} })).toContain("rule");
+    expect(json({ ...byHeader, rule: { by: "header", header: "x", cases: 1 } })).toContain("rule");
+    expect(missingIn({ isJson: true, json: "{" })).toContain("not valid JSON");
   });
 
   test("models are read from lines and commas, and a source is printed as file and line", () => {

@@ -1,5 +1,7 @@
 /** Texts that the lists and forms of several screens share. */
 export const listText = {
+  form: "Form",
+  json: "JSON",
   more: "Show more",
   save: "Save",
   discard: "Discard changes",

@@ -70,8 +70,6 @@ export const peopleText = {
   policy: "Policy",
   policyAbout:
     "What requests of this account may use. It can only restrict what the operator's policy allows.",
-  form: "Form",
-  json: "JSON",
   formOrJson: "How the policy is edited",
   allowed_models: "Allowed models",
   allowedModelsHint: "Ids or patterns with *, one per line. Empty: all models.",

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Check, TextArea } from "../../parts/field.tsx";
 import { FormError } from "../../parts/form-error.tsx";
+import { FormOrJson } from "../../parts/form-or-json.tsx";
 import { SaveBar } from "../../parts/save-bar.tsx";
-import { Segments } from "../../parts/segments.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { isManager } from "../../state/session.ts";
@@ -64,15 +64,7 @@ export function PolicyEditor({ account, onSaved }: { account: AccountFields; onS
       <div class="card-head">
         <h2>{text.people.policy}</h2>
         <span class="grow" />
-        <Segments
-          label={text.people.formOrJson}
-          value={form.values.isJson ? "json" : "form"}
-          choices={[
-            { value: "form", label: text.people.form },
-            { value: "json", label: text.people.json },
-          ]}
-          onChange={toggle}
-        />
+        <FormOrJson label={text.people.formOrJson} isJson={form.values.isJson} onToggle={toggle} />
       </div>
       <form class="card-body stack" onSubmit={submit}>
         <p class="quiet">{text.people.policyAbout}</p>

@@ -6,7 +6,8 @@ import { Money } from "../../parts/values.tsx";
 import { routingText } from "../../text/routing.ts";
 import { text } from "../../text/text.ts";
 
-type RouteExplanation = Schemas["RouteExplanationOfAccount"];
+/** How a request would be routed. */
+export type RouteExplanation = Schemas["RouteExplanationOfAccount"];
 type Candidate = RouteExplanation["candidates"][number] & { readonly position: number };
 type LeftOut = RouteExplanation["left_out"][number];
 

@@ -4,8 +4,8 @@ import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { TextArea } from "../../parts/field.tsx";
 import { FormError } from "../../parts/form-error.tsx";
+import { FormOrJson } from "../../parts/form-or-json.tsx";
 import { SaveBar } from "../../parts/save-bar.tsx";
-import { Segments } from "../../parts/segments.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { toApiError } from "../../state/load.ts";
@@ -14,6 +14,7 @@ import { Explain } from "./explain.tsx";
 import { ResolvesTo } from "./resolves-to.tsx";
 import { TierFields } from "./tier-fields.tsx";
 import {
+  findMissing,
   fromDraft,
   NEW_TIER,
   PREFIX,
@@ -24,62 +25,24 @@ import {
   toDraft,
 } from "./tier-form.ts";
 
-/** A tier as a form or as JSON with an explanation of a request beside it. Tiers of the file can only be read. */
-export function TierEditor({
-  tier,
-  onChanged,
-}: {
+interface EditorProps {
   /** Null for a new one. */
-  tier: Tier | null;
-  onChanged: (id: string | null) => void;
-}) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const form = useForm<TierDraft, Tier>({
-    draft: `tier ${tier?.id ?? ""}`,
-    initial: toDraft(tier?.id ?? "", tier ?? NEW_TIER),
-    fields: ["id", "name"],
-    async send(draft) {
-      const read = fromDraft(draft);
-      const body = "tier" in read ? read.tier : {};
-      return (await call("PUT /api/admin/tiers/{id}", { params: { id: draft.id }, body })).data;
-    },
-    onSent({ id }) {
-      showToast(routingText.saved(id));
-      onChanged(id);
-    },
-  });
+  readonly tier: Tier | null;
+  readonly onChanged: (id: string | null) => void;
+}
+
+/** A tier as a form or as JSON with an explanation of a request beside it. Tiers of the file can only be read. */
+export function TierEditor({ tier, onChanged }: EditorProps) {
+  const { form, problem, change, toggle, submit } = useTierForm({ tier, onChanged });
   const { values } = form;
   const read = fromDraft(values);
-  const isFixed = tier?.source === "file";
-  const toggle = () => {
-    const switched = switchForm(values);
-    if ("problem" in switched) setProblem(switched.problem);
-    else change(switched);
-  };
-  const change = (part: Partial<TierDraft>) => {
-    setProblem(null);
-    form.set(part);
-  };
-  const submit = (event: Event) => {
-    event.preventDefault();
-    if ("problem" in read) setProblem(read.problem);
-    else if (!isFixed) void form.submit();
-  };
   return (
     <>
       <section class="card">
         <div class="card-head">
           <h2 class="cut">{tier?.id ?? routingText.newTitle}</h2>
           <span class="grow" />
-          <Segments
-            label={routingText.formOrJson}
-            value={values.isJson ? "json" : "form"}
-            choices={[
-              { value: "form", label: routingText.form },
-              { value: "json", label: routingText.json },
-            ]}
-            onChange={toggle}
-          />
+          <FormOrJson label={routingText.formOrJson} isJson={values.isJson} onToggle={toggle} />
         </div>
         <form class="card-body stack" onSubmit={submit}>
           {tier === null ? null : <Source tier={tier} />}
@@ -95,7 +58,7 @@ export function TierEditor({
           ) : (
             <TierFields draft={values} isNew={tier === null} errorOf={form.errorOf} onChange={change} />
           )}
-          {isFixed ? null : (
+          {isFixed(tier) ? null : (
             <SaveBar form={form}>
               {tier?.source === "database" ? (
                 <RemoveTier tier={tier} onRemoved={() => onChanged(null)} />
@@ -105,9 +68,52 @@ export function TierEditor({
         </form>
       </section>
       {tier === null ? null : <ResolvesTo tier={tier} />}
-      {"tier" in read ? <Explain tier={{ ...read.tier, id: PREFIX + (values.id || "new") }} /> : null}
+      <Explain
+        tier={{ ...("tier" in read ? read.tier : NEW_TIER), id: PREFIX + values.id }}
+        missing={findMissing(values)}
+      />
     </>
   );
+}
+
+/** Whether a tier can only be read, because it is defined in the file. */
+function isFixed(tier: Tier | null): boolean {
+  return tier?.source === "file";
+}
+
+/** The form of a tier, why its JSON cannot be read, and what changes it. */
+function useTierForm({ tier, onChanged }: EditorProps) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const form = useForm<TierDraft, Tier>({
+    draft: `tier ${tier?.id ?? ""}`,
+    initial: toDraft(tier?.id ?? "", tier ?? NEW_TIER),
+    fields: ["id", "name"],
+    async send(draft) {
+      const read = fromDraft(draft);
+      const body = "tier" in read ? read.tier : {};
+      return (await call("PUT /api/admin/tiers/{id}", { params: { id: draft.id }, body })).data;
+    },
+    onSent({ id }) {
+      showToast(routingText.saved(id));
+      onChanged(id);
+    },
+  });
+  const change = (part: Partial<TierDraft>) => {
+    setProblem(null);
+    form.set(part);
+  };
+  const toggle = () => {
+    const switched = switchForm(form.values);
+    if ("problem" in switched) setProblem(switched.problem);
+    else change(switched);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const read = fromDraft(form.values);
+    if ("problem" in read) setProblem(read.problem);
+    else if (!isFixed(tier)) void form.submit();
+  };
+  return { form, problem, change, toggle, submit };
 }
 
 function Source({ tier }: { tier: Tier }) {

@@ -56,6 +56,29 @@ export function switchForm(draft: TierDraft): TierDraft | { readonly problem: st
   return { ...toDraft(draft.id, { ...NEW_TIER, ...read.tier }), isJson: !draft.isJson };
 }
 
+/** Returns what a draft lacks before the API accepts it; null if nothing is known to be missing. */
+export function findMissing(draft: TierDraft): string | null {
+  const { missing } = routingText;
+  const read = fromDraft(draft);
+  if ("problem" in read) return read.problem;
+  const { name, rule } = read.tier;
+  if (!/^[a-z0-9][a-z0-9._-]*$/.test(draft.id)) return missing.id;
+  if (typeof name !== "string" || name.trim() === "") return missing.name;
+  try {
+    return listCases(rule).map(findMissingModel).find(Boolean) ?? null;
+  } catch {
+    // A rule that was typed as JSON need not have the parts of one.
+    return missing.rule;
+  }
+}
+
+function findMissingModel({ when, pick: { models } }: Case): string | null {
+  const { missing } = routingText;
+  if (models.length === 0) return missing.models(when);
+  const wrong = models.find((id) => !/^[^/\s]+\/[^/\s]+$/.test(id));
+  return wrong === undefined ? null : missing.model(wrong);
+}
+
 /** A case of a rule with what it chooses. */
 export interface Case {
   /** Identifies the case within its rule. */
@@ -76,6 +99,7 @@ export function listCases(rule: Rule): readonly Case[] {
     );
     return [...cases, last];
   }
+  if (rule.by !== "header") throw new Error(`unknown rule: ${JSON.stringify(rule)}`);
   const cases = (rule.cases ?? []).map(
     ({ values, pick }, i): Case => ({
       id: String(i),

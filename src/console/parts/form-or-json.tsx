@@ -1,0 +1,19 @@
+import { listText } from "../text/lists.ts";
+import { Segments } from "./segments.tsx";
+
+const CHOICES = [
+  { value: "form", label: listText.form },
+  { value: "json", label: listText.json },
+] as const;
+
+/** The switch between the form of a resource and its JSON. */
+export function FormOrJson(props: { label: string; isJson: boolean; onToggle: () => void }) {
+  return (
+    <Segments
+      label={props.label}
+      value={props.isJson ? "json" : "form"}
+      choices={CHOICES}
+      onChange={props.onToggle}
+    />
+  );
+}
