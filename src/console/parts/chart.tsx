@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { theme } from "../state/theme.ts";
-import { chartText } from "../text/chart.ts";
+import { text } from "../text/text.ts";
 import { type ChartSeries, DASHES } from "./chart-data.ts";
 import { formatExactTime } from "./format.ts";
 import type { Plot, PlotSpec } from "./plot.ts";
@@ -32,11 +32,11 @@ export function Chart(props: ChartProps) {
         {props.controls}
         <span class="grow" />
         <Segments
-          label={chartText.view}
+          label={text.charts.view}
           value={view}
           choices={[
-            { value: "chart", label: chartText.chart },
-            { value: "table", label: chartText.table },
+            { value: "chart", label: text.charts.chart },
+            { value: "table", label: text.charts.table },
           ]}
           onChange={setView}
         />
@@ -107,7 +107,7 @@ function Canvas({ title, times, series, isDaily, format, onPoint }: ChartProps &
       onPoint(null);
     };
   }, [times, series, isDaily, format, theme.value, isDark]);
-  return <div ref={box} class="chart-canvas" role="img" aria-label={chartText.about(title)} />;
+  return <div ref={box} class="chart-canvas" role="img" aria-label={text.charts.about(title)} />;
 }
 
 /** Whether the operating system prefers the dark theme; a plot is drawn again when this changes. */
@@ -128,7 +128,7 @@ function ChartTable({ title, times, series, format, isDaily }: ChartProps) {
       <table class="table">
         <thead>
           <tr>
-            <th>{chartText.time}</th>
+            <th>{text.charts.time}</th>
             {series.map(({ id, label }) => (
               <th key={id} class="number" title={label}>
                 {label}

@@ -1,9 +1,9 @@
-import { listText } from "../text/lists.ts";
+import { text } from "../text/text.ts";
 import { Segments } from "./segments.tsx";
 
 const CHOICES = [
-  { value: "form", label: listText.form },
-  { value: "json", label: listText.json },
+  { value: "form", label: text.lists.form },
+  { value: "json", label: text.lists.json },
 ] as const;
 
 /** The switch between the form of a resource and its JSON. */

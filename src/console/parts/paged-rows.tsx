@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Loaded } from "../state/load.ts";
 import type { Pages } from "../state/pages.ts";
-import { listText } from "../text/lists.ts";
+import { text } from "../text/text.ts";
 import { Button } from "./button.tsx";
 import { ErrorBox, Skeleton } from "./states.tsx";
 
@@ -24,7 +24,7 @@ export function PagedRows<Row>(props: RowsProps<Row> & { pages: Pages<Row> }) {
       ) : hasMore ? (
         <div class="load-more">
           <Button isBusy={isLoading} onClick={more}>
-            {listText.more}
+            {text.lists.more}
           </Button>
         </div>
       ) : null}

@@ -5,7 +5,6 @@ import { navigate } from "../state/location.ts";
 import { loadOptions, optionsOf } from "../state/names.ts";
 import { listItems } from "../state/palette-items.ts";
 import { isOperator } from "../state/session.ts";
-import { paletteText } from "../text/palette.ts";
 import { text } from "../text/text.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -61,9 +60,9 @@ export function Palette({ options }: PaletteProps) {
 
 function KeyboardHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title={paletteText.help} onClose={onClose}>
+    <Dialog title={text.palette.help} onClose={onClose}>
       <dl class="facts">
-        {paletteText.keys.map(([keys, about]) => [
+        {text.palette.keys.map(([keys, about]) => [
           <dt key={keys}>
             {keys.split(" ").map((key) => (
               <kbd key={key} class="kbd">

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Form } from "../state/form.ts";
-import { listText } from "../text/lists.ts";
+import { text } from "../text/text.ts";
 import { Button } from "./button.tsx";
 
 /** The buttons under a form: save and discard, which need a change, and further ones. */
@@ -8,14 +8,14 @@ export function SaveBar<Values>({ form, children }: { form: Form<Values>; childr
   return (
     <div class="row wrap">
       <Button kind="primary" isSubmit isBusy={form.isBusy} isDisabled={!form.isChanged}>
-        {listText.save}
+        {text.lists.save}
       </Button>
       {form.isChanged ? (
         <>
           <Button kind="bare" onClick={form.reset}>
-            {listText.discard}
+            {text.lists.discard}
           </Button>
-          <span class="faint">{listText.unsaved}</span>
+          <span class="faint">{text.lists.unsaved}</span>
         </>
       ) : null}
       <span class="grow" />

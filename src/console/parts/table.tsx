@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren } from "preact";
-import { chartText } from "../text/chart.ts";
+import { text } from "../text/text.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 import { nextOrder, parseOrder, type SortOrder, sortRows } from "./sort-rows.ts";
 
@@ -156,7 +156,7 @@ function Title<Row>({ column, order, onOrder }: TitleProps<Row>) {
       <button
         type="button"
         class="sort-title"
-        title={chartText.sortBy(title)}
+        title={text.charts.sortBy(title)}
         onClick={() => onOrder(nextOrder(order ?? "", id, isNumber))}
       >
         {title}

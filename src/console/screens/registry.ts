@@ -19,7 +19,7 @@ export interface Screen {
 }
 
 /** All who are signed in. */
-export const everyRole = (): boolean => true;
+const everyRole = (): boolean => true;
 /** The operator only. */
 export const operatorOnly = ({ role }: Session): boolean => role === "operator";
 /** Those who manage an account: its owners and admins, and the operator. */

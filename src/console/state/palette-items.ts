@@ -1,5 +1,5 @@
 /** What the command palette offers. Pure functions. */
-import { paletteText } from "../text/palette.ts";
+import { text } from "../text/text.ts";
 import { filterOptions, type Option } from "./filter-options.ts";
 
 /** The most items that are shown. */
@@ -15,24 +15,24 @@ export function listItems(
     readonly accounts: readonly Option[];
   },
 ): readonly Option[] {
-  const text = typed.trim();
-  if (text === "") return lists.screens;
-  const direct = pathOfId(text);
+  const query = typed.trim();
+  if (query === "") return lists.screens;
+  const direct = pathOfId(query);
   const found: Option[] = direct === null ? [] : [direct];
-  found.push(...filterOptions(lists.screens, text));
+  found.push(...filterOptions(lists.screens, query));
   found.push(
-    ...filterOptions(lists.models, text).map(({ label, value }) =>
-      toItem(label, modelPath(value), paletteText.model),
+    ...filterOptions(lists.models, query).map(({ label, value }) =>
+      toItem(label, modelPath(value), text.palette.model),
     ),
   );
   found.push(
-    ...filterOptions(lists.keys, text).map(({ label, value }) =>
-      toItem(label, keyPath(value), paletteText.key),
+    ...filterOptions(lists.keys, query).map(({ label, value }) =>
+      toItem(label, keyPath(value), text.palette.key),
     ),
   );
   found.push(
-    ...filterOptions(lists.accounts, text).map(({ label, value }) =>
-      toItem(label, `/console/people/${value}`, paletteText.account),
+    ...filterOptions(lists.accounts, query).map(({ label, value }) =>
+      toItem(label, `/console/people/${value}`, text.palette.account),
     ),
   );
   return found.slice(0, MOST);
@@ -52,11 +52,11 @@ function keyPath(id: string): string {
 }
 
 /** Returns the page about an id as a client, a log or the API shows it; null if the text is none. */
-export function pathOfId(text: string): Option | null {
-  if (!/^[a-z]+_\w{1,60}$/.test(text)) return null;
-  const label = paletteText.openId(text);
-  if (/^(gen|req)_/.test(text)) return toItem(label, `/console/requests/${text}`, paletteText.request);
-  if (text.startsWith("key_")) return toItem(label, keyPath(text), paletteText.key);
-  if (/^(org|user|acct)_/.test(text)) return toItem(label, `/console/people/${text}`, paletteText.account);
+export function pathOfId(id: string): Option | null {
+  if (!/^[a-z]+_\w{1,60}$/.test(id)) return null;
+  const label = text.palette.openId(id);
+  if (/^(gen|req)_/.test(id)) return toItem(label, `/console/requests/${id}`, text.palette.request);
+  if (id.startsWith("key_")) return toItem(label, keyPath(id), text.palette.key);
+  if (/^(org|user|acct)_/.test(id)) return toItem(label, `/console/people/${id}`, text.palette.account);
   return null;
 }

@@ -81,7 +81,7 @@ wire_api = "responses"`,
 }
 
 /** Returns a curl command that sends one chat completion. */
-export function printExampleCall({ baseUrl, key, model }: SnippetValues): string {
+function printExampleCall({ baseUrl, key, model }: SnippetValues): string {
   const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hello!" }] });
   return `curl ${baseUrl}/api/gateway/chat/completions \\
   -H "Authorization: Bearer ${key}" \\

@@ -43,7 +43,6 @@ export const creditsText = {
   },
   grants: "Credits that expire",
   grantColumns: { left: "Left", expires: "Expires", id: "Id" },
-  noGrants: "No credits expire.",
   holds: "Requests that hold money now",
   holdColumns: { request: "Request", amount: "Held" },
   add: "Add credits",
@@ -98,5 +97,4 @@ export const creditsText = {
   notZero: "The amount must not be 0.",
   noteNeeded: "Say why the balance is corrected.",
   done: (amount: string) => `The balance was changed by ${amount}.`,
-  allAccounts: "All accounts",
 };

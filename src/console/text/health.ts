@@ -4,7 +4,6 @@ export const healthText = {
   list: "Providers",
   about: "Attempts of the last minute, as the gateway that answered measured them.",
   gateway: "Measured by gateway",
-  updated: "Updated",
   showAll: (count: number) => `Show ${count} without a platform key`,
   states: {
     ok: "OK",
@@ -75,7 +74,6 @@ export const healthText = {
   },
   testOk: (model: string, duration: string) => `The provider answered as ${model} after ${duration}.`,
   testing: (name: string) => `Testing ${name}`,
-  testFailed: { refused: "The provider refused the test", out_of_reach: "The provider is out of reach" },
   upstreamSaid: (status: string, message: string) => `It said (${status}): ${message}`,
   open: (name: string) => `Details of ${name}`,
   usableKeys: (usable: number, all: number) => `${usable} of ${all}`,

@@ -8,10 +8,8 @@ export const listText = {
   cancel: "Cancel",
   saved: "Saved",
   unsaved: "Not saved yet",
-  kinds: { organization: "Organization", user: "User" },
   organizations: "Organizations",
   users: "Users",
   closed: "Closed",
   none: "–",
-  never: "never",
 };

@@ -70,7 +70,6 @@ export const models = {
   compareRemove: (name: string) => `Remove ${name}`,
   compareNone: "Choose models to compare",
   compareNoneAbout: "Up to four models side by side: prices, limits, capabilities and measured speed.",
-  compareUnknown: "The catalog has no such model.",
   compareInPlayground: "Compare in the playground",
   facts: {
     price: "Price per million tokens",

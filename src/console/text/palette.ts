@@ -1,5 +1,9 @@
 /** Texts of what the command palette finds, and of the help for the keyboard. */
 export const paletteText = {
+  title: "Go to",
+  placeholder: "Go to a page, model or key, or paste any id",
+  none: "Nothing matches.",
+  open: "Go to … (Ctrl+K)",
   model: "Model",
   key: "Key",
   account: "Account",

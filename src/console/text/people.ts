@@ -86,7 +86,6 @@ export const peopleText = {
   notJson: (problem: string) => `This is not valid JSON: ${problem}`,
   notObject: "The policy must be a JSON object.",
   dryRun: "Try on past requests",
-  dryRunAbout: "Checks the last 200 requests of this account against the policy above. Nothing is saved.",
   dryRunNone: "There are no recorded requests to check.",
   dryRunGood: (checked: string) => `None of the last ${checked} requests would have been refused.`,
   dryRunBad: (refused: string, checked: string) =>

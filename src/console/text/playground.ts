@@ -73,7 +73,6 @@ export const playground = {
   models: "Models",
   model: (index: number) => (index === 1 ? "Model" : `Model ${index}`),
   compareWith: "Compare with",
-  removeModel: (name: string) => `Remove ${name}`,
   system: "System",
   systemHint: "Instructions for the whole conversation",
   parameters: "Parameters",

@@ -2,8 +2,6 @@
 export const settingsText = {
   title: "Settings",
   settings: "Configuration",
-  settingsAbout:
-    "The values in force. They are changed in the configuration file or by environment variables, and take effect at the next start.",
   search: "Filter settings",
   changedOnly: "Changed only",
   columns: { name: "Setting", value: "Value", source: "Source" },
@@ -23,7 +21,6 @@ export const settingsText = {
   refreshed: (changed: string, added: string) =>
     `The catalog was refreshed: ${changed} changed, ${added} added.`,
   changes: "Price changes that wait for approval",
-  rejected: "Rejected price changes",
   noChanges: "No price change waits for approval.",
   changeColumns: { model: "Model", provider: "Provider", change: "Prices that change most", seen: "Seen" },
   unknownPrice: "unknown",
@@ -44,7 +41,6 @@ export const settingsText = {
       `The present prices of ${count} endpoints stay in force until the source has different ones.`,
   },
   gateways: "Gateways",
-  gatewaysAbout: "Gateways that share the database.",
   noGateways: "This gateway shares its database with no other.",
   gatewayColumns: {
     id: "Gateway",

@@ -1,7 +1,10 @@
 import { auditText } from "./audit.ts";
+import { chartText } from "./chart.ts";
 import { creditsText } from "./credits.ts";
 import { healthText } from "./health.ts";
+import { listText } from "./lists.ts";
 import { models } from "./models.ts";
+import { paletteText } from "./palette.ts";
 import { peopleText } from "./people.ts";
 import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
@@ -9,21 +12,19 @@ import { routingText } from "./routing.ts";
 import { settingsText } from "./settings.ts";
 import { usageText } from "./usage.ts";
 
-/** All texts of the console, by screen. */
+/** All texts of the console, by screen. A translation is another object of this type; components contain no words. */
 export const text = {
   app: {
     name: "Gateway",
     skip: "Skip to content",
     navigation: "Screens",
     openNavigation: "Open navigation",
-    closeNavigation: "Close navigation",
     notFound: "There is no such page",
     notFoundAbout: "The address may be mistyped, or your role does not include this page.",
     home: "Go to the first page",
     crashed: "This page stopped working",
     crashedAbout: "Reloading usually helps. The error was:",
     reload: "Reload",
-    docs: "API reference",
     operator: "Operator",
   },
   groups: {
@@ -40,7 +41,6 @@ export const text = {
     member: "Member",
   },
   theme: {
-    change: "Theme",
     system: "Theme of the system",
     light: "Light theme",
     dark: "Dark theme",
@@ -54,7 +54,6 @@ export const text = {
     help: "The first start printed a link and a management key. The command gateway console prints a new link.",
     ended: "Your session has ended. Sign in again to continue where you were.",
     signOut: "Sign out",
-    unreachable: "The session could not be read.",
   },
   states: {
     retry: "Try again",
@@ -75,12 +74,6 @@ export const text = {
     failed: "Failed",
     cancelled: "Cancelled",
     interrupted: "Interrupted",
-  },
-  palette: {
-    title: "Go to",
-    placeholder: "Go to a page, model or key, or paste any id",
-    none: "Nothing matches.",
-    open: "Go to … (Ctrl+K)",
   },
   errorTypes: {
     invalid_request: "The provider rejected the request as not valid",
@@ -323,6 +316,9 @@ export const text = {
       id: "Id",
     },
   },
+  lists: listText,
+  charts: chartText,
+  palette: paletteText,
   usage: usageText,
   credits: creditsText,
   people: peopleText,

@@ -6,7 +6,7 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { useRefresh } from "../../state/refresh.ts";
-import { auditText } from "../../text/audit.ts";
+import { text } from "../../text/text.ts";
 import { nameOf } from "./audit-table.tsx";
 
 type Hold = Operations["GET /api/admin/holds"]["response"]["data"][number];
@@ -15,7 +15,7 @@ type Hold = Operations["GET /api/admin/holds"]["response"]["data"][number];
 const MOST = 100;
 const REFRESH_MS = 5_000;
 
-const { holdColumns: titles } = auditText;
+const { holdColumns: titles } = text.audit;
 
 /** The requests that hold money now, of all accounts. */
 export function AllHolds() {
@@ -27,17 +27,17 @@ export function AllHolds() {
   return (
     <section class="card">
       <div class="card-head">
-        <h2>{auditText.holds}</h2>
-        <span class="quiet">{auditText.holdsAbout}</span>
+        <h2>{text.audit.holds}</h2>
+        <span class="quiet">{text.audit.holdsAbout}</span>
       </div>
-      <LoadedRows loaded={loaded} lines={2} empty={<p class="card-body quiet">{auditText.noHolds}</p>}>
+      <LoadedRows loaded={loaded} lines={2} empty={<p class="card-body quiet">{text.audit.noHolds}</p>}>
         {(holds) => (
           <Table
-            label={auditText.holds}
+            label={text.audit.holds}
             columns={listColumns(holds)}
             rows={holds.slice(0, MOST)}
             keyOf={({ id }) => id}
-            footTitle={auditText.holdSum(formatCount(holds.length))}
+            footTitle={text.audit.holdSum(formatCount(holds.length))}
           />
         )}
       </LoadedRows>

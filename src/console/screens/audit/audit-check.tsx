@@ -5,9 +5,9 @@ import { Icon } from "../../parts/icon.tsx";
 import { ErrorBox } from "../../parts/states.tsx";
 import { Copy } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
-import { auditText } from "../../text/audit.ts";
+import { text } from "../../text/text.ts";
 
-const words = auditText.check;
+const words = text.audit.check;
 
 /** Whether the hash chain of the audit log is intact, as a green or a red line. */
 export function AuditCheck() {

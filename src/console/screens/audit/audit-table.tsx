@@ -3,10 +3,10 @@ import { shortenId } from "../../parts/format.ts";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
 import { optionsOf } from "../../state/names.ts";
-import { auditText } from "../../text/audit.ts";
+import { text } from "../../text/text.ts";
 import { type AuditEntry, pageOf, printChanges, shortenAction } from "./audit-rows.ts";
 
-const { columns } = auditText;
+const { columns } = text.audit;
 
 /** The entries of the audit log. A row opens with all of its entry. */
 export function AuditTable({
@@ -18,7 +18,7 @@ export function AuditTable({
 }) {
   return (
     <Table
-      label={auditText.list}
+      label={text.audit.list}
       columns={listColumns(onOpen)}
       rows={rows}
       keyOf={({ place }) => String(place)}
@@ -37,8 +37,8 @@ export function nameOf(id: string): string {
 /** Who made a change: the user, the key, or a command. */
 export function Who({ entry: { user_id, key_id } }: { entry: AuditEntry }) {
   const id = user_id ?? key_id;
-  if (id === null) return <span class="quiet">{auditText.command}</span>;
-  return <span title={id}>{id === "key_operator" ? auditText.operator : nameOf(id)}</span>;
+  if (id === null) return <span class="quiet">{text.audit.command}</span>;
+  return <span title={id}>{id === "key_operator" ? text.audit.operator : nameOf(id)}</span>;
 }
 
 /** A resource with a link to its page, if the console has one. */
@@ -65,7 +65,7 @@ function listColumns(onOpen: (entry: AuditEntry) => void): readonly Column<Audit
         <button
           type="button"
           class="fold"
-          title={auditText.open(String(entry.place))}
+          title={text.audit.open(String(entry.place))}
           onClick={() => onOpen(entry)}
         >
           <Time at={entry.at} />
@@ -89,7 +89,7 @@ function listColumns(onOpen: (entry: AuditEntry) => void): readonly Column<Audit
       id: "account",
       title: columns.account,
       width: 160,
-      cell: ({ account_id }) => <Resource id={account_id} none={auditText.whole} />,
+      cell: ({ account_id }) => <Resource id={account_id} none={text.audit.whole} />,
     },
     {
       id: "changes",

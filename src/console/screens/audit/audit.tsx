@@ -9,7 +9,7 @@ import { query, setQuery } from "../../state/location.ts";
 import { loadOptions } from "../../state/names.ts";
 import { usePages } from "../../state/pages.ts";
 import { isOperator } from "../../state/session.ts";
-import { auditText } from "../../text/audit.ts";
+import { text } from "../../text/text.ts";
 import { AllHolds } from "./all-holds.tsx";
 import { AuditCheck } from "./audit-check.tsx";
 import { type AuditEntry, filterEntries } from "./audit-rows.ts";
@@ -32,22 +32,22 @@ export default function Audit() {
   }, []);
   const shown = pages.rows === null ? null : filterEntries(pages.rows, typed);
   return (
-    <Page title={auditText.title}>
+    <Page title={text.audit.title}>
       <div class="stack">
         {isOperator.value ? <AuditCheck /> : null}
         <section class="card">
           <div class="card-head">
-            <h2>{auditText.list}</h2>
+            <h2>{text.audit.list}</h2>
             <span class="grow" />
             <SearchInput
               class="card-search"
-              label={auditText.search}
+              label={text.audit.search}
               value={typed}
               onInput={(q) => setQuery({ q })}
             />
             {isOperator.value ? (
               <AccountPicker
-                label={auditText.account}
+                label={text.audit.account}
                 value={account}
                 onChange={(id) => setQuery({ account_id: id })}
               />
@@ -57,8 +57,8 @@ export default function Audit() {
             pages={{ ...pages, rows: shown }}
             lines={8}
             empty={
-              <Empty title={pages.rows?.length === 0 ? auditText.none : auditText.noMatch}>
-                <p>{pages.rows?.length === 0 ? auditText.noneAbout : auditText.noMatchAbout}</p>
+              <Empty title={pages.rows?.length === 0 ? text.audit.none : text.audit.noMatch}>
+                <p>{pages.rows?.length === 0 ? text.audit.noneAbout : text.audit.noMatchAbout}</p>
               </Empty>
             }
           >

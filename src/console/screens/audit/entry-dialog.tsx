@@ -1,16 +1,16 @@
 import { Dialog } from "../../parts/dialog.tsx";
 import { Code, Id, Time } from "../../parts/values.tsx";
-import { auditText } from "../../text/audit.ts";
+import { text } from "../../text/text.ts";
 import type { AuditEntry } from "./audit-rows.ts";
 import { Resource, Who } from "./audit-table.tsx";
 
-const { facts } = auditText;
+const { facts } = text.audit;
 
 /** All of an entry of the audit log. */
 export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { place, at, key_id, user_id, action, account_id, target, request_id } = entry;
   return (
-    <Dialog title={auditText.detailTitle(String(place))} isWide onClose={onClose}>
+    <Dialog title={text.audit.detailTitle(String(place))} isWide onClose={onClose}>
       <dl class="facts">
         <dt>{facts.at}</dt>
         <dd>
@@ -32,7 +32,7 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: ()
         </dd>
         <dt>{facts.account}</dt>
         <dd>
-          <Resource id={account_id} none={auditText.whole} />
+          <Resource id={account_id} none={text.audit.whole} />
         </dd>
         <dt>{facts.request}</dt>
         <dd>{request_id === null ? "–" : <Id id={request_id} />}</dd>
@@ -45,7 +45,7 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: ()
           <code>{entry.previous_hash}</code>
         </dd>
       </dl>
-      <Code value={JSON.stringify(entry.changes, null, 2)} label={auditText.changes} />
+      <Code value={JSON.stringify(entry.changes, null, 2)} label={text.audit.changes} />
     </Dialog>
   );
 }

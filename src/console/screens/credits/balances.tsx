@@ -10,7 +10,6 @@ import { Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { usePages } from "../../state/pages.ts";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { LedgerCheck } from "./ledger-check.tsx";
 
@@ -36,8 +35,8 @@ export function Balances() {
               label={text.credits.kind}
               value={kind}
               choices={[
-                { value: "organization", label: listText.organizations },
-                { value: "user", label: listText.users },
+                { value: "organization", label: text.lists.organizations },
+                { value: "user", label: text.lists.users },
               ]}
               onChange={(value) => setQuery({ kind: value === "organization" ? null : value })}
             />
@@ -85,7 +84,7 @@ function listColumns(spent: ReadonlyMap<string, number> | null): readonly Column
           <a href={`/console/credits/${account.id}`} title={`${account.name} (${account.id})`}>
             {account.name}
           </a>{" "}
-          {closed_at === null ? null : <Badge>{listText.closed}</Badge>}
+          {closed_at === null ? null : <Badge>{text.lists.closed}</Badge>}
         </>
       ),
     },
@@ -113,7 +112,7 @@ function moneyColumn(id: string, title: string, sortBy: (line: Line) => number |
     sortBy,
     cell: (line) => {
       const nanodollars = sortBy(line);
-      if (nanodollars === null) return listText.none;
+      if (nanodollars === null) return text.lists.none;
       return (
         <span class={nanodollars < 0 ? "bad" : undefined}>
           <Money nanodollars={nanodollars} />

@@ -7,7 +7,6 @@ import { FormError } from "../../parts/form-error.tsx";
 import { formatExactMoney } from "../../parts/format.ts";
 import { showToast } from "../../parts/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { parseAmount, readNanodollars } from "./ledger-rows.ts";
 import { makeTransferId } from "./transfer-id.ts";
@@ -75,7 +74,7 @@ export function ChangeCredits(props: ChangeProps) {
           </>
         ) : (
           <>
-            <Button onClick={onClose}>{listText.cancel}</Button>
+            <Button onClick={onClose}>{text.lists.cancel}</Button>
             <Button kind="primary" isSubmit isBusy={form.isBusy}>
               {text.credits.next}
             </Button>

@@ -11,7 +11,6 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Time } from "../../parts/values.tsx";
 import { navigate, query, setQuery } from "../../state/location.ts";
 import { usePages } from "../../state/pages.ts";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { type Kind, NewAccount } from "./new-account.tsx";
 import { countRules } from "./policy-form.ts";
@@ -44,8 +43,8 @@ export function AccountList() {
             label={text.people.kind}
             value={kind}
             choices={[
-              { value: "organization", label: listText.organizations },
-              { value: "user", label: listText.users },
+              { value: "organization", label: text.lists.organizations },
+              { value: "user", label: text.lists.users },
             ]}
             onChange={(value) => setQuery({ kind: value === "organization" ? null : value })}
           />
@@ -104,7 +103,7 @@ function listColumns(kind: Kind): readonly Column<Account>[] {
           <a href={`/console/people/${id}`} title={`${name} (${id})`}>
             {name}
           </a>{" "}
-          {closed_at === null ? null : <Badge>{listText.closed}</Badge>}
+          {closed_at === null ? null : <Badge>{text.lists.closed}</Badge>}
         </>
       ),
     },

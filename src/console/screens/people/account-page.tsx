@@ -6,7 +6,6 @@ import { ErrorBox, Skeleton } from "../../parts/states.tsx";
 import { Id } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { isManager, isOperator } from "../../state/session.ts";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { CloseAccount } from "./close-account.tsx";
 import { Limits } from "./limits.tsx";
@@ -52,7 +51,7 @@ function Heading({ id, account }: { id: string; account: Account | null }) {
       <h1 class="cut" title={name}>
         {name}
       </h1>
-      {account?.closed_at ? <Badge tone="warn">{listText.closed}</Badge> : null}
+      {account?.closed_at ? <Badge tone="warn">{text.lists.closed}</Badge> : null}
       <Id id={id} />
     </div>
   );

@@ -6,7 +6,6 @@ import { showToast } from "../../parts/toast.tsx";
 import { forgetAccounts } from "../../state/accounts.ts";
 import { useForm } from "../../state/form.ts";
 import { isManager, isOperator } from "../../state/session.ts";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { type AccountChange, type AccountFields, changeAccount } from "./change-account.ts";
 import { readNumber } from "./policy-form.ts";
@@ -27,7 +26,7 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
     send: (values) => changeAccount(account.id, toChange(toValues(account), values)),
     onSent() {
       forgetAccounts();
-      showToast(listText.saved);
+      showToast(text.lists.saved);
       onSaved();
     },
   });

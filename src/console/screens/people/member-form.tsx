@@ -9,7 +9,6 @@ import { FormError } from "../../parts/form-error.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { isOperator } from "../../state/session.ts";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { readNumber } from "./policy-form.ts";
 
@@ -66,7 +65,7 @@ export function MemberForm(props: {
       onSubmit={submit}
       foot={
         <>
-          <Button onClick={onClose}>{listText.cancel}</Button>
+          <Button onClick={onClose}>{text.lists.cancel}</Button>
           <Button kind="primary" isSubmit isBusy={form.isBusy}>
             {member === null ? text.people.add : text.people.saveMember}
           </Button>

@@ -7,7 +7,6 @@ import { FormError } from "../../parts/form-error.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { forgetAccounts } from "../../state/accounts.ts";
 import { useForm } from "../../state/form.ts";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 
 /** The kind of an account. */
@@ -34,7 +33,7 @@ export function NewAccount(props: { kind: Kind; onClose: () => void; onMade: (id
       onSubmit={() => void form.submit()}
       foot={
         <>
-          <Button onClick={onClose}>{listText.cancel}</Button>
+          <Button onClick={onClose}>{text.lists.cancel}</Button>
           <Button kind="primary" isSubmit isBusy={form.isBusy}>
             {text.people.create}
           </Button>

@@ -7,7 +7,6 @@ import { SaveBar } from "../../parts/save-bar.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { isManager } from "../../state/session.ts";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { type AccountFields, changeAccount } from "./change-account.ts";
 import { DryRun } from "./dry-run.tsx";
@@ -35,7 +34,7 @@ export function PolicyEditor({ account, onSaved }: { account: AccountFields; onS
       return changeAccount(account.id, { policy: "policy" in read ? read.policy : {} });
     },
     onSent() {
-      showToast(listText.saved);
+      showToast(text.lists.saved);
       setTried(null);
       onSaved();
     },

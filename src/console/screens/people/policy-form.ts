@@ -1,6 +1,6 @@
 /** A policy as texts of a form. Pure functions. */
 import type { Schemas } from "../../api/schema.ts";
-import { peopleText } from "../../text/people.ts";
+import { text } from "../../text/text.ts";
 
 /** The policy of an account. */
 export type Policy = Schemas["Policy"];
@@ -71,13 +71,13 @@ function printJson(policy: Policy): string {
   return JSON.stringify(policy, null, 2);
 }
 
-function parseJson(text: string): { readonly policy: Policy } | { readonly problem: string } {
+function parseJson(json: string): { readonly policy: Policy } | { readonly problem: string } {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(json);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? { policy: value as Policy } : { problem: peopleText.notObject };
+    return isObject ? { policy: value as Policy } : { problem: text.people.notObject };
   } catch (error) {
-    return { problem: peopleText.notJson((error as Error).message) };
+    return { problem: text.people.notJson((error as Error).message) };
   }
 }
 

@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { AssistantTurn, UserTurn } from "../../conversation/conversation.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextArea } from "../../parts/field.tsx";
-import { listText } from "../../text/lists.ts";
 import { text } from "../../text/text.ts";
 import { deleteTurn, editTurn, isRunning, retry, sendEdited } from "./state.ts";
 
@@ -67,7 +66,7 @@ export function TurnEditor({ turn, onClose }: { turn: UserTurn | AssistantTurn; 
       />
       <div class="row wrap">
         <Button kind="primary" isSubmit isDisabled={isEmpty || isRunning.value}>
-          {isUser ? words.sendEdited : listText.save}
+          {isUser ? words.sendEdited : text.lists.save}
         </Button>
         {isUser ? (
           <Button isDisabled={isEmpty || isRunning.value} onClick={save}>
@@ -75,7 +74,7 @@ export function TurnEditor({ turn, onClose }: { turn: UserTurn | AssistantTurn; 
           </Button>
         ) : null}
         <Button kind="bare" onClick={onClose}>
-          {listText.cancel}
+          {text.lists.cancel}
         </Button>
       </div>
     </form>

@@ -7,7 +7,7 @@ import { ErrorBox, Skeleton } from "../../parts/states.tsx";
 import { type Loaded, useLoad } from "../../state/load.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
 import { isOperator } from "../../state/session.ts";
-import { routingText } from "../../text/routing.ts";
+import { text } from "../../text/text.ts";
 import { Explanation, type RouteExplanation } from "./explanation.tsx";
 import type { TierInput } from "./tier-form.ts";
 
@@ -41,10 +41,10 @@ export function Explain({ tier, missing = null }: { tier: TriedTier | null; miss
   return (
     <section class="card">
       <div class="card-head">
-        <h2>{routingText.explain}</h2>
+        <h2>{text.routing.explain}</h2>
       </div>
       <div class="card-body stack">
-        <p class="quiet">{tier === null ? routingText.explainAny : routingText.explainTier}</p>
+        <p class="quiet">{tier === null ? text.routing.explainAny : text.routing.explainTier}</p>
         <QuestionFields
           tier={tier}
           question={question}
@@ -54,7 +54,7 @@ export function Explain({ tier, missing = null }: { tier: TriedTier | null; miss
           <Result {...explanation} />
         ) : (
           <p class="quiet" role="status">
-            {tier === null ? routingText.chooseModel : `${routingText.missing.explain} ${missing ?? ""}`}
+            {tier === null ? text.routing.chooseModel : `${text.routing.missing.explain} ${missing ?? ""}`}
           </p>
         )}
       </div>
@@ -95,7 +95,7 @@ function QuestionFields({
     <div class="fields">
       {tier === null ? (
         <Combobox
-          label={routingText.model}
+          label={text.routing.model}
           value={question.model}
           options={optionsOf("models")}
           onOpen={() => loadOptions("models")}
@@ -104,14 +104,14 @@ function QuestionFields({
         />
       ) : null}
       <Select
-        label={routingText.api}
+        label={text.routing.api}
         value={question.api}
         choices={APIS.map((value) => ({ value, label: value }))}
         onChange={(api) => onChange({ api: api as Question["api"] })}
       />
       {isOperator.value ? (
         <AccountPicker
-          label={routingText.account}
+          label={text.routing.account}
           value={question.account}
           onChange={(account) => onChange({ account })}
           showsLabel
@@ -119,7 +119,7 @@ function QuestionFields({
       ) : null}
       {name === null ? null : (
         <Field
-          label={routingText.header(name)}
+          label={text.routing.header(name)}
           value={question.header}
           onInput={(header) => onChange({ header })}
         />

@@ -3,7 +3,6 @@ import { formatDuration } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money } from "../../parts/values.tsx";
-import { routingText } from "../../text/routing.ts";
 import { text } from "../../text/text.ts";
 
 /** How a request would be routed. */
@@ -11,19 +10,19 @@ export type RouteExplanation = Schemas["RouteExplanationOfAccount"];
 type Candidate = RouteExplanation["candidates"][number] & { readonly position: number };
 type LeftOut = RouteExplanation["left_out"][number];
 
-const { columns } = routingText;
+const { columns } = text.routing;
 
 /** The candidates of a request in order with the reason of each, and those that were left out. */
 export function Explanation({ explanation }: { explanation: RouteExplanation }) {
   const { tier, error, candidates, left_out, warnings } = explanation;
   return (
     <>
-      {tier === null ? null : <p>{routingText.case(tier.when)}</p>}
+      {tier === null ? null : <p>{text.routing.case(tier.when)}</p>}
       {error === null ? null : (
         <div class="check-line bad" role="status">
           <Icon name="alert" />
           <span class="breaks">
-            {routingText.error} {error.message}
+            {text.routing.error} {error.message}
           </span>
         </div>
       )}
@@ -35,7 +34,7 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
       {candidates.length === 0 ? null : (
         <div class="card">
           <Table
-            label={routingText.candidates}
+            label={text.routing.candidates}
             columns={CANDIDATES}
             rows={candidates.map((candidate, i) => ({ ...candidate, position: i + 1 }))}
             keyOf={({ position }) => String(position)}
@@ -44,9 +43,9 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
       )}
       {left_out.length === 0 ? null : (
         <details>
-          <summary>{routingText.leftOut(left_out.length)}</summary>
+          <summary>{text.routing.leftOut(left_out.length)}</summary>
           <Table
-            label={routingText.leftOut(left_out.length)}
+            label={text.routing.leftOut(left_out.length)}
             columns={LEFT_OUT}
             rows={left_out}
             keyOf={({ provider, model, reason, is_byok }) => `${provider} ${model} ${reason} ${is_byok}`}
@@ -74,7 +73,7 @@ const CANDIDATES: readonly Column<Candidate>[] = [
     id: "reason",
     title: columns.reason,
     cell: ({ reason, would_be_asked }) => {
-      const about = `${reasonOf(reason)}${would_be_asked ? "" : ` (${routingText.notAsked})`}`;
+      const about = `${reasonOf(reason)}${would_be_asked ? "" : ` (${text.routing.notAsked})`}`;
       return (
         <span class={would_be_asked ? undefined : "faint"} title={about}>
           {about}

@@ -1,4 +1,4 @@
-import { routingText } from "../../text/routing.ts";
+import { text } from "../../text/text.ts";
 import type { Tier } from "./tier-form.ts";
 
 /** The served models of each case of a stored tier. */
@@ -6,10 +6,10 @@ export function ResolvesTo({ tier: { resolves_to, unknown_models } }: { tier: Ti
   return (
     <section class="card">
       <div class="card-head">
-        <h2>{routingText.resolves}</h2>
+        <h2>{text.routing.resolves}</h2>
       </div>
       <div class="card-body stack">
-        {resolves_to.length === 0 ? <p class="quiet">{routingText.resolvesNone}</p> : null}
+        {resolves_to.length === 0 ? <p class="quiet">{text.routing.resolvesNone}</p> : null}
         <dl class="facts">
           {resolves_to.map(({ when, models }) => [
             <dt key={when}>{when}</dt>,
@@ -25,7 +25,7 @@ export function ResolvesTo({ tier: { resolves_to, unknown_models } }: { tier: Ti
         </dl>
         {unknown_models.length === 0 ? null : (
           <p class="warn breaks">
-            {routingText.unknown} {unknown_models.join(", ")}
+            {text.routing.unknown} {unknown_models.join(", ")}
           </p>
         )}
       </div>

@@ -6,7 +6,7 @@ import { ErrorBox, Skeleton } from "../../parts/states.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
-import { routingText } from "../../text/routing.ts";
+import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import { TierEditor } from "./tier-editor.tsx";
 import { printSource, type Tier } from "./tier-form.ts";
@@ -22,17 +22,17 @@ export default function Routing() {
   const chosen = query.value["tier"] ?? null;
   if (!isForAll)
     return (
-      <Page title={routingText.title}>
+      <Page title={text.routing.title}>
         <Explain tier={null} />
       </Page>
     );
   const tier = data?.find(({ id }) => id === chosen) ?? null;
   return (
     <Page
-      title={routingText.title}
+      title={text.routing.title}
       actions={
         <Button kind="primary" icon="plus" onClick={() => setQuery({ tier: NEW })}>
-          {routingText.newTier}
+          {text.routing.newTier}
         </Button>
       }
     >
@@ -64,7 +64,7 @@ export default function Routing() {
 
 function TierList({ tiers, chosen }: { tiers: readonly Tier[]; chosen: string | null }) {
   return (
-    <nav class="card tier-nav" aria-label={routingText.tiers}>
+    <nav class="card tier-nav" aria-label={text.routing.tiers}>
       {tiers.map((tier) => (
         <a
           key={tier.id}
@@ -77,11 +77,11 @@ function TierList({ tiers, chosen }: { tiers: readonly Tier[]; chosen: string | 
               {tier.id}
             </span>
             <Badge tone={tier.source === "catalog" ? "plain" : "accent"}>
-              {printSource(tier) ?? routingText.sources[tier.source]}
+              {printSource(tier) ?? text.routing.sources[tier.source]}
             </Badge>
           </span>
           <span class="cut quiet" title={tier.name}>
-            {tier.name} · {routingText.by[tier.rule.by]}
+            {tier.name} · {text.routing.by[tier.rule.by]}
           </span>
         </a>
       ))}

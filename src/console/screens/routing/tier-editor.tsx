@@ -9,7 +9,7 @@ import { SaveBar } from "../../parts/save-bar.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { toApiError } from "../../state/load.ts";
-import { routingText } from "../../text/routing.ts";
+import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import { ResolvesTo } from "./resolves-to.tsx";
 import { TierFields } from "./tier-fields.tsx";
@@ -40,16 +40,16 @@ export function TierEditor({ tier, onChanged }: EditorProps) {
     <>
       <section class="card">
         <div class="card-head">
-          <h2 class="cut">{tier?.id ?? routingText.newTitle}</h2>
+          <h2 class="cut">{tier?.id ?? text.routing.newTitle}</h2>
           <span class="grow" />
-          <FormOrJson label={routingText.formOrJson} isJson={values.isJson} onToggle={toggle} />
+          <FormOrJson label={text.routing.formOrJson} isJson={values.isJson} onToggle={toggle} />
         </div>
         <form class="card-body stack" onSubmit={submit}>
           {tier === null ? null : <Source tier={tier} />}
           <FormError error={form.error} />
           {values.isJson ? (
             <TextArea
-              label={routingText.jsonLabel}
+              label={text.routing.jsonLabel}
               rows={16}
               error={problem}
               value={values.json}
@@ -94,7 +94,7 @@ function useTierForm({ tier, onChanged }: EditorProps) {
       return (await call("PUT /api/admin/tiers/{id}", { params: { id: draft.id }, body })).data;
     },
     onSent({ id }) {
-      showToast(routingText.saved(id));
+      showToast(text.routing.saved(id));
       onChanged(id);
     },
   });
@@ -118,8 +118,8 @@ function useTierForm({ tier, onChanged }: EditorProps) {
 
 function Source({ tier }: { tier: Tier }) {
   const place = printSource(tier);
-  if (place !== null) return <p class="quiet">{routingText.readOnly(place)}</p>;
-  return tier.source === "catalog" ? <p class="quiet">{routingText.ofCatalog}</p> : null;
+  if (place !== null) return <p class="quiet">{text.routing.readOnly(place)}</p>;
+  return tier.source === "catalog" ? <p class="quiet">{text.routing.ofCatalog}</p> : null;
 }
 
 function RemoveTier({ tier, onRemoved }: { tier: Tier; onRemoved: () => void }) {
@@ -130,7 +130,7 @@ function RemoveTier({ tier, onRemoved }: { tier: Tier; onRemoved: () => void }) 
     setBusy(true);
     call("DELETE /api/admin/tiers/{id}", { params: { id } }).then(
       () => {
-        showToast(routingText.removed(id));
+        showToast(text.routing.removed(id));
         onRemoved();
       },
       (failure: unknown) => {
@@ -143,17 +143,17 @@ function RemoveTier({ tier, onRemoved }: { tier: Tier; onRemoved: () => void }) 
   return (
     <>
       <Button kind="danger" onClick={() => setAsking(true)}>
-        {routingText.remove}
+        {text.routing.remove}
       </Button>
       {isAsking ? (
         <Confirm
-          title={routingText.removeTitle(id)}
-          action={routingText.remove}
+          title={text.routing.removeTitle(id)}
+          action={text.routing.remove}
           isBusy={isBusy}
           onConfirm={remove}
           onClose={() => setAsking(false)}
         >
-          <p>{tier.replaces.length > 0 ? routingText.removeReplaced : routingText.removeAbout}</p>
+          <p>{tier.replaces.length > 0 ? text.routing.removeReplaced : text.routing.removeAbout}</p>
         </Confirm>
       ) : null}
     </>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Field, Select, TextArea } from "../../parts/field.tsx";
-import { routingText } from "../../text/routing.ts";
+import { text } from "../../text/text.ts";
 import { type Case, changeCase, listCases, readModels, type TierDraft, type TierPick } from "./tier-form.ts";
 
 const EFFORTS = ["enabled", "none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -19,8 +19,8 @@ export function TierFields(props: {
       <div class="fields">
         {props.isNew ? (
           <Field
-            label={routingText.id}
-            hint={routingText.idHint}
+            label={text.routing.id}
+            hint={text.routing.idHint}
             error={props.errorOf("id")}
             value={draft.id}
             isRequired
@@ -28,14 +28,14 @@ export function TierFields(props: {
           />
         ) : null}
         <Field
-          label={routingText.name}
+          label={text.routing.name}
           error={props.errorOf("name")}
           value={draft.name}
           isRequired
           onInput={(name) => onChange({ name })}
         />
         <Field
-          label={routingText.description}
+          label={text.routing.description}
           value={draft.description}
           onInput={(description) => onChange({ description })}
         />
@@ -50,16 +50,16 @@ export function TierFields(props: {
         ))}
         {rule.by === "free" ? (
           <Lines
-            label={routingText.except}
-            hint={routingText.exceptHint}
+            label={text.routing.except}
+            hint={text.routing.exceptHint}
             value={rule.except ?? []}
             onChange={(except) => onChange({ rule: { ...rule, except } })}
           />
         ) : null}
         {rule.by === "free" ? (
           <Lines
-            label={routingText.last}
-            hint={routingText.modelsHint}
+            label={text.routing.last}
+            hint={text.routing.modelsHint}
             value={rule.last ?? []}
             onChange={(last) => onChange({ rule: { ...rule, last } })}
           />
@@ -78,16 +78,16 @@ function CaseFields({ one, onChange }: { one: Case; onChange: (pick: TierPick) =
   return (
     <div class="column">
       <Lines
-        label={routingText.models(when)}
-        hint={routingText.modelsHint}
+        label={text.routing.models(when)}
+        hint={text.routing.modelsHint}
         value={pick.models}
         onChange={(models) => onChange({ ...pick, models })}
       />
       <Select
-        label={`${routingText.reasoning} ${when}`}
+        label={`${text.routing.reasoning} ${when}`}
         value={pick.reasoning ?? ""}
         choices={[
-          { value: "", label: routingText.asAsked },
+          { value: "", label: text.routing.asAsked },
           ...EFFORTS.map((value) => ({ value, label: value })),
         ]}
         onChange={setReasoning}

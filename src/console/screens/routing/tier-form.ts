@@ -1,6 +1,6 @@
 /** A tier as texts of a form. Pure functions. */
 import type { Schemas } from "../../api/schema.ts";
-import { routingText } from "../../text/routing.ts";
+import { text } from "../../text/text.ts";
 
 /** A tier in force, and what is stored of one. */
 export type Tier = Schemas["Tier"];
@@ -43,9 +43,9 @@ export function fromDraft(draft: TierDraft): { readonly tier: TierInput } | { re
   try {
     const value = JSON.parse(draft.json) as TierInput | null;
     const isTier = typeof value === "object" && value !== null && typeof value.rule === "object";
-    return isTier ? { tier: value } : { problem: routingText.notTier };
+    return isTier ? { tier: value } : { problem: text.routing.notTier };
   } catch (error) {
-    return { problem: routingText.notJson((error as Error).message) };
+    return { problem: text.routing.notJson((error as Error).message) };
   }
 }
 
@@ -58,7 +58,7 @@ export function switchForm(draft: TierDraft): TierDraft | { readonly problem: st
 
 /** Returns what a draft lacks before the API accepts it; null if nothing is known to be missing. */
 export function findMissing(draft: TierDraft): string | null {
-  const { missing } = routingText;
+  const { missing } = text.routing;
   const read = fromDraft(draft);
   if ("problem" in read) return read.problem;
   const { name, rule } = read.tier;
@@ -73,7 +73,7 @@ export function findMissing(draft: TierDraft): string | null {
 }
 
 function findMissingModel({ when, pick: { models } }: Case): string | null {
-  const { missing } = routingText;
+  const { missing } = text.routing;
   if (models.length === 0) return missing.models(when);
   const wrong = models.find((id) => !/^[^/\s]+\/[^/\s]+$/.test(id));
   return wrong === undefined ? null : missing.model(wrong);
@@ -89,13 +89,13 @@ export interface Case {
 
 /** Returns the cases of a rule in their order; none for a tier of free models. */
 export function listCases(rule: Rule): readonly Case[] {
-  const { when } = routingText;
+  const { when } = text.routing;
   if (rule.by === "free") return [];
   const last: Case = { id: "else", when: when.else, pick: rule.else };
   if (rule.by === "balance") return [{ id: "paid", when: when.paid, pick: rule.paid }, last];
   if (rule.by === "api") {
     const cases = Object.entries(rule.cases ?? {}).map(
-      ([id, pick]): Case => ({ id, when: routingText.whenApi(id), pick }),
+      ([id, pick]): Case => ({ id, when: text.routing.whenApi(id), pick }),
     );
     return [...cases, last];
   }
@@ -103,7 +103,7 @@ export function listCases(rule: Rule): readonly Case[] {
   const cases = (rule.cases ?? []).map(
     ({ values, pick }, i): Case => ({
       id: String(i),
-      when: routingText.whenHeader(rule.header, values.join(", ")),
+      when: text.routing.whenHeader(rule.header, values.join(", ")),
       pick,
     }),
   );

@@ -7,7 +7,7 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
 import { toApiError } from "../../state/load.ts";
-import { settingsText } from "../../text/settings.ts";
+import { text } from "../../text/text.ts";
 import { printJumps } from "./setting-rows.ts";
 
 type Change = Schemas["CatalogChange"];
@@ -32,7 +32,7 @@ export function CatalogChanges({
     setBusy(true);
     call(OPERATIONS[verdict], { params: { id } })
       .then(
-        ({ data }) => showToast(settingsText.decided[verdict](data.length)),
+        ({ data }) => showToast(text.settings.decided[verdict](data.length)),
         (failure: unknown) => showToast(toApiError(failure).message, { isError: true }),
       )
       .finally(() => {
@@ -41,34 +41,34 @@ export function CatalogChanges({
         onDecided();
       });
   };
-  if (changes.length === 0) return <p class="card-foot quiet">{settingsText.noChanges}</p>;
+  if (changes.length === 0) return <p class="card-foot quiet">{text.settings.noChanges}</p>;
   return (
     <>
       <div class="card-head card-part">
-        <h3>{settingsText.changes}</h3>
+        <h3>{text.settings.changes}</h3>
         <span class="grow" />
         <Button size="small" onClick={() => setAsking("approve")}>
-          {settingsText.approveAll}
+          {text.settings.approveAll}
         </Button>
         <Button size="small" onClick={() => setAsking("reject")}>
-          {settingsText.rejectAll}
+          {text.settings.rejectAll}
         </Button>
       </div>
       <Table
-        label={settingsText.changes}
+        label={text.settings.changes}
         columns={changeColumns(isBusy, decide)}
         rows={changes}
         keyOf={({ id }) => id}
       />
       {asking === null ? null : (
         <Confirm
-          title={settingsText.askAll[asking]}
-          action={asking === "approve" ? settingsText.approveAll : settingsText.rejectAll}
+          title={text.settings.askAll[asking]}
+          action={asking === "approve" ? text.settings.approveAll : text.settings.rejectAll}
           isBusy={isBusy}
           onConfirm={() => decide("all", asking)}
           onClose={() => setAsking(null)}
         >
-          <p>{settingsText.askAllAbout[asking](changes.length)}</p>
+          <p>{text.settings.askAllAbout[asking](changes.length)}</p>
         </Confirm>
       )}
     </>
@@ -79,7 +79,7 @@ function changeColumns(
   isBusy: boolean,
   decide: (id: string, verdict: Verdict) => void,
 ): readonly Column<Change>[] {
-  const { changeColumns: titles } = settingsText;
+  const { changeColumns: titles } = text.settings;
   return [
     {
       id: "model",
@@ -96,7 +96,7 @@ function changeColumns(
       id: "change",
       title: titles.change,
       cell: ({ jumps }) => {
-        const list = printJumps(jumps, settingsText.unknownPrice).join("; ");
+        const list = printJumps(jumps, text.settings.unknownPrice).join("; ");
         return <span title={list}>{list}</span>;
       },
     },
@@ -108,10 +108,10 @@ function changeColumns(
       cell: ({ id }) => (
         <div class="row actions">
           <Button kind="bare" size="small" isDisabled={isBusy} onClick={() => decide(id, "approve")}>
-            {settingsText.approve}
+            {text.settings.approve}
           </Button>
           <Button kind="bare" size="small" isDisabled={isBusy} onClick={() => decide(id, "reject")}>
-            {settingsText.reject}
+            {text.settings.reject}
           </Button>
         </div>
       ),

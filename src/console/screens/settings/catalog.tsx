@@ -9,7 +9,7 @@ import { ErrorBox, Skeleton } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
 import { toApiError, useLoad } from "../../state/load.ts";
-import { settingsText } from "../../text/settings.ts";
+import { text } from "../../text/text.ts";
 import { CatalogChanges } from "./catalog-changes.tsx";
 
 /** The state of the catalog, a refresh, and the price changes to approve. */
@@ -27,7 +27,7 @@ export function Catalog() {
     call("POST /api/admin/catalog/refresh", { body: {} })
       .then(
         ({ data: { changed, added } }) => {
-          showToast(settingsText.refreshed(formatCount(changed), formatCount(added)));
+          showToast(text.settings.refreshed(formatCount(changed), formatCount(added)));
         },
         (failure: unknown) => showToast(toApiError(failure).message, { isError: true }),
       )
@@ -39,10 +39,10 @@ export function Catalog() {
   return (
     <section class="card">
       <div class="card-head">
-        <h2>{settingsText.catalog}</h2>
+        <h2>{text.settings.catalog}</h2>
         <span class="grow" />
         <Button icon="refresh" isBusy={isBusy} onClick={refresh}>
-          {settingsText.refresh}
+          {text.settings.refresh}
         </Button>
       </div>
       {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
@@ -55,14 +55,14 @@ export function Catalog() {
 }
 
 function Status({ status }: { status: Schemas["CatalogStatus"] }) {
-  const { figures } = settingsText;
+  const { figures } = text.settings;
   const { source, problem, refreshed_at, missing } = status;
   return (
     <>
       <dl class="figures">
         <Figure name={figures.models}>{formatCount(status.models)}</Figure>
         <Figure name={figures.refreshed}>
-          {refreshed_at === null ? settingsText.never : <Time at={refreshed_at} />}
+          {refreshed_at === null ? text.settings.never : <Time at={refreshed_at} />}
         </Figure>
         <Figure name={figures.waiting}>{formatCount(status.waiting)}</Figure>
         <Figure name={figures.missing}>
@@ -73,13 +73,13 @@ function Status({ status }: { status: Schemas["CatalogStatus"] }) {
         <div class="check-line bad" role="status">
           <Icon name="alert" />
           <span class="breaks">
-            {settingsText.problem} {problem}
+            {text.settings.problem} {problem}
           </span>
         </div>
       )}
       <p class="quiet breaks">
-        {settingsText.source}: {source} · {settingsText.every(status.refresh_hours)} ·{" "}
-        {settingsText.factor(status.price_factor)}
+        {text.settings.source}: {source} · {text.settings.every(status.refresh_hours)} ·{" "}
+        {text.settings.factor(status.price_factor)}
       </p>
     </>
   );

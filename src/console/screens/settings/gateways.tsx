@@ -5,9 +5,9 @@ import { LoadedRows } from "../../parts/paged-rows.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Id, Money, Time } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
-import { settingsText } from "../../text/settings.ts";
+import { text } from "../../text/text.ts";
 
-const { gatewayColumns: titles } = settingsText;
+const { gatewayColumns: titles } = text.settings;
 
 /** The gateways that share the database. */
 export function Gateways() {
@@ -17,11 +17,11 @@ export function Gateways() {
   return (
     <section class="card">
       <div class="card-head">
-        <h2>{settingsText.gateways}</h2>
+        <h2>{text.settings.gateways}</h2>
       </div>
-      <LoadedRows loaded={loaded} lines={2} empty={<p class="card-body quiet">{settingsText.noGateways}</p>}>
+      <LoadedRows loaded={loaded} lines={2} empty={<p class="card-body quiet">{text.settings.noGateways}</p>}>
         {(rows) => (
-          <Table label={settingsText.gateways} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+          <Table label={text.settings.gateways} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
         )}
       </LoadedRows>
     </section>
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Schemas["Gateway"]>[] = [
     title: titles.state,
     width: 90,
     cell: ({ state }) => (
-      <Badge tone={state === "live" ? "good" : "bad"}>{settingsText.gatewayStates[state]}</Badge>
+      <Badge tone={state === "live" ? "good" : "bad"}>{text.settings.gatewayStates[state]}</Badge>
     ),
   },
   {

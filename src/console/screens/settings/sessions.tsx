@@ -11,7 +11,6 @@ import { Time } from "../../parts/values.tsx";
 import { toApiError } from "../../state/load.ts";
 import { usePages } from "../../state/pages.ts";
 import { session, signOut } from "../../state/session.ts";
-import { settingsText } from "../../text/settings.ts";
 import { text } from "../../text/text.ts";
 
 type ConsoleSession = Schemas["ConsoleSession"];
@@ -27,12 +26,12 @@ export function Sessions() {
   return (
     <section class="card">
       <div class="card-head">
-        <h2>{settingsText.sessions}</h2>
+        <h2>{text.settings.sessions}</h2>
       </div>
-      <PagedRows pages={pages} lines={3} empty={<p class="card-body quiet">{settingsText.noSessions}</p>}>
+      <PagedRows pages={pages} lines={3} empty={<p class="card-body quiet">{text.settings.noSessions}</p>}>
         {(rows) => (
           <Table
-            label={settingsText.sessions}
+            label={text.settings.sessions}
             columns={listColumns(setEnding)}
             rows={rows}
             keyOf={({ id }) => id}
@@ -61,7 +60,7 @@ function EndSession(props: { ended: ConsoleSession; onClose: () => void; onEnded
     setBusy(true);
     call("DELETE /api/admin/sessions/{id}", { params: { id: ended.id } }).then(
       () => {
-        showToast(settingsText.ended);
+        showToast(text.settings.ended);
         props.onEnded();
       },
       (failure: unknown) => {
@@ -72,13 +71,13 @@ function EndSession(props: { ended: ConsoleSession; onClose: () => void; onEnded
   };
   return (
     <Confirm
-      title={settingsText.endTitle}
-      action={settingsText.end}
+      title={text.settings.endTitle}
+      action={text.settings.end}
       isBusy={isBusy}
       onConfirm={end}
       onClose={props.onClose}
     >
-      <p>{ended.is_current ? settingsText.endOwn : settingsText.endAbout(nameOf(ended))}</p>
+      <p>{ended.is_current ? text.settings.endOwn : text.settings.endAbout(nameOf(ended))}</p>
     </Confirm>
   );
 }
@@ -88,7 +87,7 @@ function nameOf({ user, key }: ConsoleSession): string {
 }
 
 function listColumns(end: (session: ConsoleSession) => void): readonly Column<ConsoleSession>[] {
-  const { sessionColumns: titles } = settingsText;
+  const { sessionColumns: titles } = text.settings;
   return [
     {
       id: "who",
@@ -111,7 +110,7 @@ function listColumns(end: (session: ConsoleSession) => void): readonly Column<Co
       title: titles.browser,
       cell: ({ user_agent, is_current }) => (
         <span title={user_agent ?? undefined}>
-          {is_current ? <Badge tone="accent">{settingsText.current}</Badge> : null} {user_agent ?? "–"}
+          {is_current ? <Badge tone="accent">{text.settings.current}</Badge> : null} {user_agent ?? "–"}
         </span>
       ),
     },
@@ -127,11 +126,11 @@ function listColumns(end: (session: ConsoleSession) => void): readonly Column<Co
           <Button
             kind="bare"
             size="small"
-            label={settingsText.endLabel(nameOf(row))}
+            label={text.settings.endLabel(nameOf(row))}
             isDisabled={session.value === null}
             onClick={() => end(row)}
           >
-            {settingsText.end}
+            {text.settings.end}
           </Button>
         </div>
       ),

@@ -9,7 +9,7 @@ import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
-import { settingsText } from "../../text/settings.ts";
+import { text } from "../../text/text.ts";
 import { Catalog } from "./catalog.tsx";
 import { Gateways } from "./gateways.tsx";
 import { Sessions } from "./sessions.tsx";
@@ -18,7 +18,7 @@ import { filterSettings, printPlace, printValue, type Setting } from "./setting-
 /** The configuration in force, the catalog, the gateways, and the console sessions. */
 export default function Settings() {
   return (
-    <Page title={settingsText.title}>
+    <Page title={text.settings.title}>
       <div class="stack">
         <Configuration />
         <Catalog />
@@ -33,28 +33,28 @@ function Configuration() {
   const loaded = useLoad("settings", async (signal) => {
     return (await call("GET /api/admin/settings", { signal })).data;
   });
-  const text = query.value["q"] ?? "";
+  const typed = query.value["q"] ?? "";
   const changedOnly = query.value["changed"] === "1";
   const { data } = loaded;
-  const shown = data === null ? null : filterSettings(data, text, changedOnly);
+  const shown = data === null ? null : filterSettings(data, typed, changedOnly);
   return (
     <section class="card">
       <div class="card-head">
-        <h2>{settingsText.settings}</h2>
+        <h2>{text.settings.settings}</h2>
         <span class="faint">
           {data === null || shown === null
             ? null
-            : settingsText.count(formatCount(shown.length), formatCount(data.length))}
+            : text.settings.count(formatCount(shown.length), formatCount(data.length))}
         </span>
         <span class="grow" />
         <SearchInput
           class="card-search"
-          label={settingsText.search}
-          value={text}
+          label={text.settings.search}
+          value={typed}
           onInput={(q) => setQuery({ q })}
         />
         <Check
-          label={settingsText.changedOnly}
+          label={text.settings.changedOnly}
           isChecked={changedOnly}
           onChange={(isChecked) => setQuery({ changed: isChecked ? "1" : null })}
         />
@@ -63,14 +63,14 @@ function Configuration() {
         loaded={{ ...loaded, data: shown }}
         lines={10}
         empty={
-          <Empty title={settingsText.noMatch}>
-            <p>{settingsText.noMatchAbout}</p>
+          <Empty title={text.settings.noMatch}>
+            <p>{text.settings.noMatchAbout}</p>
           </Empty>
         }
       >
         {(rows) => (
           <div class="settings-table">
-            <Table label={settingsText.settings} columns={COLUMNS} rows={rows} keyOf={({ name }) => name} />
+            <Table label={text.settings.settings} columns={COLUMNS} rows={rows} keyOf={({ name }) => name} />
           </div>
         )}
       </LoadedRows>
@@ -85,7 +85,7 @@ const TONES: Readonly<Record<Setting["source"], Tone>> = {
   database: "good",
 };
 
-const { columns } = settingsText;
+const { columns } = text.settings;
 
 const COLUMNS: readonly Column<Setting>[] = [
   {
@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<Setting>[] = [
     width: 260,
     cell: ({ value, source }) => {
       const printed = printValue(value);
-      if (printed === "") return <span class="faint">{settingsText.noValue}</span>;
+      if (printed === "") return <span class="faint">{text.settings.noValue}</span>;
       return (
         <code class={source === "default" ? "quiet" : "strong"} title={printed}>
           {printed}
@@ -119,7 +119,7 @@ const COLUMNS: readonly Column<Setting>[] = [
     width: 240,
     cell: (setting) => (
       <>
-        <Badge tone={TONES[setting.source]}>{settingsText.sources[setting.source]}</Badge>{" "}
+        <Badge tone={TONES[setting.source]}>{text.settings.sources[setting.source]}</Badge>{" "}
         <code title={setting.file ?? undefined}>{printPlace(setting)}</code>
       </>
     ),
