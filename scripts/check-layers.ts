@@ -40,6 +40,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["deployments"],
     ["provider-keys"],
     ["usage"],
+    ["telemetry"],
     ["ledger"],
     ["routing"],
     ["generation"],

@@ -27,6 +27,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "database.url": "postgres://gateway:password@localhost:5432/gateway",
   "storage.retention_days": 90,
   "redis.url": "redis://localhost:6379",
+  "metrics.token": "a-long-random-text",
   "console.built_dir": "/usr/share/gateway/console",
   "catalog.source": "./models.json",
   "pricing.rules": [

@@ -20,6 +20,7 @@ export function startBackgroundTasks(parts: Parts, config: Config, platform: Pla
     scheduleRefresh({ manager, clock, random, log, hours }),
     sweepPromptLog(parts, platform),
     sweepRetention(parts, config, platform),
+    parts.telemetry.start(parts),
     takeOverRegularly({ ...parts.gateways, stores: parts.stores, clock, log, dataDir: config.data_dir }),
   ];
   return {

@@ -209,6 +209,12 @@ function isSafeIssuer(issuer: string): boolean {
 }
 
 const MAX_PROCESSES = 64;
+/** The least characters of the metrics token. */
+const METRICS_TOKEN_CHARS = 16;
+
+const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug of lower-case letters, digits and dashes");
 
 export const configSchema = z.strictObject({
   server: z
@@ -532,6 +538,58 @@ export const configSchema = z.strictObject({
       oidc: oidc.optional(),
     })
     .prefault({}),
+  metrics: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md."),
+      token: z
+        .string()
+        .trim()
+        .min(
+          METRICS_TOKEN_CHARS,
+          `must have at least ${METRICS_TOKEN_CHARS} characters; \`openssl rand -hex 24\` generates one`,
+        )
+        .regex(/^\S*$/, "must not contain spaces")
+        .optional()
+        .describe(
+          "Token that reads metrics and nothing else, sent as Authorization: Bearer. A management key of the operator reads them too. At least 16 characters. GATEWAY_METRICS_TOKEN.",
+        ),
+      allow: z
+        .array(z.string())
+        .max(1_000)
+        .default([])
+        .describe(
+          "Addresses and CIDR ranges from which metrics are read without a token, such as 127.0.0.1. Not those of a proxy: what it forwards comes from its address.",
+        ),
+      ledger_check_minutes: z
+        .int()
+        .min(0)
+        .max(10_080)
+        .default(60)
+        .describe(
+          "Minutes between two ledger checks, whose result is a metric. One gateway of several makes them, in a thread for SQLite, and uses at most a hundredth of the time. 0: none.",
+        ),
+    })
+    .prefault({}),
+  telemetry: z
+    .strictObject({
+      gen_ai_semconv: z
+        .enum(["none", "latest"])
+        .default("none")
+        .describe(
+          "Whether spans have the gen_ai attributes of OpenTelemetry, whose names are not stable yet. Where spans and metrics are sent is set by OTEL_EXPORTER_OTLP_ENDPOINT and the other variables of OpenTelemetry; see docs/metrics.md.",
+        ),
+      propagate_to: z
+        .array(slug)
+        .max(1_000)
+        .default([])
+        .describe(
+          "Slugs of providers to which traceparent and tracestate are sent, such as a server of your own. Others cannot connect requests by them.",
+        ),
+    })
+    .prefault({}),
   timers: z
     .strictObject({
       connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
@@ -597,10 +655,7 @@ export const configSchema = z.strictObject({
     .optional()
     .describe("Further tiers, and tiers that replace those of the catalog; see docs/tiers.md."),
   providers: z
-    .record(
-      z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug of lower-case letters, digits and dashes"),
-      provider,
-    )
+    .record(slug, provider)
     .default({})
     .describe(
       "Providers by slug. A provider of the catalog needs no entry if its environment variable is set.",

@@ -20,6 +20,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   REDIS_URL: { path: ["redis", "url"] },
   GATEWAY_ADMIN_KEY: { path: ["admin_key"] },
   GATEWAY_WEBHOOK_SECRET: { path: ["billing", "webhook_secret"] },
+  GATEWAY_METRICS_TOKEN: { path: ["metrics", "token"] },
   GATEWAY_LOG_LEVEL: { path: ["log_level"] },
   GATEWAY_CONSOLE_DIR: { path: ["console", "built_dir"] },
   GATEWAY_OIDC_CLIENT_SECRET: { path: ["console", "oidc", "client_secret"] },

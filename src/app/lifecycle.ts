@@ -74,7 +74,7 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
     async stop() {
       await drain({ parts, server, drainMs: drain_ms, noticeMs: drain_notice_ms }, platform);
       tasks.cancel();
-      const isSaved = await writeRest(parts, platform);
+      const [isSaved] = await Promise.all([writeRest(parts, platform), flushTelemetry(parts, platform)]);
       const leaveMs = isSaved ? LEAVE_MS.saved : LEAVE_MS.unsaved;
       // What is not given back is taken over, or used by the next start.
       await within(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
@@ -93,6 +93,13 @@ function chooseExampleModel(parts: Parts): string | null {
 const SAVE_MS = 10_000;
 /** How long this gateway may take to leave the others: to give its leases back if all is saved, else only to resign. Milliseconds. */
 const LEAVE_MS = { saved: 10_000, unsaved: 1_000 };
+
+/** How long the last spans and metrics may take. A collector that is away must not delay the end. Milliseconds. */
+const FLUSH_MS = 5_000;
+
+async function flushTelemetry({ telemetry }: Parts, { clock }: Platform): Promise<void> {
+  await within(clock, FLUSH_MS, telemetry.flush()).catch(() => {});
+}
 
 /** Saves what is not in the store yet. Returns whether the store has taken it. */
 async function writeRest(parts: Parts, { clock, log }: Platform): Promise<boolean> {

@@ -28,7 +28,7 @@ import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
 
 /** Opens the stores of a data directory. Creates what does not exist. */
 export function openSqliteStores(
-  { data_dir: dataDir }: StoreConfig,
+  { data_dir: dataDir }: Pick<StoreConfig, "data_dir">,
   { clock, random }: StorePlatform,
 ): Stores {
   const database = openDatabase(dataDir);

@@ -16,6 +16,7 @@ const SECRETS = [
   "billing.webhook_secret",
   "console.oidc.client_secret",
   "database.url",
+  "metrics.token",
   "redis.url",
   "secrets.keys",
   "providers.*.api_keys",
@@ -42,6 +43,7 @@ export function maskConfig(config: Config): Readonly<Record<string, unknown>> {
     },
     database: { ...config.database, ...maskUrl(config.database) },
     redis: maskUrl(config.redis),
+    metrics: { ...config.metrics, ...(config.metrics.token === undefined ? {} : { token: MASK }) },
     secrets: { keys: config.secrets.keys.map(() => MASK) },
     providers: Object.fromEntries(
       Object.entries(config.providers).map(([slug, provider]) => [slug, maskProvider(provider)]),

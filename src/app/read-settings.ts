@@ -64,6 +64,18 @@ export function readTrustedProxies(config: Config): TrustedProxies {
   }
 }
 
+/**
+ * Reads the addresses from which metrics are read without a token.
+ * @throws ConfigError
+ */
+export function readMetricsAllowed({ metrics }: Config): TrustedProxies {
+  try {
+    return parseTrustedProxies(metrics.allow);
+  } catch (error) {
+    throw new ConfigError(`metrics.allow: ${(error as Error).message}`);
+  }
+}
+
 /** Returns the memory for bodies that one caller may hold: half of the total, and at least one body of the largest size. Bytes. */
 export function readHolderBytes({ limits }: Config): number {
   return Math.max(Math.floor(limits.total_body_bytes / 2), limits.body_bytes);

@@ -39,6 +39,7 @@ import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { buildConsole } from "./build-console.ts";
 import { buildMoney, type Money } from "./build-money.ts";
+import { buildTelemetry, type Telemetry } from "./build-telemetry.ts";
 import { createCatalogManager } from "./catalog-manager.ts";
 import { type CommonState, openCommonState } from "./common-state.ts";
 import type { Config } from "./config-schema.ts";
@@ -51,6 +52,7 @@ import { openServing, type ServingSource } from "./open-serving.ts";
 import { migrateStores, openStores } from "./open-stores.ts";
 import type { OutageLog } from "./outage-log.ts";
 import { readPricingRules } from "./pricing-schema.ts";
+import type { ProcessGroup } from "./process-group.ts";
 import { readReadiness } from "./read-readiness.ts";
 import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
@@ -76,6 +78,8 @@ export interface Platform {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
   readonly databaseClock?: Clock;
+  /** The other processes that share the port; absent for a process that runs alone. */
+  readonly processes?: ProcessGroup;
   /** Replaces the network in tests. */
   readonly transport?: Transport;
   /** Replaces the gateway's own in tests whose requests must not influence each other. */
@@ -110,6 +114,7 @@ export interface Parts extends Resources {
   readonly http: HttpDeps;
   readonly upstreams: Upstreams;
   readonly common: CommonState;
+  readonly telemetry: Telemetry;
 }
 
 /** Builds all parts of a gateway. @throws ConfigError, or Error if the data directory is locked or cannot be used. */
@@ -145,11 +150,12 @@ async function buildParts({
     clock,
     log,
   });
+  const telemetry = buildTelemetry({ ...base, serving: () => resources.serving.current() });
   const common = await buildCommonState(base);
   const answers = { store: common.answers, claims: resources.stores.answers, clock, log };
   const repeatable = new RepeatableAnswers(answers);
   const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers)];
-  const extensions = [...own, ...(platform.extensions ?? [])];
+  const extensions = [...own, ...telemetry.extensions, ...(platform.extensions ?? [])];
   const drains = new Drains({ store: resources.stores.drains, changes: resources.stores.changes });
   await drains.refresh();
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
@@ -157,6 +163,7 @@ async function buildParts({
   const http: HttpDeps = {
     ...buildManagement(base, { ...money, ...secrets }),
     ...buildServer(config, clock),
+    ...telemetry.http,
     ids: resources.stores.ids,
     log,
     generation,
@@ -175,6 +182,7 @@ async function buildParts({
     http,
     upstreams,
     common,
+    telemetry,
   };
 }
 

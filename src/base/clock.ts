@@ -12,6 +12,8 @@ export interface Timer {
 export interface Clock {
   /** Wall time in whole milliseconds since the epoch. It never goes back. */
   now(): number;
+  /** Milliseconds with fractions since an arbitrary moment. For durations only: it says nothing about the time of day. */
+  precise(): number;
   /** Calls `callback` once, `delayMs` from now. Does not keep the process alive. */
   after(delayMs: number, callback: () => void): Timer;
   /** Calls `callback` every `periodMs` until cancelled. Does not keep the process alive. */
@@ -21,6 +23,7 @@ export interface Clock {
 /** The clock of the system, whose time never goes back (`createSteadyTime`). */
 export const systemClock: Clock = {
   now: createSteadyTime(Date.now, () => performance.now()),
+  precise: () => performance.now(),
   after(delayMs, callback) {
     const handle = setTimeout(callback, delayMs);
     handle.unref();

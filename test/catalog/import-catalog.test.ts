@@ -10,7 +10,12 @@ import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
 import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { sourceModel, sourceText } from "./source-fixture.ts";
 
-const clock = { now: () => Date.parse("2026-07-03T12:00:00Z"), after: () => never(), every: () => never() };
+const clock = {
+  now: () => Date.parse("2026-07-03T12:00:00Z"),
+  precise: () => 0,
+  after: () => never(),
+  every: () => never(),
+};
 
 /** About as many models as the shipped catalog has, because an import rejects a source with far fewer models. */
 const plenty = Array.from({ length: 600 }, (_, index) => sourceModel(`gpt-${index}-test`));

@@ -93,6 +93,7 @@ describe("a grant", () => {
     const never = { cancel: () => {} };
     const clock = {
       now: () => time.now,
+      precise: () => time.now,
       after: () => never,
       every: (_ms: number, callback: () => void) => {
         timers.push(callback);

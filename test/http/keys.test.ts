@@ -158,7 +158,9 @@ describe("the two kinds of key", () => {
 /** Starts a gateway whose clock is `time`. */
 function startAt(time: { now: number }): Promise<TestGateway> {
   const never = () => ({ cancel: () => {} });
-  return startTestGateway({ clock: { now: () => time.now, after: never, every: never } });
+  return startTestGateway({
+    clock: { now: () => time.now, precise: () => time.now, after: never, every: never },
+  });
 }
 
 /** Calls a gateway's management API, with POST if there is a body. */

@@ -22,6 +22,7 @@ function createManualClock(): ManualClock {
   };
   return {
     now: () => now,
+    precise: () => now,
     after,
     every: () => {
       throw new Error("the sandbox needs no periodic timer");

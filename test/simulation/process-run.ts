@@ -44,6 +44,7 @@ export function clockOfRun(clock: Clock, run: ProcessRun): Clock {
   };
   return {
     now: () => clock.now(),
+    precise: () => clock.precise(),
     after: (delayMs, callback) => clock.after(delayMs, unlessOver(callback)),
     every: (periodMs, callback) => clock.every(periodMs, unlessOver(callback)),
   };

@@ -55,6 +55,7 @@ export function createTestClock(startMs = 1_700_000_000_000): TestClock {
 
   return {
     now: () => nowMs,
+    precise: () => nowMs,
     after: (delayMs, callback) => schedule(delayMs, null, callback),
     every: (periodMs, callback) => schedule(periodMs, periodMs, callback),
     advance: (ms) => pass(ms, () => 1),

@@ -64,6 +64,7 @@ export function createEventClock(startMs: number): EventClock {
 
   return {
     now: () => nowMs,
+    precise: () => nowMs,
     after,
     every(periodMs, callback) {
       let timer = after(periodMs, function again() {

@@ -3,6 +3,7 @@ import { checkConfig } from "../../src/app/load-config.ts";
 import type { Stores } from "../../src/app/stores.ts";
 import { wireUp } from "../../src/app/wire-up.ts";
 import type { Log } from "../../src/base/log.ts";
+import { Stopwatch } from "../../src/base/stopwatch.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records.ts";
@@ -246,6 +247,8 @@ async function sendRequest(
     onEnded() {},
     route: "/chat/completions",
     receivedAt: deps.clock.now(),
+    stopwatch: new Stopwatch(deps.clock),
+    trace: null,
     logFields: {},
   });
   return readAnswer(result.answer);

@@ -1577,6 +1577,7 @@ export interface Operations {
   };
   "GET /docs": { params: object; query: object; body: null; response: unknown };
   "GET /healthz": { params: object; query: object; body: null; response: { status: "ok" } };
+  "GET /metrics": { params: object; query: object; body: null; response: unknown };
   "GET /openapi.json": { params: object; query: object; body: null; response: { openapi: string } };
   "GET /readyz": {
     params: object;

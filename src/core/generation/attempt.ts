@@ -68,7 +68,7 @@ export interface BegunStream {
 /** What an attempt needs. */
 export interface AttemptContext {
   readonly deps: Pick<GenerationDeps, "clock" | "timers">;
-  readonly call: Pick<GenerationCall, "request">;
+  readonly call: Pick<GenerationCall, "request" | "stopwatch">;
   readonly candidate: Candidate;
   readonly cancellation: Cancellation;
   /** The request, encoded for this candidate. */
@@ -95,9 +95,9 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   let status: number | null = null;
   try {
     const opened = openExchange(context);
-    exchange = opened instanceof Promise ? await opened : opened;
+    exchange = opened instanceof Promise ? await call.stopwatch.wait(opened) : opened;
     cancellation.guard(exchange);
-    const response = await exchange.response;
+    const response = await call.stopwatch.wait(exchange.response);
     status = response.status;
     const reply: Reply = { exchange, response };
     if (status < 200 || status >= 300) return failed(context, reply, await readError(context, reply));
@@ -189,12 +189,12 @@ const ERROR_BODY_MS = 3_000;
 
 /** Reads an error. Its status counts even if the body cannot be read. */
 async function readError(
-  { deps, cancellation }: AttemptContext,
+  { deps, call, cancellation }: AttemptContext,
   { exchange, response }: Reply,
 ): Promise<VendorError> {
   const timer = deps.clock.after(ERROR_BODY_MS, () => exchange.cancel());
   try {
-    const body = await readBody(response, BOUNDS.errorBodyBytes, "truncate");
+    const body = await call.stopwatch.wait(readBody(response, BOUNDS.errorBodyBytes, "truncate"));
     const errorType = response.header("x-amzn-errortype");
     return readVendorError(response.status, parseJson(body.toString("utf8")), errorType);
   } catch (error) {
@@ -207,8 +207,8 @@ async function readError(
 
 async function readWhole(context: AttemptContext, reply: Reply): Promise<AttemptOutcome> {
   const { response } = reply;
-  const body = await readBody(response, BOUNDS.answerBytes, "reject");
   const { call, encoded, identity } = context;
+  const body = await call.stopwatch.wait(readBody(response, BOUNDS.answerBytes, "reject"));
   const answer = call.request.readAnswer(encoded.format, body.toString("utf8"), identity);
   if (answer.kind === "error") return failed(context, reply, answer.error);
   return { kind: "answered", answer, status: response.status };
@@ -217,10 +217,11 @@ async function readWhole(context: AttemptContext, reply: Reply): Promise<Attempt
 async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<AttemptOutcome> {
   const { exchange, response } = reply;
   const { call, encoded, identity } = context;
-  const start = await readStart(response);
+  const { stopwatch } = call;
+  const start = await stopwatch.wait(readStart(response));
   const relay = call.request.openRelay(encoded.format, identity, start !== null && isDocumentStart(start));
   let head = "";
-  for (let text = start; ; text = await readText(response)) {
+  for (let text = start; ; text = await stopwatch.wait(readText(response))) {
     head += text === null ? relay.end() : relay.step(text);
     if (relay.error !== null) return failed(context, reply, relay.error);
     const isOver = text === null || relay.isDone;

@@ -1,8 +1,11 @@
 import { type Failure, failureOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { Stopwatch } from "../../base/stopwatch.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 
 /** An inference request, as extensions see it. */
@@ -20,6 +23,10 @@ export interface AdmittedCall {
   readonly route: string;
   /** When the request arrived. Milliseconds since the epoch. */
   readonly receivedAt: number;
+  /** Runs since the request arrived. Waits for the caller's body and for providers count as waiting. */
+  readonly stopwatch: Stopwatch;
+  /** Null if the request is not traced. */
+  readonly trace: RequestTrace | null;
   /** Further fields for the request's log line. */
   readonly logFields: Readonly<Record<string, unknown>>;
 }
@@ -30,6 +37,15 @@ export interface AdmittedGeneration {
   readonly call: AdmittedCall;
   /** The request, its account or the operator demands zero data retention: nothing of it may be stored. */
   readonly zeroRetention: boolean;
+}
+
+/** An attempt that is about to begin. */
+export interface BeginningAttempt {
+  readonly record: AttemptRecord;
+  /** The id of the model that is called. */
+  readonly model: string;
+  /** How the request's tool calls were repaired for this provider; null if nothing had to change. */
+  readonly repairs: RepairCounts | null;
 }
 
 /** A feature that takes part in generations without being known to `generate`. The wiring lists them in order. */
@@ -50,6 +66,8 @@ export interface ExtensionPoints {
    * until the promise settles. The wait is bounded by the generation's total time.
    */
   beforeRoute?(): Promise<GateDecision>;
+  /** Called before each attempt. Returns headers to add to the request to the provider; null for none. */
+  beforeAttempt?(attempt: BeginningAttempt): Readonly<Record<string, string>> | null;
   /** Called after each attempt, with its outcome as far as its first token. */
   onAttempt?(attempt: AttemptRecord): void;
   /**
@@ -124,6 +142,16 @@ export class AttachedExtensions {
       warnings.push(...(decision.warnings ?? []));
     }
     return { kind: "continue", warnings, headers };
+  }
+
+  /** Returns the headers that extensions add to the request of an attempt; null for none. */
+  beforeAttempt(attempt: BeginningAttempt): Readonly<Record<string, string>> | null {
+    let headers: Record<string, string> | null = null;
+    this.notify(this.attached, (points) => {
+      const added = points.beforeAttempt?.(attempt) ?? null;
+      if (added !== null) headers = { ...headers, ...added };
+    });
+    return headers;
   }
 
   onAttempt(attempt: AttemptRecord): void {

@@ -7,6 +7,7 @@ import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import { listedWindow, windowOf } from "../routing/window.ts";
+import type { AttemptRecord } from "../usage/records.ts";
 import { CANNOT_RECORD } from "./admit.ts";
 import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
 import { beginAttempt, endAttempt } from "./attempt-record.ts";
@@ -82,11 +83,11 @@ export class CandidateLoop {
 
   /** Calls the candidates with transient failures again, after a pause that grows from round to round. */
   private async retry(): Promise<GenerationResult | null> {
-    const { deps, cancellation } = this.generation;
+    const { deps, call, cancellation } = this.generation;
     for (let round = 0; round < deps.repeats; round++) {
       const again = this.transient.splice(0).filter((candidate) => this.hasBudget(candidate));
       if (again.length === 0 || this.empty !== null) return null;
-      await cancellation.pause(backoffMs(round, randomShare(deps.random)));
+      await call.stopwatch.wait(cancellation.pause(backoffMs(round, randomShare(deps.random))));
       for (const candidate of again) {
         const ended = this.generation.endIfCancelled(candidate);
         if (ended !== null) return ended;
@@ -153,7 +154,7 @@ export class CandidateLoop {
       return generation.leave();
     }
     this.recordStart(candidate, startedAt);
-    const context = this.contextFor(candidate, sending);
+    const context = this.contextFor(candidate, this.withExtraHeaders(candidate, begun, sending));
     const outcome = await attempt(context);
     const times = { beganAt: startedAt, requestedAt: generation.record.createdAt };
     recordAttempt(deps, { candidate, times }, outcome);
@@ -165,6 +166,15 @@ export class CandidateLoop {
     if (outcome.kind === "failed") return this.handleFailure(candidate, outcome, sending);
     const metadata = describeWork(encoded, generation.warnings);
     return this.takeAnswer({ context, outcome, metadata, work, startedAt });
+  }
+
+  /** Adds the headers of extensions to the request of an attempt. */
+  private withExtraHeaders(candidate: Candidate, record: AttemptRecord, sending: Sending): Sending {
+    const { encoded } = sending;
+    const repairs = encoded.repair?.counts ?? null;
+    const added = this.generation.extensions.beforeAttempt({ record, model: candidate.model.id, repairs });
+    if (added === null) return sending;
+    return { ...sending, encoded: { ...encoded, headers: { ...added, ...encoded.headers } } };
   }
 
   /**

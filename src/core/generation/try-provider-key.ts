@@ -1,3 +1,4 @@
+import { Stopwatch } from "../../base/stopwatch.ts";
 import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
 import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
 import type { InferenceRequest, ProviderTarget } from "../../wire/client-apis/inference-request.ts";
@@ -86,7 +87,7 @@ async function callOnce(deps: TryDeps, candidate: Candidate): Promise<AttemptOut
   try {
     return await attempt({
       deps,
-      call: { request },
+      call: { request, stopwatch: new Stopwatch(deps.clock) },
       candidate,
       cancellation,
       encoded: encode(request, candidate),

@@ -2,6 +2,8 @@
 export interface ByteBudget {
   /** Opens an empty share. Shares of one holder count together. */
   openShare(holder: string): ByteShare;
+  /** Returns the bytes that all callers hold. */
+  heldBytes(): number;
 }
 
 /** The bound that is reached: of all holders together, or of one. */
@@ -22,12 +24,12 @@ export interface ByteShare {
 /** Creates a budget of `totalBytes`. A single holder may hold at most `holderBytes`. */
 export function createByteBudget(totalBytes: number, holderBytes: number): ByteBudget {
   const counts = new ByteCounts(totalBytes, holderBytes);
-  return { openShare: (holder) => new Share(counts, holder) };
+  return { openShare: (holder) => new Share(counts, holder), heldBytes: () => counts.total };
 }
 
 /** The bytes held by all and by each. Both may exceed their bounds, see `takeExtra`. */
 class ByteCounts {
-  private total = 0;
+  total = 0;
   /** By holder; holders of nothing are removed. */
   private readonly byHolder = new Map<string, number>();
 

@@ -9,6 +9,8 @@ const MAX_IN_MEMORY = 2_000;
 export interface WaitingRecord {
   readonly id: string;
   readonly at: JournalPosition;
+  /** When this version was written. Milliseconds since the epoch. */
+  readonly writtenAt: number;
   /** Null if only the journal has it. */
   readonly entry: RecordEntry | null;
 }
@@ -31,13 +33,19 @@ export class Backlog {
     return this.records.has(id);
   }
 
+  /** When the version was written that waits for the longest time; null if none waits. Milliseconds since the epoch. */
+  get oldestWrittenAt(): number | null {
+    for (const { writtenAt } of this.records.values()) return writtenAt;
+    return null;
+  }
+
   /** Adds a record that was appended at a position, instead of an earlier version. */
-  add(entry: RecordEntry, at: JournalPosition): void {
+  add(entry: RecordEntry, { at, writtenAt }: Pick<WaitingRecord, "at" | "writtenAt">): void {
     const { id } = entry.record;
     this.delete(id);
     const isKept = this.inMemory < MAX_IN_MEMORY;
     if (isKept) this.inMemory += 1;
-    this.records.set(id, { id, at, entry: isKept ? entry : null });
+    this.records.set(id, { id, at, writtenAt, entry: isKept ? entry : null });
   }
 
   /** Returns at most `count` records, the first ones in the journal. */

@@ -112,6 +112,12 @@ export class Recorder {
     return this.isStoreHealthy && !this.isStuck;
   }
 
+  /** Returns for how long the oldest version has waited for the store; 0 if none waits. Milliseconds. */
+  lagMs(): number {
+    const { oldestWrittenAt } = this.backlog;
+    return oldestWrittenAt === null ? 0 : Math.max(0, this.parts.clock.now() - oldestWrittenAt);
+  }
+
   /** Returns how many records the journal has and the store has not. */
   countWaiting(): number {
     return this.backlog.size + this.fresh.size;
@@ -147,10 +153,11 @@ export class Recorder {
     if (this.fresh.size === 0) return;
     const records = this.fresh;
     this.fresh = new Map();
+    const writtenAt = this.parts.clock.now();
     for (const record of records.values()) {
       const json = JSON.stringify(record);
       const at = this.parts.journal.append(encodeUsageEntry(json));
-      this.backlog.add({ record, json }, at);
+      this.backlog.add({ record, json }, { at, writtenAt });
     }
   }
 

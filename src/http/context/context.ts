@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Failure } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import type { Stopwatch } from "../../base/stopwatch.ts";
 import type { WaitList } from "../../base/wait-list.ts";
 import type { AccountCache } from "../../core/accounts/account-cache.ts";
 import type { KeyCache } from "../../core/accounts/key-cache.ts";
@@ -23,11 +24,14 @@ import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { Setting } from "../../core/settings/setting.ts";
+import type { RequestObserver } from "../../core/telemetry/request-observer.ts";
+import type { RequestTrace, Tracer } from "../../core/telemetry/request-trace.ts";
 import type { GenerationFeed } from "../../core/usage/generation-feed.ts";
 import type { GenerationList } from "../../core/usage/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal.ts";
 import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
 import type { ConsoleDeps } from "./console-deps.ts";
+import type { MetricsDeps } from "./metrics-deps.ts";
 
 /** Whether the gateway can answer requests. */
 export interface Readiness {
@@ -88,6 +92,12 @@ export interface HttpDeps {
   /** Replacements of model id prefixes, from the prefix sent to the prefix used. */
   readonly modelPrefixAliases: Readonly<Record<string, string>>;
   readonly readiness: () => Readiness;
+  /** Null if metrics are neither served nor exported. */
+  readonly requestObserver: RequestObserver | null;
+  /** Null if traces are not exported. */
+  readonly tracer: Tracer | null;
+  /** What `GET /metrics` depends on; null if it is disabled. */
+  readonly metrics: MetricsDeps | null;
   /** The state of the shutdown. */
   readonly shutdown: Shutdown;
 }
@@ -106,6 +116,10 @@ export interface RequestContext {
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** Runs since the request arrived. */
+  readonly stopwatch: Stopwatch;
+  /** The trace of an inference request; null for other requests, and if it is not traced. */
+  trace: RequestTrace | null;
   /** The path pattern of the route, without the gateway prefix: `/chat/completions`. */
   readonly route: string;
   /** The parameters of the path. */

@@ -15,5 +15,5 @@ export function writeRequestLog(context: RequestContext, status: number): void {
   else writeRequestLine(deps.log, status, fields);
 }
 
-/** Health checks arrive every few seconds. */
-const QUIET = new Set(["/healthz", "/readyz"]);
+/** Health checks and scrapes arrive every few seconds. */
+const QUIET = new Set(["/healthz", "/readyz", "/metrics"]);

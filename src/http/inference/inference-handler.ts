@@ -1,11 +1,11 @@
-import { GatewayError } from "../../base/errors.ts";
+import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { formatPlan } from "../../core/routing/plan-entries.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { ClientApi, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
@@ -14,6 +14,7 @@ import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
 
 /** How the requests of a client API are parsed and its errors are rendered. */
 export interface ClientApiOptions {
+  readonly api: ClientApi;
   /** @throws GatewayError `invalid_request` and others for an invalid request. */
   parse(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
   readonly renderError: ErrorRenderer;
@@ -24,44 +25,81 @@ export interface ClientApiOptions {
 }
 
 /** Returns the handler of a client API: admits and parses the request, generates, and renders the response. */
-export function inferenceHandler({ parse, renderError, access, requestIdHeader }: ClientApiOptions): Handler {
+export function inferenceHandler(options: ClientApiOptions): Handler {
   return async (request, context) => {
-    context.renderError = renderError;
-    const { deps } = context;
+    context.renderError = options.renderError;
+    beginTrace(request, context);
+    const observed: Observed = { api: options.api, model: null };
     try {
-      const { principal, body } = await admit(request, context, access);
-      const isLarge = body.length > LARGE_BYTES;
-      if (isLarge) await deps.ownTurn();
-      const parsed = parse(body, renameModels(deps), request.headers);
-      if (isLarge) await deps.ownTurn();
-      reserveExtraMemory(context, principal, parsed.heldBytes);
-      context.disableIdleTimeout();
-      const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
-      const result = await generate(deps.generation, {
-        requestId: context.requestId,
-        principal,
-        request: parsed,
-        readHeader: (name) => request.headers.get(name),
-        readClientSignal: () => (isRepeatable ? NEVER_LEAVES : request.signal),
-        readBody: () => body,
-        takeMemory: (bytes) => context.bodyShare?.takeExtra(bytes) ?? true,
-        onEnded() {
-          context.bodyShare?.release();
-          context.enableIdleTimeout();
-        },
-        route: context.route,
-        receivedAt: context.startedAt,
-        logFields: context.logFields,
-      });
-      context.endsItself = true;
-      const response = render(isRepeatable ? outlive(result) : result, context, parsed.notice);
-      if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
-      return response;
+      return await answer(request, context, { options, observed });
     } catch (error) {
       context.enableIdleTimeout();
+      observeRejection(context, observed, failureOf(error));
       throw await withLimitHeaders(error, context);
     }
   };
+}
+
+/** What a request asks for, as far as it was parsed. */
+interface Observed {
+  readonly api: ClientApi;
+  model: string | null;
+}
+
+async function answer(
+  request: Request,
+  context: RequestContext,
+  { options, observed }: { readonly options: ClientApiOptions; readonly observed: Observed },
+): Promise<Response> {
+  const { deps } = context;
+  const { principal, body } = await admit(request, context, options.access);
+  const isLarge = body.length > LARGE_BYTES;
+  if (isLarge) await deps.ownTurn();
+  const parsed = options.parse(body, renameModels(deps), request.headers);
+  observed.model = parsed.model;
+  if (isLarge) await deps.ownTurn();
+  reserveExtraMemory(context, principal, parsed.heldBytes);
+  context.disableIdleTimeout();
+  const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
+  const result = await generate(deps.generation, {
+    requestId: context.requestId,
+    principal,
+    request: parsed,
+    readHeader: (name) => request.headers.get(name),
+    readClientSignal: () => (isRepeatable ? NEVER_LEAVES : request.signal),
+    readBody: () => body,
+    takeMemory: (bytes) => context.bodyShare?.takeExtra(bytes) ?? true,
+    onEnded() {
+      context.bodyShare?.release();
+      context.enableIdleTimeout();
+    },
+    route: context.route,
+    receivedAt: context.startedAt,
+    stopwatch: context.stopwatch,
+    trace: context.trace,
+    logFields: context.logFields,
+  });
+  context.endsItself = true;
+  const response = render(isRepeatable ? outlive(result) : result, context, parsed.notice);
+  if (options.requestIdHeader !== undefined) response.headers.set(options.requestIdHeader, context.requestId);
+  if (result.attempts > 0) deps.requestObserver?.onAnswered(options.api, context.stopwatch.workedMs());
+  return response;
+}
+
+/** Begins the trace of a request, or continues its caller's. */
+function beginTrace({ headers }: Request, context: RequestContext): void {
+  const { deps, stopwatch, startedAt, logFields } = context;
+  if (deps.tracer === null) return;
+  const names = { traceparent: headers.get("traceparent"), tracestate: headers.get("tracestate") };
+  context.trace = deps.tracer.begin(names, { arrivedAt: startedAt, stopwatch });
+  logFields["trace_id"] = context.trace.traceId;
+}
+
+/** Reports a request that became no generation. */
+function observeRejection(context: RequestContext, observed: Observed, failure: Failure): void {
+  const { deps, trace, route, requestId, stopwatch } = context;
+  deps.requestObserver?.onRejected(observed, failure, stopwatch.elapsedMs());
+  trace?.end({ api: observed.api, requestId, route, status: statusOf(failure), failure, record: null });
 }
 
 /** Larger bodies take milliseconds to parse, and again to measure. Each runs in its own turn of the event loop. Bytes. */

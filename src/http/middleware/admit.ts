@@ -123,7 +123,7 @@ const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
 
 function readBody(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
   if (BODILESS.has(request.method)) return Promise.resolve(NO_BODY);
-  return readRequestBody(request, context, holder);
+  return context.stopwatch.wait(readRequestBody(request, context, holder));
 }
 
 function requireManagementSize(body: Buffer): void {

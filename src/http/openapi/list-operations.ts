@@ -156,6 +156,22 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
+    tag: "Service",
+    path: "/metrics",
+    summary:
+      "Read metrics in Prometheus' text format, with a management key of the operator or metrics.token",
+    responses: [
+      {
+        status: 200,
+        description: "The metrics of all processes of this gateway (docs/metrics.md).",
+        schema: null,
+        mediaType: "text/plain",
+      },
+    ],
+    errors: ["authentication", "permission_denied", "not_found", "internal", "unavailable"],
+  },
+  {
+    ...COMMON,
     ...CACHED,
     tag: "Service",
     path: "/openapi.json",

@@ -4,6 +4,7 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST chat/completions` (specification 4.1). */
 export const chatCompletions = inferenceHandler({
+  api: "chat.completions",
   access: { kind: "open_inference" },
   parse: parseChatRequest,
   renderError,

@@ -4,6 +4,7 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST embeddings` (docs/api/embeddings.md). */
 export const embeddings = inferenceHandler({
+  api: "embeddings",
   access: { kind: "open_inference" },
   parse: parseEmbeddingsRequest,
   renderError,

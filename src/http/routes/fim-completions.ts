@@ -4,6 +4,7 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST fim/completions` (specification 4.2). */
 export const fimCompletions = inferenceHandler({
+  api: "fim",
   access: { kind: "inference" },
   parse: parseFimRequest,
   renderError,

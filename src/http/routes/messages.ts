@@ -4,6 +4,7 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST messages` (docs/api/messages.md). */
 export const messages = inferenceHandler({
+  api: "messages",
   access: { kind: "open_inference" },
   parse: parseMessagesRequest,
   renderError: renderMessagesError,

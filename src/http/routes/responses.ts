@@ -4,6 +4,7 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST responses` (docs/api/responses.md). */
 export const responses = inferenceHandler({
+  api: "responses",
   access: { kind: "open_inference" },
   parse: parseResponsesRequest,
   renderError: renderResponsesError,

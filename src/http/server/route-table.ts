@@ -11,6 +11,7 @@ import { fimCompletions } from "../routes/fim-completions.ts";
 import { getGeneration } from "../routes/generation.ts";
 import { getHealth, getReadiness } from "../routes/health.ts";
 import { messages } from "../routes/messages.ts";
+import { getMetrics } from "../routes/metrics.ts";
 import { getModel, listEndpoints, listModels } from "../routes/models.ts";
 import { listProviders } from "../routes/providers.ts";
 import { responses } from "../routes/responses.ts";
@@ -45,6 +46,7 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
 export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
+  "/metrics": { GET: getMetrics },
   "/openapi.json": { GET: getOpenApi },
   "/docs": { GET: getDocs },
   "/console": { GET: getConsole },

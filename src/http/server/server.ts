@@ -1,5 +1,6 @@
 import type { BunRequest, Server } from "bun";
 import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
+import { Stopwatch } from "../../base/stopwatch.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
 import { urlOf } from "../context/url-of.ts";
@@ -112,6 +113,8 @@ function createContext({ deps, route }: Route, request: Request, server: Connect
     deps,
     requestId: deps.ids.next("req"),
     startedAt: deps.clock.now(),
+    stopwatch: new Stopwatch(deps.clock),
+    trace: null,
     route,
     params: "params" in request ? (request.params as Record<string, string>) : {},
     peer: () => server.requestIP(request)?.address ?? "",

@@ -58,6 +58,7 @@ export class SimulatedProcess {
 
   readonly clock: Clock = {
     now: () => this.scheduler.now + this.skewMs,
+    precise: () => this.scheduler.now,
     after: (delayMs, callback) => this.scheduler.at(delayMs, () => this.deliver(callback)),
     every: (periodMs, callback) => {
       let timer = { cancel() {} };

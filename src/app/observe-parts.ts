@@ -1,0 +1,118 @@
+import type { StoreHealth } from "../base/store-health.ts";
+import type { CircuitState } from "../core/routing/circuit.ts";
+import { METRICS } from "../core/telemetry/metric-declarations.ts";
+import type { MetricRegistry } from "../core/telemetry/metric-registry.ts";
+import type { Journal } from "../core/usage/journal.ts";
+import type { Recorder } from "../core/usage/recorder.ts";
+import type { HttpDeps } from "../http/context/context.ts";
+import type { CommonState } from "./common-state.ts";
+import type { Config } from "./config-schema.ts";
+import type { JoinedGateways } from "./join-gateways.ts";
+import type { Stores } from "./stores.ts";
+
+/** The parts of a gateway that have metrics of their own. */
+export interface ObservedParts {
+  readonly http: Pick<HttpDeps, "generation" | "bodyBudget" | "clock">;
+  readonly journal: Pick<Journal, "size">;
+  readonly recorder: Recorder;
+  readonly health: StoreHealth;
+  readonly common: CommonState;
+  readonly gateways: JoinedGateways;
+  readonly stores: Stores;
+}
+
+/** Registers the metrics that are read from the parts of a gateway. */
+export function observeParts(registry: MetricRegistry, parts: ObservedParts, config: Config): void {
+  observeLoad(registry, parts);
+  observeProviders(registry, parts);
+  observeStores(registry, parts, config);
+  observeMoney(registry, parts);
+}
+
+function observeLoad(registry: MetricRegistry, { http }: ObservedParts): void {
+  registry.observe(METRICS.inflight, (report) => report(http.generation.active.size, []));
+  registry.observe(METRICS.bodyBytes, (report) => report(http.bodyBudget.heldBytes(), []));
+}
+
+const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };
+/** No model has this id, so that the circuit of the provider alone counts. */
+const NO_MODEL = "";
+
+function observeProviders(registry: MetricRegistry, { http }: ObservedParts): void {
+  const { serving, health, clock } = http.generation;
+  const eachProvider = (read: (slug: string, models: readonly string[]) => void): void => {
+    const { servedModels } = serving();
+    const served = new Map(servedModels.providers.map(({ record }) => [record.slug, [] as string[]]));
+    for (const { id } of servedModels.models)
+      for (const { provider } of servedModels.deploymentsOf(id)) served.get(provider.record.slug)?.push(id);
+    for (const [slug, ids] of served) read(slug, ids);
+  };
+  registry.observe(METRICS.circuitState, (report) =>
+    eachProvider((slug) =>
+      report(CIRCUIT_VALUES[health.endpoint(slug, NO_MODEL, clock.now()).state], [slug]),
+    ),
+  );
+  registry.observe(METRICS.openCircuits, (report) =>
+    eachProvider((slug, models) => {
+      const now = clock.now();
+      const open = models.filter((model) => health.endpoint(slug, model, now).state !== "closed");
+      report(open.length, [slug]);
+    }),
+  );
+  registry.observe(METRICS.servedModels, (report) =>
+    eachProvider((slug, models) => report(models.length, [slug])),
+  );
+}
+
+function observeStores(
+  registry: MetricRegistry,
+  { recorder, journal, health, common }: ObservedParts,
+  { limits, redis }: Config,
+): void {
+  registry.observe(METRICS.journalBytes, (report) => report(journal.size(), []));
+  registry.observe(METRICS.journalLimit, (report) => report(limits.journal_bytes, []));
+  registry.observe(METRICS.waitingRecords, (report) => report(recorder.countWaiting(), []));
+  registry.observe(METRICS.storeLag, (report) => report(recorder.lagMs() / 1_000, []));
+  registry.observe(METRICS.storeUp, (report) => {
+    report(Number(!health.isAway), ["database"]);
+    report(Number(recorder.isHealthy()), ["records"]);
+    report(Number(recorder.canWrite()), ["journal"]);
+    if (redis.url !== undefined) report(Number(common.problem() === null), ["redis"]);
+  });
+}
+
+function observeMoney(registry: MetricRegistry, { http, gateways, stores }: ObservedParts): void {
+  const { ledger } = http.generation;
+  registry.observe(METRICS.holds, (report) =>
+    report(
+      ledger.holds().reduce((sum, { amount }) => sum + amount, 0),
+      [],
+    ),
+  );
+  registry.observe(METRICS.liveGateways, (report) => report(gateways.liveGateways()?.count ?? 0, []));
+  if (stores.isShared) observeLeases(registry, { http, gateways, stores });
+}
+
+/** How old the amount may be, because it is read from the database. Milliseconds. */
+const LEASED_MS = 15_000;
+
+/** Reports what was read last. Reading begins with each report, unless it has begun shortly before. */
+function observeLeases(
+  registry: MetricRegistry,
+  { http: { clock }, gateways, stores }: Pick<ObservedParts, "http" | "gateways" | "stores">,
+): void {
+  let leased: number | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
+  const read = async (): Promise<void> => {
+    const own = (await stores.gateways.list()).find(({ id }) => id === gateways.identity.id);
+    leased = own?.leased ?? null;
+  };
+  registry.observe(METRICS.leased, (report) => {
+    if (leased !== null) report(leased, []);
+    if (clock.now() - readAt < LEASED_MS) return;
+    readAt = clock.now();
+    void read().catch(() => {
+      leased = null;
+    });
+  });
+}

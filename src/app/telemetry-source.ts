@@ -1,0 +1,20 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import type { Serving } from "../core/generation/call.ts";
+import type { Config } from "./config-schema.ts";
+import type { ProcessGroup } from "./process-group.ts";
+
+/** What telemetry is built from. */
+export interface TelemetrySource {
+  readonly config: Config;
+  readonly platform: {
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly log: Log;
+    readonly environment: Readonly<Record<string, string | undefined>>;
+    readonly processes?: ProcessGroup;
+  };
+  readonly gatewayId: string;
+  readonly serving: () => Serving;
+}

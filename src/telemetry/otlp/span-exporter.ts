@@ -1,0 +1,96 @@
+import type { Timer } from "../../base/clock.ts";
+import type { EncodedOrigin } from "./json.ts";
+import { type ExportResult, type Posting, postExport } from "./post-export.ts";
+
+/** Spans in one post. */
+const BATCH_SPANS = 512;
+/** How long a span waits for others. Milliseconds. */
+const DELAY_MS = 5_000;
+/** Spans that may wait; further ones are dropped. About a kilobyte each. */
+const MAX_WAITING_SPANS = 8_192;
+
+/** What an exporter reports to. */
+export interface ExportReports {
+  /** Called with how many spans or exports the collector has taken. */
+  readonly onTaken: (count: number) => void;
+  /** Called with how many were dropped, and why. */
+  readonly onDropped: (count: number, reason: string) => void;
+}
+
+interface WaitingTrace {
+  readonly json: string;
+  readonly spans: number;
+}
+
+/** Sends spans in batches: when there are enough for one, or after some seconds. One post is under way at a time. */
+export class SpanExporter {
+  private waiting: WaitingTrace[] = [];
+  private waitingSpans = 0;
+  private timer: Timer | null = null;
+  private sending: Promise<void> | null = null;
+
+  constructor(
+    private readonly posting: Posting,
+    private readonly origin: EncodedOrigin,
+    private readonly reports: ExportReports,
+  ) {}
+
+  /** Adds the encoded spans of a trace. */
+  add(json: string, spans: number): void {
+    if (this.waitingSpans + spans > MAX_WAITING_SPANS) {
+      this.reports.onDropped(spans, "too many spans wait for the collector");
+      return;
+    }
+    this.waiting.push({ json, spans });
+    this.waitingSpans += spans;
+    if (this.waitingSpans >= BATCH_SPANS) this.send();
+    else this.timer ??= this.posting.clock.after(DELAY_MS, () => this.send());
+  }
+
+  /** Resolves when everything that waits was sent or dropped. */
+  async flush(): Promise<void> {
+    this.send();
+    while (this.sending !== null) await this.sending;
+  }
+
+  private send(): void {
+    this.timer?.cancel();
+    this.timer = null;
+    if (this.sending !== null || this.waiting.length === 0) return;
+    this.sending = this.sendBatch().finally(() => {
+      this.sending = null;
+      const { clock, stopped } = this.posting;
+      if (this.waitingSpans >= BATCH_SPANS || stopped.aborted) this.send();
+      else if (this.waiting.length > 0) this.timer ??= clock.after(DELAY_MS, () => this.send());
+    });
+  }
+
+  private async sendBatch(): Promise<void> {
+    const { json, spans } = this.takeBatch();
+    const { resource, scope } = this.origin;
+    const body = `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[${json}]}]}]}`;
+    reportExport(await postExport(this.posting, body), spans, this.reports);
+  }
+
+  private takeBatch(): WaitingTrace {
+    let count = 0;
+    let spans = 0;
+    // A trace with many attempts is not divided.
+    while (count < this.waiting.length && spans < BATCH_SPANS)
+      spans += (this.waiting[count++] as WaitingTrace).spans;
+    const taken = this.waiting.splice(0, count);
+    this.waitingSpans -= spans;
+    return { json: taken.map((trace) => trace.json).join(","), spans };
+  }
+}
+
+/** Reports the result of an export of so many items. */
+export function reportExport(result: ExportResult, count: number, reports: ExportReports): void {
+  if (result.kind === "failed") {
+    reports.onDropped(count, result.reason);
+    return;
+  }
+  const { rejected, message } = result;
+  if (rejected > 0) reports.onDropped(rejected, `the collector has rejected them: ${message}`);
+  reports.onTaken(Math.max(0, count - rejected));
+}

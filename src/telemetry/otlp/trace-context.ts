@@ -1,0 +1,60 @@
+import type { Random } from "../../base/random.ts";
+import type { SpanIdentity, TraceHeaders } from "../../core/telemetry/request-trace.ts";
+import type { Sampler } from "./otlp-settings.ts";
+
+/** The caller's span in `traceparent`. */
+interface Parent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+/** A header of this length is passed on; a longer one is left out. Characters. */
+const MAX_STATE_CHARS = 512;
+
+/** Returns the identity of a new span: below the caller's, or the first of a new trace. */
+export function identifySpan(
+  { traceparent, tracestate }: TraceHeaders,
+  { sampler, random }: { readonly sampler: Sampler; readonly random: Random },
+): SpanIdentity & { readonly isRoot: boolean } {
+  const parent = traceparent === null ? null : readParent(traceparent);
+  const traceId = parent?.traceId ?? makeId(random, 16);
+  const isSampled =
+    parent !== null && sampler.followsParent ? parent.isSampled : isInShare(traceId, sampler.ratio);
+  return {
+    traceId,
+    spanId: makeId(random, 8),
+    parentSpanId: parent?.spanId ?? null,
+    isSampled,
+    state: parent !== null && tracestate !== null && isValidState(tracestate) ? tracestate : "",
+    isRoot: parent === null,
+  };
+}
+
+/** Returns a random id of so many bytes in hexadecimal. */
+export function makeId(random: Random, bytes: number): string {
+  return Buffer.from(random.bytes(bytes)).toString("hex");
+}
+
+/** Returns the span that a `traceparent` names (W3C Trace Context); null if it is not valid, which counts as absent. */
+function readParent(header: string): Parent | null {
+  const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(header.trim()) ?? [];
+  if (traceId === undefined || spanId === undefined || version === "ff") return null;
+  if (version === "00" && rest !== undefined) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags as string, 16) & 1) === 1 };
+}
+
+function isValidState(header: string): boolean {
+  return header.length <= MAX_STATE_CHARS && /^[\x20-\x7e]*$/.test(header);
+}
+
+/** The digits of a trace id that are compared: 52 bits, which a number represents exactly. */
+const COMPARED = { from: 16, to: 29, max: 2 ** 52 };
+
+/** Decides by the second half of the trace id, as other SDKs do, so that all services keep the same traces. */
+function isInShare(traceId: string, ratio: number): boolean {
+  if (ratio >= 1 || ratio <= 0) return ratio >= 1;
+  return Number.parseInt(traceId.slice(COMPARED.from, COMPARED.to), 16) / COMPARED.max < ratio;
+}

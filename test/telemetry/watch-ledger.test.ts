@@ -1,0 +1,121 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSqliteStores } from "../../src/app/open-sqlite-stores.ts";
+import type { Stores } from "../../src/app/stores.ts";
+import { createLedgerCheck, watchLedger } from "../../src/app/watch-ledger.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { MINUTE_MS } from "../../src/base/time.ts";
+import { printFamilies } from "../../src/telemetry/metrics/print-metrics.ts";
+import { createMetricRegistry } from "../../src/telemetry/metrics/registry.ts";
+import { turnEventLoop, waitFor } from "../support/event-loop.ts";
+import { createMemoryLog, startTestGateway } from "../support/gateway.ts";
+import { parseScrape, scrape } from "../support/scrape.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+describe("the regular ledger check", () => {
+  function watch(results: (number | Error)[], options: { isLeader?: boolean; durationMs?: number } = {}) {
+    const clock = createTestClock();
+    const registry = createMetricRegistry();
+    const { log, lines } = createMemoryLog();
+    let checks = 0;
+    watchLedger({
+      registry,
+      clock,
+      log,
+      minutes: 60,
+      isLeader: async () => options.isLeader ?? true,
+      async countDifferences() {
+        checks += 1;
+        clock.advance(options.durationMs ?? 0);
+        const result = results.shift() ?? 0;
+        if (result instanceof Error) throw result;
+        return result;
+      },
+    });
+    const read = async () =>
+      parseScrape((await printFamilies(registry.families)).map(({ samples }) => samples).join(""));
+    const advance = async (ms: number): Promise<void> => {
+      clock.advance(ms);
+      await turnEventLoop();
+    };
+    return { advance, read, lines, count: () => checks };
+  }
+
+  test("reports the number of inconsistencies and its age, and logs an inconsistent ledger", async () => {
+    const ledger = watch([0, 3]);
+    expect((await ledger.read()).series).toEqual([]);
+    await ledger.advance(MINUTE_MS);
+    await ledger.advance(30_000);
+    expect((await ledger.read()).value("gateway_ledger_imbalance")).toBe(0);
+    expect((await ledger.read()).value("gateway_ledger_check_age_seconds")).toBe(30);
+    await ledger.advance(60 * MINUTE_MS);
+    expect((await ledger.read()).value("gateway_ledger_imbalance")).toBe(3);
+    expect(ledger.lines.map(({ level }) => level)).toEqual(["error"]);
+  });
+
+  test("keeps the last result if a check fails, so that its age shows it", async () => {
+    const ledger = watch([0, new Error("busy")]);
+    await ledger.advance(MINUTE_MS);
+    await ledger.advance(60 * MINUTE_MS);
+    const metrics = await ledger.read();
+    expect(metrics.value("gateway_ledger_imbalance")).toBe(0);
+    expect(metrics.value("gateway_ledger_check_age_seconds")).toBe(3_600);
+    expect(ledger.lines.map(({ level }) => level)).toEqual(["warn"]);
+  });
+
+  test("is left to the leading gateway", async () => {
+    const ledger = watch([], { isLeader: false });
+    await ledger.advance(MINUTE_MS);
+    expect(ledger.count()).toBe(0);
+    expect((await ledger.read()).series).toEqual([]);
+  });
+
+  test("uses at most a hundredth of the time", async () => {
+    const ledger = watch([], { durationMs: 2 * MINUTE_MS });
+    await ledger.advance(MINUTE_MS);
+    await ledger.advance(199 * MINUTE_MS);
+    expect(ledger.count()).toBe(1);
+    await ledger.advance(MINUTE_MS);
+    expect(ledger.count()).toBe(2);
+  });
+});
+
+describe("the ledger check of a gateway", () => {
+  test("ends with the number of inconsistencies as a metric", async () => {
+    const clock = createTestClock();
+    const gateway = await startTestGateway({ yaml: "sandbox: on", clock });
+    try {
+      clock.advance(MINUTE_MS);
+      const found = await waitFor(async () => (await scrape(gateway)).value("gateway_ledger_imbalance"));
+      expect(found).toBe(0);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  test("finds a balance in SQLite that is not the sum of its transfers", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "gateway-ledger-"));
+    const stores = openSqliteStores(
+      { data_dir: dataDir },
+      { clock: systemClock, random: createSystemRandom() },
+    );
+    const check = createLedgerCheck(stores, dataDir, systemClock);
+    expect(await check()).toBe(0);
+    const database = new Database(join(dataDir, "gateway.db"));
+    database.run("INSERT INTO balances (account_id, amount) VALUES ('user_a', 1)");
+    database.close();
+    expect(await check()).toBe(1);
+    await stores.close();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  test("fails with a reason if there is no database", async () => {
+    const check = createLedgerCheck({ isShared: false } as Stores, "/proc/none", systemClock);
+    const failure = await check().catch((error: unknown) => error);
+    expect(String(failure)).toContain("/proc/none");
+  });
+});
