@@ -1,6 +1,7 @@
 import type { Config } from "../app/config-schema.ts";
 import { startGateway } from "../app/lifecycle.ts";
 import { configOfProcess } from "../app/processes/count-processes.ts";
+import { createProcessGroup } from "../app/processes/create-process-group.ts";
 import { reportStart, type ToProcess } from "../app/processes/messages.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
@@ -12,14 +13,21 @@ import { exitSoon, waitForStop } from "./stop-signals.ts";
 /** Runs process `index` of several. It reports to the supervisor, and stops if that has ended. */
 export async function startChildProcess(config: Config, index: number): Promise<void> {
   const log = withFields(createLog(config.log_level, systemClock), { process: index });
+  const processes = createProcessGroup(index, {
+    clock: systemClock,
+    send: (message) => process.send?.(message),
+  });
   const gateway = await startGateway(configOfProcess(config, index), {
     clock: systemClock,
     random: createSystemRandom(),
     log,
     environment: process.env,
+    processes,
   });
   const stop = Promise.race([waitForStop(), waitForSupervisorEnd()]);
-  process.on("message", async (_: ToProcess) => {
+  process.on("message", async (message: ToProcess) => {
+    processes.receive(message);
+    if (message.kind !== "keysShown") return;
     try {
       await gateway.firstStart?.confirmShown();
     } catch (reason) {

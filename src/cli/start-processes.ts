@@ -19,7 +19,7 @@ export async function startProcesses(config: Config, count: number): Promise<voi
   const log = createLog(config.log_level, systemClock, writeLines);
   const { host, drain_ms } = config.server;
   const port = choosePort(host, config.server.port);
-  const supervisor = new Supervisor({
+  const supervisor: Supervisor = new Supervisor({
     count,
     startChild: (index) => {
       const environment = { ...process.env, GATEWAY_PORT: String(port) };
@@ -27,6 +27,8 @@ export async function startProcesses(config: Config, count: number): Promise<voi
         command: [...ownCommand(process), "start", "--process", String(index)],
         environment,
         writeLines,
+        readOthers: () => supervisor.readMetricsOfOthers(index),
+        clock: systemClock,
       });
     },
     stopMs: drain_ms + LAST_RECORDS_MS,

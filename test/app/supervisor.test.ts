@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import type { ProcessMetrics } from "../../src/app/process-group.ts";
 import type { ProcessStarted } from "../../src/app/processes/messages.ts";
 import { type GatewayChild, Supervisor } from "../../src/app/processes/supervisor.ts";
 import { nextTurn } from "../../src/base/next-turn.ts";
@@ -17,6 +18,8 @@ class FakeChild implements GatewayChild {
   readonly signals: string[] = [];
   /** Whether its keys were confirmed as shown. */
   isConfirmed = false;
+  /** Its metrics; null if it does not answer. */
+  metrics: ProcessMetrics | null = null;
 
   constructor(
     readonly index: number,
@@ -26,6 +29,10 @@ class FakeChild implements GatewayChild {
 
   async confirmShown(): Promise<void> {
     this.isConfirmed = true;
+  }
+
+  async readMetrics() {
+    return this.metrics;
   }
 
   kill(signal: "SIGTERM" | "SIGKILL"): void {
@@ -221,5 +228,16 @@ describe("a rolling restart", () => {
     expect(child(1).signals).toEqual([]);
     clock.advance(500);
     expect(children.map(({ index }) => index)).toEqual([1, 2, 1, 1]);
+  });
+});
+
+describe("the metrics of several processes", () => {
+  test("are read from all processes but the one that asks, without one that does not answer", async () => {
+    const supervisor = supervise(3);
+    await startAll(supervisor, 3);
+    const second = [{ name: "a", head: "# TYPE a gauge\n", samples: 'a{process="2"} 1\n' }];
+    child(1).metrics = second;
+    expect(await supervisor.readMetricsOfOthers(1)).toEqual([second]);
+    expect(await supervisor.readMetricsOfOthers(2)).toEqual([]);
   });
 });

@@ -15,6 +15,7 @@ import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { postRawChat, type RawClient } from "../support/raw-client.ts";
+import { scrape } from "../support/scrape.ts";
 import { closing, healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
 
 const ADMIN_KEY = "management-key-of-the-test-0123456789";
@@ -151,6 +152,20 @@ describe.skipIf(POSTGRES_BIN === null || process.platform !== "linux")("two proc
       completed: Number(row?.["completed"]),
     };
   }
+
+  test("are scraped together, whichever of them is asked, each under its number", async () => {
+    const sent = await askBoth();
+    const scrapes = [];
+    for (let asked = 0; asked < 20; asked++)
+      scrapes.push(await scrape({ url: gateway.url, adminKey: ADMIN_KEY }));
+    for (const { series } of scrapes) {
+      const requests = series.filter(({ name }) => name === "gateway_requests_total");
+      expect(requests.map(({ labels }) => labels["process"]).sort()).toEqual(["1", "2"]);
+      expect(requests.reduce((sum, { value }) => sum + value, 0)).toBe(sent);
+      expect(series.filter(({ labels }) => !["1", "2"].includes(labels["process"] ?? ""))).toEqual([]);
+    }
+    expect(new Set(scrapes[0]?.names).size).toBe(scrapes[0]?.names.length as number);
+  });
 
   test("a process that is killed is started again, ends its open generation and saves its records, while the other one answers", async () => {
     let answered = await askBoth();

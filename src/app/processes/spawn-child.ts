@@ -1,4 +1,7 @@
+import type { Clock } from "../../base/clock.ts";
+import type { ProcessMetrics } from "../process-group.ts";
 import type { FromProcess, ProcessStarted, ToProcess } from "./messages.ts";
+import { Questions } from "./questions.ts";
 import type { GatewayChild } from "./supervisor.ts";
 
 /** How to start a gateway process. */
@@ -7,10 +10,18 @@ export interface SpawnOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Takes complete lines of its standard output, which is its log. */
   readonly writeLines: (lines: string) => void;
+  /** Returns the metrics of the other processes. */
+  readonly readOthers: () => Promise<readonly ProcessMetrics[]>;
+  readonly clock: Clock;
 }
 
 /** Starts a gateway process that reports to this one. */
-export function spawnChild({ command, environment, writeLines }: SpawnOptions): GatewayChild {
+export function spawnChild(options: SpawnOptions): GatewayChild {
+  const { command, environment, writeLines, clock } = options;
+  const questions = new Questions<ProcessMetrics>(clock);
+  const send = (message: ToProcess): void => {
+    if (child.exitCode === null) child.send(message);
+  };
   const started = Promise.withResolvers<ProcessStarted | null>();
   const confirmed = Promise.withResolvers<void>();
   const child = Bun.spawn([...command], {
@@ -22,8 +33,21 @@ export function spawnChild({ command, environment, writeLines }: SpawnOptions): 
     detached: true,
     serialization: "json",
     ipc(message: FromProcess) {
-      if (message.kind === "started") started.resolve(message);
-      else confirmed.resolve();
+      switch (message.kind) {
+        case "started":
+          return started.resolve(message);
+        case "keysConfirmed":
+          return confirmed.resolve();
+        case "metrics":
+          return questions.answer(message.id, message.metrics);
+        case "readOthers":
+          options
+            .readOthers()
+            .then((others) => send({ kind: "others", id: message.id, others }))
+            // It has ended, and waits for no answer.
+            .catch(() => {});
+          break;
+      }
     },
   });
   const log = forwardLines(child.stdout, writeLines);
@@ -37,9 +61,10 @@ export function spawnChild({ command, environment, writeLines }: SpawnOptions): 
     started: started.promise,
     exited,
     confirmShown() {
-      if (child.exitCode === null) child.send({ kind: "keysShown" } satisfies ToProcess);
+      send({ kind: "keysShown" });
       return confirmed.promise;
     },
+    readMetrics: () => questions.ask((id) => send({ kind: "readMetrics", id })),
     kill: (signal) => child.kill(signal),
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import type { ProcessMetrics } from "../process-group.ts";
 import type { ProcessStarted } from "./messages.ts";
 
 /** A gateway process of the supervisor. */
@@ -10,6 +11,8 @@ export interface GatewayChild {
   readonly exited: Promise<string>;
   /** Tells it that the keys of its report were shown. Resolves when it has recorded that, or has ended. */
   confirmShown(): Promise<void>;
+  /** Resolves with its metrics; with null if it does not answer in time. */
+  readMetrics(): Promise<ProcessMetrics | null>;
   kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
@@ -93,6 +96,13 @@ export class Supervisor {
     await Promise.all(exits);
     deadline.cancel();
     return killed;
+  }
+
+  /** Returns the metrics of all processes but one. A process that does not answer in time is left out. */
+  async readMetricsOfOthers(index: number): Promise<readonly ProcessMetrics[]> {
+    const others = this.slots.filter((slot) => slot.index !== index).flatMap(({ child }) => child ?? []);
+    const answers = await Promise.all(others.map((child) => child.readMetrics()));
+    return answers.filter((metrics) => metrics !== null);
   }
 
   /** Kills all processes. */

@@ -1,0 +1,35 @@
+import type { Clock } from "../../base/clock.ts";
+
+/** How long an answer may take. Milliseconds. */
+const ANSWER_MS = 2_000;
+
+/** Questions to another process, which are answered by messages with their numbers. */
+export class Questions<Answer> {
+  private readonly open = new Map<number, (answer: Answer | null) => void>();
+  private asked = 0;
+
+  constructor(private readonly clock: Pick<Clock, "after">) {}
+
+  /** Asks with a new number. Resolves with the answer, or with null if none comes in time. */
+  async ask(send: (id: number) => void): Promise<Answer | null> {
+    const id = ++this.asked;
+    const { promise, resolve } = Promise.withResolvers<Answer | null>();
+    this.open.set(id, resolve);
+    const timer = this.clock.after(ANSWER_MS, () => resolve(null));
+    try {
+      send(id);
+      return await promise;
+    } catch {
+      // The other process has ended.
+      return null;
+    } finally {
+      timer.cancel();
+      this.open.delete(id);
+    }
+  }
+
+  /** Passes an answer on. One that comes too late is ignored. */
+  answer(id: number, answer: Answer): void {
+    this.open.get(id)?.(answer);
+  }
+}
