@@ -1,8 +1,7 @@
 import { nearestNames } from "../base/nearest-names.ts";
 import type { ConfigPath, ConfigProblem } from "./config-error.ts";
+import type { Environment } from "./read-provider-keys.ts";
 import { didYouMean } from "./suggest-key.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Variable {
   readonly path: readonly string[];

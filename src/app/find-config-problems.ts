@@ -11,12 +11,13 @@ import {
   plainProblem,
 } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
-import { type Environment, findUnknownVariables } from "./environment-variables.ts";
+import { findUnknownVariables } from "./environment-variables.ts";
 import { loadCatalog } from "./load-catalog.ts";
 import { examineConfig, problemAt, readConfigFile } from "./load-config.ts";
 import { SILENT } from "./load-known-names.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { findServingProblems } from "./open-serving.ts";
+import type { Environment } from "./read-provider-keys.ts";
 import { readTrustedProxies } from "./read-settings.ts";
 import { createUpstreams } from "./upstreams.ts";
 

@@ -1,17 +1,11 @@
-import { z } from "zod";
 import type { ProviderRecord } from "../core/catalog/records.ts";
 import type { Setting } from "../core/settings/setting.ts";
-import { type Config, configSchema } from "./config-schema.ts";
+import type { Config } from "./config-schema.ts";
+import { formatReference, mayBeSecret, type Reference } from "./expand-references.ts";
 import { type ConfigOrigins, originsOf } from "./load-config.ts";
 import { isSecretSetting, MASK, maskAddress, maskConfig } from "./print-config.ts";
 import { type Environment, readFirst } from "./read-provider-keys.ts";
-
-/** The part of JSON Schema that describes the configuration. */
-interface Schema {
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
-}
+import { readSchema, type Schema } from "./schema-paths.ts";
 
 /** What the settings are listed from. */
 export interface SettingSources {
@@ -46,13 +40,6 @@ export function listSettings({ config, environment, providers }: SettingSources)
   ];
 }
 
-let known: Schema | null = null;
-
-function readSchema(): Schema {
-  known ??= z.toJSONSchema(configSchema, { io: "input" }) as Schema;
-  return known;
-}
-
 function providerSchema(schema: Schema | undefined): Schema {
   const { additionalProperties } = schema ?? {};
   return typeof additionalProperties === "object" ? additionalProperties : {};
@@ -76,25 +63,41 @@ function listMembers({ path, schema, value }: Member, origins: ConfigOrigins | n
 
 function describe({ path, schema, value }: Member, origins: ConfigOrigins | null): Setting {
   const name = path.join(".");
+  const origin = findOrigin(path, origins);
+  const hasSecret = origins !== null && mayBeSecret(findReferences(path, origins));
   return {
     name,
     value: value ?? null,
-    ...findOrigin(path, origins),
-    isSecret: isSecretSetting(name),
+    ...origin,
+    isSecret: isSecretSetting(name) || (origin.source === "file" && hasSecret),
     description: schema.description ?? "",
   };
 }
 
-type Origin = Pick<Setting, "source" | "file" | "line" | "variable">;
+type Origin = Pick<Setting, "source" | "file" | "line" | "variable" | "references">;
 
-const DEFAULT: Origin = { source: "default", file: null, line: null, variable: null };
+const DEFAULT: Origin = { source: "default", file: null, line: null, variable: null, references: [] };
 
 function findOrigin(path: readonly string[], origins: ConfigOrigins | null): Origin {
   if (origins === null) return DEFAULT;
   const variable = origins.variableAt.get(path.join("."));
   if (variable !== undefined) return { ...DEFAULT, source: "environment", variable };
   if (!isWritten(origins.written, path)) return DEFAULT;
-  return { ...DEFAULT, source: "file", file: origins.file, line: origins.placeOf(path).line };
+  const references = findReferences(path, origins);
+  return {
+    ...DEFAULT,
+    source: "file",
+    file: origins.file,
+    line: origins.placeOf(path).line,
+    references: references.map(formatReference),
+  };
+}
+
+/** Returns the references in the value at a path, and in its members. */
+function findReferences(path: readonly string[], { referring }: ConfigOrigins): readonly Reference[] {
+  return referring
+    .filter((value) => path.every((part, at) => String(value.path[at]) === part))
+    .flatMap(({ references }) => references);
 }
 
 function isWritten(value: unknown, path: readonly string[]): boolean {

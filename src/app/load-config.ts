@@ -2,12 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import type { z } from "zod";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
 import { type Config, configSchema } from "./config-schema.ts";
-import {
-  applyEnvironment,
-  CONFIG_VARIABLE,
-  type Environment,
-  variableProblem,
-} from "./environment-variables.ts";
+import { applyEnvironment, CONFIG_VARIABLE, variableProblem } from "./environment-variables.ts";
+import { expandReferences, type ReferringValue } from "./expand-references.ts";
+import type { Environment } from "./read-provider-keys.ts";
 import { describeUnknownKey } from "./suggest-key.ts";
 import { parseYaml, type YamlSource } from "./yaml-source.ts";
 
@@ -82,7 +79,7 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
     throw error;
   }
   const { placeOf } = parsed;
-  const { value } = parsed;
+  const { value, referring, problems } = expandReferences(parsed.value, { environment, placeOf });
   dropEmptySections(value);
   const written = structuredClone(value);
   const place = (path: ConfigPath, text: string): ConfigProblem => ({
@@ -91,19 +88,25 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
     variable: null,
     text,
   });
+  // What an expansion has left is not what was meant.
+  const isExpanded = (path: ConfigPath) => !problems.some((problem) => startsWith(path, problem.path));
   // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
-  const inFile = listProblems(configSchema.safeParse(value));
+  const inFile = listProblems(configSchema.safeParse(value)).filter(({ path }) => isExpanded(path));
   const variableAt = applyEnvironment(value, environment);
   const effective = configSchema.safeParse(value);
   const inVariables = listProblems(effective).flatMap(({ path, text }) => {
     const variable = variableOf(path, variableAt);
     return variable === undefined ? [] : [variableProblem(variable, path, text)];
   });
-  const found = [...inFile.map(({ path, text }) => place(path, text)), ...inVariables];
+  const found = [...problems, ...inFile.map(({ path, text }) => place(path, text)), ...inVariables];
   const config = effective.success ? effective.data : parseRest(value, effective);
   if (config === null) return { config, problems: found };
-  origins.set(config.timers, { file, written, variableAt, placeOf });
+  origins.set(config.timers, { file, written, variableAt, referring, placeOf });
   return { config, problems: [...found, ...findDatabaseProblems(config)] };
+}
+
+function startsWith(path: ConfigPath, start: ConfigPath): boolean {
+  return start.every((part, at) => part === path[at]);
 }
 
 /** Returns the variable that sets a path. The variable of a list sets all its members. */
@@ -184,10 +187,12 @@ function listProblems(
 export interface ConfigOrigins {
   /** The configuration file, which may not exist. */
   readonly file: string;
-  /** The content of the file, without sections that have no value. */
+  /** The content of the file, without sections that have no value, with its references expanded. */
   readonly written: Readonly<Record<string, unknown>>;
   /** The environment variable of each path that one has set. */
   readonly variableAt: ReadonlyMap<string, string>;
+  /** The values of the file that had references. */
+  readonly referring: readonly ReferringValue[];
   /** Returns where a path is written in the file, or its longest prefix that exists. */
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }

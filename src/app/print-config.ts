@@ -1,6 +1,9 @@
 import { stringify } from "yaml";
 import { matchPattern } from "../base/match-pattern.ts";
+import type { ConfigPath } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
+import { mayBeSecret } from "./expand-references.ts";
+import { originsOf } from "./load-config.ts";
 
 /** Stands for a secret. */
 export const MASK = "********";
@@ -28,8 +31,24 @@ export function isSecretSetting(name: string): boolean {
   return SECRETS.some((pattern) => matchPattern(pattern, name));
 }
 
-/** Returns the effective configuration with secrets masked. */
+/** Returns the effective configuration with secrets masked, also those that the file refers to. */
 export function maskConfig(config: Config): Readonly<Record<string, unknown>> {
+  let masked: unknown = maskSettings(config);
+  for (const { path, references } of originsOf(config)?.referring ?? [])
+    if (mayBeSecret(references)) masked = maskAt(masked, path);
+  return masked as Readonly<Record<string, unknown>>;
+}
+
+/** Returns a value with the text at a path masked. */
+function maskAt(value: unknown, [first, ...rest]: ConfigPath): unknown {
+  if (first === undefined) return typeof value === "string" ? MASK : value;
+  if (Array.isArray(value)) return value.map((item, index) => (index === first ? maskAt(item, rest) : item));
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, first)) return value;
+  const member = (value as Readonly<Record<PropertyKey, unknown>>)[first];
+  return { ...value, [first]: maskAt(member, rest) };
+}
+
+function maskSettings(config: Config): Readonly<Record<string, unknown>> {
   return {
     ...config,
     ...(config.admin_key === undefined ? {} : { admin_key: MASK }),

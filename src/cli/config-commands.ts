@@ -42,6 +42,7 @@ function printSources({ all, json }: SourcesOptions): string {
   return formatTable(["setting", "value", "source"], rows);
 }
 
-function printSource({ source, file, line, variable }: Setting): string {
-  return file === null ? (variable ?? source) : `${file}:${line}`;
+function printSource({ source, file, line, variable, references }: Setting): string {
+  if (file === null) return variable ?? source;
+  return [`${file}:${line}`, ...references].join(", ");
 }

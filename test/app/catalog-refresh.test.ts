@@ -343,22 +343,22 @@ describe("catalog overrides", () => {
     [
       "an unknown model",
       { "openai/gpt-z": { hidden: true } },
-      "catalog.overrides.openai/gpt-z.endpoints: is needed",
+      "catalog.overrides.openai/gpt-z.endpoints is needed",
     ],
     [
       "an incomplete endpoint",
       { "openai/gpt-a": { endpoints: { groq: { context_length: 5 } } } },
-      "catalog.overrides.openai/gpt-a.endpoints.groq.prices: is needed",
+      "catalog.overrides.openai/gpt-a.endpoints.groq.prices is needed",
     ],
     [
       "an unknown provider",
       { "a/b": { endpoints: { unknown: { name: "b", context_length: 5, prices: null } } } },
-      "catalog.overrides.a/b: a/b: unknown b: no such provider",
+      "catalog.overrides.a/b a/b: unknown b: no such provider",
     ],
     [
       "a paid model with a price of 0",
       { "openai/gpt-a": { endpoints: { openai: { prices: { prompt: "0", completion: "0" } } } } },
-      "catalog.overrides.openai/gpt-a: openai/gpt-a: openai gpt-a: :free",
+      "catalog.overrides.openai/gpt-a openai/gpt-a: openai gpt-a: :free",
     ],
   ] as const) {
     test(`prevent the start with ${what}`, async () => {

@@ -73,6 +73,7 @@ describe("the platform's keys", () => {
     file: "gateway.yaml",
     line: 4,
     variable: null,
+    references: [],
     is_secret: true,
     description: "",
     ...changes,

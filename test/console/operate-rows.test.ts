@@ -21,6 +21,7 @@ const setting = (name: string, changes: Partial<Setting> = {}): Setting => ({
   file: null,
   line: null,
   variable: null,
+  references: [],
   is_secret: false,
   description: "",
   ...changes,
@@ -44,6 +45,7 @@ describe("the settings screen", () => {
     expect([null, "text", 0, false, ["a"]].map(printValue)).toEqual(["", "text", "0", "false", '["a"]']);
     expect(printPlace(setting("a"))).toBeNull();
     expect(printPlace(setting("a", { file: "/etc/gateway.yaml", line: 4 }))).toBe("gateway.yaml:4");
+    expect(printPlace(setting("a", { file: "g.yaml", line: 4, references: ["KEY"] }))).toBe("g.yaml:4, KEY");
     expect(printPlace(setting("a", { variable: "GATEWAY_PORT" }))).toBe("GATEWAY_PORT");
   });
 

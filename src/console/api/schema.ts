@@ -942,6 +942,7 @@ export interface Schemas {
     file: string | null;
     line: number | null;
     variable: string | null;
+    references: string[];
     is_secret: boolean;
     description: string;
   };

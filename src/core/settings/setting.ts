@@ -14,6 +14,8 @@ export interface Setting {
   readonly line: number | null;
   /** The name of the environment variable, if that is the source. */
   readonly variable: string | null;
+  /** What the value in the file was read from: names of variables, and `file:` with the path of a file. */
+  readonly references: readonly string[];
   readonly isSecret: boolean;
   /** What the setting does; empty if it has no description of its own. */
   readonly description: string;
@@ -21,6 +23,6 @@ export interface Setting {
 
 /** Returns a setting as the management API and the commands show it. */
 export function presentSetting(setting: Setting) {
-  const { name, value, source, file, line, variable, isSecret, description } = setting;
-  return { name, value, source, file, line, variable, is_secret: isSecret, description };
+  const { name, value, source, file, line, variable, references, isSecret, description } = setting;
+  return { name, value, source, file, line, variable, references, is_secret: isSecret, description };
 }

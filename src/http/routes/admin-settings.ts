@@ -16,6 +16,11 @@ const SettingView = z
     file: z.string().nullable().describe("The configuration file, if the value comes from it."),
     line: z.int().nullable().describe("Line of the setting in the file."),
     variable: z.string().nullable().describe("The environment variable, if the value comes from one."),
+    references: z
+      .array(z.string())
+      .describe(
+        "What the value in the file is read from: names of environment variables, and `file:` with the path of a file.",
+      ),
     is_secret: z.boolean(),
     description: z.string().describe("What the setting does."),
   })
@@ -46,6 +51,7 @@ function describeTier({ tier }: ListedTier): Setting {
     file: null,
     line: null,
     variable: null,
+    references: [],
     isSecret: false,
     description: "A stored tier. It is changed with `PUT /api/admin/tiers/{id}`.",
   };

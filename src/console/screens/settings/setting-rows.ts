@@ -24,12 +24,15 @@ export function printValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Returns where exactly a value comes from: file and line, or the variable; null if the source says all. */
-export function printPlace({ file, line, variable }: Setting): string | null {
+/**
+ * Returns where exactly a value comes from: file and line with what the file refers to there, or the variable; null if the source says
+ * all.
+ */
+export function printPlace({ file, line, variable, references }: Setting): string | null {
   if (variable !== null) return variable;
   if (file === null) return null;
   const name = file.split("/").at(-1) ?? file;
-  return line === null ? name : `${name}:${line}`;
+  return [line === null ? name : `${name}:${line}`, ...references].join(", ");
 }
 
 /** Returns the jumps of a price as texts: the kind of price, before and after, in dollars. */

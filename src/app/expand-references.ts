@@ -1,0 +1,158 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import type { ConfigPath, ConfigPlace, ConfigProblem } from "./config-error.ts";
+import type { Environment } from "./read-provider-keys.ts";
+import { schemasAt } from "./schema-paths.ts";
+
+/**
+ * References in the values of a configuration file: `${NAME}`, `${NAME:-default}` and `${file:/path}`. `$${` stands for `${`. What a
+ * reference expands to is not expanded again.
+ */
+
+/** The most bytes that one reference may expand to. */
+const MAX_BYTES = 65_536;
+/** The most bytes that all references of a file may expand to. */
+const MAX_TOTAL_BYTES = 1_048_576;
+
+/** What a value was read from: a variable, or a file. */
+export type Reference =
+  | { readonly kind: "variable"; readonly name: string }
+  | { readonly kind: "file"; readonly path: string };
+
+/** A value of a configuration file that has references. */
+export interface ReferringValue {
+  readonly path: ConfigPath;
+  readonly references: readonly Reference[];
+}
+
+/** The expanded content of a configuration file. */
+export interface Expanded {
+  readonly value: Record<string, unknown>;
+  /** The values that had references. */
+  readonly referring: readonly ReferringValue[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Parts of names of variables that contain secrets. */
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH/i;
+
+/** Returns whether a value with these references may be a secret: of a file, or of a variable that is named like one. */
+export function mayBeSecret(references: readonly Reference[]): boolean {
+  return references.some((reference) => reference.kind === "file" || SECRET_NAME.test(reference.name));
+}
+
+/** Returns a reference as it is written, without its default: `NAME`, `file:/path`. */
+export function formatReference(reference: Reference): string {
+  return reference.kind === "file" ? `file:${reference.path}` : reference.name;
+}
+
+/** What references are expanded with. */
+export interface ExpansionSources {
+  readonly environment: Environment;
+  readonly placeOf: (path: ConfigPath) => ConfigPlace;
+}
+
+/** Expands the references in all texts of a configuration file. Keys are not expanded. */
+export function expandReferences(value: Record<string, unknown>, sources: ExpansionSources): Expanded {
+  const expansion = new Expansion(sources);
+  const expanded = expansion.expand(value, []) as Record<string, unknown>;
+  return { value: expanded, referring: expansion.referring, problems: expansion.problems };
+}
+
+const REFERENCE = /\$\$\{|\$\{([^}]*)(\})?/g;
+const VARIABLE = /^([A-Za-z_]\w*)(?::-([\s\S]*))?$/;
+const FILE = /^file:(.+)$/s;
+const FORMS =
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of references
+  "must be ${NAME}, ${NAME:-default} or ${file:/path}; write $${ for a literal ${";
+
+class Expansion {
+  readonly referring: ReferringValue[] = [];
+  readonly problems: ConfigProblem[] = [];
+  private totalBytes = 0;
+
+  constructor(private readonly sources: ExpansionSources) {}
+
+  expand(value: unknown, path: ConfigPath): unknown {
+    if (typeof value === "string") return value.includes("${") ? this.expandText(value, path) : value;
+    if (Array.isArray(value)) return value.map((item, index) => this.expand(item, [...path, index]));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, this.expand(member, [...path, name])]),
+    );
+  }
+
+  private expandText(text: string, path: ConfigPath): unknown {
+    const found: Reference[] = [];
+    const problems: string[] = [];
+    const expanded = text.replace(REFERENCE, (whole, inner: string | undefined, end: string | undefined) => {
+      // The escape of the beginning of a reference.
+      if (inner === undefined) return "${";
+      const result = end === undefined ? FORMS : this.resolve(inner, found);
+      if (typeof result !== "string") return this.count(result.text, problems);
+      problems.push(`has ${JSON.stringify(whole.slice(0, 100))}: ${result}`);
+      return "";
+    });
+    if (found.length > 0) this.referring.push({ path, references: found });
+    const place = this.sources.placeOf(path);
+    for (const problem of problems) this.problems.push({ place, path, variable: null, text: problem });
+    return found.length > 0 && problems.length === 0 ? convert(expanded, path) : expanded;
+  }
+
+  private count(text: string, problems: string[]): string {
+    this.totalBytes += Buffer.byteLength(text);
+    if (this.totalBytes <= MAX_TOTAL_BYTES) return text;
+    problems.push(`is too large: all references together may expand to ${MAX_TOTAL_BYTES} bytes`);
+    return "";
+  }
+
+  /** Returns the text of a reference, or what is wrong with it. */
+  private resolve(inner: string, found: Reference[]): { readonly text: string } | string {
+    const file = FILE.exec(inner)?.[1];
+    if (file !== undefined) {
+      found.push({ kind: "file", path: file });
+      return readBounded(file);
+    }
+    const [, name, fallback] = VARIABLE.exec(inner) ?? [];
+    if (name === undefined) return FORMS;
+    found.push({ kind: "variable", name });
+    const set = this.sources.environment[name];
+    const text = fallback !== undefined && (set === undefined || set === "") ? fallback : set;
+    if (text === undefined) return `the environment variable ${name} is not set`;
+    if (Buffer.byteLength(text) > MAX_BYTES) return `${name} has more than ${MAX_BYTES} bytes`;
+    return { text };
+  }
+}
+
+/** Returns the content of a file without newlines at its end, or what is wrong with it. */
+function readBounded(path: string): { readonly text: string } | string {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, "r");
+  } catch (error) {
+    return `the file cannot be read: ${(error as Error).message}`;
+  }
+  try {
+    // A pipe or a device could keep the start waiting for ever.
+    if (!fstatSync(descriptor).isFile()) return "it is not a regular file";
+    const bytes = Buffer.alloc(MAX_BYTES + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(descriptor, bytes, length, bytes.length - length, null);
+    if (length > MAX_BYTES) return `the file has more than ${MAX_BYTES} bytes`;
+    return { text: bytes.toString("utf8", 0, length).replace(/[\r\n]+$/, "") };
+  } catch (error) {
+    return `the file cannot be read: ${(error as Error).message}`;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Converts an expanded text to the type that the configuration has at a path: a number or a boolean, if it takes no text. */
+function convert(text: string, path: ConfigPath): unknown {
+  const schemas = schemasAt(path);
+  const takes = (...types: string[]) =>
+    schemas.some(({ type }) => type !== undefined && types.includes(type));
+  if (takes("integer", "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (takes("boolean") && /^(true|false)$/.test(text)) return text === "true";
+  return text;
+}
