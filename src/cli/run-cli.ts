@@ -17,6 +17,7 @@ import { addMemberCommands } from "./member-commands.ts";
 import { addMigrateCommand } from "./migrate-command.ts";
 import { addPromptLogCommand } from "./prompt-log-command.ts";
 import { addProviderKeyCommands } from "./provider-key-commands.ts";
+import { addReadyCommand } from "./ready-command.ts";
 import { addRequestCommands } from "./request-commands.ts";
 import { addSecretsCommands } from "./secrets-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
@@ -50,6 +51,7 @@ function addCommands(program: Command): void {
   addHealthCommands(program);
   addDrainCommands(program);
   addConfigCommands(program);
+  addReadyCommand(program);
   addMigrateCommand(program);
   addCatalogCommands(program);
   addTierCommands(program);

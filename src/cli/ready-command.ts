@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { loadConfig } from "../app/load-config.ts";
+import { localUrl, readUrl } from "./gateway-url.ts";
+import { addExamples } from "./read-options.ts";
+
+/** The longest wait for the answer. Milliseconds. */
+const TIMEOUT_MS = 5_000;
+/** The most characters of an answer that are shown. */
+const MAX_SHOWN = 2_000;
+
+/** `gateway ready`: for health checks that run a command, where no program is installed that sends requests. */
+export function addReadyCommand(program: Command): void {
+  const command = program
+    .command("ready")
+    .description(
+      "Ask the running gateway whether it can answer requests. The exit code is 0 if it can, and otherwise 1",
+    )
+    .option("--url <url>", "Address of the gateway (default: the configured host and port)", readUrl);
+  addExamples(command, ["gateway ready", "gateway ready --url https://gateway.example.com"]).action(
+    async ({ url }: { readonly url?: string }) => {
+      console.log(await askReadiness(url ?? localUrl(loadConfig(process.env))));
+    },
+  );
+}
+
+/**
+ * Returns what a gateway says of its readiness.
+ * @throws Error if it is not ready, or does not answer.
+ */
+async function askReadiness(url: string): Promise<string> {
+  const asked = new URL("/readyz", url).href;
+  const response = await fetch(asked, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" }).catch(
+    (error: Error) => {
+      throw new Error(`No gateway answers at ${asked}: ${error.message}`);
+    },
+  );
+  const text = (await response.text()).slice(0, MAX_SHOWN);
+  if (!response.ok) throw new Error(`The gateway is not ready (${response.status}): ${text}`);
+  return text;
+}
