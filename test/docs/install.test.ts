@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+
+const ROOT = join(import.meta.dir, "..", "..");
+const [, install = ""] = readFileSync(join(ROOT, "docs/operations.md"), "utf8").split("## Install\n");
+const section = install.slice(0, install.indexOf("\n## "));
+const commands = [...section.matchAll(/^ {4}(\S.*)$/gm)].map(([, command]) => command as string);
+
+test("the commands of the chapter on installation name scripts, files and the version that exist", () => {
+  expect(commands.length).toBeGreaterThan(10);
+  const text = commands.join("\n");
+  for (const [, script = ""] of text.matchAll(/npm run (\S+)/g))
+    expect(Object.keys(packageJson.scripts)).toContain(script);
+  const files = [...text.matchAll(/(?:^|\s)(deploy\/\S+)/g)].map(([, file]) => file as string);
+  expect(files.length).toBeGreaterThan(5);
+  for (const file of files.filter((name) => name !== "deploy/.env"))
+    expect(`${file} ${existsSync(join(ROOT, file))}`).toBe(`${file} true`);
+  expect(text).toContain(`gateway-${packageJson.version}.tgz`);
+});
+
+test("the files of deploy/ repeat the commands of the chapter on installation", () => {
+  for (const [file, word] of [
+    ["Dockerfile", "docker build"],
+    ["Dockerfile", "docker run"],
+    ["compose.yaml", "docker compose"],
+    ["systemd/gateway.service", "install -m"],
+  ] as const) {
+    const text = readFileSync(join(ROOT, "deploy", file), "utf8");
+    for (const command of commands.filter((one) => one.startsWith(word))) expect(text).toContain(command);
+  }
+});
