@@ -121,6 +121,7 @@ function keepUp({ http, gateways }: Parts): Promise<void> {
       else ledger.leaveGrants();
     },
     byokKeys.saveUses,
+    http.keyCache.saveUses,
   ]);
 }
 

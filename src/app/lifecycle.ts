@@ -121,6 +121,7 @@ async function writeRest(parts: Parts, { clock, log }: Platform): Promise<boolea
 async function saveRest({ recorder, http }: Parts): Promise<void> {
   await recorder.drain();
   await http.generation.byokKeys.saveUses();
+  await http.keyCache.saveUses();
   await http.promptLog.drain();
   await http.repeatable.drain();
 }

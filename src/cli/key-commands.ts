@@ -8,6 +8,7 @@ import type { KeyRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatFields, formatTable } from "./format-table.ts";
+import { printTime } from "./print-values.ts";
 import { addExamples, addJsonOption, auditedOptions, type JsonOption, readName } from "./read-options.ts";
 import { type NamedStores, withNames, withStores } from "./with-stores.ts";
 
@@ -105,10 +106,11 @@ async function list(stores: Stores, { json, account, user }: ListOptions): Promi
     key.hint,
     dateOf(key.createdAt),
     stateOf(key, stores.clock.now()),
+    key.lastUsedAt === null ? "never" : printTime(key.lastUsedAt),
     key.accountId,
     key.userId ?? "",
   ]);
-  return formatTable(["id", "name", "kind", "key", "created", "state", "account", "user"], rows);
+  return formatTable(["id", "name", "kind", "key", "created", "state", "used", "account", "user"], rows);
 }
 
 async function update({ stores, known }: NamedStores, id: string, options: UpdateOptions): Promise<string> {

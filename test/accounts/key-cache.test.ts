@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { StoreHealth } from "../../src/base/store-health.ts";
 import { createKeyCache } from "../../src/core/accounts/key-cache.ts";
-import type { KeyStore } from "../../src/core/accounts/key-store.ts";
+import type { KeyStore, KeyUse } from "../../src/core/accounts/key-store.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../src/core/accounts/records.ts";
 import { createSecret, hashSecret } from "../../src/core/accounts/secrets.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -24,10 +24,12 @@ const KEY: KeyRecord = {
   createdAt: 0,
   expiresAt: null,
   revokedAt: null,
+  lastUsedAt: null,
 };
 
 /** A store with one key. Lookups read the key at once, and return it when they are released. */
 function createSlowStore(key = KEY) {
+  const recorded: KeyUse[] = [];
   let lookups = 0;
   let revision = 0;
   let gate = Promise.resolve();
@@ -48,10 +50,14 @@ function createSlowStore(key = KEY) {
       revision += 1;
       return key;
     },
+    async recordKeyUses(uses) {
+      recorded.push(...uses);
+    },
     keyRevision: async () => revision,
   };
   return {
     store,
+    recorded,
     countLookups: () => lookups,
     /** Makes lookups wait. Returns a function that releases them. */
     hold(): () => void {
@@ -65,8 +71,7 @@ function createSlowStore(key = KEY) {
   };
 }
 
-function createCache(store: KeyStore, adminSecret: string | null = null) {
-  const clock = createTestClock();
+function createCache(store: KeyStore, adminSecret: string | null = null, clock = createTestClock()) {
   const health = new StoreHealth({ clock, maxStalenessMs: 60_000 });
   return createKeyCache({ store, health, clock, adminSecret });
 }
@@ -113,4 +118,47 @@ test("the configured admin key and management keys of the operator account ident
   });
   expect(countLookups()).toBe(0);
   expect(await cache.identify(SECRET)).toEqual({ kind: "operator", keyId: KEY.id });
+});
+
+describe("the last use of a key", () => {
+  const HOUR_MS = 3_600_000;
+
+  test("is saved once in an hour, however often the key is used, and again in the next hour", async () => {
+    const { store, recorded } = createSlowStore();
+    const clock = createTestClock();
+    const cache = createCache(store, null, clock);
+    const hour = clock.now() - (clock.now() % HOUR_MS);
+    await cache.saveUses();
+    for (let time = 0; time < 3; time++) {
+      await cache.identify(SECRET);
+      await cache.saveUses();
+    }
+    clock.leap(HOUR_MS);
+    await cache.identify(SECRET);
+    await cache.saveUses();
+    expect(recorded).toEqual([
+      { id: KEY.id, usedAt: hour },
+      { id: KEY.id, usedAt: hour + HOUR_MS },
+    ]);
+  });
+
+  test("is kept until the store takes it", async () => {
+    const { store, recorded } = createSlowStore();
+    const { recordKeyUses } = store;
+    const cache = createCache(store);
+    await cache.identify(SECRET);
+    store.recordKeyUses = () => Promise.reject(new Error("away"));
+    await expect(cache.saveUses()).rejects.toThrow("away");
+    store.recordKeyUses = recordKeyUses;
+    await cache.saveUses();
+    expect(recorded).toHaveLength(1);
+  });
+
+  test("is not recorded for a key that is rejected", async () => {
+    const { store, recorded } = createSlowStore({ ...KEY, revokedAt: 1 });
+    const cache = createCache(store);
+    expect(await cache.identify(SECRET)).toBeNull();
+    await cache.saveUses();
+    expect(recorded).toEqual([]);
+  });
 });

@@ -190,6 +190,7 @@ describe("managing keys", () => {
       prompt_log: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       expires_at: null,
+      last_used_at: null,
       revoked_at: null,
     });
     const hash = new Bun.CryptoHasher("sha256").update(key).digest("hex");

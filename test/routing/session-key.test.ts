@@ -20,6 +20,7 @@ function keyOf(accountId: string, keyId: string): InferencePrincipal {
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,
+    lastUsedAt: null,
   };
   const account: AccountRecord = {
     id: accountId,

@@ -568,6 +568,7 @@ export interface Schemas {
     rate_limit_set_by: "operator" | "account" | null;
     created_at: string;
     expires_at: string | null;
+    last_used_at: string | null;
     revoked_at: string | null;
   };
   LedgerEntry: {

@@ -387,6 +387,8 @@ export const text = {
     ends: "Ends",
     never: "Never",
     created: "Created",
+    used: "Last used",
+    usedAbout: "The beginning of the hour in which it was last used",
     requests: "Req. 30 d",
     cost: "Cost 30 d",
     actions: "Actions",

@@ -60,4 +60,5 @@ const UNRESTRICTED: Omit<KeyRecord, "accountId" | "userId"> = {
   rateLimit: null,
   createdAt: 0,
   revokedAt: null,
+  lastUsedAt: null,
 };

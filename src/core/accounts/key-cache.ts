@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
 import type { KeyStore } from "./key-store.ts";
+import { KeyUses } from "./key-uses.ts";
 import { memoize } from "./memoize.ts";
 import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "./principal.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
@@ -20,13 +21,15 @@ export interface KeyCache {
   readonly adminHash: string | null;
   /** Reads keys again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
+  /** Stores when keys were last used, as far as that is not stored yet. */
+  saveUses(): Promise<void>;
   /** Reads a key again. Call it after this process has created, changed or revoked one. */
   changed(key: Pick<KeyRecord, "hash">): void;
 }
 
 /** What a key cache is made of. */
 export interface KeyCacheParts {
-  readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision">;
+  readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision" | "recordKeyUses">;
   readonly health: StoreHealth;
   readonly clock: Clock;
   /** The configured admin key, which is valid besides the stored keys; null for none. */
@@ -37,8 +40,13 @@ export interface KeyCacheParts {
 export function createKeyCache({ store, health, clock, adminSecret }: KeyCacheParts): KeyCache {
   const keys = memoize((hash) => store.findKeyByHash(hash), health);
   const adminHash = adminSecret === null ? null : hashSecret(adminSecret);
-  const principalOf = (key: KeyRecord | null) =>
-    key !== null && isValidAt(key, clock.now()) ? toPrincipal(key) : null;
+  const uses = new KeyUses(store);
+  const principalOf = (key: KeyRecord | null) => {
+    const now = clock.now();
+    if (key === null || !isValidAt(key, now)) return null;
+    uses.record(key.id, now);
+    return toPrincipal(key);
+  };
   let revision = -1;
   const identifyHash: KeyCache["identifyHash"] = (hash) => chain(keys.get(hash), principalOf);
   return {
@@ -56,6 +64,7 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
       if (current !== revision) keys.expire();
       revision = current;
     },
+    saveUses: () => uses.save(),
     changed: ({ hash }) => keys.forget(hash),
   };
 }

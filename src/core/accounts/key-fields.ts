@@ -112,6 +112,9 @@ const KEY_FIELDS = {
   ),
   created_at: timeField("Creation time (RFC 3339)."),
   expires_at,
+  last_used_at: nullableTimeField(
+    "Hour in which the key was last used, by its beginning (RFC 3339). `null` means it was never used.",
+  ),
   revoked_at: nullableTimeField(
     "Time at which the key was revoked (RFC 3339). `null` means it is not revoked.",
   ),

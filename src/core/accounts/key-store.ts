@@ -9,6 +9,13 @@ export interface KeyQuery {
   readonly limit?: number;
 }
 
+/** A use of a key. */
+export interface KeyUse {
+  readonly id: string;
+  /** The beginning of the hour, in milliseconds since the epoch. */
+  readonly usedAt: number;
+}
+
 /** Stores API keys. Several processes may share one. */
 export interface KeyStore {
   insertKey(key: KeyRecord): Promise<void>;
@@ -25,6 +32,8 @@ export interface KeyStore {
   changeKey(id: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord | null>;
   /** Revokes a key. A second call keeps the first time. Returns null if there is no such key. */
   revokeKey(id: string, revokedAt: number): Promise<KeyRecord | null>;
+  /** Records uses of keys. Keeps the latest of each key; ids without a key are left out. It is no change of a key. */
+  recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
   /** Returns a number that changes with every change of any key by any process. */
   keyRevision(): Promise<number>;
 }

@@ -51,6 +51,7 @@ export async function createKey(stores: KeyStores, wanted: NewKey): Promise<Crea
     rateLimit: changeKeyRateLimit(null, rateLimit),
     createdAt: stores.clock.now(),
     revokedAt: null,
+    lastUsedAt: null,
   };
   const key = mergeChange(blank, settings);
   await stores.keys.insertKey(key);

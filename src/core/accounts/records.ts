@@ -20,6 +20,8 @@ export interface KeyRecord extends Shown<typeof KEY_SETTINGS> {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly revokedAt: number | null;
+  /** The beginning of the hour in which the key was used last; null if it was never used. */
+  readonly lastUsedAt: number | null;
 }
 
 /** An account that pays for requests: a user, or an organization of users. */

@@ -77,6 +77,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
       "created_at",
       "expires_at",
       "revoked_at",
+      "used_at",
     ),
   }),
   // One-time codes are not copied: they end within an hour.

@@ -1,7 +1,7 @@
-import type { KeyQuery, KeyStore } from "../../core/accounts/key-store.ts";
+import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
-import type { Postgres, SqlRunner } from "./client.ts";
+import { encodeList, type Postgres, type SqlRunner } from "./client.ts";
 import { findNames } from "./find-names.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";
 import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
@@ -22,6 +22,7 @@ interface KeyRow {
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
+  used_at: string | null;
 }
 
 /** API keys in PostgreSQL. Every change raises the revision in the same transaction. */
@@ -36,8 +37,8 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   async insertKey(key: KeyRecord) {
-    const { id, kind, accountId, userId, hash, hint, createdAt, revokedAt } = key;
-    const fixed = [id, kind, accountId, userId, hash, hint, createdAt, revokedAt];
+    const { id, kind, accountId, userId, hash, hint, createdAt, revokedAt, lastUsedAt } = key;
+    const fixed = [id, kind, accountId, userId, hash, hint, createdAt, revokedAt, lastUsedAt];
     await this.revision.change((sql) => sql.run(INSERT_KEY, [...fixed, ...encodeSettings(key)]));
   }
 
@@ -81,18 +82,33 @@ export class PostgresKeyStore implements KeyStore {
     );
   }
 
+  async recordKeyUses(uses: readonly KeyUse[]) {
+    await this.database.run(RECORD_USES, [
+      encodeList(uses.map(({ id }) => id)),
+      encodeList(uses.map(({ usedAt }) => usedAt)),
+    ]);
+  }
+
   keyRevision() {
     return this.revision.read();
   }
 }
 
 const INSERT_KEY = `INSERT INTO api_keys
-    (id, kind, account_id, user_id, hash, hint, created_at, revoked_at,
+    (id, kind, account_id, user_id, hash, hint, created_at, revoked_at, used_at,
      name, spend_limit, models, rate_limit, prompt_log_seconds, cache_seconds, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`;
 
 const UPDATE_KEY = `UPDATE api_keys SET name = $2, spend_limit = $3, models = $4, rate_limit = $5,
     prompt_log_seconds = $6, cache_seconds = $7, expires_at = $8 WHERE id = $1 RETURNING *`;
+
+/** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot block each other. */
+const RECORD_USES = `WITH uses AS (
+    SELECT id, max(at) AS at FROM unnest($1::text::text[], $2::text::bigint[]) AS used (id, at) GROUP BY id
+  ), held AS (
+    SELECT id, at FROM api_keys JOIN uses USING (id) WHERE coalesce(used_at, 0) < at ORDER BY id FOR UPDATE OF api_keys
+  )
+  UPDATE api_keys SET used_at = held.at FROM held WHERE api_keys.id = held.id`;
 
 /** The columns that `changeKey` may change, in the order of the statements. */
 function encodeSettings(key: KeyRecord) {
@@ -127,5 +143,6 @@ function readKey(row: KeyRow): KeyRecord {
     createdAt: readInteger(row.created_at),
     expiresAt: readNullableInteger(row.expires_at),
     revokedAt: readNullableInteger(row.revoked_at),
+    lastUsedAt: readNullableInteger(row.used_at),
   };
 }

@@ -7,6 +7,7 @@ import { identities } from "./migrations/0006-identities.ts";
 import { plans } from "./migrations/0007-plans.ts";
 import { answerCache } from "./migrations/0008-answer-cache.ts";
 import { generationFilters } from "./migrations/0009-generation-filters.ts";
+import { keyUses } from "./migrations/0010-key-uses.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   plans,
   answerCache,
   generationFilters,
+  keyUses,
 ];

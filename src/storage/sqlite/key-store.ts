@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { KeyQuery, KeyStore } from "../../core/accounts/key-store.ts";
+import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
 import { findNames } from "./find-names.ts";
@@ -21,6 +21,7 @@ interface KeyRow {
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
+  used_at: number | null;
 }
 
 /** API keys in SQLite. Every change raises the revision in the same transaction. */
@@ -104,6 +105,15 @@ export class SqliteKeyStore implements KeyStore {
     });
   }
 
+  async recordKeyUses(uses: readonly KeyUse[]) {
+    const record = this.database.query(
+      "UPDATE api_keys SET used_at = $usedAt WHERE id = $id AND coalesce(used_at, 0) < $usedAt",
+    );
+    this.inTransaction(() => {
+      for (const { id, usedAt } of uses) record.run({ id, usedAt });
+    });
+  }
+
   async keyRevision() {
     return this.revision.read();
   }
@@ -116,10 +126,10 @@ export class SqliteKeyStore implements KeyStore {
 
 const INSERT_KEY = `INSERT INTO api_keys
     (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, prompt_log_seconds, cache_seconds,
-     created_at, expires_at, revoked_at)
+     created_at, expires_at, revoked_at, used_at)
   VALUES
     ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $rateLimit, $promptLog,
-     $cache, $createdAt, $expiresAt, $revokedAt)`;
+     $cache, $createdAt, $expiresAt, $revokedAt, $lastUsedAt)`;
 
 const UPDATE_KEY = `UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models,
     rate_limit = $rateLimit, prompt_log_seconds = $promptLog, cache_seconds = $cache, expires_at = $expiresAt WHERE id = $id`;
@@ -149,5 +159,6 @@ function readKey(row: KeyRow): KeyRecord {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    lastUsedAt: row.used_at,
   };
 }

@@ -362,4 +362,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX usage_days_model ON usage_days (model, day);
   CREATE INDEX usage_days_provider ON usage_days (provider, day);
   `,
+  // When each API key was used last: the beginning of the hour.
+  `
+  ALTER TABLE api_keys ADD COLUMN used_at INTEGER;
+  `,
 ];

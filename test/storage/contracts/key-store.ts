@@ -94,6 +94,36 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(await here.keyRevision()).toBe(await there.keyRevision());
     });
 
+    test("keeps the latest use of each key, and no use of a key that does not exist", async () => {
+      const [here, there] = [await createStore(), await createStore()];
+      for (const id of ["key_1", "key_2", "key_3"]) await here.insertKey(keyOf(id));
+      await here.recordKeyUses([
+        { id: "key_1", usedAt: 7_200_000 },
+        { id: "key_2", usedAt: 7_200_000 },
+        { id: "key_9", usedAt: 7_200_000 },
+      ]);
+      await there.recordKeyUses([
+        { id: "key_2", usedAt: 10_800_000 },
+        { id: "key_1", usedAt: 3_600_000 },
+      ]);
+      const keys = await here.listKeys();
+      expect(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt])).toEqual([
+        ["key_3", null],
+        ["key_2", 10_800_000],
+        ["key_1", 7_200_000],
+      ]);
+    });
+
+    test("a change of a key keeps its last use, and a use is no change", async () => {
+      const store = await createStore();
+      await store.insertKey(keyOf("key_1"));
+      const revision = await store.keyRevision();
+      await store.recordKeyUses([{ id: "key_1", usedAt: 3_600_000 }]);
+      expect(await store.keyRevision()).toBe(revision);
+      const changed = await store.changeKey("key_1", (key) => ({ ...key, name: "other", lastUsedAt: 1 }));
+      expect(changed).toMatchObject({ name: "other", lastUsedAt: 3_600_000 });
+    });
+
     test("keeps the first time at which a key was revoked", async () => {
       const store = await createStore();
       await store.insertKey(keyOf("key_1"));

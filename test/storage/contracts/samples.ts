@@ -52,6 +52,7 @@ export function keyOf(id: string, fields: Partial<KeyRecord> = {}): KeyRecord {
     createdAt: 1_000,
     expiresAt: null,
     revokedAt: null,
+    lastUsedAt: null,
     ...fields,
   };
 }

@@ -226,6 +226,19 @@ function listColumns(onAction: (action: Action) => void): readonly Column<Row>[]
     },
     { id: "created", title: words.created, width: 92, cell: ({ key }) => <Time at={key.created_at} /> },
     {
+      id: "used",
+      title: words.used,
+      width: 92,
+      cell: ({ key }) =>
+        key.last_used_at === null ? (
+          <span class="faint">{words.never}</span>
+        ) : (
+          <span title={words.usedAbout}>
+            <Time at={key.last_used_at} />
+          </span>
+        ),
+    },
+    {
       id: "expires",
       title: words.ends,
       width: 76,
