@@ -7,6 +7,7 @@ export interface FilterOptions {
   readonly account?: string;
   readonly key?: string;
   readonly user?: string;
+  readonly session?: string;
   readonly model?: string;
   readonly provider?: string;
   readonly outcome?: Outcome;
@@ -25,6 +26,7 @@ export function addFilterOptions(command: Command): Command {
     .option("--account <id>", "Only requests of this account")
     .option("--key <id>", "Only requests with this API key")
     .option("--user <id>", "Only requests with keys of this user")
+    .option("--session <id>", "Only requests of this session (s_…, the session_id of a request)", readSession)
     .option("--model <id>", "Only requests for this model")
     .option("--provider <slug>", "Only requests whose last attempt was at this provider")
     .addOption(new Option("--outcome <outcome>", "Only requests with this outcome").choices(OUTCOMES))
@@ -44,6 +46,7 @@ export function filterOf(options: FilterOptions & RangeOptions): GenerationFilte
     accountId: options.account ?? null,
     keyId: options.key ?? null,
     userId: options.user ?? null,
+    sessionId: options.session ?? null,
     model: options.model ?? null,
     provider: options.provider ?? null,
     outcome: options.outcome ?? null,
@@ -51,6 +54,15 @@ export function filterOf(options: FilterOptions & RangeOptions): GenerationFilte
     fromMs: options.from ?? null,
     toMs: options.to ?? null,
   };
+}
+
+/**
+ * Reads the hash of a session.
+ * @throws InvalidArgumentError
+ */
+function readSession(text: string): string {
+  if (/^s_[\w-]{32}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be the session_id of a request: s_ and 32 characters.");
 }
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;

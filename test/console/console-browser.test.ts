@@ -6,6 +6,7 @@ import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { listViolations, openConsolePage, type PageProblems, signInWith } from "../support/console-page.ts";
 import { type ConsoleSite, startConsoleSite } from "../support/console-site.ts";
 import { callAdmin } from "../support/management.ts";
+import { healthy } from "../support/vendor.ts";
 
 /** The most bytes of scripts of all screens together, compressed. */
 const MOST_SCRIPT_BYTES = 150_000;
@@ -211,6 +212,28 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
         .allInnerTexts();
       const numbers = amounts.map((text) => Math.round(Number(text.replace(/[$,]/g, "")) * 1e9));
       expect(numbers.slice(0, -1).reduce((sum, one) => sum + one, 0)).toBe(numbers.at(-1)!);
+    });
+
+    test("the page shows what was repaired, the provider's words, and the other requests of the session", async () => {
+      const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
+      const messages = [
+        { role: "user", content: "Look!" },
+        { role: "assistant", content: null, tool_calls: [call, call] },
+        { role: "user", content: "And now?" },
+      ];
+      const session_id = "browser test";
+      site.vendor.perform((asked) => asked.respond(400, { error: { message: "That is too odd for me." } }));
+      const failed = await send({ model: "openai/gpt-5-nano", messages, session_id });
+      site.vendor.perform(healthy("Alpha"));
+      const answered = await send({ model: "openai/gpt-5-nano", session_id });
+      const [id, other] = [failed, answered].map((one) => one.headers.get("x-gateway-generation-id"));
+      const page = await openAs("operator", `/console/requests/${id}`);
+      await page.getByText("1 duplicate tool call removed").waitFor();
+      await page.getByText("1 placeholder added").waitFor();
+      expect(await page.locator(".upstream-words").innerText()).toContain("That is too odd for me.");
+      await page.locator("#who").getByRole("link", { name: "Show its requests" }).click();
+      await page.locator(`a[href="/console/requests/${other}"]`).waitFor();
+      expect(await page.locator("tbody tr").count()).toBe(2);
     });
 
     test("the operator refunds a request, and the ledger entry appears on its page", async () => {

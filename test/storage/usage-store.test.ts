@@ -37,6 +37,15 @@ describe("a usage record in SQLite", () => {
     expect(plan?.detail).toContain(`USING INDEX ${index}`);
   });
 
+  test("is found through an index by its session", () => {
+    const filter = { ...ANY_GENERATION, sessionId: "s_a", before: null, limit: 1 };
+    const { text, values } = describePage(filter, 1_000);
+    const [, plan] = connect()
+      .query<{ detail: string }, Values>(`EXPLAIN QUERY PLAN ${text}`)
+      .all(...values);
+    expect(plan?.detail).toContain("INDEX generations_session (session_id=?)");
+  });
+
   test.each([
     ["accountId", "generations_facts"],
     ["model", "generations_facts"],

@@ -354,6 +354,7 @@ export interface Schemas {
   Generation: {
     id: string;
     request_id: string;
+    session_id: string | null;
     api: string;
     requested_model: string;
     model: string | null;
@@ -436,6 +437,7 @@ export interface Schemas {
   GenerationDetails: {
     id: string;
     request_id: string;
+    session_id: string | null;
     api: string;
     requested_model: string;
     model: string | null;
@@ -534,6 +536,7 @@ export interface Schemas {
     key_name: string | null;
     user_id: string | null;
     user_name: string | null;
+    session_id: string | null;
     api: string;
     requested_model: string;
     model: string | null;
@@ -814,6 +817,7 @@ export interface Schemas {
     key_name: string | null;
     user_id: string | null;
     user_name: string | null;
+    session_id: string | null;
     api: string;
     requested_model: string;
     model: string | null;
@@ -1243,6 +1247,7 @@ export interface Operations {
       account_id?: string;
       key_id?: string;
       user_id?: string;
+      session_id?: string;
       model?: string;
       provider?: string;
       outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
@@ -1260,6 +1265,7 @@ export interface Operations {
       account_id?: string;
       key_id?: string;
       user_id?: string;
+      session_id?: string;
       model?: string;
       provider?: string;
       outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
@@ -1281,6 +1287,7 @@ export interface Operations {
       account_id?: string;
       key_id?: string;
       user_id?: string;
+      session_id?: string;
       model?: string;
       provider?: string;
       outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";

@@ -22,6 +22,7 @@ export const FIELDS = [
   "error_type",
   "key_id",
   "user_id",
+  "session_id",
   "account_id",
 ] as const;
 export type FieldName = (typeof FIELDS)[number];

@@ -8,6 +8,7 @@ import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
+import { scopeOf } from "../routing/session-key.ts";
 import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
 import { recordWork } from "../usage/work-record.ts";
 import { type Admission, CANNOT_RECORD } from "./admit.ts";
@@ -82,7 +83,11 @@ export class Generation implements Settling {
     this.warnings = warnings;
     this.zeroRetention = zeroRetention;
     const lease = createLease(deps.gatewayId, requestedAt, deps.timers.totalMs);
-    this.record = openRecord(call, { id, requestedModel: requestedId, plan: [], lease, requestedAt });
+    const { session } = call.request;
+    const scope = scopeOf(call.principal);
+    const sessionId = session === null ? undefined : deps.hashIdentity("session", scope, session);
+    const opened = { id, requestedModel: requestedId, plan: [], lease, sessionId, requestedAt };
+    this.record = openRecord(call, opened);
     this.extensions = attachExtensions(deps, { id, call, zeroRetention });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>

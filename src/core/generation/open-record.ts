@@ -15,12 +15,12 @@ import type { GenerationCall } from "./call.ts";
  */
 export function openRecord(
   call: GenerationCall,
-  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease"> & {
+  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease" | "sessionId"> & {
     readonly requestedAt: number;
   },
 ): UsageRecord {
   const { principal, request } = call;
-  const { id, requestedModel, plan, lease, requestedAt } = generation;
+  const { id, requestedModel, plan, lease, sessionId, requestedAt } = generation;
   const isAnonymous = principal.kind === "anonymous";
   return {
     id,
@@ -28,6 +28,7 @@ export function openRecord(
     accountId: isAnonymous ? null : principal.account.id,
     keyId: isAnonymous ? null : principal.key.id,
     userId: isAnonymous ? null : principal.key.userId,
+    sessionId,
     addressHash: isAnonymous ? principal.addressHash : null,
     api: request.api,
     streamed: request.stream,

@@ -6,6 +6,8 @@ export interface GenerationFilter {
   readonly accountId: string | null;
   readonly keyId: string | null;
   readonly userId: string | null;
+  /** The keyed hash of the session that the client named. */
+  readonly sessionId: string | null;
   /** The id of the model that answered, or that was requested if none did. */
   readonly model: string | null;
   readonly provider: string | null;
@@ -23,6 +25,7 @@ export const ANY_GENERATION: GenerationFilter = {
   accountId: null,
   keyId: null,
   userId: null,
+  sessionId: null,
   model: null,
   provider: null,
   outcome: null,
@@ -114,6 +117,7 @@ export function matchesFilter(record: UsageRecord, filter: GenerationFilter): bo
     accountId: record.accountId,
     keyId: record.keyId,
     userId: record.userId,
+    sessionId: record.sessionId ?? null,
     model: record.model ?? record.requestedModel,
     provider: record.provider,
     outcome: record.outcome,

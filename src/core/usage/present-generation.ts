@@ -27,6 +27,7 @@ export function presentGeneration(
   return {
     id: record.id,
     request_id: record.requestId,
+    session_id: record.sessionId ?? null,
     api: record.api,
     requested_model: record.requestedModel,
     model: record.model,
@@ -66,6 +67,7 @@ export function presentGenerationLine(record: UsageRecord, names: Names): Record
     key_name: names.key(record.keyId),
     user_id: record.userId,
     user_name: names.account(record.userId),
+    session_id: record.sessionId ?? null,
     api: record.api,
     requested_model: record.requestedModel,
     model: record.model,

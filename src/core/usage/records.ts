@@ -76,6 +76,8 @@ export interface UsageRecord extends TokenUsage {
   readonly keyId: string | null;
   /** The user that the API key belongs to; null for a service key. */
   readonly userId: string | null;
+  /** Keyed hash of the session that the client named; absent if it named none, and in records of earlier versions. */
+  readonly sessionId?: string | undefined;
   /** Keyed hash of the client address; null for requests with an API key. */
   readonly addressHash: string | null;
   /** The client API: `chat.completions`. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
+import type { IdentityHash } from "../../core/generation/identity-hash.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 import { OUTCOMES } from "../../core/usage/records.ts";
 import { listedAccountOf, listedUserOf } from "./access.ts";
@@ -16,6 +17,14 @@ export const GENERATION_FILTER = {
   account_id: IdInput.optional().describe("Only generations of this account."),
   key_id: IdInput.optional().describe("Only generations of this API key."),
   user_id: IdInput.optional().describe("Only generations of this user's keys."),
+  session_id: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe(
+      "Only generations of this session: the `session_id` of a generation, or what the client sent, for which the account must be known (`account_id`, unless the key belongs to one).",
+    ),
   model: name.describe("Only generations of the model with this id."),
   provider: name.describe("Only generations whose last attempt was at the provider with this slug."),
   outcome: z.enum(OUTCOMES).optional().describe("Only generations with this outcome."),
@@ -26,18 +35,23 @@ const schema = z.object(GENERATION_FILTER);
 
 /**
  * Returns the filter of a query, for what the principal may see.
- * @throws GatewayError `not_found` for an account or a user that the principal may not read, `invalid_request` for times in the wrong order.
+ * @throws GatewayError `not_found` for an account or a user that the principal may not read, `invalid_request` for times in the wrong
+ * order, and for a client's session without an account.
  */
 export function readGenerationFilter(
   query: z.infer<typeof schema>,
   principal: ManagementPrincipal,
+  hashIdentity: IdentityHash,
 ): GenerationFilter {
   const fromMs = readTime(query.from);
   const toMs = readTime(query.to);
   if (fromMs !== null && toMs !== null && fromMs >= toMs)
     fail("invalid_request", "from must be before to.", { metadata: { field: "from" } });
+  const accountId = listedAccountOf(principal, query.account_id);
   return {
-    accountId: listedAccountOf(principal, query.account_id),
+    accountId,
+    sessionId:
+      query.session_id === undefined ? null : findSessionId(query.session_id, accountId, hashIdentity),
     keyId: query.key_id ?? null,
     userId: listedUserOf(principal, query.user_id),
     model: query.model ?? null,
@@ -48,6 +62,19 @@ export function readGenerationFilter(
     toMs,
   };
 }
+
+/** Returns the hash of a session that is named by its hash, or as its client names it. Sessions are separate for each account. */
+function findSessionId(name: string, accountId: string | null, hashIdentity: IdentityHash): string {
+  if (SESSION_HASH.test(name)) return name;
+  if (accountId === null)
+    fail("invalid_request", "Set account_id, too: clients name sessions for each account separately.", {
+      metadata: { field: "session_id" },
+    });
+  return hashIdentity("session", accountId, name.trim());
+}
+
+/** What `createIdentityHash` makes of a session. */
+const SESSION_HASH = /^s_[\w-]{32}$/;
 
 /** Ids have no times before 1970. */
 function readTime(text: string | undefined): number | null {

@@ -6,10 +6,18 @@ import { PlanLine } from "./plan-view.ts";
 const tokens = z.int().min(0);
 const milliseconds = z.number().nullable();
 
+const session = z
+  .string()
+  .nullable()
+  .describe(
+    "Keyed hash of the session that the client named (`session_id`, `x-session-id` and others). `null` means it named none.",
+  );
+
 /** The fields of a generation (`presentGeneration`). */
 const GENERATION = {
   id: z.string(),
   request_id: z.string(),
+  session_id: session,
   api: z.string().describe("Client API of the request, such as `chat.completions`."),
   requested_model: z.string(),
   model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
@@ -186,6 +194,7 @@ export const GenerationLine = z
     key_name: z.string().nullable(),
     user_id: z.string().nullable().describe("Id of the key's user. `null` for a service key."),
     user_name: z.string().nullable(),
+    session_id: session,
     api: z.string().describe("Client API of the request, such as `chat.completions`."),
     requested_model: z.string(),
     model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),

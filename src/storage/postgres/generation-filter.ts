@@ -2,8 +2,9 @@ import { lowestIdAt } from "../../base/ids.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 import type { SqlValue } from "./client.ts";
 
-/** What a filter compares: columns first, of which the first three have an index. */
+/** What a filter compares: columns first, of which the first four have an index. */
 const COLUMNS = {
+  sessionId: "session_id",
   keyId: "key_id",
   accountId: "account_id",
   model: "model",
@@ -14,7 +15,7 @@ const COLUMNS = {
 } as const;
 type Name = keyof typeof COLUMNS;
 const NAMES = Object.keys(COLUMNS) as Name[];
-const INDEXED: readonly Name[] = ["keyId", "accountId", "model"];
+const INDEXED: readonly Name[] = ["sessionId", "keyId", "accountId", "model"];
 
 /** Outcomes that are rare, and have an index. Other generations have no error. */
 const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];

@@ -97,6 +97,7 @@ const COLUMNS: readonly Column[] = [
     read: ({ record }) => (record.outcome === "open" ? null : (record.costNanodollars ?? null)),
   },
   { name: "address_hash", type: "text", read: ({ record }) => cleanNullable(record.addressHash) },
+  { name: "session_id", type: "text", read: ({ record }) => cleanNullable(record.sessionId) },
   { name: "is_free", type: "boolean", read: ({ record }) => record.usesFreeModel === true },
   { name: "gateway_id", type: "text", read: ({ record }) => cleanNullable(record.lease?.gatewayId) },
   { name: "lease_ends_at", type: "bigint", read: ({ record }) => record.lease?.endsAt ?? null },

@@ -93,6 +93,7 @@ const FACTS = {
   accountId: "account_id",
   keyId: "key_id",
   userId: "user_id",
+  sessionId: "session_id",
   model: "coalesce(model, record ->> 'model', record ->> 'requestedModel')",
   provider: "coalesce(provider, record ->> 'provider')",
   errorType: "coalesce(error_type, record ->> 'error')",
@@ -104,20 +105,26 @@ const ENDED_EARLY = ["failed", "cancelled", "interrupted"];
 const IS_ENDED_EARLY = "outcome <> 'completed' AND outcome <> 'open'";
 
 /** Returns which generations are read for a filter, with which conditions. */
-function chooseIndex({ outcome, errorType }: GenerationFilter) {
-  if (outcome === "open") return { from: "generations", read: "outcome = 'open'" };
+function chooseIndex({ outcome, errorType, sessionId }: GenerationFilter) {
+  if (sessionId !== null)
+    return {
+      from: "generations INDEXED BY generations_session",
+      read: "session_id = ?",
+      values: [sessionId],
+    };
+  if (outcome === "open") return { from: "generations", read: "outcome = 'open'", values: [] };
   const isEndedEarly = errorType !== null || ENDED_EARLY.includes(outcome ?? "");
   return isEndedEarly
-    ? { from: "generations INDEXED BY generations_not_completed", read: IS_ENDED_EARLY }
-    : { from: "generations INDEXED BY generations_facts", read: "1 = 1" };
+    ? { from: "generations INDEXED BY generations_not_completed", read: IS_ENDED_EARLY, values: [] }
+    : { from: "generations INDEXED BY generations_facts", read: "1 = 1", values: [] };
 }
 
 /** Returns which generations are read for a filter, what of them is read, and which of those match it. */
 export function describeFilter(filter: GenerationFilter) {
   const { fromMs, toMs } = filter;
-  const { from, read: readFirst } = chooseIndex(filter);
-  const read = [readFirst];
-  const readValues: Values = [];
+  const { from, read: first, values } = chooseIndex(filter);
+  const read: string[] = [first];
+  const readValues: Values = [...values];
   if (fromMs !== null) {
     read.push("id >= ?");
     readValues.push(lowestIdAt("gen", fromMs));

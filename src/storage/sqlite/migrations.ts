@@ -366,4 +366,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE api_keys ADD COLUMN used_at INTEGER;
   `,
+  // Lists of the generations of a session: the keyed hash of what the client named. Those without one cost nothing.
+  `
+  ALTER TABLE generations ADD COLUMN session_id TEXT;
+  CREATE INDEX generations_session ON generations (session_id, id) WHERE session_id IS NOT NULL;
+  `,
 ];

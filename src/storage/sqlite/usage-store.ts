@@ -167,6 +167,7 @@ export const GENERATION_COLUMNS: readonly string[] = [
   "model",
   "provider",
   "error_type",
+  "session_id",
 ];
 
 const SAVE = `INSERT INTO generations (${GENERATION_COLUMNS.join(", ")})
@@ -196,6 +197,7 @@ export function columnsOf({ record, json }: RecordEntry) {
     record.model ?? record.requestedModel ?? "",
     record.provider ?? "",
     record.error ?? "",
+    record.sessionId ?? null,
   ];
 }
 

@@ -81,6 +81,32 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(await list({ errorType: "rate_limit_exceeded", provider: "provider" })).toEqual([id(5)]);
     });
 
+    test("has only the generations of a session, also with other conditions", async () => {
+      const store = await createStore();
+      await store.saveUsage([
+        usageOf(id(1), { sessionId: "s_a" }),
+        usageOf(id(2)),
+        usageOf(id(3), { sessionId: "s_b" }),
+        usageOf(id(4), { sessionId: "s_a", outcome: "failed", error: "unavailable" }),
+        openUsageOf(id(5), { sessionId: "s_a" }),
+        usageOf(idAt(20_003 * DAY_MS), { sessionId: "s_a", model: "author/other" }),
+      ]);
+      const list = async (query: Partial<GenerationQuery>) => (await listAll(store, query)).flat();
+      const sessionId = "s_a";
+      expect(await list({ sessionId })).toEqual([idAt(20_003 * DAY_MS), id(5), id(4), id(1)]);
+      expect(await list({ sessionId, outcome: "failed" })).toEqual([id(4)]);
+      expect(await list({ sessionId, outcome: "open" })).toEqual([id(5)]);
+      expect(await list({ sessionId, errorType: "unavailable" })).toEqual([id(4)]);
+      expect(await list({ sessionId, model: "author/other" })).toEqual([idAt(20_003 * DAY_MS)]);
+      expect(await list({ sessionId, accountId: "user_none" })).toEqual([]);
+      expect(await list({ sessionId, toMs: 20_001 * DAY_MS, limit: 9 })).toEqual([id(5), id(4), id(1)]);
+      expect(await list({ sessionId: "s_none" })).toEqual([]);
+      const range = { fromMs: 20_000 * DAY_MS, toMs: 20_001 * DAY_MS, bucketMs: DAY_MS };
+      expect((await store.countGenerations({ ...ANY_GENERATION, ...range, sessionId })).buckets).toEqual([
+        { completed: 1, failed: 1, cancelled: 0, open: 1 },
+      ]);
+    });
+
     test("has only the generations of a range of time", async () => {
       const store = await createStore();
       const times = [0, 1, 2, 3].map((n) => 20_000 * DAY_MS + n * 0.7 * DAY_MS);

@@ -9,13 +9,26 @@ const words = text.request;
 
 /** Who sent the request, and its ids. */
 export function Who({ generation }: { generation: GenerationDetails }) {
-  const { key, account, user, created_at, id, request_id } = generation;
+  const { key, account, user, session_id, created_at, id, request_id } = generation;
   return (
     <Section id="who" title={words.who} summary={key?.name ?? text.requests.anonymous}>
       <dl class="facts">
         <Fact name={words.key} thing={key} filter="key_id" none={text.requests.anonymous} />
         <Fact name={words.account} thing={account} filter="account_id" none="–" />
         <Fact name={words.user} thing={user} filter="user_id" none={words.serviceKey} />
+        <dt>{words.session}</dt>
+        <dd>
+          {session_id === null ? (
+            <span class="quiet">{words.noSession}</span>
+          ) : (
+            <>
+              <a href={`/console/requests?session_id=${session_id}&last=30d`}>{words.requestsOf}</a>{" "}
+              <span class="faint">
+                <Id id={session_id} />
+              </span>
+            </>
+          )}
+        </dd>
         <dt>{words.time}</dt>
         <dd>{formatExactTime(Date.parse(created_at))}</dd>
         <dt>{words.generation}</dt>

@@ -74,6 +74,12 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
     width: 140,
     cell: ({ user_id, user_name }) => <Named id={user_id} name={user_name} />,
   },
+  {
+    id: "session",
+    title: names.session,
+    width: 140,
+    cell: ({ session_id }) => (session_id === null ? <span class="faint">–</span> : <Id id={session_id} />),
+  },
   { id: "api", title: names.api, width: 140, cell: ({ api }) => api },
   {
     id: "error",

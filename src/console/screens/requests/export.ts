@@ -18,6 +18,7 @@ const FIELDS = [
   "key_name",
   "user_id",
   "user_name",
+  "session_id",
   "api",
   "requested_model",
   "model",

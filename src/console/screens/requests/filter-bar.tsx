@@ -57,6 +57,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
         <FilterField name="account_id" list="accounts" filters={filters} onChange={set} />
       ) : null}
       <FilterField name="error_type" list="errors" filters={filters} onChange={set} />
+      <FilterField name="session_id" list={null} filters={filters} onChange={set} />
       {hasFields(filters) ? (
         <Button kind="bare" onClick={() => applyFilters({ time: filters.time, fields: {}, id: null })}>
           {words.clearFilters}
@@ -75,7 +76,8 @@ function seesUsers(): boolean {
 
 interface FilterFieldProps {
   readonly name: Exclude<FieldName, "outcome">;
-  readonly list: NameList;
+  /** What is offered; null: nothing, any text is taken. */
+  readonly list: NameList | null;
   readonly filters: Filters;
   readonly onChange: (name: FieldName, value: string | null) => void;
 }
@@ -84,7 +86,7 @@ function FilterField({ name, list, filters, onChange }: FilterFieldProps) {
   const value = filters.fields[name] ?? null;
   // The name of a key in the address must be shown, not its id.
   useEffect(() => {
-    if (value !== null) loadOptions(list);
+    if (value !== null && list !== null) loadOptions(list);
   }, [value, list]);
   return (
     <Combobox
@@ -92,8 +94,10 @@ function FilterField({ name, list, filters, onChange }: FilterFieldProps) {
       hidesLabel
       allowsOther
       value={value}
-      options={optionsOf(list)}
-      onOpen={() => loadOptions(list)}
+      options={list === null ? [] : optionsOf(list)}
+      onOpen={() => {
+        if (list !== null) loadOptions(list);
+      }}
       onChange={(chosen) => onChange(name, chosen)}
     />
   );
@@ -138,6 +142,7 @@ function Search() {
     if (id === "") return;
     if (/^key_\w+$/.test(id)) setQuery({ key_id: id });
     else if (/^(org|user|account)_\w+$/.test(id)) setQuery({ account_id: id });
+    else if (/^s_[\w-]{32}$/.test(id)) setQuery({ session_id: id });
     else if (isRequestId(id)) navigate(pathOf(id));
     else {
       setWrong(true);
