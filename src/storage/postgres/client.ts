@@ -190,6 +190,8 @@ function describeConnection(statementMs: number) {
     application_name: "gateway",
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: IDLE_MS,
+    // Statements over many partitions look expensive, and compiling them takes longer than running them.
+    jit: "off",
   };
 }
 

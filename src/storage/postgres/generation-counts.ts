@@ -64,17 +64,20 @@ function describeCounts(query: CountQuery, starts: readonly number[], share: num
   const lists = [
     `${parameter(encodeList(starts.map((start) => dayOf(start))))}::text::integer[]`,
     `${parameter(encodeList(ends.map((end) => dayOf(end - 1))))}::text::integer[]`,
+    `${parameter(encodeList(ends.map((end) => dayOf(end))))}::text::integer[]`,
     `${parameter(encodeList(starts.map((start) => lowestIdAt("gen", start))))}::text::text[]`,
     `${parameter(encodeList(ends.map((end) => lowestIdAt("gen", end))))}::text::text[]`,
   ];
   const { read, listMatches } = describeFilter({ ...filter, fromMs: null, toMs: null }, parameter);
-  const where = ["day >= first_day AND day <= last_day AND id >= low AND id < high", ...read].join(" AND ");
+  const period =
+    "day >= first_day AND day <= last_day AND (day, id) >= (first_day, low) AND (day, id) < (high_day, high)";
+  const where = [period, ...read].join(" AND ");
   const text = `SELECT bucket - 1 AS bucket, outcome, count(*) FILTER (WHERE ${listMatches().join(" AND ") || "true"}) AS number,
       (SELECT id FROM generations WHERE ${where} ORDER BY day, id LIMIT 1 OFFSET ${share}) AS last
-    FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS periods (first_day, last_day, low, high, bucket)
+    FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS periods (first_day, last_day, high_day, low, high, bucket)
     CROSS JOIN LATERAL (
       SELECT * FROM generations WHERE ${where} ORDER BY day, id LIMIT ${share}
     ) AS read
-    GROUP BY bucket, outcome, first_day, last_day, low, high`;
+    GROUP BY bucket, outcome, first_day, last_day, high_day, low, high`;
   return { text, values };
 }

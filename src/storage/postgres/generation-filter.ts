@@ -1,4 +1,5 @@
 import { lowestIdAt } from "../../base/ids.ts";
+import { dayOf } from "../../base/time.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 import type { SqlValue } from "./client.ts";
 
@@ -35,8 +36,10 @@ export function describeFilter(filter: GenerationFilter, parameter: (value: SqlV
   else if (INDEXED_OUTCOMES.includes(outcome ?? "") || outcome === "open")
     read.push(`outcome = '${outcome}'`);
   else if (outcome === null && errorType !== null) read.push("outcome IN ('failed', 'cancelled')");
-  if (fromMs !== null) read.push(`id >= ${parameter(lowestIdAt("gen", fromMs))}`);
-  if (toMs !== null) read.push(`id < ${parameter(lowestIdAt("gen", toMs))}`);
+  // As rows, because an index on day and id is entered at a row. With a condition on the id alone it is read from the begin of the day.
+  const idAt = (ms: number) => `(${parameter(dayOf(ms))}, ${parameter(lowestIdAt("gen", ms))})`;
+  if (fromMs !== null) read.push(`(day, id) >= ${idAt(fromMs)}`);
+  if (toMs !== null) read.push(`(day, id) < ${idAt(toMs)}`);
   const compared = lead === undefined && read[0] === `outcome = '${outcome}'` ? "outcome" : null;
   const match = (name: Name): string => {
     const isEqual = `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`;
