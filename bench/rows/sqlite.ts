@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
     days: { type: "string", default: "100" },
     dir: { type: "string", default: tmpdir() },
     times: { type: "string", default: "200" },
-    "record-bytes": { type: "string", default: "0" },
+    "record-bytes": { type: "string", default: "200" },
   },
 });
 const ROWS = Number(options.rows);

@@ -16,7 +16,7 @@ import { openUsageOf, usageOf } from "./contracts/samples.ts";
 /** Version 0.1 had the tables of these migrations. */
 const VERSION_0_1 = 8;
 /** The last version without columns for the model and the provider of a generation. */
-const FILTERED_BY_RECORD = 17;
+const FILTERED_BY_RECORD = MIGRATIONS.findIndex((step) => step.includes("generations_facts"));
 
 let dir: string;
 beforeEach(() => {
