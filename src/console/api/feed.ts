@@ -1,7 +1,7 @@
 import { ApiError, callPath, printQuery } from "./client.ts";
 import type { GenerationLine } from "./generation.ts";
 
-/** How a feed gets its rows: pushed by the stream, by polling where no stream is to be had, or not at present. */
+/** How a feed gets its rows: from the stream, by polling if the stream is not available, or not at present. */
 export type FeedState = "live" | "polling" | "waiting";
 
 /** What a feed calls. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Option } from "../state/filter-options.ts";
 
-/** The options under a field, of which one is marked. The field keeps the focus and names the marked one by `optionId`. */
+/** The options under a field. One option is marked. The field keeps the focus and refers to the marked option by `optionId`. */
 export function OptionList(props: {
   id: string;
   label: string;

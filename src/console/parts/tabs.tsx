@@ -8,7 +8,7 @@ export interface Tab {
   readonly content: ComponentChildren;
 }
 
-/** Contents of which one is shown (ARIA tabs): arrows move between them. */
+/** Tabs with their panels (ARIA tabs). Only the panel of the chosen tab is shown; arrow keys move between the tabs. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const id = useId();
   const [chosen, setChosen] = useState(tabs[0]?.id ?? "");

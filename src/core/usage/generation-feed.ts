@@ -136,7 +136,7 @@ export class GenerationFeed {
       this.lonelySince = this.parts.clock.now();
   }
 
-  /** Begins to read the store: what it has now is known, and only what changes from now on is told. */
+  /** Begins to read the store. What it has now is recorded as known; subscribers get only later changes. */
   private async start(): Promise<void> {
     if (this.timer !== null) return;
     this.starting ??= this.learnPresent().finally(() => {

@@ -1,6 +1,6 @@
 import { isObject } from "../../conversation/conversation.ts";
 
-/** A JSON object of a vendor or the gateway, of which nothing is certain. */
+/** A JSON object of a provider or the gateway that was not validated. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Returns a text; an empty one for other values. */
