@@ -38,12 +38,8 @@ export function OutcomeBadge({ outcome }: { outcome: Outcome }) {
   );
 }
 
-/** The outcome of a generation in a dense list: coloured text with an icon. */
-export function OutcomeText({ outcome, detail }: { outcome: Outcome; detail: string | null }) {
-  const tone = TONES[outcome];
-  return (
-    <span class={`outcome ${outcome === "completed" ? "quiet" : tone}`} title={detail ?? undefined}>
-      <Icon name={ICONS[outcome]} size={12} /> {text.outcomes[outcome]}
-    </span>
-  );
+/** The outcome of a generation in a dense list: coloured text with a shape, which the style sheet draws. */
+export function OutcomeText({ outcome }: { outcome: Outcome }) {
+  const tone = outcome === "completed" ? "quiet" : TONES[outcome];
+  return <span class={`outcome ${outcome} ${tone}`}>{text.outcomes[outcome]}</span>;
 }

@@ -12,6 +12,8 @@ export interface Column<Row> {
   /** Width in pixels. Columns without one share what is left. */
   readonly width?: number;
   cell(row: Row): ComponentChildren;
+  /** What is shown on hover over a cell, such as the whole of a text that may be cut. */
+  hint?(row: Row): string | undefined;
   /** The value to sort by; a column without it cannot be sorted. */
   sortBy?(row: Row): number | string | null | undefined;
   /** The text of the last line, such as a sum. */
@@ -125,7 +127,7 @@ class TableRow extends Component<RowProps> {
         aria-selected={onOpen ? isSelected : undefined}
       >
         {columns.map((column) => (
-          <td key={column.id} class={column.isNumber ? "number" : undefined}>
+          <td key={column.id} class={column.isNumber ? "number" : undefined} title={column.hint?.(row)}>
             {column.cell(row)}
           </td>
         ))}

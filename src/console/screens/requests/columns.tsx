@@ -1,8 +1,15 @@
 import type { GenerationLine } from "../../api/generation.ts";
 import { OutcomeText } from "../../parts/badge.tsx";
-import { formatCount, formatDuration, formatSpeed } from "../../parts/format.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatExactMoney,
+  formatMoney,
+  formatSpeed,
+  shortenId,
+} from "../../parts/format.ts";
 import type { Column } from "../../parts/table.tsx";
-import { Id, Money, Named, Time } from "../../parts/values.tsx";
+import { Id, Time } from "../../parts/values.tsx";
 import { text } from "../../text/text.ts";
 
 const names = text.requests.columns;
@@ -12,7 +19,12 @@ export function pathOf(id: string): string {
   return `/console/requests/${id}`;
 }
 
-/** The columns of the request list in their order. */
+/** Returns the name of a thing, its short id if it has no name, or `none` if it does not exist. */
+function printName(id: string | null, name: string | null, none: string) {
+  return id === null ? <span class="faint">{none}</span> : (name ?? shortenId(id));
+}
+
+/** The columns of the request list in their order. Most cells are texts: each element more costs time when many rows arrive. */
 export const COLUMNS: readonly Column<GenerationLine>[] = [
   {
     id: "time",
@@ -28,18 +40,15 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
     id: "outcome",
     title: names.outcome,
     width: 116,
-    cell: ({ outcome, status, error_type }) => (
-      <OutcomeText outcome={outcome} detail={error_type === null ? null : `${status ?? ""} ${error_type}`} />
-    ),
+    hint: ({ status, error_type }) => (error_type === null ? undefined : `${status ?? ""} ${error_type}`),
+    cell: ({ outcome }) => <OutcomeText outcome={outcome} />,
   },
   {
     id: "model",
     title: names.model,
-    cell: ({ model, requested_model }) => (
-      <span title={model === requested_model ? requested_model : text.requests.asked(requested_model)}>
-        {model ?? requested_model}
-      </span>
-    ),
+    hint: ({ model, requested_model }) =>
+      model === requested_model ? requested_model : text.requests.asked(requested_model),
+    cell: ({ model, requested_model }) => model ?? requested_model,
   },
   {
     id: "provider",
@@ -60,19 +69,22 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
     id: "key",
     title: names.key,
     width: 152,
-    cell: ({ key_id, key_name }) => <Named id={key_id} name={key_name} none={text.requests.anonymous} />,
+    hint: ({ key_id }) => key_id ?? undefined,
+    cell: ({ key_id, key_name }) => printName(key_id, key_name, text.requests.anonymous),
   },
   {
     id: "account",
     title: names.account,
     width: 150,
-    cell: ({ account_id, account_name }) => <Named id={account_id} name={account_name} />,
+    hint: ({ account_id }) => account_id ?? undefined,
+    cell: ({ account_id, account_name }) => printName(account_id, account_name, text.lists.none),
   },
   {
     id: "user",
     title: names.user,
     width: 140,
-    cell: ({ user_id, user_name }) => <Named id={user_id} name={user_name} />,
+    hint: ({ user_id }) => user_id ?? undefined,
+    cell: ({ user_id, user_name }) => printName(user_id, user_name, text.lists.none),
   },
   {
     id: "session",
@@ -135,7 +147,8 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
     title: names.cost,
     width: 100,
     isNumber: true,
-    cell: ({ total_cost_nanodollars }) => <Money nanodollars={total_cost_nanodollars} />,
+    hint: ({ total_cost_nanodollars }) => formatExactMoney(total_cost_nanodollars),
+    cell: ({ total_cost_nanodollars }) => formatMoney(total_cost_nanodollars),
   },
   { id: "id", title: names.id, width: 140, cell: ({ id }) => <Id id={id} /> },
 ];
