@@ -275,6 +275,15 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
     await page.waitForURL(new RegExp(id));
   });
 
+  test("a button opens the list of pages on a phone, which has no keyboard", async () => {
+    const page = await open({ width: 390 });
+    await signInWith(page, site.secrets.operator);
+    await page.getByRole("button", { name: "Go to …" }).click();
+    await page.getByRole("option", { name: /^Keys/ }).click();
+    await page.waitForURL(/\/console\/keys/);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+
   test("a click on a button shows the numbers of the histogram as a table, also after a reload", async () => {
     const page = await openAs("operator", "/console/requests");
     await page.getByRole("button", { name: "Show as table" }).click();
