@@ -54,6 +54,51 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       expect(problems.list.splice(0).every((line) => line.includes(String(status)))).toBe(true);
   }
 
+  describe("answers that are late or fail", () => {
+    const SCREENS = ["credits", "people", "provider-keys", "keys", "models", "settings", "audit"];
+
+    test("every screen shows its heading and that it is loading while the API does not answer", async () => {
+      const page = await openAs("operator", "welcome");
+      const { promise, resolve } = Promise.withResolvers<void>();
+      await page.route("**/api/admin/**", async (route) => {
+        await promise;
+        await route.abort();
+      });
+      for (const path of [...SCREENS, `people/${site.organization}`, `credits/${site.organization}`]) {
+        await page.goto(`${site.gateway.url}/console/${path}`, { waitUntil: "commit" });
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        await page.locator("[aria-busy=true]").first().waitFor();
+        // A name that is being loaded is not replaced by an id.
+        expect(await page.getByRole("heading", { level: 1 }).innerText()).not.toContain("org_");
+      }
+      resolve();
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      for (const { problems } of opened) problems.list.splice(0);
+    });
+
+    test("every screen says that the API has failed, and loads when it is asked to try again", async () => {
+      const page = await openAs("operator", "welcome");
+      const message = "The database is not available.";
+      const body = JSON.stringify({ error: { message, code: 503, metadata: {} } });
+      for (const path of SCREENS) {
+        await page.route("**/api/admin/**", (route) =>
+          route.fulfill({ status: 503, contentType: "application/json", body }),
+        );
+        await page.goto(`${site.gateway.url}/console/${path}`);
+        await page.getByText(message).first().waitFor();
+        expect([path, await page.locator("[aria-busy=true]").count()]).toEqual([path, 0]);
+        await page.unrouteAll();
+        const retry = page.getByRole("button", { name: "Try again" });
+        for (let left = await retry.count(); left > 0; left--) {
+          await retry.first().click();
+          await page.waitForFunction(`document.querySelectorAll(".error-box").length < ${left}`);
+        }
+        await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+      }
+      expectStatus(503);
+    }, 60_000);
+  });
+
   describe("usage", () => {
     test("the table has the numbers of the API, and the sum is that of the whole period", async () => {
       const page = await openAs("operator", "usage?by=provider");

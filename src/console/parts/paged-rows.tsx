@@ -3,7 +3,7 @@ import type { Loaded } from "../state/load.ts";
 import type { Pages } from "../state/pages.ts";
 import { text } from "../text/text.ts";
 import { Button } from "./button.tsx";
-import { ErrorBox, Skeleton } from "./states.tsx";
+import { ErrorBox, RowsSkeleton } from "./states.tsx";
 
 interface RowsProps<Row> {
   /** What is shown in place of rows if there are none. */
@@ -18,7 +18,11 @@ export function PagedRows<Row>(props: RowsProps<Row> & { pages: Pages<Row> }) {
   const { rows, error, hasMore, isLoading, more, reload } = props.pages;
   return (
     <>
-      {rows !== null ? <Rows {...props} rows={rows} /> : error === null ? <Waiting {...props} /> : null}
+      {rows !== null ? (
+        <Rows {...props} rows={rows} />
+      ) : error === null ? (
+        <RowsSkeleton rows={props.lines} />
+      ) : null}
       {error !== null ? (
         <ErrorBox error={error} onRetry={rows === null ? reload : more} />
       ) : hasMore ? (
@@ -38,19 +42,15 @@ export function LoadedRows<Row>(props: RowsProps<Row> & { loaded: Loaded<readonl
   return (
     <>
       {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
-      {data !== null ? <Rows {...props} rows={data} /> : error === null ? <Waiting {...props} /> : null}
+      {data !== null ? (
+        <Rows {...props} rows={data} />
+      ) : error === null ? (
+        <RowsSkeleton rows={props.lines} />
+      ) : null}
     </>
   );
 }
 
 function Rows<Row>({ rows, empty, children }: RowsProps<Row> & { rows: readonly Row[] }) {
   return <>{rows.length === 0 ? empty : children(rows)}</>;
-}
-
-function Waiting({ lines }: { lines?: number }) {
-  return (
-    <div class="card-body">
-      <Skeleton lines={lines} />
-    </div>
-  );
 }

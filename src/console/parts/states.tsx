@@ -46,3 +46,26 @@ export function Skeleton({ lines = 6, height = 16 }: { lines?: number; height?: 
     </div>
   );
 }
+
+/** Grey cells in place of the rows of a table, as high as its rows. */
+export function RowsSkeleton({ rows = 8 }: { rows?: number }) {
+  return (
+    <div class="rows-skeleton" aria-busy="true" aria-label={text.states.loading} role="status">
+      {Array.from({ length: rows }, (_, i) => (
+        <div key={i} class="row-skeleton">
+          <div class="skeleton" />
+          <div class="skeleton" />
+          <div class="skeleton" />
+          <div class="skeleton" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** A grey bar in place of a name that is being loaded. */
+export function NameSkeleton() {
+  return (
+    <span class="skeleton name-skeleton" role="status" aria-busy="true" aria-label={text.states.loading} />
+  );
+}

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/states.tsx";
 import { Id, Money } from "../../parts/values.tsx";
 import { loadAccountName } from "../../state/accounts.ts";
 import { useLoad } from "../../state/load.ts";
@@ -23,10 +23,10 @@ export function AccountCredits({ id, knownName }: { id: string; knownName: strin
   });
   const spent = useLoad(`${id} ${round}`, (signal) => loadSpent(id, signal));
   const loaded = useLoad(knownName === null ? id : null, (signal) => loadAccountName(id, signal));
-  const name = knownName ?? loaded.data ?? id;
+  const name = knownName ?? loaded.data ?? (loaded.error === null ? null : id);
   return (
     <Page
-      title={`${text.credits.title}: ${name}`}
+      title={`${text.credits.title}: ${name ?? id}`}
       heading={<Heading id={id} name={name} />}
       actions={
         isOperator.value ? (
@@ -43,7 +43,7 @@ export function AccountCredits({ id, knownName }: { id: string; knownName: strin
         {balance.error === null ? null : <ErrorBox error={balance.error} onRetry={balance.reload} />}
         {balance.data === null ? (
           balance.error === null ? (
-            <Skeleton lines={3} />
+            <Skeleton lines={1} height={40} />
           ) : null
         ) : (
           <>
@@ -57,7 +57,7 @@ export function AccountCredits({ id, knownName }: { id: string; knownName: strin
       {change === null || balance.data === null ? null : (
         <ChangeCredits
           kind={change}
-          account={{ id, name }}
+          account={{ id, name: name ?? id }}
           balance={balance.data.balance_nanodollars}
           onClose={() => setChange(null)}
           onDone={() => setRound((before) => before + 1)}
@@ -67,7 +67,7 @@ export function AccountCredits({ id, knownName }: { id: string; knownName: strin
   );
 }
 
-function Heading({ id, name }: { id: string; name: string }) {
+function Heading({ id, name }: { id: string; name: string | null }) {
   return (
     <div class="crumbs">
       {isOperator.value ? (
@@ -76,8 +76,8 @@ function Heading({ id, name }: { id: string; name: string }) {
           <span class="faint">/</span>
         </>
       ) : null}
-      <h1 class="cut" title={name}>
-        {isOperator.value ? name : text.credits.title}
+      <h1 class="cut" title={name ?? undefined}>
+        {isOperator.value ? (name ?? <NameSkeleton />) : text.credits.title}
       </h1>
       <Id id={id} />
     </div>

@@ -7,7 +7,7 @@ import { Confirm } from "../../parts/dialog.tsx";
 import { Check } from "../../parts/field.tsx";
 import { formatCount, formatMoney } from "../../parts/format.ts";
 import { Page } from "../../parts/page.tsx";
-import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Empty, ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { Money, Time } from "../../parts/values.tsx";
@@ -91,9 +91,7 @@ export default function Keys() {
           <ErrorBox error={error} onRetry={reload} />
         </div>
       ) : data === null ? (
-        <div class="page-body">
-          <Skeleton />
-        </div>
+        <RowsSkeleton />
       ) : (
         <KeyTable rows={rows} onAction={setAction} />
       )}
@@ -172,7 +170,7 @@ function listColumns(onAction: (action: Action) => void): readonly Column<Row>[]
     {
       id: "owner",
       title: words.owner,
-      width: 120,
+      width: 150,
       cell: ({ owner, key }) => <span title={key.account_id}>{owner}</span>,
     },
     {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Empty, ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 import { useCatalog } from "./load-models.ts";
@@ -44,9 +44,21 @@ export default function Models() {
           onSelect={(id) => setSelected(toggle(selected, id))}
         />
       ) : (
-        <div class="page-body">
-          {error === null ? <Skeleton lines={14} /> : <ErrorBox error={error} onRetry={reload} />}
-        </div>
+        <>
+          <ModelFilterBar
+            filters={filters}
+            providers={[]}
+            onChange={change}
+            onClear={() => change(readFilters({}))}
+          />
+          {error === null ? (
+            <RowsSkeleton rows={16} />
+          ) : (
+            <div class="page-body">
+              <ErrorBox error={error} onRetry={reload} />
+            </div>
+          )}
+        </>
       )}
     </Page>
   );

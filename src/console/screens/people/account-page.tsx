@@ -2,7 +2,7 @@ import { call } from "../../api/client.ts";
 import type { Operations, Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Page } from "../../parts/page.tsx";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/states.tsx";
 import { Id } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { isManager, isOperator } from "../../state/session.ts";
@@ -23,7 +23,10 @@ export function AccountPage({ id }: { id: string }) {
     return (await call(name, { params: { id }, signal })).data;
   });
   return (
-    <Page title={data?.name ?? text.people.title} heading={<Heading id={id} account={data} />}>
+    <Page
+      title={data?.name ?? text.people.title}
+      heading={<Heading id={id} account={data} hasFailed={error !== null} />}
+    >
       {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
       {data === null ? (
         error === null ? (
@@ -36,8 +39,7 @@ export function AccountPage({ id }: { id: string }) {
   );
 }
 
-function Heading({ id, account }: { id: string; account: Account | null }) {
-  const name = account?.name ?? text.people.title;
+function Heading({ id, account, hasFailed }: { id: string; account: Account | null; hasFailed: boolean }) {
   return (
     <div class="crumbs">
       {isOperator.value ? (
@@ -48,8 +50,8 @@ function Heading({ id, account }: { id: string; account: Account | null }) {
           <span class="faint">/</span>
         </>
       ) : null}
-      <h1 class="cut" title={name}>
-        {name}
+      <h1 class="cut" title={account?.name}>
+        {account?.name ?? (hasFailed ? text.people.title : <NameSkeleton />)}
       </h1>
       {account?.closed_at ? <Badge tone="warn">{text.lists.closed}</Badge> : null}
       <Id id={id} />

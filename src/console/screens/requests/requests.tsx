@@ -3,7 +3,7 @@ import { Button } from "../../parts/button.tsx";
 import { Check } from "../../parts/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Popover } from "../../parts/popover.tsx";
-import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Empty, ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
 import { BareTable } from "../../parts/table.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { useKeys } from "../../parts/use-keys.ts";
@@ -106,6 +106,10 @@ function ExportButton({ filters }: { filters: Filters }) {
   return <Button icon="download" label={words.export} isBusy={isBusy} onClick={run} />;
 }
 
+function openRow({ id }: { readonly id: string }): void {
+  navigate(pathOf(id));
+}
+
 interface RowsProps {
   readonly list: RequestList;
   readonly filters: Filters;
@@ -143,6 +147,20 @@ function Rows({ list, filters, columns, onHold }: RowsProps) {
     if (selected !== null)
       box.current?.querySelector("tr[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [selected]);
+  // The same element again is not compared with its rows: most batches of a busy feed only change how many rows wait.
+  const table = useMemo(
+    () => (
+      <BareTable
+        label={words.title}
+        columns={shown}
+        rows={rows}
+        keyOf={({ id }) => id}
+        selected={selected}
+        onOpen={openRow}
+      />
+    ),
+    [shown, rows, selected],
+  );
   const showNew = () => {
     list.showWaiting();
     setSelected(null);
@@ -175,30 +193,14 @@ function Rows({ list, filters, columns, onHold }: RowsProps) {
           {words.newRows(list.waiting.length)}
         </button>
       ) : null}
-      {rows.length === 0 ? (
-        <NoRows list={list} filters={filters} />
-      ) : (
-        <BareTable
-          label={words.title}
-          columns={shown}
-          rows={rows}
-          keyOf={({ id }) => id}
-          selected={selected}
-          onOpen={({ id }) => navigate(pathOf(id))}
-        />
-      )}
+      {rows.length === 0 ? <NoRows list={list} filters={filters} /> : table}
       <More list={list} />
     </section>
   );
 }
 
 function NoRows({ list, filters }: Pick<RowsProps, "list" | "filters">) {
-  if (list.isLoading)
-    return (
-      <div class="page-body">
-        <Skeleton lines={12} />
-      </div>
-    );
+  if (list.isLoading) return <RowsSkeleton rows={16} />;
   if (list.hasMore) return null;
   if (!hasFields(filters))
     return (
