@@ -28,7 +28,7 @@ function findLiterals(source: string): string[] {
 
 /** Whether a source uses a text by its path, or names it while it uses its group as a whole. */
 function usesText(source: string, group: string, name: string): boolean {
-  const alias = group === "health" ? "healthText" : `text\\.${group}`;
+  const alias = `text\\.${group}`;
   if (new RegExp(`${alias}\\s*\\.${name}\\b`).test(source)) return true;
   if (new RegExp(`${alias}\\[`).test(source)) return true;
   return new RegExp(`${alias}(?!\\.?\\w|\\[)`).test(source) && new RegExp(`\\b${name}\\b`).test(source);

@@ -4,7 +4,7 @@ import { Confirm } from "../../parts/dialog.tsx";
 import { FormError } from "../../parts/form-error.tsx";
 import { formatCount } from "../../parts/format.ts";
 import { toApiError } from "../../state/load.ts";
-import { healthText } from "../../text/health.ts";
+import { text } from "../../text/text.ts";
 import type { ProviderHealth } from "./health-rows.ts";
 
 /** Makes the gateway forget the health of a provider, after a question. */
@@ -24,15 +24,15 @@ export function ClearHealth(props: { row: ProviderHealth; onClose: () => void; o
   };
   return (
     <Confirm
-      title={healthText.clearTitle(name)}
-      action={healthText.clear}
+      title={text.health.clearTitle(name)}
+      action={text.health.clear}
       isBusy={isBusy}
       onConfirm={clear}
       onClose={props.onClose}
     >
       <FormError error={error} />
-      <p>{healthText.clearAbout(name)}</p>
-      {warm === 0 ? null : <p>{healthText.clearWarm(formatCount(warm))}</p>}
+      <p>{text.health.clearAbout(name)}</p>
+      {warm === 0 ? null : <p>{text.health.clearWarm(formatCount(warm))}</p>}
     </Confirm>
   );
 }

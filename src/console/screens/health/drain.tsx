@@ -7,11 +7,10 @@ import { FormError } from "../../parts/form-error.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
 import { toApiError } from "../../state/load.ts";
-import { healthText } from "../../text/health.ts";
 import { text } from "../../text/text.ts";
 import { type Drained, listDrains, type ProviderHealth } from "./health-rows.ts";
 
-const words = healthText.drain;
+const words = text.health.drain;
 
 /** The choices of a duration, in minutes; an empty text stands for no end. */
 const DURATIONS = ["", "15", "60", "240", "1440"] as const;

@@ -8,7 +8,7 @@ import { Id } from "../../parts/values.tsx";
 import { toApiError, useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { useRefresh } from "../../state/refresh.ts";
-import { healthText } from "../../text/health.ts";
+import { text } from "../../text/text.ts";
 import { ClearHealth } from "./clear-health.tsx";
 import { DrainProvider } from "./drain.tsx";
 import { countStates, isUsed, listProviders, type ProviderHealth } from "./health-rows.ts";
@@ -41,7 +41,7 @@ export default function Health() {
     );
   };
   return (
-    <Page title={healthText.title} actions={data === null ? null : <Controls rows={data.data} />}>
+    <Page title={text.health.title} actions={data === null ? null : <Controls rows={data.data} />}>
       <div class="stack">
         {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
         {data === null ? (
@@ -77,7 +77,7 @@ export default function Health() {
           onClose={() => setClearing(null)}
           onCleared={() => {
             setClearing(null);
-            showToast(healthText.cleared(clearing.name));
+            showToast(text.health.cleared(clearing.name));
             reload();
           }}
         />
@@ -90,7 +90,7 @@ function Controls({ rows }: { rows: readonly ProviderHealth[] }) {
   const unused = rows.filter((row) => !isUsed(row)).length;
   return unused === 0 ? null : (
     <Check
-      label={healthText.showAll(unused)}
+      label={text.health.showAll(unused)}
       isChecked={query.value["all"] === "1"}
       onChange={(isChecked) => setQuery({ all: isChecked ? "1" : null })}
     />
@@ -111,8 +111,8 @@ function Providers(props: {
   const shown = listProviders(props.rows, isAll || props.rows.some((row) => isHidden(row, open)));
   if (shown.length === 0)
     return (
-      <Empty title={healthText.noneConfigured}>
-        <p>{healthText.noneConfiguredAbout}</p>
+      <Empty title={text.health.noneConfigured}>
+        <p>{text.health.noneConfiguredAbout}</p>
       </Empty>
     );
   return (
@@ -122,8 +122,8 @@ function Providers(props: {
           <StateBadge key={state} state={state} count={count} />
         ))}
         <span class="grow" />
-        <span class="quiet" title={healthText.about}>
-          {healthText.gateway}
+        <span class="quiet" title={text.health.about}>
+          {text.health.gateway}
         </span>
         <Id id={props.gateway} />
       </div>

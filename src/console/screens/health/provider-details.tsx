@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { formatCount, formatDuration, formatShare } from "../../parts/format.ts";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
-import { healthText } from "../../text/health.ts";
+import { text } from "../../text/text.ts";
 import { Drains } from "./drain.tsx";
 import { listDrains, type ProviderHealth } from "./health-rows.ts";
 import { CircuitText, DrainedBadge, StateBadge } from "./state-badge.tsx";
@@ -12,7 +12,7 @@ type Key = ProviderHealth["keys"][number];
 type Endpoint = ProviderHealth["endpoints"][number];
 type Failure = ProviderHealth["last_failures"][number];
 
-const { keyColumns, endpointColumns, failureColumns } = healthText;
+const { keyColumns, endpointColumns, failureColumns } = text.health;
 
 /** The keys of a provider, its models, and its last failures, each with a link to its request. */
 export function ProviderDetails(props: {
@@ -26,21 +26,21 @@ export function ProviderDetails(props: {
     <div class="stack unfolded-body">
       {trial === null ? null : <TrialLine name={name} trial={trial} />}
       {listDrains(row).length === 0 ? null : (
-        <Part title={healthText.drain.list}>
+        <Part title={text.health.drain.list}>
           <Drains row={row} onDone={onUndrained} />
         </Part>
       )}
       {keys.length === 0 ? null : (
-        <Part title={healthText.keys}>
-          <Table label={healthText.keys} columns={KEYS} rows={keys} keyOf={({ id }) => id} />
+        <Part title={text.health.keys}>
+          <Table label={text.health.keys} columns={KEYS} rows={keys} keyOf={({ id }) => id} />
         </Part>
       )}
-      <Part title={healthText.endpoints}>
+      <Part title={text.health.endpoints}>
         {endpoints.length === 0 ? (
-          <p class="quiet">{healthText.noEndpoints}</p>
+          <p class="quiet">{text.health.noEndpoints}</p>
         ) : (
           <Table
-            label={healthText.endpoints}
+            label={text.health.endpoints}
             columns={ENDPOINTS}
             rows={endpoints}
             keyOf={({ model }) => model}
@@ -48,18 +48,18 @@ export function ProviderDetails(props: {
         )}
       </Part>
       <Part
-        title={healthText.failures}
+        title={text.health.failures}
         link={
           <a href={`/console/requests?provider=${encodeURIComponent(provider)}&outcome=failed`}>
-            {healthText.allFailed}
+            {text.health.allFailed}
           </a>
         }
       >
         {last_failures.length === 0 ? (
-          <p class="quiet">{healthText.noFailures}</p>
+          <p class="quiet">{text.health.noFailures}</p>
         ) : (
           <Table
-            label={healthText.failures}
+            label={text.health.failures}
             columns={FAILURES}
             rows={last_failures}
             keyOf={({ at, generation_id, message }) => `${at} ${generation_id} ${message}`}
@@ -89,7 +89,7 @@ const KEYS: readonly Column<Key>[] = [
     id: "state",
     title: keyColumns.state,
     width: 200,
-    cell: ({ state }) => <span class={state === "ok" ? "good" : "bad"}>{healthText.keyStates[state]}</span>,
+    cell: ({ state }) => <span class={state === "ok" ? "good" : "bad"}>{text.health.keyStates[state]}</span>,
   },
   {
     id: "until",
@@ -101,7 +101,7 @@ const KEYS: readonly Column<Key>[] = [
     id: "models",
     title: keyColumns.models,
     cell: ({ models }) => {
-      const list = models.map(({ model, state }) => `${model} (${healthText.keyStates[state]})`).join(", ");
+      const list = models.map(({ model, state }) => `${model} (${text.health.keyStates[state]})`).join(", ");
       return list === "" ? <span class="faint">–</span> : <span title={list}>{list}</span>;
     },
   },
@@ -126,7 +126,7 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
         {drain === null ? <StateBadge state={state} /> : <DrainedBadge drain={drain} />}{" "}
         {overloaded_until === null ? null : (
           <span class="quiet">
-            {healthText.overloadedUntil} <Time at={overloaded_until} />
+            {text.health.overloadedUntil} <Time at={overloaded_until} />
           </span>
         )}
       </>
@@ -187,7 +187,7 @@ const FAILURES: readonly Column<Failure>[] = [
     cell: ({ model, upstream_model, is_byok }) => (
       <span title={upstream_model}>
         {model}
-        {is_byok ? <span class="faint"> · {healthText.byok}</span> : null}
+        {is_byok ? <span class="faint"> · {text.health.byok}</span> : null}
       </span>
     ),
   },

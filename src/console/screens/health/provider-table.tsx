@@ -3,13 +3,13 @@ import { Button } from "../../parts/button.tsx";
 import { formatCount, formatDuration, formatShare } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Time } from "../../parts/values.tsx";
-import { healthText } from "../../text/health.ts";
+import { text } from "../../text/text.ts";
 import { countUsable, errorShare, type ProviderHealth } from "./health-rows.ts";
 import { ProviderDetails } from "./provider-details.tsx";
 import { CircuitText, DrainedBadge, StateBadge } from "./state-badge.tsx";
 import type { Trial } from "./trial.tsx";
 
-const { columns, columnHints } = healthText;
+const { columns, columnHints } = text.health;
 
 const TITLES = [
   { title: columns.provider, width: 168 },
@@ -42,8 +42,8 @@ interface TableProps {
 export function ProviderTable(props: TableProps) {
   const { rows, open, trials } = props;
   return (
-    <section class="table-box unfolds" tabIndex={0} aria-label={healthText.list}>
-      <table class="table" aria-label={healthText.list} style={{ minWidth: `${LEAST_WIDTH}px` }}>
+    <section class="table-box unfolds" tabIndex={0} aria-label={text.health.list}>
+      <table class="table" aria-label={text.health.list} style={{ minWidth: `${LEAST_WIDTH}px` }}>
         <colgroup>
           {TITLES.map((column) => (
             <col key={column.title} style={"width" in column ? { width: `${column.width}px` } : {}} />
@@ -116,7 +116,7 @@ function Row({ row, isOpen, trials, onToggle, onTest, onClear, onDrain }: RowPro
         <CircuitText circuit={circuit} />
       </td>
       <td class="number">
-        {keys.length === 0 ? <None /> : healthText.usableKeys(countUsable(row), keys.length)}
+        {keys.length === 0 ? <None /> : text.health.usableKeys(countUsable(row), keys.length)}
       </td>
       <td class="number">{warm === 0 ? <None /> : formatCount(warm)}</td>
       <td>
@@ -127,18 +127,18 @@ function Row({ row, isOpen, trials, onToggle, onTest, onClear, onDrain }: RowPro
           <Button
             kind="bare"
             size="small"
-            label={healthText.testLabel(name)}
+            label={text.health.testLabel(name)}
             isDisabled={keys.length === 0}
             isBusy={trials[provider]?.kind === "running"}
             onClick={() => onTest(row)}
           >
-            {healthText.test}
+            {text.health.test}
           </Button>
-          <Button kind="bare" size="small" label={healthText.drain.label(name)} onClick={() => onDrain(row)}>
-            {healthText.drain.action}
+          <Button kind="bare" size="small" label={text.health.drain.label(name)} onClick={() => onDrain(row)}>
+            {text.health.drain.action}
           </Button>
-          <Button kind="bare" size="small" label={healthText.clearLabel(name)} onClick={() => onClear(row)}>
-            {healthText.clear}
+          <Button kind="bare" size="small" label={text.health.clearLabel(name)} onClick={() => onClear(row)}>
+            {text.health.clear}
           </Button>
         </div>
       </td>

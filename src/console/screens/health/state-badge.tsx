@@ -1,5 +1,5 @@
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { healthText } from "../../text/health.ts";
+import { text } from "../../text/text.ts";
 import type { ProviderHealth, State } from "./health-rows.ts";
 
 const TONES: Readonly<Record<State, Tone>> = {
@@ -15,14 +15,14 @@ export function StateBadge({ state, count }: { state: State; count?: number }) {
   return (
     <Badge tone={TONES[state]}>
       {count === undefined ? "" : `${count} `}
-      {healthText.states[state]}
+      {text.health.states[state]}
     </Badge>
   );
 }
 
 /** Says that an operator has taken a provider or model out of routing. */
 export function DrainedBadge({ drain }: { drain: NonNullable<ProviderHealth["drain"]> }) {
-  const { until, untilEnded, badge } = healthText.drain;
+  const { until, untilEnded, badge } = text.health.drain;
   const about = drain.until === null ? untilEnded : `${until} ${new Date(drain.until).toLocaleString()}`;
   return (
     <span title={drain.note === null ? about : `${about}: ${drain.note}`}>
@@ -34,5 +34,5 @@ export function DrainedBadge({ drain }: { drain: NonNullable<ProviderHealth["dra
 /** The state of a circuit: quiet while it is closed. */
 export function CircuitText({ circuit }: { circuit: ProviderHealth["circuit"] }) {
   const tone = circuit === "open" ? "bad" : circuit === "half_open" ? "warn" : "faint";
-  return <span class={tone}>{healthText.circuits[circuit]}</span>;
+  return <span class={tone}>{text.health.circuits[circuit]}</span>;
 }

@@ -3,7 +3,7 @@ import type { Operations } from "../../api/schema.ts";
 import { formatDuration } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { ErrorBox } from "../../parts/states.tsx";
-import { healthText } from "../../text/health.ts";
+import { text } from "../../text/text.ts";
 
 type TrialResult = Operations["POST /api/admin/health/{provider}/test"]["response"]["data"];
 
@@ -19,12 +19,12 @@ export function TrialLine({ name, trial }: { name: string; trial: Trial }) {
   if (trial.kind === "running")
     return (
       <p class="check-line quiet" role="status">
-        {healthText.testing(name)}
+        {text.health.testing(name)}
       </p>
     );
   const { status, message, model, latency_ms, upstream_status, upstream_message } = trial.result;
   const isGood = status === "ok";
-  const said = healthText.testOk(model ?? name, formatDuration(latency_ms));
+  const said = text.health.testOk(model ?? name, formatDuration(latency_ms));
   return (
     <div class={isGood ? "check-line good" : "check-line bad"} role="status">
       <Icon name={isGood ? "check" : "alert"} />
@@ -32,7 +32,7 @@ export function TrialLine({ name, trial }: { name: string; trial: Trial }) {
         {isGood ? said : message}
         {isGood || upstream_message === null
           ? null
-          : ` ${healthText.upstreamSaid(String(upstream_status ?? "–"), upstream_message)}`}
+          : ` ${text.health.upstreamSaid(String(upstream_status ?? "–"), upstream_message)}`}
       </span>
     </div>
   );
