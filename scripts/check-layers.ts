@@ -57,7 +57,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["server"],
   ],
   providers: [["address", "content-encoding"], ["*"]],
-  storage: [["files"], ["*"]],
+  storage: [["files", "usage-sql"], ["*"]],
 };
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s*"(\.[^"]+)"|import\(\s*"(\.[^"]+)"\s*\)/g;

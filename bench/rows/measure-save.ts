@@ -2,10 +2,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createIdSource } from "../../src/base/ids.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { RecordEntry, UsageRecord } from "../../src/core/usage/records.ts";
-import type { Postgres } from "../../src/storage/postgres/client.ts";
-import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";
+import { TimesRecorder } from "../../src/core/usage/times-recorder.ts";
+import type { UsageStore, UsageTimeStore } from "../../src/core/usage/usage-store.ts";
 import { exampleRecord } from "./example-record.ts";
-import { readServerUs } from "./server-time.ts";
+
+type Store = UsageStore & UsageTimeStore;
 
 /** What saving a record costs, in groups of a size. */
 export interface SaveFigure {
@@ -20,9 +21,17 @@ export interface SaveFigure {
 const RECORDS = 20_000;
 const ACCOUNTS = 500;
 
-/** Measures what it costs to save records that have ended, of 500 accounts with two keys each. */
-export async function measureSave(database: Postgres): Promise<readonly SaveFigure[]> {
-  const store = new PostgresUsageStore({ database });
+/** Records between two saves of times: those of ten seconds at 1,000 requests a second. */
+const TIMED = 10_000;
+
+/**
+ * Measures what it costs to save records that have ended, of 500 accounts with two keys each, and their times. `readServerUs` returns
+ * the processor time of a server, in microseconds.
+ */
+export async function measureSave(
+  store: Store,
+  readServerUs: () => Promise<number>,
+): Promise<readonly SaveFigure[]> {
   const ids = createIdSource(systemClock, createSystemRandom());
   await saveMany(store, () => createEntry(ids.next("gen"), 0), { records: 1_000, group: 100 });
   const figures: SaveFigure[] = [];
@@ -31,24 +40,34 @@ export async function measureSave(database: Postgres): Promise<readonly SaveFigu
     const create = () => createEntry(ids.next("gen"), made++);
     // Records are created before the measurement.
     const entries = Array.from({ length: RECORDS }, create);
-    const server = await readServerUs(database);
+    const server = await readServerUs();
     const client = process.cpuUsage();
     const begun = performance.now();
-    for (let at = 0; at < RECORDS; at += group) await store.saveUsage(entries.slice(at, at + group));
+    await saveAll(store, entries, group);
     const ms = performance.now() - begun;
     const { user, system } = process.cpuUsage(client);
     figures.push({
       group,
       clientUs: (user + system) / RECORDS,
-      serverUs: ((await readServerUs(database)) - server) / RECORDS,
+      serverUs: ((await readServerUs()) - server) / RECORDS,
       groupMs: (ms * group) / RECORDS,
     });
   }
   return figures;
 }
 
+async function saveAll(store: Store, entries: readonly RecordEntry[], group: number): Promise<void> {
+  const times = new TimesRecorder({ store, clock: systemClock });
+  for (let at = 0; at < entries.length; at += group) {
+    const saved = entries.slice(at, at + group);
+    await store.saveUsage(saved);
+    times.add(saved.map(({ record }) => record));
+    if ((at + group) % TIMED === 0) await times.flush();
+  }
+}
+
 async function saveMany(
-  store: PostgresUsageStore,
+  store: Store,
   create: () => RecordEntry,
   { records, group }: { readonly records: number; readonly group: number },
 ): Promise<void> {
@@ -57,8 +76,11 @@ async function saveMany(
 
 function createEntry(id: string, n: number): RecordEntry {
   const account = (n * 7919) % ACCOUNTS;
+  const now = systemClock.now();
   const record: UsageRecord = {
-    ...exampleRecord(systemClock.now()),
+    ...exampleRecord(now),
+    firstTokenAt: now + 200 + ((n * 37) % 3_000),
+    finishedAt: now + 4_000 + ((n * 91) % 30_000),
     id,
     accountId: `user_${account}`,
     userId: `user_${account}`,

@@ -7,10 +7,12 @@ import { parseArgs } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
 import { dayOf } from "../../src/base/time.ts";
 import { connectPostgres } from "../../src/storage/postgres/client.ts";
+import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";
 import { startTestPostgres } from "../../test/support/postgres.ts";
 import { type Filling, fill } from "./fill.ts";
 import { explainList, measureList } from "./measure-list.ts";
 import { measureSave } from "./measure-save.ts";
+import { readServerUs } from "./server-time.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -47,7 +49,9 @@ try {
   const database = connectPostgres(connection);
   const maintenance = connectPostgres({ ...connection, maxConnections: 1, statementMs: HOUR_MS });
   console.log("save (µs of processor time a record)");
-  console.table(roundAll(await measureSave(database)));
+  console.table(
+    roundAll(await measureSave(new PostgresUsageStore({ database }), () => readServerUs(database))),
+  );
   const begun = performance.now();
   await fill(maintenance, filling);
   await maintenance.run("ANALYZE generations");

@@ -1,5 +1,5 @@
 /**
- * `bun bench/rows/sqlite.ts`: fills a SQLite database with generations, and measures lists, searches and counts of them. See README.md.
+ * `bun bench/rows/sqlite.ts`: fills a SQLite database with generations, and measures what it costs to save them, and lists, searches and counts. See README.md.
  */
 import type { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -8,14 +8,15 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { lowestIdAt } from "../../src/base/ids.ts";
 import { DAY_MS, HOUR_MS } from "../../src/base/time.ts";
-import { sumByDay } from "../../src/core/usage/day-sums.ts";
 import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generation-list.ts";
 import type { Outcome, RecordEntry } from "../../src/core/usage/records.ts";
 import { chooseBuckets } from "../../src/core/usage/time-buckets.ts";
+import { sumByHour } from "../../src/core/usage/usage-sums.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
-import { UsageDays } from "../../src/storage/sqlite/usage-days.ts";
 import { columnsOf, GENERATION_COLUMNS, SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { UsageSums } from "../../src/storage/sqlite/usage-sums.ts";
 import { exampleRecord } from "./example-record.ts";
+import { measureSave } from "./measure-save.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -58,11 +59,11 @@ function fill(database: Database): void {
   const insert = database.query(
     `INSERT INTO generations (${GENERATION_COLUMNS.join(", ")}) VALUES (${GENERATION_COLUMNS.map(() => "?").join(", ")})`,
   );
-  const days = new UsageDays(database);
+  const sums = new UsageSums(database);
   const add = database.transaction((from: number, to: number) => {
     const entries = Array.from({ length: to - from }, (_, n) => createEntry(from + n));
     for (const entry of entries) insert.run(...columnsOf(entry));
-    days.add(sumByDay(entries.map(({ record }) => record)));
+    sums.add(sumByHour(entries.map(({ record }) => record)));
   });
   for (let n = 0; n < ROWS; n += AT_ONCE) add(n, Math.min(ROWS, n + AT_ONCE));
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -167,7 +168,7 @@ async function measureAll(store: SqliteUsageStore) {
 }
 
 /** Measures the processor time of saving a record that has ended, in groups of 100, after all others. Microseconds. */
-async function measureSave(store: SqliteUsageStore): Promise<number> {
+async function measureSaveAfterAll(store: SqliteUsageStore): Promise<number> {
   const entries = Array.from({ length: SAVED }, (_, n) => createEntry(ROWS + n));
   const before = process.cpuUsage();
   for (let at = 0; at < SAVED; at += 100) await store.saveUsage(entries.slice(at, at + 100));
@@ -178,6 +179,8 @@ async function measureSave(store: SqliteUsageStore): Promise<number> {
 const dir = mkdtempSync(join(options.dir, "gateway-rows-"));
 try {
   const database = openDatabase(dir);
+  console.log("save (µs of processor time a record)");
+  console.table(await measureSave(new SqliteUsageStore(database), async () => 0));
   const begun = performance.now();
   fill(database);
   const gigabytes = (statSync(join(dir, "gateway.db")).size / 1e9).toFixed(1);
@@ -186,7 +189,9 @@ try {
   const store = new SqliteUsageStore(database);
   console.log("lists (ms)");
   console.table(await measureAll(store));
-  console.log(`save: ${(await measureSave(store)).toFixed(1)} µs of processor time a record`);
+  console.log(
+    `save: ${(await measureSaveAfterAll(store)).toFixed(1)} µs of processor time a record into the full database`,
+  );
   database.close();
 } finally {
   rmSync(dir, { recursive: true, force: true });

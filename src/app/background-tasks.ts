@@ -4,7 +4,7 @@ import type { Config } from "./config-schema.ts";
 import { createOutageLog } from "./outage-log.ts";
 import { Poll } from "./poll.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
-import { scheduleRetention } from "./sweep-retention.ts";
+import { type DaySweep, scheduleSweep } from "./sweep-by-day.ts";
 import { takeOverRegularly } from "./take-over-regularly.ts";
 import type { Parts, Platform } from "./wire-up.ts";
 
@@ -19,7 +19,7 @@ export function startBackgroundTasks(parts: Parts, config: Config, platform: Pla
     refreshRegularly(parts, platform),
     scheduleRefresh({ manager, clock, random, log, hours }),
     sweepPromptLog(parts, platform),
-    sweepRetention(parts, config, platform),
+    ...sweepDays(parts, config, platform),
     parts.telemetry.start(parts),
     takeOverRegularly({ ...parts.gateways, stores: parts.stores, clock, log, dataDir: config.data_dir }),
   ];
@@ -147,8 +147,23 @@ function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Ti
   return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
 }
 
-function sweepRetention({ stores, gatewayId }: Parts, config: Config, { clock, log }: Platform): Timer {
-  const { retention, leases } = stores;
-  const days = config.storage.retention_days ?? null;
-  return scheduleRetention({ retention, leases, clock, log, owner: gatewayId, days });
+/** Deletes generations beyond the retention policy, and merges sums of hours. */
+function sweepDays({ stores, gatewayId }: Parts, config: Config, { clock, log }: Platform): readonly Timer[] {
+  const { retention, rollUp, leases } = stores;
+  const { retention_days, hourly_usage_days } = config.storage;
+  const sweeps: readonly DaySweep[] = [
+    {
+      name: "retention",
+      days: retention_days ?? null,
+      step: (firstKept) => retention.dropUsage(firstKept),
+      failureEvent: "generations beyond storage.retention_days could not be deleted; they are deleted later",
+    },
+    {
+      name: "usage roll-up",
+      days: hourly_usage_days,
+      step: (firstKept) => rollUp.rollUpHours(firstKept),
+      failureEvent: "usage by hour beyond storage.hourly_usage_days could not be merged; it is merged later",
+    },
+  ];
+  return sweeps.map((sweep) => scheduleSweep(sweep, { leases, clock, log, owner: gatewayId }));
 }

@@ -6,6 +6,7 @@ import { Ledger } from "../core/ledger/ledger.ts";
 import { MemoryHoldBook } from "../core/ledger/memory-hold-book.ts";
 import type { Journal } from "../core/usage/journal.ts";
 import { Recorder } from "../core/usage/recorder.ts";
+import { TimesRecorder } from "../core/usage/times-recorder.ts";
 import type { Config } from "./config-schema.ts";
 import type { JoinedGateways } from "./join-gateways.ts";
 import { logQuarantined } from "./log-quarantined.ts";
@@ -32,6 +33,7 @@ export interface Money {
   readonly recorder: Recorder;
   readonly recordOutage: OutageLog;
   readonly ledger: Ledger;
+  readonly usageTimes: TimesRecorder;
 }
 
 /** Builds the parts that write records and move money. */
@@ -50,6 +52,7 @@ export function buildMoney(source: MoneySource): Money {
     failureEvent: "the store rejects records; they wait in the journal",
     recoveryEvent: "records are stored again",
   });
+  const usageTimes = new TimesRecorder({ store: stores.usage, clock });
   const recorder = new Recorder({
     journal,
     store: stores.usage,
@@ -63,7 +66,10 @@ export function buildMoney(source: MoneySource): Money {
       logQuarantined(quarantined, log);
       ledger.takeBack(quarantined.record);
     },
-    onSaved: (ids) => leased?.saved(ids),
+    onSaved(saved, ids) {
+      usageTimes.add(saved);
+      leased?.saved(ids);
+    },
   });
   const ledger = new Ledger({
     store: stores.ledger,
@@ -72,7 +78,7 @@ export function buildMoney(source: MoneySource): Money {
     clock,
     holdMs: config.timers.total_ms + HOLD_MARGIN_MS,
   });
-  return { recorder, recordOutage, ledger };
+  return { recorder, recordOutage, ledger, usageTimes };
 }
 
 function buildMemoryBook({ stores, health }: MoneySource, recorder: Recorder): MemoryHoldBook {

@@ -281,6 +281,14 @@ export const configSchema = z.strictObject({
         .describe(
           "Days for which generations and their charges are kept, besides the present day. Sums by day, balances and other transfers are kept for ever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept for ever.",
         ),
+      hourly_usage_days: z
+        .int()
+        .min(1)
+        .max(366)
+        .default(14)
+        .describe(
+          "Days for which usage is kept by hour, besides the present day. Older usage is kept by day, for ever.",
+        ),
       max_staleness_ms: milliseconds(
         3_600_000,
         "While the database is unavailable, keys, accounts and policies that were used before remain valid for this long. After that, requests with a key are answered with 503.",

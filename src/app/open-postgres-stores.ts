@@ -21,6 +21,7 @@ import { PostgresMoneyLeases } from "../storage/postgres/money-leases.ts";
 import { PostgresPromptLogStore } from "../storage/postgres/prompt-log-store.ts";
 import { PostgresProviderKeyStore } from "../storage/postgres/provider-key-store.ts";
 import { PostgresRetention } from "../storage/postgres/retention.ts";
+import { PostgresRollUp } from "../storage/postgres/roll-up.ts";
 import { PostgresSettingsStore } from "../storage/postgres/settings-store.ts";
 import { PostgresStoredResponseStore } from "../storage/postgres/stored-response-store.ts";
 import { PostgresTierStore } from "../storage/postgres/tier-store.ts";
@@ -96,6 +97,7 @@ export async function openPostgresStores(
     promptLog: guardStore(new PostgresPromptLogStore(database)),
     providerKeys: guardStore(new PostgresProviderKeyStore(database, changes)),
     retention: guardStore(new PostgresRetention(maintenance)),
+    rollUp: guardStore(new PostgresRollUp(maintenance)),
     usage: guardStore(new PostgresUsageStore({ database, identity: () => identity })),
     settings: guardStore(new PostgresSettingsStore(database)),
     drains: guardStore(new PostgresDrainStore(database, changes)),

@@ -19,6 +19,7 @@ import { SqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { repeatWhileBusy } from "../storage/sqlite/repeat-busy.ts";
 import { SqliteRetention } from "../storage/sqlite/retention.ts";
+import { SqliteRollUp } from "../storage/sqlite/roll-up.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
 import { SqliteTierStore } from "../storage/sqlite/tier-store.ts";
@@ -49,6 +50,7 @@ export function openSqliteStores(
     promptLog: guard(new SqlitePromptLogStore(database)),
     providerKeys: guard(new SqliteProviderKeyStore(database)),
     retention: guard(new SqliteRetention(database)),
+    rollUp: guard(new SqliteRollUp(database)),
     usage,
     settings: guard(createSqliteSettingsStore(database)),
     drains: guard(new SqliteDrainStore(database)),

@@ -21,8 +21,8 @@ import type { DrainStore } from "../core/routing/drain-store.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { GenerationList } from "../core/usage/generation-list.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
-import type { UsageRetention } from "../core/usage/retention.ts";
-import type { UsageReports, UsageStore } from "../core/usage/usage-store.ts";
+import type { UsageRetention, UsageRollUp } from "../core/usage/retention.ts";
+import type { UsageReports, UsageStore, UsageTimeStore } from "../core/usage/usage-store.ts";
 
 /** The stores behind the ports. */
 export interface Stores extends KeyStores {
@@ -42,7 +42,8 @@ export interface Stores extends KeyStores {
   readonly tiers: TierStore;
   readonly drains: DrainStore;
   readonly retention: UsageRetention;
-  readonly usage: UsageStore & UsageReports & GenerationList;
+  readonly rollUp: UsageRollUp;
+  readonly usage: UsageStore & UsageReports & UsageTimeStore & GenerationList;
   readonly gateways: GatewayRegistry;
   readonly changes: ChangeSource;
   /** Whether several gateways may use the stores at the same time. */

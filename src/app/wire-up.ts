@@ -32,6 +32,7 @@ import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { Journal } from "../core/usage/journal.ts";
 import type { Recorder } from "../core/usage/recorder.ts";
+import type { TimesRecorder } from "../core/usage/times-recorder.ts";
 import { createRequestEncoder } from "../encoder/request-encoder.ts";
 import type { HttpDeps } from "../http/context/context.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
@@ -107,6 +108,7 @@ export interface Resources {
 export interface Parts extends Resources {
   readonly gateways: JoinedGateways;
   readonly recorder: Recorder;
+  readonly usageTimes: TimesRecorder;
   /** The log of records that the store rejects. */
   readonly recordOutage: OutageLog;
   /** What the regular reading of the store reports, and requests ask. */
@@ -177,6 +179,7 @@ async function buildParts({
     ...resources,
     gateways,
     recorder: money.recorder,
+    usageTimes: money.usageTimes,
     recordOutage: money.recordOutage,
     health,
     http,
@@ -350,6 +353,7 @@ type ManagementDeps = Pick<
   | "console"
   | "credits"
   | "usage"
+  | "usageTimes"
   | "generationFeed"
   | "listDamagedLines"
   | "listSettings"
@@ -358,7 +362,7 @@ type ManagementDeps = Pick<
 
 function buildManagement(
   { config, platform, stores, serving, gatewayId, health }: Base,
-  { ledger, vault, byokKeys }: Money & Secrets,
+  { ledger, vault, byokKeys, usageTimes }: Money & Secrets,
 ): ManagementDeps {
   const { clock, random, log, environment } = platform;
   const { ids, consoleSessions, identities } = stores;
@@ -387,6 +391,7 @@ function buildManagement(
     providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
     credits: { store: stores.ledger, ledger, clock, ids },
     usage: stores.usage,
+    usageTimes,
     generationFeed: createGenerationFeed(stores, { clock, log }),
     listDamagedLines: stores.listDamagedLines,
     listSettings: () => listSettings({ config, environment, providers: serving.current().catalog.providers }),

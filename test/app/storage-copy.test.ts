@@ -60,6 +60,7 @@ beforeAll(async () => {
   used = await useGateway(gateway);
   await gateway.stop({ keepData: true });
   await addGenerations();
+  addFormerDay();
   await addIdentity();
 });
 afterAll(async () => {
@@ -132,6 +133,17 @@ async function addGenerations(): Promise<void> {
   await stores.usage.saveUsage(saved);
   if (rejected !== undefined) await stores.usage.quarantineUsage(rejected, "a test", 1);
   await stores.close();
+}
+
+/** Adds the sum of a day as versions without sums of hours have saved it. */
+function addFormerDay(): void {
+  const database = new Database(join(dataDir, "gateway.db"));
+  database.exec(
+    `INSERT INTO usage_days (day, account_id, key_id, user_id, model, provider, requests, errors, prompt_tokens,
+       completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost, upstream_cost)
+     VALUES (19000, 'org_a', 'key_a', '', 'acme/model', 'vendor-a', 7, 2, 70, 1, 2, 3, 4, 210, 211)`,
+  );
+  database.close();
 }
 
 const copyArguments = (from: string, to: string) => ["storage", "copy", "--from", from, "--to", to];

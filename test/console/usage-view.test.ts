@@ -31,6 +31,8 @@ const line = (changes: Partial<UsageLine>): UsageLine => ({
   cost_nanodollars: 0,
   upstream_cost: 0,
   upstream_cost_nanodollars: 0,
+  latency_ms: null,
+  duration_ms: null,
   ...changes,
 });
 

@@ -380,7 +380,7 @@ describe("the usage report", () => {
       headers: { authorization: `Bearer ${key}`, ...headers },
     });
 
-  test.each(["day", "model", "provider", "key", "user", "account"])(
+  test.each(["hour", "day", "model", "provider", "key", "user", "account", "outcome"])(
     "by %s adds up to the charges",
     async (group) => {
       const key = await addAccountWithKey(gateway, { id: `user_by${group}` });
@@ -443,6 +443,12 @@ describe("the usage report", () => {
     "from=2026-01-02&to=2026-01-01",
     "from=2020-01-01&to=2026-01-01",
     "from=yesterday",
+    "from=2026-01-01T10:30:00Z",
+    "from=2026-01-01T10:00:00",
+    "from=2026-01-01T10:00:00Z&to=2026-01-01T10:00:00Z",
+    "group_by=day,day",
+    "group_by=hour,model,provider,key",
+    "group_by=day,",
     "group_by=mood",
     "format=xml",
     "days=3",

@@ -153,7 +153,17 @@ describe("responses that contain every kind of resource match their schemas", ()
 
   test("the usage report by each group matches its schema, and is available as CSV", async () => {
     const usage = ENDPOINTS.find(({ path }) => path === "/api/admin/usage");
-    for (const group of ["day", "model", "provider", "key", "user", "account"]) {
+    for (const group of [
+      "hour",
+      "day",
+      "model",
+      "provider",
+      "key",
+      "user",
+      "account",
+      "outcome",
+      "hour,key,outcome",
+    ]) {
       const answer = await callAdmin(gateway, gateway.adminKey, "GET", `/usage?group_by=${group}`);
       expect(answer.rows.length).toBeGreaterThan(0);
       expectToFit(usage?.response as z.ZodType, answer.body);

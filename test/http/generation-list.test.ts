@@ -221,7 +221,7 @@ describe("GET /api/admin/usage", () => {
     expect(await response.text()).toStartWith("day,key,key_name,requests,errors,");
   });
 
-  test.each(["?group_by=hour", "?group_by=day,day", "?group_by=day,model,key", "?group_by="])(
+  test.each(["?group_by=week", "?group_by=day,day", "?group_by=hour,day,model,key", "?group_by="])(
     "rejects the query %s, and names the field",
     async (query) => {
       const { status, body } = await usage(query);

@@ -94,7 +94,7 @@ describe("a member of an organization", () => {
   });
 
   test("sees only the own usage, grouped by anything and as CSV", async () => {
-    const groups = ["day", "model", "provider", "key", "user", "account"];
+    const groups = ["hour", "day", "model", "provider", "key", "user", "account", "outcome"];
     for (const group of groups) {
       const { rows } = await get(ada, `/usage?group_by=${group}`);
       expect([group, rows.map(({ requests }) => requests)]).toEqual([group, [1]]);

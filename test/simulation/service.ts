@@ -25,6 +25,7 @@ import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
+import { SqliteRollUp } from "../../src/storage/sqlite/roll-up.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 import { SqliteTierStore } from "../../src/storage/sqlite/tier-store.ts";
@@ -88,6 +89,7 @@ export function openPlainStores({
     ledger: new SqliteLedgerStore(database),
     promptLog: new SqlitePromptLogStore(database),
     retention: new SqliteRetention(database),
+    rollUp: new SqliteRollUp(database),
     usage,
     settings: createSqliteSettingsStore(database),
     drains: new SqliteDrainStore(database),

@@ -10,6 +10,7 @@ import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
+import { SqliteRollUp } from "../../src/storage/sqlite/roll-up.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 import { SqliteTierStore } from "../../src/storage/sqlite/tier-store.ts";
@@ -21,6 +22,7 @@ import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testCreditChanges } from "./contracts/credit-changes.ts";
 import { testDrainStore } from "./contracts/drain-store.ts";
 import { testGenerationList } from "./contracts/generation-list.ts";
+import { testHourlyUsage } from "./contracts/hourly-usage.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testLedgerStore } from "./contracts/ledger-store.ts";
@@ -57,6 +59,15 @@ describe("SQLite", () => {
     const database = connect();
     const ledger = new SqliteLedgerStore(database);
     return { ledger, usage: new SqliteUsageStore(database), retention: new SqliteRetention(database) };
+  });
+  testHourlyUsage(() => {
+    const database = connect();
+    return {
+      ledger: new SqliteLedgerStore(database),
+      usage: new SqliteUsageStore(database),
+      rollUp: new SqliteRollUp(database),
+      run: async (text) => void database.exec(text),
+    };
   });
   testCreditChanges(() => {
     const ledger = new SqliteLedgerStore(connect());

@@ -1081,6 +1081,7 @@ export interface Schemas {
     estimated?: boolean;
   };
   UsageLine: {
+    hour?: string | null;
     day?: string | null;
     model?: string | null;
     provider?: string | null;
@@ -1090,6 +1091,7 @@ export interface Schemas {
     user_name?: string | null;
     account?: string | null;
     account_name?: string | null;
+    outcome?: string | null;
     requests: number;
     errors: number;
     tokens_prompt: number;
@@ -1101,6 +1103,8 @@ export interface Schemas {
     cost_nanodollars: number;
     upstream_cost: number;
     upstream_cost_nanodollars: number;
+    latency_ms: { p50: number; p90: number; p99: number } | null;
+    duration_ms: { p50: number; p90: number; p99: number } | null;
   };
   User: {
     id: string;

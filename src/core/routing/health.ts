@@ -1,3 +1,4 @@
+import type { Percentiles } from "../../base/percentiles.ts";
 import { Circuit, type CircuitState, type CircuitThreshold } from "./circuit.ts";
 import { isScopeOf } from "./health-scope.ts";
 import {
@@ -8,7 +9,7 @@ import {
   KeyCooldowns,
   type KeyTrouble,
 } from "./key-cooldowns.ts";
-import { LogHistogram, type Percentiles } from "./log-histogram.ts";
+import { LogHistogram } from "./log-histogram.ts";
 
 /** The target of an attempt. */
 export interface HealthTarget {

@@ -1,3 +1,5 @@
+import type { Percentiles } from "../../base/percentiles.ts";
+
 /** Ratio of a bucket's bounds. Percentiles are off by its square root at most, which is less than a tenth. */
 const RATIO = 1.2;
 const LOG_RATIO = Math.log(RATIO);
@@ -8,13 +10,6 @@ const HALF_LIFE_MS = 300_000;
 const STEP_MS = 10_000;
 /** The least total weight for percentiles: one value, or two old ones, do not suffice. */
 const MIN_WEIGHT = 1.5;
-
-/** Percentiles of a measure, in its unit. */
-export interface Percentiles {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-}
 
 /** A histogram of the recent values of a measure, in 64 buckets whose bounds grow by a fifth; weights decay with age. */
 export class LogHistogram {

@@ -52,7 +52,19 @@ export type TableName =
   | "balances"
   | "limited_grants"
   | "usage_days"
+  | "usage_sums"
+  | "usage_times"
   | "quarantined_records";
+
+const USAGE_KEY = ["account_id", "day", "key_id", "user_id", "model", "provider", "hour", "outcome"];
+const USAGE_KEY_COLUMNS = {
+  ...text("account_id", "key_id", "user_id", "model", "provider", "outcome"),
+  ...integer("day", "hour"),
+};
+
+function listBuckets(name: string): readonly string[] {
+  return Array.from({ length: 32 }, (_, bucket) => `${name}_${bucket}`);
+}
 
 /**
  * All tables of a store, in the order in which they are copied: credits after the charges that count for what they left of a balance.
@@ -131,6 +143,15 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...text("account_id", "key_id", "user_id", "model", "provider"),
     ...integer("day", "requests", "errors", "prompt_tokens", "completion_tokens", "cached_tokens"),
     ...integer("cache_write_tokens", "reasoning_tokens", "cost", "upstream_cost"),
+  }),
+  table("usage_sums", USAGE_KEY, {
+    ...USAGE_KEY_COLUMNS,
+    ...integer("requests", "errors", "prompt_tokens", "completion_tokens", "cached_tokens"),
+    ...integer("cache_write_tokens", "reasoning_tokens", "cost", "upstream_cost"),
+  }),
+  table("usage_times", USAGE_KEY, {
+    ...USAGE_KEY_COLUMNS,
+    ...integer(...listBuckets("latency"), ...listBuckets("duration")),
   }),
   table("quarantined_records", ["id"], { ...text("id", "reason", "record"), ...integer("quarantined_at") }),
 ];

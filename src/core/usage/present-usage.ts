@@ -1,23 +1,21 @@
 import { formatDollars, toDollars } from "../../base/money.ts";
 import { findNames, type NameStores, type Names } from "../accounts/find-names.ts";
-import { createCounters } from "./day-sums.ts";
+import type { TimedUsageSum } from "./add-percentiles.ts";
 import { formatCsv } from "./format-csv.ts";
 import type { UsageGroup, UsageQuery, UsageSum } from "./report.ts";
 
 /** The dimensions of a report's lines, and the names of what their ids stand for. */
-export interface UsageDimensions extends Pick<UsageQuery, "thenBy"> {
-  readonly groupBy: UsageGroup;
+export interface UsageDimensions extends Pick<UsageQuery, "groups"> {
   readonly names: Names;
 }
 
 /** Looks up the names of the keys, users and accounts of a report. Rejects with a `StoreError`. */
 export function findUsageNames(
   stores: NameStores,
-  query: Pick<UsageQuery, "groupBy" | "thenBy">,
+  { groups }: Pick<UsageQuery, "groups">,
   sums: readonly UsageSum[],
 ): Promise<Names> {
-  const idOf = (sum: UsageSum, name: UsageGroup) =>
-    query.groupBy === name ? sum.group : query.thenBy === name ? (sum.subgroup ?? null) : null;
+  const idOf = (sum: UsageSum, name: UsageGroup) => sum.groups[groups.indexOf(name)] ?? null;
   const rows = sums.map((sum) => ({
     keyId: idOf(sum, "key"),
     userId: idOf(sum, "user"),
@@ -27,23 +25,27 @@ export function findUsageNames(
 }
 
 /** Makes the API's view of a line of a report, with the names of keys, users and accounts. */
-export function presentUsageLine(sum: UsageSum, dimensions: UsageDimensions): Record<string, unknown> {
-  return { ...Object.fromEntries(listDimensions(sum, dimensions)), ...presentSums(sum) };
+export function presentUsageLine(sum: TimedUsageSum, dimensions: UsageDimensions): Record<string, unknown> {
+  return {
+    ...Object.fromEntries(listDimensions(sum.groups, dimensions)),
+    ...presentSums(sum),
+    latency_ms: sum.latency,
+    duration_ms: sum.duration,
+  };
 }
 
 /** Makes the API's view of a line of a report by one dimension, which is called `name`. */
 export function presentUsage(name: string, sum: UsageSum): Record<string, unknown> {
-  return { [name]: sum.group, ...presentSums(sum) };
+  return { [name]: sum.groups[0] ?? null, ...presentSums(sum) };
 }
 
 /** Returns the columns of a line before its sums: each dimension, and the name of what its id stands for. */
 function listDimensions(
-  { group, subgroup = null }: UsageSum,
-  { groupBy, thenBy = null, names }: UsageDimensions,
+  values: UsageSum["groups"],
+  { groups, names }: UsageDimensions,
 ): [string, string | null][] {
-  const pairs: [UsageGroup, string | null][] = [[groupBy, group]];
-  if (thenBy !== null) pairs.push([thenBy, subgroup]);
-  return pairs.flatMap(([name, value]): [string, string | null][] => {
+  return groups.flatMap((name, at): [string, string | null][] => {
+    const value = values[at] ?? null;
     if (name !== "key" && name !== "user" && name !== "account") return [[name, value]];
     return [
       [name, value],
@@ -78,14 +80,18 @@ const CSV_COLUMNS = [
   "tokens_reasoning",
   "cost",
   "upstream_cost",
+  ...listPercentiles("latency_ms"),
+  ...listPercentiles("duration_ms"),
 ];
 
-const NO_SUM: UsageSum = { group: null, ...createCounters() };
+function listPercentiles(name: string): readonly string[] {
+  return ["p50", "p90", "p99"].map((percentile) => `${name}_${percentile}`);
+}
 
 /** Formats a report as CSV; costs are US dollars with all digits. */
-export function printUsageCsv(sums: readonly UsageSum[], dimensions: UsageDimensions): string {
+export function printUsageCsv(sums: readonly TimedUsageSum[], dimensions: UsageDimensions): string {
   const rows = sums.map((sum) => [
-    ...listDimensions(sum, dimensions).map(([, value]) => value ?? ""),
+    ...listDimensions(sum.groups, dimensions).map(([, value]) => value ?? ""),
     sum.requests,
     sum.errors,
     sum.promptTokens,
@@ -95,7 +101,8 @@ export function printUsageCsv(sums: readonly UsageSum[], dimensions: UsageDimens
     sum.reasoningTokens,
     formatDollars(sum.cost),
     formatDollars(sum.upstreamCost),
+    ...[sum.latency, sum.duration].flatMap((times) => [times?.p50 ?? "", times?.p90 ?? "", times?.p99 ?? ""]),
   ]);
-  const names = listDimensions(NO_SUM, dimensions).map(([name]) => name);
+  const names = listDimensions([], dimensions).map(([name]) => name);
   return formatCsv([[...names, ...CSV_COLUMNS], ...rows]);
 }

@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { nextTurn, onNextTurn } from "../../base/next-turn.ts";
 import { StoreError } from "../../base/store-error.ts";
-import { Backlog, type WaitingRecord } from "./backlog.ts";
+import { Backlog } from "./backlog.ts";
 import type { Journal } from "./journal.ts";
 import { encodeUsageEntry } from "./journal-entry.ts";
-import type { UsageRecord } from "./records.ts";
+import type { RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
 import type { UsageStore } from "./usage-store.ts";
 
@@ -28,8 +28,8 @@ export interface RecorderParts {
   readonly onStoreError: (error: unknown) => void;
   /** Called with each record that the store rejects. */
   readonly onQuarantined?: (quarantined: Quarantined) => void;
-  /** Called with the ids of the records whose latest version the store has now. */
-  readonly onSaved?: (ids: readonly string[]) => void;
+  /** Called with the records that were saved, and with the ids of those of which the store has the latest version. */
+  readonly onSaved?: (saved: readonly UsageRecord[], ids: readonly string[]) => void;
 }
 
 /**
@@ -193,10 +193,14 @@ export class Recorder {
     try {
       const mark = journal.mark();
       const group = this.backlog.first(GROUP);
-      const quarantined = await this.saveInTime(group);
+      const entries = group.map((waiting) => this.backlog.read(waiting)).filter((entry) => entry !== null);
+      const quarantined = await this.saveInTime(entries);
       this.isStoreHealthy = true;
       this.backlog.remove(group);
-      onSaved?.(group.flatMap(({ id }) => (this.backlog.has(id) ? [] : [id])));
+      onSaved?.(
+        entries.map(({ record }) => record),
+        group.flatMap(({ id }) => (this.backlog.has(id) ? [] : [id])),
+      );
       for (const one of quarantined) onQuarantined?.(one);
       journal.release(this.backlog.start() ?? mark);
     } catch (error) {
@@ -206,9 +210,8 @@ export class Recorder {
   }
 
   /** Saves a group. A store that does not answer counts as unavailable; it may save the group later, which changes nothing. */
-  private async saveInTime(group: readonly WaitingRecord[]): Promise<readonly Quarantined[]> {
+  private async saveInTime(entries: readonly RecordEntry[]): Promise<readonly Quarantined[]> {
     const { store, clock } = this.parts;
-    const entries = group.map((waiting) => this.backlog.read(waiting)).filter((entry) => entry !== null);
     const late = Promise.withResolvers<never>();
     const timer = clock.after(SAVE_MS, () =>
       late.reject(new StoreError(`it has not saved a group within ${SAVE_MS} ms`)),

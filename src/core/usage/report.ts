@@ -1,17 +1,33 @@
-import { fail } from "../../base/errors.ts";
-import { dayOf, parseDay } from "../../base/time.ts";
+import { rejectField } from "../../base/errors.ts";
+import { DAY_MS, dayOf, formatDay, formatTime, HOUR_MS, HOURS_OF_DAY, parseDay } from "../../base/time.ts";
+import type { UsageCounters } from "./usage-sums.ts";
 
 /** The dimensions by which a usage report can be grouped. */
-export const USAGE_GROUPS = ["day", "model", "provider", "key", "user", "account"] as const;
+export const USAGE_GROUPS = [
+  "hour",
+  "day",
+  "model",
+  "provider",
+  "key",
+  "user",
+  "account",
+  "outcome",
+] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-/** The usage that a report covers. Days are counted from the epoch, in UTC; both ends belong to the report. */
-export interface UsageQuery {
-  readonly groupBy: UsageGroup;
-  /** A second dimension: the report has a line for each pair of values. Absent: none. */
-  readonly thenBy?: UsageGroup | null;
-  readonly fromDay: number;
-  readonly toDay: number;
+/** The most dimensions of a report. */
+export const MOST_GROUPS = 3;
+
+/** The hours that a report covers, counted from the epoch; both ends belong to it. */
+export interface HourRange {
+  readonly fromHour: number;
+  readonly toHour: number;
+}
+
+/** The usage that a report covers. */
+export interface UsageQuery extends HourRange {
+  /** One to three different dimensions: the report has a line for each combination of their values. */
+  readonly groups: readonly UsageGroup[];
   /** Null: of every account; `userId` and `keyId` likewise. */
   readonly accountId: string | null;
   readonly userId: string | null;
@@ -22,82 +38,114 @@ export interface UsageQuery {
 }
 
 /** One line of a usage report. */
-export interface UsageSum {
-  /** The value of the dimension: a day, a model's id and so on; null for usage without one. */
-  readonly group: string | null;
-  /** The value of the second dimension, if the report has one. */
-  readonly subgroup?: string | null;
-  readonly requests: number;
-  /** Requests that failed, or were interrupted because the gateway died. */
-  readonly errors: number;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cachedTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly reasoningTokens: number;
-  /** Charged cost and the providers' list price, in nanodollars. */
-  readonly cost: number;
-  readonly upstreamCost: number;
+export interface UsageSum extends Readonly<UsageCounters> {
+  /**
+   * The values of the dimensions: a day, a model's id and so on; null for usage without one. The hour is null for a day whose hours are
+   * no longer known, the outcome for a day that an earlier version has saved.
+   */
+  readonly groups: readonly (string | null)[];
 }
 
-/** The most lines of a report by two dimensions. */
+/** The most lines of a report by several dimensions. */
 const MOST_LINES = 10_000;
 
+type Groups = Pick<UsageQuery, "groups">;
+
 /** The number of lines that a store returns at most: one more than a report may have, so that an excess is noticed. */
-export function mostLinesOf({ thenBy }: Pick<UsageQuery, "thenBy">): number | null {
-  return thenBy == null ? null : MOST_LINES + 1;
+export function mostLinesOf({ groups }: Groups): number | null {
+  return groups.length === 1 ? null : MOST_LINES + 1;
+}
+
+/** Returns whether the lines of a report are in the order of time. Others begin with the highest cost. */
+export function isOverTime({ groups }: Groups): boolean {
+  return groups.includes("day") || groups.includes("hour");
 }
 
 /**
  * Checks that a report is not too long.
  * @throws GatewayError `invalid_request`.
  */
-export function requireLines(sums: readonly UsageSum[], { thenBy }: Pick<UsageQuery, "thenBy">): void {
-  if (thenBy == null || sums.length <= MOST_LINES) return;
+export function requireLines(sums: readonly UsageSum[], { groups }: Groups): void {
+  if (groups.length === 1 || sums.length <= MOST_LINES) return;
   rejectField(
     "group_by",
-    `gives more than ${MOST_LINES} lines. Choose fewer days, a filter, or one dimension`,
+    `gives more than ${MOST_LINES} lines. Choose a shorter time, a filter, or fewer dimensions`,
   );
 }
 
 /**
- * Parses the dimensions of a report: one name, or two with a comma between them.
+ * Parses the dimensions of a report: up to three names with commas between them.
  * @throws GatewayError `invalid_request`.
  */
-export function readGroups(text: string): Pick<UsageQuery, "groupBy" | "thenBy"> {
-  const names = text.split(",");
-  const [groupBy, thenBy = null] = names.map((name) => USAGE_GROUPS.find((group) => group === name.trim()));
-  if (groupBy === undefined || thenBy === undefined || groupBy === thenBy || names.length > 2)
+export function readGroups(text: string): readonly UsageGroup[] {
+  const names = text.split(",", MOST_GROUPS + 1).map((name) => name.trim());
+  const groups = names.flatMap((name) => USAGE_GROUPS.find((group) => group === name) ?? []);
+  if (groups.length < names.length || new Set(groups).size < names.length || names.length > MOST_GROUPS)
     rejectField(
       "group_by",
-      `must be one of ${USAGE_GROUPS.join(", ")}, or two different ones such as day,model`,
+      `must be one of ${USAGE_GROUPS.join(", ")}, or up to ${MOST_GROUPS} different ones such as hour,provider`,
     );
-  return { groupBy, thenBy };
+  return groups;
 }
 
 /** The number of days in a report that names none. */
 export const USUAL_DAYS = 30;
+/** The number of hours in a report by hour that names none. */
+const USUAL_HOURS = 24;
 const MOST_DAYS = 366;
 
+/** What a request says about the time of a report. */
+export interface RangeInput {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
 /**
- * Parses the first and last day of a report (`YYYY-MM-DD`, both included). Defaults to the last 30 days.
- * @throws GatewayError `invalid_request` for days that are malformed, in the wrong order or too far apart.
+ * Parses the begin and the end of a report: days (`YYYY-MM-DD`, both included), or times on the hour (RFC 3339), of which the end is not
+ * included. Defaults to the last 30 days, or 24 hours if the report is by hour.
+ * @throws GatewayError `invalid_request` for times that are malformed, in the wrong order or too far apart.
  */
-export function readDays(
-  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
-  now: number,
-): Pick<UsageQuery, "fromDay" | "toDay"> {
-  const toDay = to === undefined ? dayOf(now) : readDay("to", to);
-  const fromDay = from === undefined ? toDay - USUAL_DAYS + 1 : readDay("from", from);
-  if (fromDay > toDay) rejectField("from", "must not be later than to");
-  if (toDay - fromDay >= MOST_DAYS) rejectField("from", `must be at most ${MOST_DAYS - 1} days before to`);
-  return { fromDay, toDay };
+export function readRange({ from, to }: RangeInput, { groups }: Groups, now: number): HourRange {
+  const isByHour = groups.includes("hour");
+  const present = isByHour ? Math.floor(now / HOUR_MS) : lastHourOf(dayOf(now));
+  const toHour = to === undefined ? present : readHour("to", to).last;
+  const usualFrom = isByHour
+    ? toHour - USUAL_HOURS + 1
+    : (Math.floor(toHour / HOURS_OF_DAY) - USUAL_DAYS + 1) * HOURS_OF_DAY;
+  const fromHour = from === undefined ? usualFrom : readHour("from", from).first;
+  if (fromHour > toHour) rejectField("from", "must be before to");
+  if (toHour - fromHour >= MOST_DAYS * HOURS_OF_DAY)
+    rejectField("from", `must be at most ${MOST_DAYS - 1} days before to`);
+  return { fromHour, toHour };
 }
 
-function readDay(field: string, text: string): number {
-  return parseDay(text) ?? rejectField(field, "must be a day, such as 2027-01-31");
+/** Returns the hours of whole days, both included. */
+export function hoursOfDays(fromDay: number, toDay: number): HourRange {
+  return { fromHour: fromDay * HOURS_OF_DAY, toHour: lastHourOf(toDay) };
 }
 
-function rejectField(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
+function lastHourOf(day: number): number {
+  return (day + 1) * HOURS_OF_DAY - 1;
+}
+
+/** Formats a range as `readRange` reads it: as days if it begins and ends with one. */
+export function formatRange({ fromHour, toHour }: HourRange): { readonly from: string; readonly to: string } {
+  const [from, end] = [fromHour * HOUR_MS, (toHour + 1) * HOUR_MS];
+  if (from % DAY_MS === 0 && end % DAY_MS === 0)
+    return { from: formatDay(dayOf(from)), to: formatDay(dayOf(end) - 1) };
+  return { from: formatTime(from), to: formatTime(end) };
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Returns the first hour of a range that begins with a text, and the last one of a range that ends with it. */
+function readHour(field: string, text: string): { readonly first: number; readonly last: number } {
+  const day = parseDay(text);
+  if (day !== null) return { first: day * HOURS_OF_DAY, last: lastHourOf(day) };
+  const hour = TIME.test(text) ? Date.parse(text) / HOUR_MS : Number.NaN;
+  if (Number.isInteger(hour)) return { first: hour, last: hour - 1 };
+  return rejectField(
+    field,
+    "must be a day, such as 2027-01-31, or a full hour, such as 2027-01-31T13:00:00Z",
+  );
 }

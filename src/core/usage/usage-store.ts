@@ -1,5 +1,6 @@
 import type { RecordEntry, UsageRecord } from "./records.ts";
 import type { UsageQuery, UsageSum } from "./report.ts";
+import type { HourTimes, TimesLine } from "./usage-times.ts";
 
 /** A quarantined record. */
 export interface QuarantinedRecord {
@@ -42,6 +43,14 @@ export interface UsageStore {
 
 /** Computes usage reports. */
 export interface UsageReports {
-  /** Sums the generations that have ended, by the day on which their requests arrived. */
+  /** Sums the generations that have ended, by the hour in which their requests arrived. */
   sumUsage(query: UsageQuery): Promise<readonly UsageSum[]>;
+}
+
+/** Stores how long generations took. */
+export interface UsageTimeStore {
+  /** Adds times to the stored sums of their hours. */
+  addTimes(sums: readonly HourTimes[]): Promise<void>;
+  /** Returns the times of the lines of a report that have times, in any order. */
+  readTimes(query: UsageQuery): Promise<readonly TimesLine[]>;
 }

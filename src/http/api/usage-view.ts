@@ -24,9 +24,14 @@ export const DayOfUsage = z
 
 const group = z.string().nullable().optional();
 
+const percentiles = z.object({ p50: z.int(), p90: z.int(), p99: z.int() }).nullable();
+
 /** A line of a report by any groups. It has the fields of the requested groups only. */
 export const UsageLine = z
   .object({
+    hour: group.describe(
+      "Begin of the hour (RFC 3339, UTC). `null` for the days whose hours are no longer known.",
+    ),
     day: group.describe("Day in UTC."),
     model: group,
     provider: group,
@@ -36,7 +41,14 @@ export const UsageLine = z
     user_name: group,
     account: group.describe("Id of the account. `null` for requests without a key."),
     account_name: group,
+    outcome: group.describe(
+      "`completed`, `cancelled`, `interrupted`, or the error of the requests that failed. `null` for days that an earlier version of the gateway has counted.",
+    ),
     ...SUMS,
+    latency_ms: percentiles.describe(
+      "Time to the first token. Each percentile is off by 19 percent at most. `null` if no request of the line had a token.",
+    ),
+    duration_ms: percentiles.describe("Time to the end of the response, of requests that had a token."),
   })
   .meta({
     id: "UsageLine",

@@ -29,7 +29,8 @@ import type { RequestTrace, Tracer } from "../../core/telemetry/request-trace.ts
 import type { GenerationFeed } from "../../core/usage/generation-feed.ts";
 import type { GenerationList } from "../../core/usage/generation-list.ts";
 import type { DamagedLines } from "../../core/usage/journal.ts";
-import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import type { TimesRecorder } from "../../core/usage/times-recorder.ts";
+import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
 import type { ConsoleDeps } from "./console-deps.ts";
 import type { MetricsDeps } from "./metrics-deps.ts";
 
@@ -61,7 +62,12 @@ export interface HttpDeps {
   /** Null if the console is disabled. */
   readonly console: ConsoleDeps | null;
   /** The source of usage reports and of lists of generations. */
-  readonly usage: UsageReports & GenerationList & Pick<UsageStore, "listQuarantined">;
+  readonly usage: UsageReports &
+    Pick<UsageTimeStore, "readTimes"> &
+    GenerationList &
+    Pick<UsageStore, "listQuarantined">;
+  /** The times of generations that are not in the source of reports yet. */
+  readonly usageTimes: Pick<TimesRecorder, "flush">;
   /** Tells the streams of `GET /api/admin/generations/stream` which generations are new or have changed. */
   readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */

@@ -1,15 +1,23 @@
 import { z } from "zod";
-import { formatDay } from "../../base/time.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
+import { addPercentiles } from "../../core/usage/add-percentiles.ts";
 import { findUsageNames, presentUsageLine, printUsageCsv } from "../../core/usage/present-usage.ts";
-import { readDays, readGroups, requireLines, USAGE_GROUPS } from "../../core/usage/report.ts";
+import {
+  formatRange,
+  MOST_GROUPS,
+  readGroups,
+  readRange,
+  requireLines,
+  USAGE_GROUPS,
+} from "../../core/usage/report.ts";
 import { ACCOUNT_MEMBERS, listedAccountOf, listedUserOf } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { UsageLine } from "../api/usage-view.ts";
 
 const name = z.string().min(1).max(200).optional();
+const time = z.string().max(40).optional();
 
-/** `GET /api/admin/usage`: usage and cost by day, model, provider, key, user or account. */
+/** `GET /api/admin/usage`: usage and cost over time, by model, provider, key, user, account or outcome. */
 export const getUsage = defineEndpoint({
   method: "GET",
   path: "/api/admin/usage",
@@ -19,14 +27,18 @@ export const getUsage = defineEndpoint({
   access: ACCOUNT_MEMBERS,
   params: NOTHING,
   query: z.strictObject({
-    from: z.iso.date().optional().describe("First day (UTC). Default: 29 days before `to`."),
-    to: z.iso.date().optional().describe("Last day (UTC). The range has at most 366 days. Default: today."),
+    from: time.describe(
+      "First day (UTC), or a full hour (RFC 3339). Default: 29 days before `to`, or 24 hours if grouped by `hour`.",
+    ),
+    to: time.describe(
+      "Last day (UTC), or a full hour (RFC 3339), which is not included. The range has at most 366 days. Default: now.",
+    ),
     group_by: z
       .string()
-      .max(40)
+      .max(60)
       .default("day")
       .describe(
-        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or two of them with a comma, such as \`day,model\`. The report has one line per group; by two dimensions at most 10,000.`,
+        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MOST_GROUPS} of them with commas, such as \`hour,provider\`. The report has one line per combination; by several dimensions at most 10,000.`,
       ),
     account_id: z.string().optional().describe("Only the usage of this account."),
     key_id: IdInput.optional().describe("Only the usage of this API key."),
@@ -44,28 +56,31 @@ export const getUsage = defineEndpoint({
   response: z.object({ data: z.array(UsageLine), from: z.string(), to: z.string() }),
   csv: true,
   async handle({ query, principal, headers, deps }) {
-    const range = readDays(query, deps.clock.now());
-    const accountId = listedAccountOf(principal, query.account_id);
     const groups = readGroups(query.group_by);
-    await deps.generation.recorder.drain();
-    const sums = await deps.usage.sumUsage({
-      ...groups,
+    const range = readRange(query, { groups }, deps.clock.now());
+    const report = {
+      groups,
       ...range,
-      accountId,
+      accountId: listedAccountOf(principal, query.account_id),
       userId: listedUserOf(principal, query.user_id),
       keyId: query.key_id ?? null,
       model: query.model ?? null,
       provider: query.provider ?? null,
-    });
-    requireLines(sums, groups);
-    const dimensions = { ...groups, names: await findUsageNames(deps.keyStores, groups, sums) };
+    };
+    await deps.generation.recorder.drain();
+    await deps.usageTimes.flush();
+    const sums = await deps.usage.sumUsage(report);
+    requireLines(sums, report);
+    const dimensions = { groups, names: await findUsageNames(deps.keyStores, report, sums) };
+    const lines = await addPercentiles(deps.usage, report, sums);
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
-    const [from, to] = [formatDay(range.fromDay), formatDay(range.toDay)];
-    if (format === "json") return { data: sums.map((sum) => presentUsageLine(sum, dimensions)), from, to };
-    return new Response(printUsageCsv(sums, dimensions), {
+    const { from, to } = formatRange(range);
+    if (format === "json") return { data: lines.map((line) => presentUsageLine(line, dimensions)), from, to };
+    const name = `usage-by-${groups.join("-and-")}-${from}-${to}.csv`.replaceAll(":", "");
+    return new Response(printUsageCsv(lines, dimensions), {
       headers: {
         "content-type": "text/csv; charset=utf-8",
-        "content-disposition": `attachment; filename="usage-by-${query.group_by.replace(",", "-and-")}-${from}-${to}.csv"`,
+        "content-disposition": `attachment; filename="${name}"`,
         "x-content-type-options": "nosniff",
       },
     });

@@ -1,6 +1,6 @@
+import type { Percentiles } from "../../base/percentiles.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
 import type { EndpointHealthReport } from "../../core/routing/health.ts";
-import type { Percentiles } from "../../core/routing/log-histogram.ts";
 
 /** The recent health of an endpoint, as `GET models/{author}/{model}/endpoints` shows it. */
 export interface PublicHealth {

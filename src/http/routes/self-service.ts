@@ -4,7 +4,7 @@ import { dayOf } from "../../base/time.ts";
 import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
 import { presentUsage } from "../../core/usage/present-usage.ts";
-import { USUAL_DAYS } from "../../core/usage/report.ts";
+import { hoursOfDays, USUAL_DAYS } from "../../core/usage/report.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
 
@@ -56,8 +56,9 @@ export const getKey = defineEndpoint({
     const { key, account } = principal;
     const limited = deps.generation.listLimits(principal, null).find(({ source }) => source === "key");
     await deps.generation.recorder.drain();
-    const usage = { groupBy: "key", fromDay: 0, toDay: dayOf(deps.clock.now()) } as const;
-    const [sum] = await deps.usage.sumUsage({ ...usage, accountId: null, userId: null, keyId: key.id });
+    const always = hoursOfDays(0, dayOf(deps.clock.now()));
+    const scope = { accountId: null, userId: null, keyId: key.id };
+    const [sum] = await deps.usage.sumUsage({ groups: ["key"], ...always, ...scope });
     const spent = sum?.cost ?? 0;
     const { spendLimit } = key;
     const free = await deps.generation.freeLimit.peek(principal, deps.clock.now());
@@ -124,9 +125,8 @@ export const getActivity = defineEndpoint({
     await deps.generation.recorder.drain();
     const today = dayOf(deps.clock.now());
     const sums = await deps.usage.sumUsage({
-      groupBy: "day",
-      fromDay: today - USUAL_DAYS + 1,
-      toDay: today,
+      groups: ["day"],
+      ...hoursOfDays(today - USUAL_DAYS + 1, today),
       accountId: account.id,
       // A member of an organization sees only their own usage.
       userId: key.userId,

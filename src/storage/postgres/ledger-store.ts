@@ -166,9 +166,10 @@ async function sumSpending(sql: SqlRunner, { days, ...scope }: SpendQuery): Prom
     add((parameter) => `day >= ${parameter}`, days.from);
     add((parameter) => `day <= ${parameter}`, days.to);
   }
-  const [row] = await sql.run<{ spent: string }>(
-    `SELECT coalesce(sum(cost), 0) AS spent FROM usage_days WHERE ${conditions.join(" AND ")}`,
-    values,
-  );
+  const spentIn = (table: string) =>
+    `(SELECT coalesce(sum(cost), 0) FROM ${table} WHERE ${conditions.join(" AND ")})`;
+  // Gateways of earlier versions save the sums of days.
+  const text = `SELECT ${spentIn("usage_sums")} + ${spentIn("usage_days")} AS spent`;
+  const [row] = await sql.run<{ spent: string }>(text, values);
   return readInteger(row?.spent ?? "0");
 }

@@ -8,6 +8,7 @@ import { plans } from "./migrations/0007-plans.ts";
 import { answerCache } from "./migrations/0008-answer-cache.ts";
 import { generationFilters } from "./migrations/0009-generation-filters.ts";
 import { keyUses } from "./migrations/0010-key-uses.ts";
+import { usageSums } from "./migrations/0011-usage-sums.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   answerCache,
   generationFilters,
   keyUses,
+  usageSums,
 ];

@@ -1,4 +1,4 @@
-import type { DropReport, UsageRetention } from "../../core/usage/retention.ts";
+import type { StepReport, UsageRetention } from "../../core/usage/retention.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { listDays, lockPartitions, PARTITIONED, partitionOf, UNDATED } from "./partitions.ts";
 
@@ -19,7 +19,7 @@ export class PostgresRetention implements UsageRetention {
    * Drops the partitions of the earliest day that has no open generation; then deletes what was used of spending limits in periods that
    * ended before.
    */
-  async dropUsage(day: number): Promise<DropReport> {
+  async dropUsage(day: number): Promise<StepReport> {
     const all = await listDays(this.maintenance);
     const days = all.filter((one) => one < day && one !== UNDATED).reverse();
     for (const one of days) if (await this.dropDay(one)) return { hasMore: true };

@@ -1,14 +1,14 @@
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
 import { transferOfUsage } from "../../core/ledger/records.ts";
 import { metersOf } from "../../core/ledger/spend-limits.ts";
-import { sumByDay } from "../../core/usage/day-sums.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
+import { sumByHour } from "../../core/usage/usage-sums.ts";
 import { writeCharges } from "./charges.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { lowerLeases } from "./lower-leases.ts";
 import { dayOfId } from "./partitions.ts";
 import { requireEpoch } from "./require-epoch.ts";
-import { raiseDays } from "./usage-days.ts";
+import { raiseSums } from "./usage-sums.ts";
 import { cleanText } from "./values.ts";
 
 /** A record and the day of its partition. */
@@ -49,7 +49,7 @@ export async function writeUsage(
   if (transfers.length > 0) await writeCharges(sql, transfers);
   await raiseSpending(sql, ended);
   if (identity !== null) await lowerLeases(sql, identity.id, ended);
-  await raiseDays(sql, sumByDay(ended));
+  await raiseSums(sql, sumByHour(ended));
 }
 
 /**

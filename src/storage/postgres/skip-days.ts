@@ -1,7 +1,7 @@
 import { lowestIdAt, readIdTime } from "../../base/ids.ts";
 import { DAY_MS, dayOf } from "../../base/time.ts";
-import { ID_MARGIN_MS } from "../../core/usage/day-sums.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
+import { ID_MARGIN_MS } from "../../core/usage/usage-sums.ts";
 import type { SqlRunner, SqlValue } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
 
@@ -17,6 +17,9 @@ const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 /** The conditions by which an index finds generations, so that no day is read in vain. */
 const INDEXED: readonly string[] = ["keyId", "accountId", "model"];
+
+/** The sums of hours and days, and those of days that earlier versions have saved. */
+const TABLES = ["usage_sums", "usage_days"];
 
 /** How often a day that has some of the conditions leads to an earlier day that may have all. */
 const MAX_STEPS = 8;
@@ -60,9 +63,11 @@ export async function skipDays(
 /** Returns the latest day up to `day` that may have a match: no later one has. Null if there is no such day. */
 async function findDay(sql: SqlRunner, filter: GenerationFilter, day: number): Promise<number | null> {
   const given = NAMES.filter((name) => filter[name] !== null);
-  const latest = given.map(
-    (name, at) => `(SELECT max(day) FROM usage_days WHERE ${COLUMNS[name]} = $${at + 2} AND day <= $1)`,
-  );
+  const latest = given.map((name, at) => {
+    const latestIn = (table: string) =>
+      `(SELECT max(day) FROM ${table} WHERE ${COLUMNS[name]} = $${at + 2} AND day <= $1)`;
+    return `greatest(${TABLES.map(latestIn).join(", ")})`;
+  });
   const values: SqlValue[] = given.map((name) => filter[name]);
   let found = day;
   for (let step = 0; step < MAX_STEPS; step++) {

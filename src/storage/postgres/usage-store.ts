@@ -4,7 +4,8 @@ import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
 import type { CountQuery, GenerationList, GenerationQuery } from "../../core/usage/generation-list.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { UsageQuery } from "../../core/usage/report.ts";
-import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
+import type { HourTimes } from "../../core/usage/usage-times.ts";
 import { type Postgres, sqlStateOf } from "./client.ts";
 import { countGenerations } from "./generation-counts.ts";
 import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
@@ -12,7 +13,7 @@ import { dayOfId, Partitions, UNDATED } from "./partitions.ts";
 import { addQuarantined, listQuarantined } from "./quarantine.ts";
 import { requireEpoch } from "./require-epoch.ts";
 import { type DatedEntry, foldVersions, writeUsage } from "./save-usage.ts";
-import { reportUsage } from "./usage-days.ts";
+import { raiseTimes, reportTimes, reportUsage } from "./usage-sums.ts";
 import { readInteger } from "./values.ts";
 
 interface RecordRow {
@@ -27,7 +28,7 @@ export interface LedgerDatabase {
 }
 
 /** The generation records in PostgreSQL. */
-export class PostgresUsageStore implements UsageStore, UsageReports, GenerationList {
+export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeStore, GenerationList {
   private readonly database: Postgres;
   private readonly identity: () => GatewayIdentity | null;
   private readonly partitions: Partitions;
@@ -76,6 +77,14 @@ export class PostgresUsageStore implements UsageStore, UsageReports, GenerationL
 
   sumUsage(query: UsageQuery) {
     return reportUsage(this.database, query);
+  }
+
+  addTimes(sums: readonly HourTimes[]) {
+    return raiseTimes(this.database, sums);
+  }
+
+  readTimes(query: UsageQuery) {
+    return reportTimes(this.database, query);
   }
 
   listGenerations(query: GenerationQuery) {

@@ -221,15 +221,15 @@ export function describeSpending({ days, ...scope }: SpendQuery) {
   for (const name of ["accountId", "userId", "keyId"] as const) {
     const value = scope[name];
     if (value === undefined) continue;
-    conditions.push(`${COLUMNS[name]} = ?`);
-    values.push(value);
+    conditions.push(`${COLUMNS[name]} = ?${values.push(value)}`);
   }
   if (days !== undefined) {
-    conditions.push("day BETWEEN ? AND ?");
-    values.push(days.from, days.to);
+    conditions.push(`day BETWEEN ?${values.push(days.from)} AND ?${values.push(days.to)}`);
   }
-  const text = `SELECT coalesce(sum(cost), 0) AS spent FROM usage_days WHERE ${conditions.join(" AND ")}`;
-  return { text, values };
+  const spentIn = (table: string) =>
+    `(SELECT coalesce(sum(cost), 0) FROM ${table} WHERE ${conditions.join(" AND ")})`;
+  // Earlier versions have saved the sums of days.
+  return { text: `SELECT ${spentIn("usage_sums")} + ${spentIn("usage_days")} AS spent`, values };
 }
 
 const COLUMNS = { accountId: "account_id", userId: "user_id", keyId: "key_id" } as const;

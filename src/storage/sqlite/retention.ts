@@ -3,7 +3,7 @@ import { lowestIdAt, readIdTime } from "../../base/ids.ts";
 import { RejectedRecordError } from "../../base/store-error.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { RecordEntry } from "../../core/usage/records.ts";
-import type { DropReport, UsageRetention } from "../../core/usage/retention.ts";
+import type { StepReport, UsageRetention } from "../../core/usage/retention.ts";
 
 /** Generations that one step deletes: few, because the process waits for the database. */
 const STEP = 250;
@@ -16,7 +16,7 @@ export class SqliteRetention implements UsageRetention {
     this.drop = database.transaction((day: number) => this.dropStep(day));
   }
 
-  async dropUsage(day: number): Promise<DropReport> {
+  async dropUsage(day: number): Promise<StepReport> {
     return { hasMore: this.drop.immediate(day) };
   }
 

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { lowestIdAt, readIdTime } from "../../base/ids.ts";
 import { DAY_MS, dayOf } from "../../base/time.ts";
-import { ID_MARGIN_MS } from "../../core/usage/day-sums.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
+import { ID_MARGIN_MS } from "../../core/usage/usage-sums.ts";
 
 /** The most sums of days that are read to find a day. */
 const SCANNED_SUMS = 10_000;
@@ -26,7 +26,7 @@ export function skipDays(database: Database, filter: GenerationFilter, next: str
   const given = NAMES.filter((name) => filter[name] !== null);
   if (ms === null || given.length === 0) return next;
   const day = dayOf(ms + ID_MARGIN_MS);
-  const found = findDay(database, filter, day);
+  const found = latestOf(TABLES.map((table) => findDay(database, table, { filter, day })));
   if (found === day) return next;
   const target = found === null ? "" : lowestIdAt("gen", (found + 1) * DAY_MS + ID_MARGIN_MS);
   if (target >= next) return next;
@@ -47,13 +47,27 @@ function findOpen(database: Database, next: string): string | null {
   return after < next ? after : next;
 }
 
-/** Returns the latest day up to `day` with a match, or up to which no later day has one; null if there is no such day. */
-function findDay(database: Database, filter: GenerationFilter, day: number): number | null {
+/** The sums of hours and days, and those of days that earlier versions have saved. */
+const TABLES = ["usage_sums", "usage_days"];
+
+function latestOf(days: readonly (number | null)[]): number | null {
+  return days.reduce(
+    (latest, day) => (latest === null || (day !== null && day > latest) ? day : latest),
+    null,
+  );
+}
+
+/** Returns the latest day up to `day` with a match in a table, or up to which no later day has one; null if there is no such day. */
+function findDay(
+  database: Database,
+  table: string,
+  { filter, day }: { readonly filter: GenerationFilter; readonly day: number },
+): number | null {
   const given = NAMES.filter((name) => filter[name] !== null);
   const [lead] = given;
   if (lead === undefined) return day;
   const read = (columns: string) =>
-    `SELECT ${columns} FROM usage_days WHERE ${COLUMNS[lead]} = ? AND day <= ? ORDER BY day DESC`;
+    `SELECT ${columns} FROM ${table} WHERE ${COLUMNS[lead]} = ? AND day <= ? ORDER BY day DESC`;
   const leadValues = [filter[lead] ?? "", day];
   const matches = given.map((name) => `${COLUMNS[name]} = ?`).join(" AND ");
   const found = database

@@ -1,7 +1,6 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { RejectedRecordError } from "../../base/store-error.ts";
 import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
-import { sumByDay } from "../../core/usage/day-sums.ts";
 import type {
   CountQuery,
   GenerationList,
@@ -10,7 +9,9 @@ import type {
 } from "../../core/usage/generation-list.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { UsageQuery } from "../../core/usage/report.ts";
-import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
+import { sumByHour } from "../../core/usage/usage-sums.ts";
+import type { HourTimes } from "../../core/usage/usage-times.ts";
 import { countGenerations } from "./generation-counts.ts";
 import {
   ENTRY_BOUNDS,
@@ -23,21 +24,22 @@ import {
 import { Quarantine } from "./quarantine.ts";
 import { DroppedGenerations } from "./retention.ts";
 import { TransferWriter } from "./transfers.ts";
-import { UsageDays } from "./usage-days.ts";
+import { UsageSums } from "./usage-sums.ts";
 
 interface RecordRow {
   record: string;
 }
 
 /** The generation records in SQLite. Fields that queries use have columns; the whole record is JSON. */
-export class SqliteUsageStore implements UsageStore, UsageReports, GenerationList {
+export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStore, GenerationList {
   private readonly transfers: TransferWriter;
-  private readonly days: UsageDays;
+  private readonly sums: UsageSums;
   private readonly quarantine: Quarantine;
   private readonly dropped: DroppedGenerations;
   private readonly save;
   private readonly saveAll;
   private readonly source: ListSource;
+  private readonly saveTimes;
 
   /** `bounds`: how many generations lists and counts read at once. */
   constructor(
@@ -46,11 +48,12 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
   ) {
     this.source = { database, bounds };
     this.transfers = new TransferWriter(database);
-    this.days = new UsageDays(database);
+    this.sums = new UsageSums(database);
     this.quarantine = new Quarantine(database);
     this.dropped = new DroppedGenerations(database);
     this.save = database.query(SAVE);
     this.saveAll = database.transaction((entries: readonly RecordEntry[]) => this.saveEntries(entries));
+    this.saveTimes = database.transaction((sums: readonly HourTimes[]) => this.sums.addTimes(sums));
   }
 
   async saveUsage(entries: readonly RecordEntry[]) {
@@ -77,7 +80,15 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
   }
 
   async sumUsage(query: UsageQuery) {
-    return this.days.report(query);
+    return this.sums.report(query);
+  }
+
+  async addTimes(sums: readonly HourTimes[]) {
+    this.saveTimes(sums);
+  }
+
+  async readTimes(query: UsageQuery) {
+    return this.sums.readTimes(query);
   }
 
   async listGenerations(query: GenerationQuery) {
@@ -129,7 +140,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
     return free.all(since);
   }
 
-  /** Saves records. Writes the transfers of those that end now, and adds them to the sums of their days. */
+  /** Saves records. Writes the transfers of those that end now, and adds them to the sums of their hours. */
   private saveEntries(entries: readonly RecordEntry[]): void {
     this.dropped.check(entries);
     const costs: Transfer[] = [];
@@ -145,7 +156,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, GenerationLis
     }
     // A record that is saved again, as after a crash, has its transfer already.
     this.transfers.add(costs);
-    this.days.add(sumByDay(ended));
+    this.sums.add(sumByHour(ended));
   }
 }
 

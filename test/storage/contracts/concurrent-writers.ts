@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { RecordEntry, UsageRecord } from "../../../src/core/usage/records.ts";
-import type { UsageQuery } from "../../../src/core/usage/report.ts";
+import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/report.ts";
 import type { UsageReports } from "../../../src/core/usage/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import type { MoneyStores } from "./ledger-store.ts";
@@ -12,9 +12,8 @@ export interface WritingStores extends MoneyStores {
 }
 
 const ALL: UsageQuery = {
-  groupBy: "model",
-  fromDay: 0,
-  toDay: 10,
+  groups: ["model"],
+  ...hoursOfDays(0, 10),
   accountId: null,
   userId: null,
   keyId: null,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { lowestIdAt } from "../../../src/base/ids.ts";
 import { RejectedRecordError } from "../../../src/base/store-error.ts";
+import { hoursOfDays } from "../../../src/core/usage/report.ts";
 import type { UsageRetention } from "../../../src/core/usage/retention.ts";
 import type { UsageReports } from "../../../src/core/usage/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
@@ -38,8 +39,8 @@ export function testRetention(createStores: CreateStore<RetentionStores>): void 
       expect((await usage.findUsage(idOn(102)))?.costNanodollars).toBe(30);
       expect((await ledger.findBalance("user_a")).balance).toBe(1_000 - 30 - 600 - 30);
       expect(await ledger.sumTransfers("user_a")).toMatchObject({ usage: -660, grant: 1_000 });
-      const all = { accountId: null, userId: null, keyId: null, fromDay: 0, toDay: 200 };
-      expect(await usage.sumUsage({ ...all, groupBy: "model" })).toMatchObject([
+      const all = { accountId: null, userId: null, keyId: null, ...hoursOfDays(0, 200) };
+      expect(await usage.sumUsage({ ...all, groups: ["model"] })).toMatchObject([
         { requests: 602, cost: 660 },
       ]);
       expect(await ledger.findDifferences()).toEqual([]);

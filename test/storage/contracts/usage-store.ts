@@ -1,16 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { RejectedRecordError } from "../../../src/base/store-error.ts";
 import type { UsageRecord } from "../../../src/core/usage/records.ts";
-import type { UsageQuery } from "../../../src/core/usage/report.ts";
+import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/report.ts";
 import type { UsageReports, UsageStore } from "../../../src/core/usage/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import { openUsageOf, usageOf } from "./samples.ts";
 
 const DAY_MS = 86_400_000;
 const EVERY_DAY: UsageQuery = {
-  groupBy: "day",
-  fromDay: 0,
-  toDay: 10,
+  groups: ["day"],
+  ...hoursOfDays(0, 10),
   accountId: null,
   userId: null,
   keyId: null,
@@ -129,10 +128,10 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
     await store.saveUsage([usageOf("gen_1", day), usageOf("gen_1", { ...day, outcome: "interrupted" })]);
     await store.saveUsage([usageOf("gen_3", { createdAt: 2 * DAY_MS, finishedAt: 3 * DAY_MS + 1 })]);
     expect(await store.sumUsage(EVERY_DAY)).toMatchObject([
-      { group: "1970-01-02", requests: 2, errors: 1, promptTokens: 20, cost: 30 },
-      { group: "1970-01-03", requests: 1, errors: 0, promptTokens: 10, cost: 30 },
+      { groups: ["1970-01-02"], requests: 2, errors: 1, promptTokens: 20, cost: 30 },
+      { groups: ["1970-01-03"], requests: 1, errors: 0, promptTokens: 10, cost: 30 },
     ]);
-    expect(await store.sumUsage({ ...EVERY_DAY, toDay: 1 })).toHaveLength(1);
+    expect(await store.sumUsage({ ...EVERY_DAY, ...hoursOfDays(0, 1) })).toHaveLength(1);
   });
 
   test("sums only the usage of the account, user or key that is asked for", async () => {
@@ -143,20 +142,20 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
       usageOf("gen_3", { accountId: "org_a", userId: "user_b", keyId: "key_b", costNanodollars: 7 }),
     ]);
     const costs = async (query: Partial<UsageQuery>) =>
-      (await store.sumUsage({ ...EVERY_DAY, ...query })).map(({ group, cost }) => [group, cost]);
-    expect(await costs({ groupBy: "account" })).toEqual([
+      (await store.sumUsage({ ...EVERY_DAY, ...query })).map(({ groups, cost }) => [...groups, cost]);
+    expect(await costs({ groups: ["account"] })).toEqual([
       ["user_a", 30],
       ["org_a", 12],
     ]);
-    expect(await costs({ groupBy: "user", accountId: "org_a" })).toEqual([
+    expect(await costs({ groups: ["user"], accountId: "org_a" })).toEqual([
       ["user_b", 7],
       ["user_a", 5],
     ]);
-    expect(await costs({ groupBy: "key", userId: "user_a" })).toEqual([["key_a", 35]]);
-    expect(await costs({ groupBy: "model", keyId: "key_b" })).toEqual([["author/model", 7]]);
+    expect(await costs({ groups: ["key"], userId: "user_a" })).toEqual([["key_a", 35]]);
+    expect(await costs({ groups: ["model"], keyId: "key_b" })).toEqual([["author/model", 7]]);
   });
 
-  test("sums by two dimensions, with days in order", async () => {
+  test("sums by several dimensions, with days in order", async () => {
     const store = await createStore();
     const day = (n: number) => ({ createdAt: n * DAY_MS });
     await store.saveUsage([
@@ -166,20 +165,25 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
       usageOf("gen_4", { ...day(1), model: "author/b", provider: "other", userId: null }),
     ]);
     const lines = async (query: Partial<UsageQuery>) =>
-      (await store.sumUsage({ ...EVERY_DAY, ...query })).map((sum) => [sum.group, sum.subgroup, sum.cost]);
-    expect(await lines({ groupBy: "day", thenBy: "model" })).toEqual([
+      (await store.sumUsage({ ...EVERY_DAY, ...query })).map(({ groups, cost }) => [...groups, cost]);
+    expect(await lines({ groups: ["day", "model"] })).toEqual([
       ["1970-01-02", "author/b", 60],
       ["1970-01-03", "author/a", 50],
       ["1970-01-03", "author/b", 30],
     ]);
-    expect(await lines({ groupBy: "model", thenBy: "day", provider: "provider" })).toEqual([
+    expect(await lines({ groups: ["model", "day"], provider: "provider" })).toEqual([
       ["author/a", "1970-01-03", 50],
       ["author/b", "1970-01-02", 30],
       ["author/b", "1970-01-03", 30],
     ]);
-    expect(await lines({ groupBy: "provider", thenBy: "user", model: "author/b" })).toEqual([
+    expect(await lines({ groups: ["provider", "user"], model: "author/b" })).toEqual([
       ["provider", "user_a", 60],
       ["other", null, 30],
+    ]);
+    expect(await lines({ groups: ["day", "provider", "model"], model: "author/b" })).toEqual([
+      ["1970-01-02", "other", "author/b", 30],
+      ["1970-01-02", "provider", "author/b", 30],
+      ["1970-01-03", "provider", "author/b", 30],
     ]);
   });
 
@@ -198,9 +202,9 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
       upstreamCostNanodollars: 10,
     };
     await store.saveUsage([usageOf("gen_1", { advisors: [advisor] } as Partial<UsageRecord>)]);
-    expect(await store.sumUsage({ ...EVERY_DAY, groupBy: "model" })).toMatchObject([
-      { group: "author/model", requests: 1, promptTokens: 10, cost: 20 },
-      { group: "author/advisor", requests: 0, promptTokens: 4, cost: 10 },
+    expect(await store.sumUsage({ ...EVERY_DAY, groups: ["model"] })).toMatchObject([
+      { groups: ["author/model"], requests: 1, promptTokens: 10, cost: 20 },
+      { groups: ["author/advisor"], requests: 0, promptTokens: 4, cost: 10 },
     ]);
   });
 
@@ -209,7 +213,7 @@ function testReports(createStore: CreateStore<UsageStore & UsageReports>): void 
     const { provider: _, cachedTokens: __, model: ___, ...fields } = usageOf("gen_1").record;
     const record = fields as UsageRecord;
     await store.saveUsage([{ record, json: JSON.stringify(record) }]);
-    const sums = await store.sumUsage({ ...EVERY_DAY, groupBy: "provider" });
-    expect(sums).toMatchObject([{ group: null, cachedTokens: 0 }]);
+    const sums = await store.sumUsage({ ...EVERY_DAY, groups: ["provider"] });
+    expect(sums).toMatchObject([{ groups: [null], cachedTokens: 0 }]);
   });
 }

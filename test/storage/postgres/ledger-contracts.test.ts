@@ -3,12 +3,14 @@ import type { Transfer } from "../../../src/core/ledger/records.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";
 import { PostgresRetention } from "../../../src/storage/postgres/retention.ts";
+import { PostgresRollUp } from "../../../src/storage/postgres/roll-up.ts";
 import { writeTransfer } from "../../../src/storage/postgres/transfers.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
 import { POSTGRES_BIN } from "../../support/postgres.ts";
 import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
 import { testCreditChanges } from "../contracts/credit-changes.ts";
 import { testGenerationList } from "../contracts/generation-list.ts";
+import { testHourlyUsage } from "../contracts/hourly-usage.ts";
 import { testLedgerStore } from "../contracts/ledger-store.ts";
 import { testRetention } from "../contracts/retention.ts";
 import { testUsageStore } from "../contracts/usage-store.ts";
@@ -32,6 +34,15 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
       ledger,
       usage: new PostgresUsageStore({ database }),
       retention: new PostgresRetention(database),
+    };
+  });
+  testHourlyUsage(() => {
+    const database = connect();
+    return {
+      ledger: new PostgresLedgerStore({ database, maintenance: database }),
+      usage: new PostgresUsageStore({ database }),
+      rollUp: new PostgresRollUp(database),
+      run: async (text) => void (await database.run(text)),
     };
   });
   testCreditChanges(() => {

@@ -142,7 +142,7 @@ describe.skipIf(POSTGRES_BIN === null)("saving generations in PostgreSQL", () =>
   test("is not blamed on a record when a table is missing or the database is away", async () => {
     const database = connect();
     const store = new PostgresUsageStore({ database });
-    await database.run("DROP TABLE usage_days");
+    await database.run("DROP TABLE usage_sums");
     const failure = await store.saveUsage([usageOf("gen_1")]).catch((error) => error);
     expect(failure).toBeInstanceOf(StoreError);
     expect(failure).not.toBeInstanceOf(RejectedRecordError);

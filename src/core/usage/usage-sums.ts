@@ -1,17 +1,30 @@
-import { dayOf, HOUR_MS } from "../../base/time.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
+import { DAY_MS, dayOf, HOUR_MS } from "../../base/time.ts";
 import type { AdvisorRecord, UsageRecord } from "./records.ts";
 
 /** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
 export const ID_MARGIN_MS = HOUR_MS;
 
+/** How a generation ended, as reports group it: a failure by its error. */
+export const USAGE_OUTCOMES = [
+  "completed",
+  "cancelled",
+  "interrupted",
+  ...(Object.keys(ERROR_STATUS) as ErrorCode[]),
+] as const;
+export type UsageOutcome = (typeof USAGE_OUTCOMES)[number];
+
 /** The dimensions by which generations are summed. An empty string means none. */
-export interface DaySumKey {
+export interface UsageSumKey {
   readonly day: number;
+  /** The hour of the day, from 0 on. */
+  readonly hour: number;
   readonly accountId: string;
   readonly keyId: string;
   readonly userId: string;
   readonly model: string;
   readonly provider: string;
+  readonly outcome: UsageOutcome;
 }
 
 /** The usage and cost of generations. Costs are nanodollars. */
@@ -28,22 +41,23 @@ export interface UsageCounters {
 }
 
 /** The sum of generations that have the same dimensions. */
-export interface DaySum {
-  readonly key: DaySumKey;
+export interface HourSum {
+  readonly key: UsageSumKey;
   readonly counters: UsageCounters;
 }
 
 /**
- * Sums generations that have ended, by the day on which their requests arrived. The usage of an advisor counts for the advisor's
+ * Sums generations that have ended, by the hour in which their requests arrived. The usage of an advisor counts for the advisor's
  * model, the request for the generation's own model.
  */
-export function sumByDay(ended: readonly UsageRecord[]): readonly DaySum[] {
-  const sums = new Map<string, DaySum>();
+export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
+  const sums = new Map<string, HourSum>();
   for (const record of ended) {
-    const own = countersOf(sums, keyOf(record));
+    const key = sumKeyOf(record);
+    const own = countersOf(sums, key);
     count(own, record);
     for (const advisor of record.advisors ?? []) {
-      count(countersOf(sums, { ...keyOf(record), model: advisor.modelId ?? advisor.model }), advisor);
+      count(countersOf(sums, { ...key, model: advisor.modelId ?? advisor.model }), advisor);
       // The record's cost includes the advisor's.
       own.cost -= advisor.costNanodollars;
       own.upstreamCost -= advisor.upstreamCostNanodollars;
@@ -54,11 +68,17 @@ export function sumByDay(ended: readonly UsageRecord[]): readonly DaySum[] {
   return [...sums.values()];
 }
 
-function countersOf(sums: Map<string, DaySum>, key: DaySumKey): UsageCounters {
-  const id = Object.values(key).join("\n");
+function countersOf(sums: Map<string, HourSum>, key: UsageSumKey): UsageCounters {
+  const id = nameSum(key);
   const sum = sums.get(id) ?? { key, counters: createCounters() };
   sums.set(id, sum);
   return sum.counters;
+}
+
+/** Returns a text that is different for each combination of dimensions. */
+export function nameSum(key: UsageSumKey): string {
+  const { day, hour, accountId, keyId, userId, model, provider, outcome } = key;
+  return `${accountId}\n${day}\n${keyId}\n${userId}\n${model}\n${provider}\n${hour}\n${outcome}`;
 }
 
 /** Returns counters of 0. */
@@ -76,16 +96,24 @@ export function createCounters(): UsageCounters {
   };
 }
 
-/** Returns the dimensions of a record. Records of earlier versions may lack fields, which count as none. */
-function keyOf(record: UsageRecord): DaySumKey {
+/** Returns the dimensions of a record that has ended. Records of earlier versions may lack fields, which count as none. */
+export function sumKeyOf(record: UsageRecord): UsageSumKey {
   return {
     day: dayOf(record.createdAt),
+    hour: Math.floor((record.createdAt % DAY_MS) / HOUR_MS),
     accountId: record.accountId ?? "",
     keyId: record.keyId ?? "",
     userId: record.userId ?? "",
     model: record.model ?? record.requestedModel ?? "",
     provider: record.provider ?? "",
+    outcome: outcomeOf(record),
   };
+}
+
+/** Errors that this version does not know, as in records of another version, count as `internal`. */
+function outcomeOf({ outcome, error }: UsageRecord): UsageOutcome {
+  if (outcome === "completed" || outcome === "cancelled" || outcome === "interrupted") return outcome;
+  return error !== null && Object.hasOwn(ERROR_STATUS, error) ? (error as ErrorCode) : "internal";
 }
 
 function count(counters: UsageCounters, record: UsageRecord | AdvisorRecord): void {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { scheduleRetention } from "../../src/app/sweep-retention.ts";
+import { scheduleSweep } from "../../src/app/sweep-by-day.ts";
 import type { Lease, Leases } from "../../src/base/lease.ts";
 import type { Log } from "../../src/base/log.ts";
 import { dayOf } from "../../src/base/time.ts";
-import type { UsageRetention } from "../../src/core/usage/retention.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
@@ -26,19 +25,17 @@ function createLeases(): Leases & { owner: string | null } {
   return leases;
 }
 
-describe("the deletion of old generations", () => {
+describe("a sweep by day", () => {
   function start({ days, steps = 1 }: { days: number | null; steps?: number }) {
     const clock = createTestClock(NOW);
     const leases = createLeases();
     const warnings: string[] = [];
-    const dropped: number[] = [];
+    const done: number[] = [];
     let failure: Error | null = null;
-    const retention: UsageRetention = {
-      async dropUsage(day) {
-        if (failure !== null) throw failure;
-        dropped.push(day);
-        return { hasMore: dropped.length % steps > 0 };
-      },
+    const step = async (firstKept: number) => {
+      if (failure !== null) throw failure;
+      done.push(firstKept);
+      return { hasMore: done.length % steps > 0 };
     };
     const ignore = () => {};
     const log: Log = {
@@ -47,7 +44,10 @@ describe("the deletion of old generations", () => {
       error: ignore,
       warn: (text: string) => warnings.push(text),
     };
-    const timer = scheduleRetention({ retention, leases, clock, log, owner: "gateway_a", days });
+    const timer = scheduleSweep(
+      { name: "retention", days, step, failureEvent: "it failed" },
+      { leases, clock, log, owner: "gateway_a" },
+    );
     const pass = async (ms: number) => {
       for (let left = ms; left > 0; left -= HOUR_MS / 60) {
         clock.advance(Math.min(left, HOUR_MS / 60));
@@ -57,46 +57,46 @@ describe("the deletion of old generations", () => {
     const fail = (error: Error | null) => {
       failure = error;
     };
-    return { clock, leases, warnings, dropped, timer, pass, fail };
+    return { clock, leases, warnings, done, timer, pass, fail };
   }
 
-  test("deletes the days before the kept ones, step by step, and again after an hour", async () => {
-    const { dropped, pass, timer, leases } = start({ days: 30, steps: 3 });
+  test("works on the days before the kept ones, step by step, and again after an hour", async () => {
+    const { done, pass, timer, leases } = start({ days: 30, steps: 3 });
     await pass(HOUR_MS);
     const firstKept = dayOf(NOW) - 30;
-    expect(dropped).toEqual([firstKept, firstKept, firstKept]);
+    expect(done).toEqual([firstKept, firstKept, firstKept]);
     await pass(HOUR_MS);
-    expect(dropped).toHaveLength(6);
+    expect(done).toHaveLength(6);
     expect(leases.owner).toBeNull();
     timer.cancel();
     await pass(2 * HOUR_MS);
-    expect(dropped).toHaveLength(6);
+    expect(done).toHaveLength(6);
   });
 
   test("is left to the gateway that has the lease", async () => {
-    const { dropped, pass, leases, warnings } = start({ days: 30 });
+    const { done, pass, leases, warnings } = start({ days: 30 });
     leases.owner = "gateway_b";
     await pass(HOUR_MS);
-    expect([dropped, warnings]).toEqual([[], []]);
+    expect([done, warnings]).toEqual([[], []]);
     leases.owner = null;
     await pass(HOUR_MS);
-    expect(dropped).toHaveLength(1);
+    expect(done).toHaveLength(1);
   });
 
   test("is logged and tried again when the store fails", async () => {
-    const { dropped, pass, warnings, fail } = start({ days: 30 });
+    const { done, pass, warnings, fail } = start({ days: 30 });
     fail(new Error("away"));
     await pass(HOUR_MS);
     expect(warnings).toHaveLength(1);
     fail(null);
     await pass(HOUR_MS);
-    expect(dropped).toHaveLength(1);
+    expect(done).toHaveLength(1);
   });
 
   test("never happens without a policy", async () => {
-    const { pass, dropped, clock } = start({ days: null });
+    const { pass, done, clock } = start({ days: null });
     await pass(HOUR_MS);
-    expect(dropped).toEqual([]);
+    expect(done).toEqual([]);
     expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -1,0 +1,71 @@
+/** The tables of sums of usage, which SQLite and PostgreSQL share. */
+import { BUCKETS } from "../../core/usage/time-histogram.ts";
+import type { UsageCounters, UsageSumKey } from "../../core/usage/usage-sums.ts";
+import type { UsageTimes } from "../../core/usage/usage-times.ts";
+
+/** The columns of the key of both tables. */
+export const KEY_COLUMNS: Readonly<Record<keyof UsageSumKey, string>> = {
+  accountId: "account_id",
+  day: "day",
+  keyId: "key_id",
+  userId: "user_id",
+  model: "model",
+  provider: "provider",
+  hour: "hour",
+  outcome: "outcome",
+};
+
+export const COUNTER_COLUMNS: Readonly<Record<keyof UsageCounters, string>> = {
+  requests: "requests",
+  errors: "errors",
+  promptTokens: "prompt_tokens",
+  completionTokens: "completion_tokens",
+  cachedTokens: "cached_tokens",
+  cacheWriteTokens: "cache_write_tokens",
+  reasoningTokens: "reasoning_tokens",
+  cost: "cost",
+  upstreamCost: "upstream_cost",
+};
+
+/** The columns of the buckets of histograms. */
+export const LATENCY_COLUMNS = listBuckets("latency");
+export const DURATION_COLUMNS = listBuckets("duration");
+
+function listBuckets(name: string): readonly string[] {
+  return Array.from({ length: BUCKETS }, (_, bucket) => `${name}_${bucket}`);
+}
+
+export const KEYS = Object.keys(KEY_COLUMNS) as (keyof UsageSumKey)[];
+export const COUNTERS = Object.keys(COUNTER_COLUMNS) as (keyof UsageCounters)[];
+
+/** The hour of the sum of a whole day, which has taken the place of the sums of its hours. */
+export const WHOLE_DAY = -1;
+
+/** A table of sums by the columns of the key. */
+export interface SumTable<Value> {
+  readonly name: "usage_sums" | "usage_times";
+  /** The columns that are added up. */
+  readonly columns: readonly string[];
+  /** Returns what a value adds to each of them. */
+  readonly read: (value: Value) => readonly number[];
+}
+
+export const USAGE_SUMS: SumTable<UsageCounters> = {
+  name: "usage_sums",
+  columns: Object.values(COUNTER_COLUMNS),
+  read: (counters) => COUNTERS.map((name) => counters[name]),
+};
+
+export const USAGE_TIMES: SumTable<UsageTimes> = {
+  name: "usage_times",
+  columns: [...LATENCY_COLUMNS, ...DURATION_COLUMNS],
+  read: ({ latency, duration }) => [...latency, ...duration],
+};
+
+/** Returns a statement that adds rows to the stored sums. `rows` has the columns of the key, and those that are added up. */
+export function describeRaise({ name, columns }: SumTable<never>, rows: string): string {
+  const keys = Object.values(KEY_COLUMNS);
+  return `INSERT INTO ${name} AS sums (${[...keys, ...columns].join(", ")}) ${rows}
+    ON CONFLICT (${keys.join(", ")})
+    DO UPDATE SET ${columns.map((column) => `${column} = sums.${column} + excluded.${column}`).join(", ")}`;
+}

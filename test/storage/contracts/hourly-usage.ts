@@ -1,0 +1,226 @@
+import { describe, expect, test } from "bun:test";
+import type { LedgerStore } from "../../../src/core/ledger/ledger-store.ts";
+import { addPercentiles } from "../../../src/core/usage/add-percentiles.ts";
+import type { UsageRecord } from "../../../src/core/usage/records.ts";
+import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/report.ts";
+import type { UsageRollUp } from "../../../src/core/usage/retention.ts";
+import { TimesRecorder } from "../../../src/core/usage/times-recorder.ts";
+import type { UsageReports, UsageStore, UsageTimeStore } from "../../../src/core/usage/usage-store.ts";
+import { createTestClock } from "../../support/test-clock.ts";
+import type { CreateStore } from "./create-store.ts";
+import { usageOf } from "./samples.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The stores of usage by hour. */
+export interface HourlyStores {
+  readonly usage: UsageStore & UsageReports & UsageTimeStore;
+  readonly ledger: Pick<LedgerStore, "sumSpending">;
+  readonly rollUp: UsageRollUp;
+  /** Runs a statement, such as an earlier version would. */
+  run(text: string): Promise<void>;
+}
+
+const ALL: UsageQuery = {
+  groups: ["hour"],
+  ...hoursOfDays(0, 99),
+  accountId: null,
+  userId: null,
+  keyId: null,
+};
+
+/** A day as an earlier version has saved it: 7 requests of `user_a`, 2 of which failed. */
+const FORMER_DAY = `INSERT INTO usage_days
+  (day, account_id, key_id, user_id, model, provider, requests, errors, prompt_tokens, completion_tokens,
+   cached_tokens, cache_write_tokens, reasoning_tokens, cost, upstream_cost)
+  VALUES (5, 'user_a', 'key_a', 'user_a', 'author/model', 'provider', 7, 2, 70, 0, 0, 0, 0, 210, 210)`;
+
+/** The contract of sums by hour, of times, and of their roll-up. */
+export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
+  describe("usage by hour", () => {
+    let made = 0;
+    const save = async (stores: HourlyStores, atMs: number, fields: Partial<UsageRecord> = {}) => {
+      const entry = usageOf(`gen_${++made}`, { createdAt: atMs, finishedAt: atMs + 1, ...fields });
+      await stores.usage.saveUsage([entry]);
+      const times = new TimesRecorder({ store: stores.usage, clock: createTestClock() });
+      times.add([entry.record]);
+      await times.flush();
+    };
+    const linesOf = async ({ usage }: HourlyStores, query: Partial<UsageQuery>) =>
+      (await usage.sumUsage({ ...ALL, ...query })).map(({ groups, requests }) => [...groups, requests]);
+    const rollUp = async ({ rollUp: store }: HourlyStores, day: number) => {
+      while ((await store.rollUpHours(day)).hasMore);
+    };
+
+    test("is summed by the hour in which requests came, in the order of time", async () => {
+      const stores = await createStores();
+      await save(stores, 6 * DAY_MS + 2 * HOUR_MS);
+      await save(stores, 5 * DAY_MS + 23 * HOUR_MS + 3_599_999);
+      await save(stores, 6 * DAY_MS + 2 * HOUR_MS + 3_599_999);
+      expect(await linesOf(stores, {})).toEqual([
+        ["1970-01-06T23:00:00.000Z", 1],
+        ["1970-01-07T02:00:00.000Z", 2],
+      ]);
+      const from = { fromHour: 5 * 24 + 23, toHour: 6 * 24 + 1 };
+      expect(await linesOf(stores, from)).toEqual([["1970-01-06T23:00:00.000Z", 1]]);
+      expect(await linesOf(stores, { groups: ["day"], ...from })).toEqual([["1970-01-06", 1]]);
+      expect(await linesOf(stores, { fromHour: 6 * 24 + 3, toHour: 6 * 24 + 9 })).toEqual([]);
+    });
+
+    test("is summed by how requests ended, failures by their error", async () => {
+      const stores = await createStores();
+      const ends: Partial<UsageRecord>[] = [
+        {},
+        { outcome: "failed", error: "rate_limit_exceeded" },
+        { outcome: "failed", error: "upstream_error" },
+        { outcome: "failed", error: "of another version" },
+        { outcome: "cancelled" },
+        { outcome: "interrupted" },
+      ];
+      for (const end of [...ends, ...ends.slice(0, 2)]) await save(stores, DAY_MS, end);
+      const lines = await linesOf(stores, { groups: ["outcome"] });
+      expect(Object.fromEntries(lines)).toEqual({
+        completed: 2,
+        rate_limit_exceeded: 2,
+        upstream_error: 1,
+        internal: 1,
+        cancelled: 1,
+        interrupted: 1,
+      });
+      expect(await stores.usage.sumUsage({ ...ALL, groups: ["day"] })).toMatchObject([
+        { requests: 8, errors: 5 },
+      ]);
+    });
+
+    test("has percentiles of times, which are merged over keys, hours and models", async () => {
+      const stores = await createStores();
+      for (let n = 0; n < 100; n++) {
+        const atMs = DAY_MS + (n % 3) * HOUR_MS;
+        const times = { firstTokenAt: atMs + 100 * (n + 1), finishedAt: atMs + 20_000 };
+        await save(stores, atMs, { ...times, keyId: `key_${n % 7}` });
+      }
+      await save(stores, DAY_MS, { outcome: "failed", error: "upstream_error", finishedAt: DAY_MS + 1 });
+      const query = { ...ALL, groups: ["day"] as const };
+      const [line] = await addPercentiles(stores.usage, query, await stores.usage.sumUsage(query));
+      expect(line?.requests).toBe(101);
+      const isNear = (found: number | undefined, ms: number) => {
+        expect(found).toBeGreaterThan(ms / 1.2);
+        expect(found).toBeLessThan(ms * 1.2);
+      };
+      isNear(line?.latency?.p50, 5_000);
+      isNear(line?.latency?.p90, 9_000);
+      isNear(line?.latency?.p99, 9_900);
+      isNear(line?.duration?.p50, 20_000);
+    });
+
+    test("gives times only to the account, user or key whose they are", async () => {
+      const stores = await createStores();
+      const slow = { accountId: "org_b", userId: "user_b", keyId: "key_b" };
+      await save(stores, DAY_MS, { firstTokenAt: DAY_MS + 100 });
+      await save(stores, DAY_MS, { ...slow, firstTokenAt: DAY_MS + 60_000 });
+      await save(stores, DAY_MS, { ...slow, userId: "user_c", keyId: "key_c" });
+      const latencyOf = async (query: Partial<UsageQuery>) => {
+        const asked = { ...ALL, groups: ["model"] as const, ...query };
+        const lines = await addPercentiles(stores.usage, asked, await stores.usage.sumUsage(asked));
+        return lines.map(({ latency }) => latency && latency.p99 > 30_000);
+      };
+      expect(await latencyOf({})).toEqual([true]);
+      expect(await latencyOf({ accountId: "user_a" })).toEqual([false]);
+      expect(await latencyOf({ accountId: "org_b" })).toEqual([true]);
+      expect(await latencyOf({ accountId: "org_b", userId: "user_c" })).toEqual([null]);
+      expect(await latencyOf({ keyId: "key_a" })).toEqual([false]);
+      expect(await latencyOf({ provider: "other" })).toEqual([]);
+    });
+
+    test("is rolled up into days, which keeps sums, spending, outcomes and times", async () => {
+      const stores = await createStores();
+      const from = 5 * DAY_MS;
+      for (let n = 0; n < 300; n++)
+        await save(stores, from + (n % 48) * HOUR_MS, {
+          ...(n % 10 === 0
+            ? { outcome: "failed", error: "upstream_error" }
+            : { firstTokenAt: from + n * HOUR_MS }),
+          keyId: `key_${n % 5}`,
+        });
+      const read = async () => {
+        const reports = [];
+        for (const groups of [["day"], ["outcome", "key"], ["day", "key", "model"]] as const) {
+          const query = { ...ALL, groups };
+          const lines = await addPercentiles(stores.usage, query, await stores.usage.sumUsage(query));
+          reports.push(lines.map((line) => JSON.stringify(line)).sort());
+        }
+        const days = { from: 5, to: 5 };
+        const spent = await stores.ledger.sumSpending({ accountId: "user_a", userId: "user_a", days });
+        return [reports, spent, await stores.ledger.sumSpending({ keyId: "key_1" })];
+      };
+      const before = await read();
+      await rollUp(stores, 6);
+      expect(await read()).toEqual(before);
+      const hours = await linesOf(stores, {});
+      expect(hours).toHaveLength(25);
+      expect(hours[0]).toEqual([null, 156]);
+      await rollUp(stores, 7);
+      expect(await read()).toEqual(before);
+      expect(await linesOf(stores, {})).toEqual([[null, 300]]);
+    });
+
+    test("belongs to a report by hours as a whole day once it is rolled up", async () => {
+      const stores = await createStores();
+      await save(stores, 5 * DAY_MS + 3 * HOUR_MS);
+      await save(stores, 6 * DAY_MS + 3 * HOUR_MS);
+      await rollUp(stores, 6);
+      const requestsIn = async (fromHour: number, toHour: number) =>
+        (await linesOf(stores, { groups: ["model"], fromHour, toHour }))[0]?.[1] ?? 0;
+      expect(await requestsIn(5 * 24, 6 * 24 + 3)).toBe(2);
+      expect(await requestsIn(5 * 24 + 1, 6 * 24 + 3)).toBe(1);
+      expect(await requestsIn(5 * 24, 5 * 24 + 22)).toBe(0);
+      expect(await requestsIn(5 * 24, 5 * 24 + 23)).toBe(1);
+    });
+
+    test("that is saved after its day was rolled up is counted, and rolled up later", async () => {
+      const stores = await createStores();
+      await save(stores, 5 * DAY_MS);
+      await rollUp(stores, 6);
+      await save(stores, 5 * DAY_MS);
+      expect(await linesOf(stores, { groups: ["day"] })).toEqual([["1970-01-06", 2]]);
+      await rollUp(stores, 6);
+      expect(await linesOf(stores, {})).toEqual([[null, 2]]);
+    });
+
+    test("is added to the days that an earlier version has saved", async () => {
+      const stores = await createStores();
+      await stores.run(FORMER_DAY);
+      await save(stores, 5 * DAY_MS + HOUR_MS, { costNanodollars: 5 });
+      await save(stores, 6 * DAY_MS);
+      expect(await linesOf(stores, { groups: ["day"] })).toEqual([
+        ["1970-01-06", 8],
+        ["1970-01-07", 1],
+      ]);
+      expect(await linesOf(stores, {})).toEqual([
+        [null, 7],
+        ["1970-01-06T01:00:00.000Z", 1],
+        ["1970-01-07T00:00:00.000Z", 1],
+      ]);
+      expect(Object.fromEntries(await linesOf(stores, { groups: ["outcome"] }))).toEqual({
+        completed: 2,
+        null: 7,
+      });
+      const noon = 5 * 24 + 12;
+      expect(await linesOf(stores, { groups: ["key"], fromHour: noon, toHour: 6 * 24 })).toEqual([
+        ["key_a", 1],
+      ]);
+      const spent = (days: { from: number; to: number }) =>
+        stores.ledger.sumSpending({ accountId: "user_a", userId: "user_a", days });
+      expect([await spent({ from: 5, to: 5 }), await spent({ from: 0, to: 30 })]).toEqual([215, 245]);
+      expect(await stores.ledger.sumSpending({ keyId: "key_a" })).toBe(245);
+      await rollUp(stores, 9);
+      expect(await stores.ledger.sumSpending({ keyId: "key_a" })).toBe(245);
+      const lines = await stores.usage.sumUsage({ ...ALL, groups: ["day"] });
+      expect(lines).toMatchObject([
+        { requests: 8, errors: 2, cost: 215 },
+        { requests: 1, errors: 0, cost: 30 },
+      ]);
+    });
+  });
+}
