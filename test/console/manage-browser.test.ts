@@ -91,7 +91,10 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
         const retry = page.getByRole("button", { name: "Try again" });
         for (let left = await retry.count(); left > 0; left--) {
           await retry.first().click();
-          await page.waitForFunction(`document.querySelectorAll(".error-box").length < ${left}`);
+          await page
+            .locator(".error-box")
+            .nth(left - 1)
+            .waitFor({ state: "detached" });
         }
         await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
       }
@@ -149,7 +152,8 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       await row.hover();
       await row.getByRole("button", { name: "Show only this" }).click();
       await page.getByRole("button", { name: "Model: anthropic/claude-opus-4.8" }).waitFor();
-      await page.waitForFunction("document.querySelectorAll('.legend-item').length === 1");
+      await page.locator(".legend-item").nth(1).waitFor({ state: "detached" });
+      expect(await page.locator(".legend-item").count()).toBe(1);
       expect(new URL(page.url()).searchParams.get("model")).toBe("anthropic/claude-opus-4.8");
     });
 
