@@ -22,23 +22,24 @@ type Target = keyof typeof BUN_PACKAGES;
 
 const OWN_TARGET = `${process.platform}-${process.arch}`;
 
-/** Threads are programs of their own. Their names must differ, because all are in one folder of the executable. */
-const PROGRAMS = [
-  "src/main.ts",
-  "src/tokenizer/count-worker.ts",
-  "src/encoder/encode-worker.ts",
-  "src/app/refresh-worker.ts",
-];
+const MAIN = "src/main.ts";
+const THREADS = ["src/**/*-worker.ts"];
 
 /** Files that the program reads, relative to the project. */
 const FILES = ["catalog/*.json", "catalog/models/*.json", "dist/console/*"];
 
-const { target, outfile } = readOptions();
-await rm(join(DIST, "console"), { recursive: true, force: true });
-await run([process.execPath, join(ROOT, "src/app/console/build-console.ts"), join(DIST, "console")]);
-const bun = target === OWN_TARGET ? process.execPath : await fetchBun(target);
-await build({ target, outfile }, bun);
-console.log(`${outfile}  ${target}  ${Math.round(Bun.file(outfile).size / 1e6)} MB`);
+/**
+ * Lists the programs in the executable, relative to the project: first the one that it starts with, then those of its threads. Their
+ * names must differ, because all are in one folder of the executable.
+ */
+export async function listPrograms(): Promise<readonly string[]> {
+  return [MAIN, ...(await findFiles(THREADS))];
+}
+
+async function findFiles(patterns: readonly string[]): Promise<readonly string[]> {
+  const names = await Promise.all(patterns.map((one) => Array.fromAsync(new Bun.Glob(one).scan(ROOT))));
+  return names.flat().sort();
+}
 
 interface Options {
   readonly target: Target;
@@ -63,9 +64,10 @@ async function build({ target, outfile }: Options, executablePath: string): Prom
   const embedded = join(DIST, "embedded-files.ts");
   await mkdir(dirname(outfile), { recursive: true });
   await Bun.write(embedded, await listImports());
+  const programs = await listPrograms();
   try {
     await Bun.build({
-      entrypoints: [...PROGRAMS.map((file) => join(ROOT, file)), embedded],
+      entrypoints: [...programs.map((file) => join(ROOT, file)), embedded],
       root: ROOT,
       target: "bun",
       // Files keep their paths, under which the program reads them. Programs are found by name alone.
@@ -90,8 +92,7 @@ async function build({ target, outfile }: Options, executablePath: string): Prom
 
 /** Returns a program that imports all files as files, which is how the bundler embeds them. */
 async function listImports(): Promise<string> {
-  const names = await Promise.all(FILES.map((pattern) => Array.fromAsync(new Bun.Glob(pattern).scan(ROOT))));
-  const files = names.flat().sort();
+  const files = await findFiles(FILES);
   const imports = files.map((name, index) => `import file${index} from "../${name}" with { type: "file" };`);
   return `${imports.join("\n")}\nexport default [${files.map((_, index) => `file${index}`)}];\n`;
 }
@@ -125,3 +126,14 @@ async function run(command: string[]): Promise<void> {
   const code = await child.exited;
   if (code !== 0) throw new Error(`${command.join(" ")} ended with status ${code}`);
 }
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  const { target, outfile } = options;
+  await rm(join(DIST, "console"), { recursive: true, force: true });
+  await run([process.execPath, join(ROOT, "src/app/console/build-console.ts"), join(DIST, "console")]);
+  await build(options, target === OWN_TARGET ? process.execPath : await fetchBun(target));
+  console.log(`${outfile}  ${target}  ${Math.round(Bun.file(outfile).size / 1e6)} MB`);
+}
+
+if (import.meta.main) await main();

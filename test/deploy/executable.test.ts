@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { listPrograms } from "../../scripts/build-executable.ts";
 import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
@@ -26,6 +27,16 @@ import { killStarted, type StartedGateway, startInstalled } from "./started-gate
 const LARGE = 300;
 /** The gateway has no variables at all, and nothing in its folder but its configuration. */
 const NO_ENVIRONMENT = {};
+
+test("the single executable contains the program of each thread, under a name that no other one has", async () => {
+  const programs = await listPrograms();
+  expect(new Set(programs.map((file) => basename(file))).size).toBe(programs.length);
+  for await (const file of new Bun.Glob("src/**/*.ts").scan(ROOT)) {
+    const text = await Bun.file(join(ROOT, file)).text();
+    for (const [, name = ""] of text.matchAll(/new Worker\(\s*new URL\("([^"]+)"/g))
+      expect(programs).toContain(join(dirname(file), name));
+  }
+});
 
 describe.skipIf(!IS_DEPLOY_RUN)("the single executable", () => {
   let place: Folder;
