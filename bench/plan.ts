@@ -25,6 +25,8 @@ export interface Plan {
   readonly hasPostgres: boolean;
   /** Instead of the parts, one and two gateway processes on one port are compared. */
   readonly comparesProcesses: boolean;
+  /** Instead of the parts, gateways with and without metrics and traces are compared. */
+  readonly comparesTelemetry: boolean;
   readonly rounds: number;
   readonly warmUp: WarmUp;
   readonly closedMs: number;
@@ -68,6 +70,7 @@ export interface Soak {
 export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}] [--targets=${TARGET_NAMES.join(",")}]
                  [--memory-requests=100000] [--before=../other-checkout] [--store=postgres]
 bun bench/run.ts --processes [--quick]
+bun bench/run.ts --telemetry [--quick] [--before=../other-checkout]
 
   --quick            about a minute: short slices, one number of connections, no long run
   --only             only these parts
@@ -78,6 +81,8 @@ bun bench/run.ts --processes [--quick]
                      "postgres"
   --processes        instead of the parts: one and two gateway processes on one port and a PostgreSQL that the
                      bench starts, and how evenly connections are distributed; two to four minutes
+  --telemetry        instead of the parts: gateways without metrics, with them, and with metrics and traces;
+                     about two minutes
   --memory-requests  how many requests the long run sends to each target (0 leaves it out). Unless it is
                      given, the long run takes the relay and the gateway only, 100,000 requests each.`;
 
@@ -98,6 +103,7 @@ export function readPlan(args: readonly string[]): Plan | null {
       before: { type: "string" },
       store: { type: "string" },
       processes: { type: "boolean", default: false },
+      telemetry: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -115,6 +121,7 @@ export function readPlan(args: readonly string[]): Plan | null {
     before,
     hasPostgres,
     comparesProcesses: values.processes,
+    comparesTelemetry: values.telemetry,
     ...(values.quick ? QUICK : FULL),
     soak: planSoak(values["memory-requests"], values.quick, targets),
   };

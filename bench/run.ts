@@ -14,6 +14,7 @@ import { describePinning, endAll, killAll, unpin } from "./processes.ts";
 import { renderReport } from "./report.ts";
 import { compareProcesses } from "./several-processes.ts";
 import { removeDataDirs, startTarget, type Target } from "./targets.ts";
+import { compareTelemetry } from "./telemetry.ts";
 import { measureTranslation } from "./translation.ts";
 
 const TIMED: Record<Exclude<PartName, "memory">, (bench: Bench) => Promise<void>> = {
@@ -42,6 +43,10 @@ async function main(): Promise<void> {
   );
   if (plan.comparesProcesses) {
     console.log(await compareProcesses(plan.isQuick));
+    return;
+  }
+  if (plan.comparesTelemetry) {
+    console.log(await compareTelemetry(plan.isQuick, plan.before));
     return;
   }
   const findings = await measure(plan);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
 import { startDatabase } from "./database.ts";
@@ -110,13 +110,18 @@ export interface Installation {
   readonly processes?: number;
   /** The file of its log. Absent: the log is not kept. */
   readonly logFile?: string;
+  /** The text of its configuration file. Absent: it has none. */
+  readonly yaml?: string;
+  /** Further variables. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Starts a gateway and creates a key. Rejects if a process does not listen in time. */
 export async function startGateway(
-  { name, checkout, databaseUrl, processes = 1, logFile }: Installation,
+  installation: Installation,
   { upstreamPort }: Pick<Site, "upstreamPort">,
 ): Promise<Target> {
+  const { name, checkout, databaseUrl, processes = 1, logFile, yaml, environment } = installation;
   const main = join(checkout, "src", "main.ts");
   if (!existsSync(main)) throw new Error(`${main} does not exist`);
   const port = await findFreePort();
@@ -131,7 +136,9 @@ export async function startGateway(
     GATEWAY_LOG_LEVEL: "info",
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...(processes === 1 ? {} : { GATEWAY_PROCESSES: String(processes) }),
+    ...environment,
   };
+  if (yaml !== undefined) writeFileSync(join(dataDir, "gateway.yaml"), yaml);
   // Runs in its data folder, so that a developer's gateway.yaml or .env does not change the measurement.
   const child = start({ name, command: [process.execPath, main, "start"], env, cwd: dataDir, logFile });
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
