@@ -90,7 +90,7 @@ function observeMoney(registry: MetricRegistry, { http, gateways, stores }: Obse
     ),
   );
   registry.observe(METRICS.liveGateways, (report) => report(gateways.liveGateways()?.count ?? 0, []));
-  if (stores.isShared) observeLeases(registry, { http, gateways, stores });
+  observeLeases(registry, { http, gateways, stores });
 }
 
 /** How old the amount may be, because it is read from the database. Milliseconds. */
@@ -108,6 +108,7 @@ function observeLeases(
     leased = own?.leased ?? null;
   };
   registry.observe(METRICS.leased, (report) => {
+    if (!stores.isShared) return;
     if (leased !== null) report(leased, []);
     if (clock.now() - readAt < LEASED_MS) return;
     readAt = clock.now();

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { eventually } from "../support/eventually.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { readDashboard } from "../support/grafana-board.ts";
+
+/** Set by `npm run test:telemetry`, because the programs take seconds to start. */
+const IS_WANTED = process.env["GATEWAY_TEST_TELEMETRY"] === "true";
+const PROMETHEUS = Bun.which("prometheus");
+/** A build of the OpenTelemetry collector with the receiver `otlp` and the exporter `debug`. */
+const COLLECTOR = process.env["GATEWAY_OTELCOL"] ?? Bun.which("otelcol") ?? Bun.which("otelcol-contrib");
+if (IS_WANTED && PROMETHEUS === null) console.log("prometheus is missing: it is not tested");
+if (IS_WANTED && COLLECTOR === null) console.log("otelcol is missing (GATEWAY_OTELCOL): it is not tested");
+
+const TOKEN = "metrics-token-0123456789";
+const RULES_FILE = join(import.meta.dir, "..", "..", "deploy", "prometheus", "alerts.yaml");
+
+let folder: string;
+let program: Subprocess | null = null;
+let gateway: TestGateway | null = null;
+afterEach(async () => {
+  await gateway?.stop();
+  program?.kill();
+  await program?.exited;
+  program = null;
+  gateway = null;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function ask(to: TestGateway): Promise<void> {
+  const body = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }], stream: true };
+  await (await postChat(to, body)).text();
+}
+
+describe.skipIf(!IS_WANTED || PROMETHEUS === null)("a Prometheus server", () => {
+  async function startPrometheus(target: string): Promise<string> {
+    folder = mkdtempSync(join(tmpdir(), "gateway-prometheus-"));
+    const config = {
+      global: { scrape_interval: "1s", evaluation_interval: "1s" },
+      rule_files: [RULES_FILE],
+      scrape_configs: [
+        {
+          job_name: "gateway",
+          authorization: { credentials: TOKEN },
+          static_configs: [{ targets: [target] }],
+        },
+      ],
+    };
+    const file = join(folder, "prometheus.yml");
+    writeFileSync(file, JSON.stringify(config));
+    const address = `127.0.0.1:${await findFreePort()}`;
+    program = Bun.spawn(
+      [
+        PROMETHEUS as string,
+        `--config.file=${file}`,
+        `--storage.tsdb.path=${join(folder, "data")}`,
+        `--web.listen-address=${address}`,
+      ],
+      { stdout: "ignore", stderr: "ignore" },
+    );
+    return `http://${address}/api/v1`;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of Prometheus.
+  async function get(api: string, path: string): Promise<any> {
+    return (await fetch(`${api}${path}`)).json();
+  }
+
+  test("scrapes the gateway, and evaluates every rule and every panel of the board", async () => {
+    gateway = await startTestGateway({ yaml: `sandbox: on\nmetrics:\n  token: ${TOKEN}` });
+    await ask(gateway);
+    const api = await startPrometheus(new URL(gateway.url).host);
+    const found = await eventually("the first scrape", async () => {
+      const answer = await get(api, "/query?query=gateway_requests_total").catch(() => null);
+      return answer?.data.result[0];
+    });
+    expect(found.metric).toMatchObject({ job: "gateway", model: "sandbox/echo", outcome: "completed" });
+    for (const expression of readDashboard().queries) {
+      const query = expression
+        .replaceAll("$__rate_interval", "1m")
+        .replaceAll(/\$(job|model|provider)\b/g, ".*");
+      const { status, error } = await get(api, `/query?query=${encodeURIComponent(query)}`);
+      expect([query, status, error]).toEqual([query, "success", undefined]);
+    }
+    await eventually("the evaluation of all rules", async () => {
+      const { data } = await get(api, "/rules");
+      const rules = data.groups.flatMap(
+        ({ rules }: { rules: { health: string; lastError?: string }[] }) => rules,
+      );
+      expect(rules.filter(({ health }: { health: string }) => health === "err")).toEqual([]);
+      return rules.length > 0 && rules.every(({ health }: { health: string }) => health === "ok");
+    });
+  });
+});
+
+describe.skipIf(!IS_WANTED || COLLECTOR === null)("an OpenTelemetry collector", () => {
+  test("takes traces and metrics, with their names, attributes and resource", async () => {
+    folder = mkdtempSync(join(tmpdir(), "gateway-collector-"));
+    const endpoint = `127.0.0.1:${await findFreePort()}`;
+    const pipeline = { receivers: ["otlp"], exporters: ["debug"] };
+    const config = {
+      receivers: { otlp: { protocols: { http: { endpoint } } } },
+      exporters: { debug: { verbosity: "detailed" } },
+      service: {
+        pipelines: { traces: pipeline, metrics: pipeline },
+        telemetry: { metrics: { level: "none" } },
+      },
+    };
+    const file = join(folder, "collector.yaml");
+    writeFileSync(file, JSON.stringify(config));
+    const output = join(folder, "output");
+    program = Bun.spawn([COLLECTOR as string, `--config=${file}`], {
+      stdout: "ignore",
+      stderr: Bun.file(output),
+    });
+    const print = () => Bun.file(output).text();
+    await eventually("the start of the collector", async () =>
+      (await print()).includes("Everything is ready"),
+    );
+    gateway = await startTestGateway({
+      yaml: "sandbox: on\ntelemetry:\n  gen_ai_semconv: latest",
+      environment: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${endpoint}`, OTEL_SERVICE_NAME: "edge" },
+    });
+    await ask(gateway);
+    const trace = gateway.log.find(({ event }) => event === "request")?.fields["trace_id"];
+    await gateway.stop();
+    gateway = null;
+    const text = await eventually("the export of both signals", async () => {
+      const printed = await print();
+      return printed.includes("gateway_requests_total") && printed.includes("Span #1") ? printed : null;
+    });
+    expect(text).toContain(`Trace ID       : ${trace}`);
+    expect(text).toContain("Name           : POST /chat/completions");
+    expect(text).toContain("Kind           : Server");
+    expect(text).toContain("Name           : chat sandbox/echo");
+    expect(text).toContain("Kind           : Client");
+    expect(text).toContain("gen_ai.operation.name: Str(chat)");
+    expect(text).toContain("gateway.attempts: Int(1)");
+    expect(text).toContain("service.name: Str(edge)");
+    expect(text).toContain("DataType: Histogram");
+    expect(text).toContain("AggregationTemporality: Cumulative");
+    expect(text).not.toContain("Hello!");
+  });
+});
