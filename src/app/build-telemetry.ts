@@ -9,14 +9,12 @@ import type { HttpDeps } from "../http/context/context.ts";
 import type { MetricsDeps } from "../http/context/metrics-deps.ts";
 import { joinFamilies, printFamilies, TEXT_FORMAT } from "../telemetry/metrics/print-metrics.ts";
 import { createMetricRegistry, type ReadableRegistry } from "../telemetry/metrics/registry.ts";
-import { OtlpSettingError, readOtlpSettings } from "../telemetry/otlp/otlp-settings.ts";
 import { buildExporters, type Exporters } from "./build-exporters.ts";
 import type { Config } from "./config-schema.ts";
-import { ConfigError } from "./load-config.ts";
 import { type ObservedParts, observeParts } from "./observe-parts.ts";
 import { observeProcess, watchEventLoop } from "./observe-process.ts";
 import type { ProcessGroup } from "./process-group.ts";
-import { readMetricsAllowed } from "./read-settings.ts";
+import { readExportSettings, readMetricsAllowed } from "./read-settings.ts";
 import type { TelemetrySource } from "./telemetry-source.ts";
 import { createLedgerCheck, watchLedger } from "./watch-ledger.ts";
 
@@ -56,14 +54,6 @@ export function buildTelemetry(source: TelemetrySource): Telemetry {
     start: (parts) => startAll({ source, registry, exporters }, parts),
     flush: exporters.flush,
   };
-}
-
-function readExportSettings(environment: TelemetrySource["platform"]["environment"]) {
-  try {
-    return readOtlpSettings(environment);
-  } catch (error) {
-    throw error instanceof OtlpSettingError ? new ConfigError(error.message) : error;
-  }
 }
 
 /** Returns the id of a model or tier; null for any other text. */

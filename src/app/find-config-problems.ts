@@ -18,7 +18,7 @@ import { SILENT } from "./load-known-names.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { findServingProblems } from "./open-serving.ts";
 import type { Environment } from "./read-provider-keys.ts";
-import { readTrustedProxies } from "./read-settings.ts";
+import { readExportSettings, readMetricsAllowed, readTrustedProxies } from "./read-settings.ts";
 import { createUpstreams } from "./upstreams.ts";
 
 /** What is wrong with a configuration. */
@@ -102,6 +102,8 @@ async function findFurtherProblems(
   const warnings: ConfigProblem[] = [];
   collectProblems(problems, () => openMasterKeys(config, random));
   collectProblems(problems, () => readTrustedProxies(config));
+  collectProblems(problems, () => readMetricsAllowed(config));
+  collectProblems(problems, () => readExportSettings(environment));
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   try {
     const catalog = await loadCatalog(storeOf(config));

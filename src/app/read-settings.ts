@@ -4,8 +4,10 @@ import type { Policy } from "../core/accounts/records.ts";
 import type { GenerationTimers } from "../core/generation/cancellation.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../core/limits/client-address.ts";
 import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
+import { OtlpSettingError, type OtlpSettings, readOtlpSettings } from "../telemetry/otlp/otlp-settings.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError, problemAt } from "./load-config.ts";
+import type { Environment } from "./read-provider-keys.ts";
 
 /** Reads the deadlines of a generation. */
 export function readTimers({ timers }: Config): GenerationTimers {
@@ -68,11 +70,23 @@ export function readTrustedProxies(config: Config): TrustedProxies {
  * Reads the addresses from which metrics are read without a token.
  * @throws ConfigError
  */
-export function readMetricsAllowed({ metrics }: Config): TrustedProxies {
+export function readMetricsAllowed(config: Config): TrustedProxies {
   try {
-    return parseTrustedProxies(metrics.allow);
+    return parseTrustedProxies(config.metrics.allow);
   } catch (error) {
-    throw new ConfigError(`metrics.allow: ${(error as Error).message}`);
+    throw new ConfigError([problemAt(config, ["metrics", "allow"], (error as Error).message)]);
+  }
+}
+
+/**
+ * Reads where traces and metrics are sent from the variables of OpenTelemetry.
+ * @throws ConfigError
+ */
+export function readExportSettings(environment: Environment): OtlpSettings {
+  try {
+    return readOtlpSettings(environment);
+  } catch (error) {
+    throw error instanceof OtlpSettingError ? new ConfigError(error.message) : error;
   }
 }
 

@@ -1,7 +1,30 @@
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatProblem } from "../../src/app/config-error.ts";
+import { findConfigProblems } from "../../src/app/find-config-problems.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
 import { readOtlpSettings } from "../../src/telemetry/otlp/otlp-settings.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example:4318/base/" };
+
+describe("`gateway config check`", () => {
+  test("reports variables of OpenTelemetry and addresses that are not valid", async () => {
+    const sources = { clock: systemClock, random: createSystemRandom() };
+    const folder = mkdtempSync(join(tmpdir(), "gateway-config-"));
+    const file = join(folder, "gateway.yaml");
+    writeFileSync(file, `data_dir: ${folder}\nmetrics:\n  allow: [everyone]\n`);
+    const environment = { ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
+    const { problems } = await findConfigProblems({ ...sources, environment }, file);
+    rmSync(folder, { recursive: true });
+    const texts = problems.map(formatProblem);
+    expect(texts.some((text) => text.includes("OTEL_EXPORTER_OTLP_PROTOCOL is"))).toBe(true);
+    expect(texts.some((text) => /gateway\.yaml:3:\d+: metrics\.allow .*"everyone"/.test(text))).toBe(true);
+    expect(problems).toHaveLength(2);
+  });
+});
 
 describe("the variables of OpenTelemetry", () => {
   test("export nothing unless they name an endpoint or the exporter otlp", () => {
