@@ -1,7 +1,7 @@
 import { outcomeOf, outcomeOfFailure, type RequestOutcome, resultOf } from "../../core/extensions/metrics.ts";
 import type { EndedTrace, SpanIdentity, TracedAttempt } from "../../core/telemetry/request-trace.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
-import { type AttributeValue, encodeAttributes, encodeTime } from "./json.ts";
+import { type AttributeValue, encodeAttributes, encodeString, encodeTime } from "./json.ts";
 
 const KIND = { server: 2, client: 3 } as const;
 const ERROR = 2;
@@ -136,7 +136,7 @@ interface Span {
 function encodeSpan({ identity, kind, name, startedAt, endedAt, attributes, error }: Span): string {
   const { traceId, spanId, parentSpanId, isSampled, state } = identity;
   const parent = parentSpanId === null ? "" : `,"parentSpanId":"${parentSpanId}"`;
-  const traceState = state === "" ? "" : `,"traceState":${JSON.stringify(state)}`;
-  const status = error === null ? "{}" : `{"code":${ERROR},"message":${JSON.stringify(error)}}`;
-  return `{"traceId":"${traceId}","spanId":"${spanId}"${parent}${traceState},"flags":${isSampled ? 1 : 0},"name":${JSON.stringify(name)},"kind":${KIND[kind]},"startTimeUnixNano":${encodeTime(startedAt)},"endTimeUnixNano":${encodeTime(endedAt)},"attributes":${encodeAttributes(attributes)},"status":${status}}`;
+  const traceState = state === "" ? "" : `,"traceState":${encodeString(state)}`;
+  const status = error === null ? "{}" : `{"code":${ERROR},"message":${encodeString(error)}}`;
+  return `{"traceId":"${traceId}","spanId":"${spanId}"${parent}${traceState},"flags":${isSampled ? 1 : 0},"name":${encodeString(name)},"kind":${KIND[kind]},"startTimeUnixNano":${encodeTime(startedAt)},"endTimeUnixNano":${encodeTime(endedAt)},"attributes":${encodeAttributes(attributes)},"status":${status}}`;
 }

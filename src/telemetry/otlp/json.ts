@@ -17,7 +17,7 @@ export function encodeAttributes(attributes: Readonly<Record<string, AttributeVa
 function encodeValue(value: Exclude<AttributeValue, null>): string {
   switch (typeof value) {
     case "string":
-      return `{"stringValue":${JSON.stringify(value)}}`;
+      return `{"stringValue":${encodeString(value)}}`;
     case "boolean":
       return `{"boolValue":${value}}`;
     case "number":
@@ -25,6 +25,14 @@ function encodeValue(value: Exclude<AttributeValue, null>): string {
     default:
       return `{"arrayValue":{"values":[${value.map(encodeValue).join(",")}]}}`;
   }
+}
+
+/** Names and ids have only such characters, so that they need no escaping: checking that costs a third of encoding. */
+const PLAIN = /^[\w ./:@-]*$/;
+
+/** Encodes a text. */
+export function encodeString(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** Encodes a time in nanoseconds from milliseconds since the epoch with fractions. */
