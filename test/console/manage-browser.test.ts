@@ -157,6 +157,45 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       expect(new URL(page.url()).searchParams.get("model")).toBe("anthropic/claude-opus-4.8");
     });
 
+    test("24 hours are drawn by hour, with the percentiles of a time as lines and in a table", async () => {
+      const page = await openAs("operator", "usage?range=7d");
+      await page.getByRole("button", { name: "24 hours" }).click();
+      await page.getByRole("heading", { name: "Cost by hour" }).waitFor();
+      await page.getByRole("combobox", { name: "Drawn" }).selectOption("latency");
+      await page.getByRole("heading", { name: "Time to first token by hour" }).waitFor();
+      expect(await page.locator(".legend-item").allInnerTexts()).toEqual(["p50", "p90", "p99"]);
+      await page.getByRole("button", { name: "Table" }).click();
+      const table = page.getByRole("region", { name: "Time to first token by hour" });
+      expect(await table.locator("tbody tr").count()).toBe(24);
+      const { rows } = await admin("GET", "/usage?group_by=hour");
+      const cells = (await table.locator("tbody td.number").allInnerTexts()).filter((cell) => cell !== "–");
+      expect(cells.length).toBe(3 * rows.filter((row) => row["latency_ms"] !== null).length);
+      expect(cells.length).toBeGreaterThan(0);
+      await page.reload();
+      await page.getByRole("heading", { name: "Time to first token by hour" }).waitFor();
+    });
+
+    test("errors are shown by their class, each with its requests", async () => {
+      const page = await openAs("operator", "usage?metric=errors");
+      await page.getByRole("button", { name: "Outcome", exact: true }).click();
+      await page.getByRole("button", { name: "By outcome" }).click();
+      const { rows } = await admin("GET", "/usage?group_by=outcome");
+      const failed = rows.filter(({ errors }) => Number(errors) > 0).map(({ outcome }) => String(outcome));
+      expect(failed.length).toBeGreaterThan(0);
+      await page
+        .locator(".legend")
+        .getByText(failed[0] ?? "")
+        .waitFor();
+      expect((await page.locator(".legend-item").allInnerTexts()).sort()).toEqual(failed.sort());
+      const error = failed.find((outcome) => outcome !== "interrupted") ?? "";
+      await page.getByRole("link", { name: error }).click();
+      await page.waitForURL(new RegExp(`/console/requests\\?.*error_type=${error}`));
+      await page
+        .getByRole("row", { name: /Failed/i })
+        .first()
+        .waitFor();
+    });
+
     test("a line of the table leads to its requests", async () => {
       const page = await openAs("operator", "usage?by=model");
       const link = page.getByRole("link", { name: "openai/gpt-5-mini" });

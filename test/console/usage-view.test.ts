@@ -5,15 +5,16 @@ import {
   sumLines,
   trendsOf,
   type UsageLine,
-  valuesByDay,
   valuesByGroup,
+  valuesByStep,
 } from "../../src/console/screens/usage/usage-lines.ts";
 import {
   countDays,
-  daysOf,
-  listDays,
+  listSteps,
   parseUsageView,
-  previousDays,
+  periodOf,
+  previousPeriod,
+  printPeriod,
   requestsLink,
 } from "../../src/console/screens/usage/usage-view.ts";
 
@@ -40,7 +41,7 @@ describe("the address of the usage screen", () => {
   test("an address without a query shows the cost of the last 30 days by model, compared with the days before", () => {
     expect(parseUsageView({}, NOW)).toEqual({
       range: "30d",
-      days: { from: "2026-10-25", to: "2026-11-23" },
+      period: { step: "day", from: "2026-10-25", to: "2026-11-23" },
       by: "model",
       metric: "cost",
       isCompared: true,
@@ -66,15 +67,41 @@ describe("the address of the usage screen", () => {
   });
 
   test("the present month begins on its first day", () => {
-    expect(daysOf("month", NOW)).toEqual({ from: "2026-11-01", to: "2026-11-23" });
+    expect(periodOf("month", NOW)).toEqual({ step: "day", from: "2026-11-01", to: "2026-11-23" });
   });
 
   test("the period before has as many days and ends the day before", () => {
-    const range = { from: "2026-03-01", to: "2026-03-31" };
-    const before = previousDays(range);
-    expect(before).toEqual({ from: "2026-01-29", to: "2026-02-28" });
+    const range = { step: "day", from: "2026-03-01", to: "2026-03-31" } as const;
+    const before = previousPeriod(range);
+    expect(before).toEqual({ step: "day", from: "2026-01-29", to: "2026-02-28" });
     expect(countDays(before)).toBe(countDays(range));
-    expect(listDays(before).at(-1)).toBe("2026-02-28");
+    expect(listSteps(before).at(-1)).toBe("2026-02-28");
+  });
+
+  test("the range of 24 hours ends with the present hour, and is compared with the 24 hours before", () => {
+    const { period } = parseUsageView({ range: "24h" }, NOW + 1_000);
+    expect(period).toEqual({
+      step: "hour",
+      from: "2026-11-22T11:00:00.000Z",
+      to: "2026-11-23T11:00:00.000Z",
+    });
+    expect(printPeriod(period)).toBe("2026-11-22 11:00 – 2026-11-23 11:00");
+    const hours = listSteps(period);
+    expect([hours.length, hours[0], hours.at(-1)]).toEqual([24, period.from, "2026-11-23T10:00:00.000Z"]);
+    expect(previousPeriod(period)).toEqual({
+      step: "hour",
+      from: "2026-11-21T11:00:00.000Z",
+      to: period.from,
+    });
+  });
+
+  test("an outcome leads to the requests that ended so, and an error to those that failed with it", () => {
+    const view = parseUsageView({ by: "outcome", range: "24h" }, NOW);
+    const searchOf = (id: string) =>
+      Object.fromEntries(new URL(requestsLink(view, id) ?? "", "http://localhost").searchParams);
+    const range = { from: "2026-11-22T11:00:00.000Z", to: "2026-11-23T11:00:00.000Z" };
+    expect(searchOf("cancelled")).toEqual({ ...range, outcome: "cancelled" });
+    expect(searchOf("upstream_error")).toEqual({ ...range, error_type: "upstream_error" });
   });
 
   test("a line of the table leads to the requests of its group in the same days and account", () => {
@@ -112,8 +139,8 @@ describe("the numbers of the usage screen", () => {
   test("a day without requests has a cost of 0 and no cached share", () => {
     const lines = [line({ day: "2026-11-02", cost_nanodollars: 4, tokens_prompt: 10, tokens_cached: 5 })];
     const days = ["2026-11-01", "2026-11-02"];
-    expect(valuesByDay(lines, days, "cost")).toEqual([0, 4]);
-    expect(valuesByDay(lines, days, "cached")).toEqual([null, 0.5]);
+    expect(valuesByStep(lines, days, "cost")).toEqual([0, 4]);
+    expect(valuesByStep(lines, days, "cached")).toEqual([null, 0.5]);
   });
 
   test("the largest five groups have a line of their own, and all others one together", () => {
@@ -131,6 +158,28 @@ describe("the numbers of the usage screen", () => {
     ]);
     expect(groups.at(-1)?.isRest).toBe(true);
     expect(trendsOf(cells, ["2026-11-01", "2026-11-02"], "model").get("m6")).toEqual([70, 0]);
+  });
+
+  test("times are percentiles of their hour, and hours without requests have none", () => {
+    const times = { p50: 10, p90: 20, p99: 30 };
+    const [first, second] = ["2026-11-01T10:00:00.000Z", "2026-11-01T11:00:00.000Z"] as const;
+    const lines = [line({ hour: second, model: "m", requests: 2, latency_ms: times, duration_ms: null })];
+    expect(valuesByStep(lines, [first, second], "latency")).toEqual([null, 20]);
+    expect(valuesByStep(lines, [first, second], "duration")).toEqual([null, null]);
+    const cells = Array.from({ length: 7 }, (_, i) =>
+      line({ hour: first, model: `m${i}`, requests: i + 1, latency_ms: { ...times, p90: i } }),
+    );
+    const groups = valuesByGroup(cells, [first], { by: "model", metric: "latency" });
+    expect(groups.map(({ id, values }) => [id, ...values])).toEqual([6, 5, 4, 3, 2].map((i) => [`m${i}`, i]));
+  });
+
+  test("outcomes without errors have no line in a chart of errors", () => {
+    const cells = [
+      line({ day: "2026-11-01", outcome: "completed", requests: 9 }),
+      line({ day: "2026-11-01", outcome: "upstream_error", requests: 2, errors: 2 }),
+    ];
+    const groups = valuesByGroup(cells, ["2026-11-01"], { by: "outcome", metric: "errors" });
+    expect(groups.map(({ id, values }) => [id, values])).toEqual([["upstream_error", [2]]]);
   });
 
   test("a change is a share of what was before, and none if there was nothing", () => {

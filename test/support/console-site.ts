@@ -1,3 +1,5 @@
+import { systemClock } from "../../src/base/clock.ts";
+import { TimesRecorder } from "../../src/core/usage/times-recorder.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 import { callAdmin, createAccountTools } from "./management.ts";
 import { type SeededKey, seedGenerations } from "./seed-generations.ts";
@@ -112,6 +114,9 @@ async function recordGenerations(
   const records = seedGenerations({ keys, count: generations, until, spanMs, seed: SEED });
   const entries = records.map((record) => ({ record, json: JSON.stringify(record) }));
   for (let i = 0; i < entries.length; i += 500) await stores.usage.saveUsage(entries.slice(i, i + 500));
+  const times = new TimesRecorder({ store: stores.usage, clock: systemClock });
+  times.add(records);
+  await times.flush();
   await stores.close();
 }
 

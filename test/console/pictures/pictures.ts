@@ -33,7 +33,7 @@ export function listPictures({ failover, organization }: PictureIds): readonly P
     { name: "requests", theme: "light", path: "/console/requests" },
     { name: "request", theme: "light", path: `/console/requests/${failover}` },
     { name: "request-dark", theme: "dark", path: `/console/requests/${failover}` },
-    { name: "usage", theme: "light", path: "/console/usage" },
+    { name: "usage", theme: "light", path: "/console/usage?range=24h" },
     {
       name: "playground",
       theme: "light",

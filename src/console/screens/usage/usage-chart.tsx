@@ -3,12 +3,20 @@ import { formatAxisMoney } from "../../parts/axis-money.ts";
 import { Chart } from "../../parts/chart.tsx";
 import type { ChartSeries } from "../../parts/chart-data.ts";
 import { Select } from "../../parts/field.tsx";
-import { formatShare, formatShortCount } from "../../parts/format.ts";
+import { formatDuration, formatShare, formatShortCount } from "../../parts/format.ts";
 import { Segments } from "../../parts/segments.tsx";
 import { setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
-import { type UsageLine, valuesByDay, valuesByGroup } from "./usage-lines.ts";
-import { listDays, METRICS, type Metric, previousDays, type UsageView } from "./usage-view.ts";
+import { PERCENTILES, timeOf, type UsageLine, valuesBy, valuesByGroup, valuesByStep } from "./usage-lines.ts";
+import {
+  isTime,
+  listSteps,
+  METRICS,
+  type Metric,
+  previousPeriod,
+  type TimeMetric,
+  type UsageView,
+} from "./usage-view.ts";
 
 const FORMATS: Readonly<Record<Metric, (value: number) => string>> = {
   cost: formatAxisMoney,
@@ -16,26 +24,34 @@ const FORMATS: Readonly<Record<Metric, (value: number) => string>> = {
   errors: formatShortCount,
   tokens: formatShortCount,
   cached: formatShare,
+  latency: formatDuration,
+  duration: formatDuration,
 };
 
-/** A metric by day, and that of the period before as a dashed line under it. */
+/** A metric by day or hour, and that of the period before as a dashed line under it; of a time its percentiles. */
 export function UsageChart(props: {
   view: UsageView;
-  days: readonly UsageLine[];
-  daysBefore: readonly UsageLine[] | null;
+  steps: readonly UsageLine[];
+  stepsBefore: readonly UsageLine[] | null;
   cells: readonly UsageLine[] | null;
 }) {
-  const { view, days, daysBefore, cells } = props;
-  const { metric, by } = view;
+  const { view, steps, stepsBefore, cells } = props;
+  const { metric, by, period } = view;
   const isSplit = view.isSplit && cells !== null;
-  const { from, to } = view.days;
-  const { times, series } = useMemo(
-    () => (isSplit ? drawnByGroup(view, cells) : drawn(view, days, daysBefore)),
-    [from, to, metric, by, days, daysBefore, cells, isSplit],
-  );
+  const { times, series } = useMemo(() => {
+    const shown = listSteps(period);
+    const times = shown.map((step) => Date.parse(step));
+    if (isSplit) return { times, series: drawnByGroup(view, shown, cells) };
+    if (isTime(metric)) return { times, series: drawnTimes(metric, shown, steps) };
+    return { times, series: drawn(view, shown, { steps, stepsBefore }) };
+  }, [period.from, period.to, metric, by, steps, stepsBefore, cells, isSplit]);
+  const title =
+    isSplit && isTime(metric)
+      ? text.usage.percentileOf(text.usage.metrics[metric])
+      : text.usage.metrics[metric];
   return (
     <Chart
-      title={text.usage.chartTitle(text.usage.metrics[metric])}
+      title={text.usage.chartTitle(title, period.step)}
       controls={
         <>
           <Select
@@ -60,38 +76,60 @@ export function UsageChart(props: {
       }
       times={times}
       series={series}
-      isDaily
+      isDaily={period.step === "day"}
       format={FORMATS[metric]}
     />
   );
 }
 
-function drawn(
-  { metric, days: range }: UsageView,
-  days: readonly UsageLine[],
-  daysBefore: readonly UsageLine[] | null,
-): { readonly times: readonly number[]; readonly series: readonly ChartSeries[] } {
-  const shown = listDays(range);
-  const now = { id: "now", label: text.usage.thisPeriod, style: 1, values: valuesByDay(days, shown, metric) };
-  const times = shown.map((day) => Date.parse(day));
-  if (daysBefore === null) return { times, series: [now] };
-  const values = valuesByDay(daysBefore, listDays(previousDays(range)), metric);
-  return { times, series: [{ id: "before", label: text.usage.periodBefore, style: 0, values }, now] };
+interface Drawn {
+  readonly steps: readonly UsageLine[];
+  readonly stepsBefore: readonly UsageLine[] | null;
 }
 
-/** The styles of the largest groups. The first style has a filled area, which is for a single line. */
+function drawn(
+  { metric, period }: UsageView,
+  shown: readonly string[],
+  { steps, stepsBefore }: Drawn,
+): readonly ChartSeries[] {
+  const values = valuesByStep(steps, shown, metric);
+  const now = { id: "now", label: text.usage.thisPeriod, style: 1, values };
+  if (stepsBefore === null) return [now];
+  const before = valuesByStep(stepsBefore, listSteps(previousPeriod(period)), metric);
+  return [{ id: "before", label: text.usage.periodBefore, style: 0, values: before }, now];
+}
+
+/** The styles of percentiles. The first style has a filled area, which is for a single line. */
+const PERCENTILE_STYLES = { p50: 3, p90: 7, p99: 2 } as const;
+
+function drawnTimes(
+  metric: TimeMetric,
+  shown: readonly string[],
+  steps: readonly UsageLine[],
+): readonly ChartSeries[] {
+  return PERCENTILES.map((percentile) => ({
+    id: percentile,
+    label: text.usage.percentiles[percentile],
+    style: PERCENTILE_STYLES[percentile],
+    values: valuesBy(steps, shown, { read: (line) => timeOf(line, metric, percentile), absent: null }),
+  }));
+}
+
+/** The styles of the largest groups. */
 const GROUP_STYLES = [2, 3, 4, 5, 7];
 const REST_STYLE = 6;
 
 /** A line for each of the largest groups, and one for the rest. */
-function drawnByGroup({ metric, by, days: range }: UsageView, cells: readonly UsageLine[]) {
-  const shown = listDays(range);
+function drawnByGroup(
+  { metric, by }: UsageView,
+  shown: readonly string[],
+  cells: readonly UsageLine[],
+): readonly ChartSeries[] {
   const groups = valuesByGroup(cells, shown, { by, metric });
-  const series = groups.map(({ id, name, isRest, values }, i) => ({
+  return groups.map(({ id, name, isRest, values }, i) => ({
     id: isRest ? "rest" : `group ${id}`,
     label: isRest ? text.usage.rest : id === null ? text.usage.none[by] : (name ?? id),
     style: isRest ? REST_STYLE : (GROUP_STYLES[i] ?? REST_STYLE),
     values,
   }));
-  return { times: shown.map((day) => Date.parse(day)), series };
 }

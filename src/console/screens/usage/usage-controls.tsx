@@ -7,7 +7,16 @@ import { Segments } from "../../parts/segments.tsx";
 import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { countDays, type DayRange, FILTERS, MOST_DAYS, RANGE_NAMES, type UsageView } from "./usage-view.ts";
+import {
+  countDays,
+  type DayRange,
+  FILTERS,
+  MOST_DAYS,
+  type Period,
+  printPeriod,
+  RANGE_NAMES,
+  type UsageView,
+} from "./usage-view.ts";
 
 /** The choice of the range, the account and the comparison. All of it is in the address. */
 export function UsageControls({ view }: { view: UsageView }) {
@@ -16,7 +25,6 @@ export function UsageControls({ view }: { view: UsageView }) {
     if (range === "own") setChoosing(true);
     else setQuery({ range, from: null, to: null });
   };
-  const { from, to } = view.days;
   return (
     <div class="row wrap">
       <Segments
@@ -25,8 +33,8 @@ export function UsageControls({ view }: { view: UsageView }) {
         choices={RANGE_NAMES.map((value) => ({ value, label: text.usage.ranges[value] }))}
         onChange={choose}
       />
-      <span class="quiet nowrap" title={text.usage.utc}>
-        {from === to ? from : `${from} – ${to}`}
+      <span class="quiet nowrap" title={text.usage.utc[view.period.step]}>
+        {printPeriod(view.period)}
       </span>
       <span class="grow" />
       {isOperator.value ? (
@@ -42,9 +50,15 @@ export function UsageControls({ view }: { view: UsageView }) {
         onChange={(isChecked) => setQuery({ compare: isChecked ? null : "no" })}
       />
       <Filters view={view} />
-      {isChoosing ? <OwnRange days={view.days} onClose={() => setChoosing(false)} /> : null}
+      {isChoosing ? <OwnRange days={toDays(view.period)} onClose={() => setChoosing(false)} /> : null}
     </div>
   );
+}
+
+/** The days of a period, from which an own range is changed. */
+function toDays({ from, to }: Period): DayRange {
+  const chars = "YYYY-MM-DD".length;
+  return { from: from.slice(0, chars), to: to.slice(0, chars) };
 }
 
 const FILTERED = ["model", "provider", "key", "user"] as const;
@@ -106,7 +120,7 @@ function OwnRange({ days, onClose }: { days: DayRange; onClose: () => void }) {
         value={from}
         onInput={setFrom}
         isRequired
-        hint={text.usage.utc}
+        hint={text.usage.utc.day}
       />
       <Field label={text.usage.to} type="date" value={to} onInput={setTo} isRequired error={problem} />
     </Dialog>

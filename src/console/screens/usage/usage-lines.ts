@@ -1,19 +1,13 @@
 /** Sums and comparisons of usage. Pure functions. */
 import type { Schemas } from "../../api/schema.ts";
-import type { Dimension, Metric } from "./usage-view.ts";
+import { type Dimension, isTime, type Metric, type TimeMetric } from "./usage-view.ts";
 
-/** The percentiles of a duration in milliseconds. */
-export interface Spread {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-}
+/** A line of a usage report. Names are absent where the report has none. */
+export type UsageLine = Schemas["UsageLine"];
 
-/** A line of a usage report. Names and percentiles are absent where the report has none. */
-export type UsageLine = Schemas["UsageLine"] & {
-  readonly latency_ms?: Spread | null;
-  readonly duration_ms?: Spread | null;
-};
+/** The percentiles of a time in milliseconds. */
+export const PERCENTILES = ["p50", "p90", "p99"] as const;
+export type Percentile = (typeof PERCENTILES)[number];
 
 const SUMMED = [
   "requests",
@@ -48,32 +42,62 @@ export function errorShare(line: UsageTotal): number | null {
   return line.requests === 0 ? null : line.errors / line.requests;
 }
 
+/** Metrics that are sums, or shares of them. */
+export type SumMetric = Exclude<Metric, TimeMetric>;
+
 /** Returns the number that a metric draws for a line; null if there is none. */
-export function metricOf(line: UsageTotal, metric: Metric): number | null {
+export function metricOf(line: UsageTotal, metric: SumMetric): number | null {
   if (metric === "cost") return line.cost_nanodollars;
   if (metric === "tokens") return line.tokens_prompt + line.tokens_completion;
   if (metric === "cached") return cachedShare(line);
   return metric === "errors" ? line.errors : line.requests;
 }
 
-/** Returns the values of a metric for each day. A day without a line has 0, or null if the metric is a share. */
-export function valuesByDay(
+/** Returns a percentile of a time of a line; null if none of its requests has a time. */
+export function timeOf(line: UsageLine, metric: TimeMetric, percentile: Percentile): number | null {
+  const times = metric === "latency" ? line.latency_ms : line.duration_ms;
+  return times?.[percentile] ?? null;
+}
+
+/** The day or the hour of a line. */
+function stepOf({ day, hour }: UsageLine): string | null {
+  return hour ?? day ?? null;
+}
+
+/** Returns a value for each day or hour: of its line, or `absent` without one. */
+export function valuesBy(
   lines: readonly UsageLine[],
-  days: readonly string[],
+  steps: readonly string[],
+  { read, absent }: { readonly read: (line: UsageLine) => number | null; readonly absent: number | null },
+): readonly (number | null)[] {
+  const byStep = new Map(lines.map((line) => [stepOf(line), line]));
+  return steps.map((step) => {
+    const line = byStep.get(step);
+    return line === undefined ? absent : read(line);
+  });
+}
+
+/**
+ * Returns the values of a metric for each day or hour. Without a line it is 0, or null if the metric is a share or a time. Of a time it is
+ * the 90th percentile.
+ */
+export function valuesByStep(
+  lines: readonly UsageLine[],
+  steps: readonly string[],
   metric: Metric,
 ): readonly (number | null)[] {
-  const byDay = new Map(lines.map((line) => [line.day, line]));
-  return days.map((day) => {
-    const line = byDay.get(day);
-    if (line === undefined) return metric === "cached" ? null : 0;
-    return metricOf(line, metric);
+  if (isTime(metric))
+    return valuesBy(lines, steps, { read: (line) => timeOf(line, metric, "p90"), absent: null });
+  return valuesBy(lines, steps, {
+    read: (line) => metricOf(line, metric),
+    absent: metric === "cached" ? null : 0,
   });
 }
 
 /** The most groups that have a line of their own. */
 const MOST_GROUPS = 5;
 
-/** A group's values of a metric by day; without an id all other groups together. */
+/** A group's values of a metric by day or hour; without an id all other groups together. */
 export interface GroupValues {
   readonly id: string | null;
   readonly name: string | null;
@@ -81,45 +105,60 @@ export interface GroupValues {
   readonly values: readonly (number | null)[];
 }
 
-/** Returns the values by day of the largest groups, and of all others together. `cells` has a line for each day and group. */
+/**
+ * Returns the values of the largest groups, and of all others together. `cells` has a line for each day or hour and group. Groups
+ * without any of the metric are left out, as are the others of a time: percentiles of several groups do not add up.
+ */
 export function valuesByGroup(
   cells: readonly UsageLine[],
-  days: readonly string[],
+  steps: readonly string[],
   { by, metric }: { readonly by: Dimension; readonly metric: Metric },
 ): readonly GroupValues[] {
-  const groups = [...Map.groupBy(cells, (line) => idOf(line, by))].map(([id, lines]) => ({ id, lines }));
-  const sizeOf = (lines: readonly UsageLine[]) =>
-    metricOf(sumLines(lines), metric === "cached" ? "tokens" : metric) ?? 0;
-  const sorted = groups.toSorted((a, b) => sizeOf(b.lines) - sizeOf(a.lines));
+  const sizeOf = (lines: readonly UsageLine[]) => metricOf(sumLines(lines), SIZES[metric]) ?? 0;
+  const sorted = [...Map.groupBy(cells, (line) => idOf(line, by))]
+    .map(([id, lines]) => ({ id, lines, size: sizeOf(lines) }))
+    .filter(({ size }) => size > 0)
+    .toSorted((a, b) => b.size - a.size);
   const shown = sorted.slice(0, MOST_GROUPS).map(({ id, lines }) => ({
     id,
     name: lines[0] === undefined ? null : nameOf(lines[0], by),
     isRest: false,
-    values: valuesByDay(lines, days, metric),
+    values: valuesByStep(lines, steps, metric),
   }));
   const rest = sorted.slice(MOST_GROUPS).flatMap(({ lines }) => lines);
-  if (rest.length === 0) return shown;
-  return [...shown, { id: null, name: null, isRest: true, values: valuesOfRest(rest, days, metric) }];
+  if (rest.length === 0 || isTime(metric)) return shown;
+  return [...shown, { id: null, name: null, isRest: true, values: valuesOfRest(rest, steps, metric) }];
 }
+
+/** What makes a group large, by what is drawn. */
+const SIZES: Readonly<Record<Metric, SumMetric>> = {
+  cost: "cost",
+  requests: "requests",
+  errors: "errors",
+  tokens: "tokens",
+  cached: "tokens",
+  latency: "requests",
+  duration: "requests",
+};
 
 function valuesOfRest(
   lines: readonly UsageLine[],
-  days: readonly string[],
-  metric: Metric,
+  steps: readonly string[],
+  metric: SumMetric,
 ): readonly (number | null)[] {
-  const byDay = Map.groupBy(lines, ({ day }) => day);
-  return days.map((day) => metricOf(sumLines(byDay.get(day) ?? []), metric));
+  const byStep = Map.groupBy(lines, stepOf);
+  return steps.map((step) => metricOf(sumLines(byStep.get(step) ?? []), metric));
 }
 
-/** Returns the values by day of each group, by its id. */
+/** Returns the costs by day or hour of each group, by its id. */
 export function trendsOf(
   cells: readonly UsageLine[],
-  days: readonly string[],
+  steps: readonly string[],
   by: Dimension,
 ): ReadonlyMap<string | null, readonly number[]> {
   const groups = Map.groupBy(cells, (line) => idOf(line, by));
   return new Map(
-    [...groups].map(([id, lines]) => [id, valuesByDay(lines, days, "cost").map((value) => value ?? 0)]),
+    [...groups].map(([id, lines]) => [id, valuesByStep(lines, steps, "cost").map((value) => value ?? 0)]),
   );
 }
 

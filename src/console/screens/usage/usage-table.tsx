@@ -13,11 +13,12 @@ import {
   idOf,
   nameOf,
   sumLines,
+  timeOf,
   trendsOf,
   type UsageLine,
   type UsageTotal,
 } from "./usage-lines.ts";
-import { DIMENSIONS, FILTERS, listDays, requestsLink, type UsageView } from "./usage-view.ts";
+import { DIMENSIONS, FILTERS, listSteps, requestsLink, type UsageView } from "./usage-view.ts";
 
 /** The numbers of each model, provider, key, user or account. A line leads to its requests. */
 export function UsageTable(props: {
@@ -69,7 +70,7 @@ function listColumns(
     countColumn("prompt", columns.prompt, total.tokens_prompt, (line) => line.tokens_prompt),
     countColumn("completion", columns.completion, total.tokens_completion, (line) => line.tokens_completion),
     cachedColumn(total),
-    ...latencyColumns(lines),
+    ...timeColumns(lines),
     moneyColumn(
       "list",
       columns.list,
@@ -84,7 +85,7 @@ function nameColumn(view: UsageView): Column<UsageLine> {
   const { by } = view;
   const labelOf = (line: UsageLine) => {
     const id = idOf(line, by);
-    const isNamed = by === "model" || by === "provider";
+    const isNamed = by === "model" || by === "provider" || by === "outcome";
     return id === null ? null : (nameOf(line, by) ?? (isNamed ? id : shortenId(id)));
   };
   return {
@@ -102,25 +103,25 @@ function nameColumn(view: UsageView): Column<UsageLine> {
           <a class="cut" href={link} title={label === id ? label : `${label} (${id})`}>
             {label}
           </a>
-          <OnlyThis by={by} id={id} />
+          {by === "outcome" ? null : <OnlyThis by={by} id={id} />}
         </span>
       );
     },
   };
 }
 
-function trendColumn({ by, days }: UsageView, cells: readonly UsageLine[]): Column<UsageLine> {
-  const trends = trendsOf(cells, listDays(days), by);
+function trendColumn({ by, period }: UsageView, cells: readonly UsageLine[]): Column<UsageLine> {
+  const trends = trendsOf(cells, listSteps(period), by);
   return {
     id: "trend",
-    title: text.usage.columns.trend,
+    title: text.usage.columns.trend[period.step],
     width: 96,
     cell: (line) => <Sparkline values={trends.get(idOf(line, by)) ?? []} />,
   };
 }
 
 /** A button that restricts the screen to a group. Accounts are chosen above. */
-function OnlyThis({ by, id }: { by: UsageView["by"]; id: string }) {
+function OnlyThis({ by, id }: { by: keyof typeof FILTERS; id: string }) {
   return (
     <span class="row-action">
       <Button
@@ -185,15 +186,24 @@ function cachedColumn(total: UsageTotal): Column<UsageLine> {
   };
 }
 
-/** The percentiles of the time to first token, if the report has them. */
-function latencyColumns(lines: readonly UsageLine[]): readonly Column<UsageLine>[] {
-  if (!lines.some(({ latency_ms }) => latency_ms)) return [];
-  return (["p50", "p90", "p99"] as const).map((id) => ({
+/** Percentiles of times, if the report has any. The chart has the others. */
+function timeColumns(lines: readonly UsageLine[]): readonly Column<UsageLine>[] {
+  if (lines.every(({ latency_ms }) => latency_ms === null)) return [];
+  const { columns } = text.usage;
+  return [
+    timeColumn("p50", columns.p50, (line) => timeOf(line, "latency", "p50")),
+    timeColumn("p99", columns.p99, (line) => timeOf(line, "latency", "p99")),
+    timeColumn("took50", columns.took50, (line) => timeOf(line, "duration", "p50")),
+  ];
+}
+
+function timeColumn(id: string, title: string, read: (line: UsageLine) => number | null): Column<UsageLine> {
+  return {
     id,
-    title: text.usage.columns[id],
+    title,
     isNumber: true,
-    width: 84,
-    sortBy: ({ latency_ms }) => latency_ms?.[id],
-    cell: ({ latency_ms }) => formatDuration(latency_ms?.[id] ?? null),
-  }));
+    width: 88,
+    sortBy: read,
+    cell: (line) => formatDuration(read(line)),
+  };
 }

@@ -1,10 +1,10 @@
 /** What the screen "Usage" shows, as its address says. Pure functions. */
 
 /** What usage is grouped by in the table. */
-export const DIMENSIONS = ["model", "provider", "key", "user", "account"] as const;
+export const DIMENSIONS = ["model", "provider", "key", "user", "account", "outcome"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** The filter of the API for each dimension. */
+/** The filter of usage reports for each dimension that has one. */
 export const FILTERS = {
   model: "model",
   provider: "provider",
@@ -12,15 +12,21 @@ export const FILTERS = {
   user: "user_id",
   account: "account_id",
 } as const;
-export type FilterName = (typeof FILTERS)[Dimension];
+export type FilterName = (typeof FILTERS)[keyof typeof FILTERS];
 
-/** What the chart draws. */
-export const METRICS = ["cost", "requests", "errors", "tokens", "cached"] as const;
+/** What the chart draws. Times are drawn as percentiles. */
+export const METRICS = ["cost", "requests", "errors", "tokens", "cached", "latency", "duration"] as const;
 export type Metric = (typeof METRICS)[number];
+export type TimeMetric = "latency" | "duration";
 
-/** The ranges to choose from, by the number of their days. `month` begins with the present month. */
+/** Returns whether a metric is a time, whose percentiles cannot be added up. */
+export function isTime(metric: Metric): metric is TimeMetric {
+  return metric === "latency" || metric === "duration";
+}
+
+/** The ranges to choose from, by the number of their days. `month` begins with the present month; `24h` consists of hours. */
 export const RANGES = { "7d": 7, "30d": 30, "90d": 90, "365d": 365 } as const;
-export const RANGE_NAMES = ["7d", "30d", "90d", "365d", "month", "own"] as const;
+export const RANGE_NAMES = ["24h", "7d", "30d", "90d", "365d", "month", "own"] as const;
 export type RangeName = (typeof RANGE_NAMES)[number];
 
 /** Days in UTC, as dates; both ends belong to the range. */
@@ -29,10 +35,15 @@ export interface DayRange {
   readonly to: string;
 }
 
+/** The period of the screen, as the API takes it: days, both included, or hours as times, of which the last is not included. */
+export interface Period extends DayRange {
+  readonly step: "day" | "hour";
+}
+
 /** The state of the screen. */
 export interface UsageView {
   readonly range: RangeName;
-  readonly days: DayRange;
+  readonly period: Period;
   readonly by: Dimension;
   readonly metric: Metric;
   readonly isCompared: boolean;
@@ -44,8 +55,12 @@ export interface UsageView {
   readonly order: string;
 }
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The hours of the range `24h`, the last of which is the present one. */
+const HOURS = 24;
 
 /** The most days of a report. */
 export const MOST_DAYS = 366;
@@ -62,7 +77,7 @@ export function parseUsageView(query: Readonly<Record<string, string>>, now: num
   const range = own === null ? named : "own";
   return {
     range,
-    days: own ?? daysOf(named, now),
+    period: own === null ? periodOf(named, now) : { step: "day", ...own },
     by: DIMENSIONS.find((name) => name === query["by"]) ?? "model",
     metric: METRICS.find((name) => name === query["metric"]) ?? "cost",
     isCompared: query["compare"] !== "no",
@@ -87,12 +102,20 @@ function isDate(text: string): boolean {
   return DATE.test(text) && !Number.isNaN(Date.parse(text)) && toDate(Date.parse(text)) === text;
 }
 
-/** Returns the days of a named range that ends today. */
-export function daysOf(name: RangeName, now: number): DayRange {
+/** Returns the period of a named range that ends now. */
+export function periodOf(name: RangeName, now: number): Period {
+  if (name === "24h") {
+    const end = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
+    return { step: "hour", from: toTime(end - HOURS * HOUR_MS), to: toTime(end) };
+  }
   const to = toDate(now);
-  if (name === "month") return { from: `${to.slice(0, 7)}-01`, to };
+  if (name === "month") return { step: "day", from: `${to.slice(0, 7)}-01`, to };
   const days = name === "own" ? RANGES["30d"] : RANGES[name];
-  return { from: toDate(now - (days - 1) * DAY_MS), to };
+  return { step: "day", from: toDate(now - (days - 1) * DAY_MS), to };
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 /** Returns the number of days of a range. */
@@ -100,27 +123,46 @@ export function countDays({ from, to }: DayRange): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
 }
 
-/** Returns all days of a range. */
-export function listDays(range: DayRange): readonly string[] {
-  const first = Date.parse(range.from);
-  return Array.from({ length: countDays(range) }, (_, i) => toDate(first + i * DAY_MS));
+/** Returns the begin of a period and its end, which is not included. Milliseconds since the epoch. */
+function boundsOf({ step, from, to }: Period): { readonly begin: number; readonly end: number } {
+  return { begin: Date.parse(from), end: Date.parse(to) + (step === "day" ? DAY_MS : 0) };
 }
 
-/** Returns the range of the same length that ends the day before a range. */
-export function previousDays(range: DayRange): DayRange {
-  const first = Date.parse(range.from);
-  return { from: toDate(first - countDays(range) * DAY_MS), to: toDate(first - DAY_MS) };
+/** Returns all days or hours of a period, as lines of reports name them. */
+export function listSteps(period: Period): readonly string[] {
+  const { begin, end } = boundsOf(period);
+  const isDaily = period.step === "day";
+  const stepMs = isDaily ? DAY_MS : HOUR_MS;
+  const print = isDaily ? toDate : toTime;
+  return Array.from({ length: Math.round((end - begin) / stepMs) }, (_, i) => print(begin + i * stepMs));
 }
+
+/** Returns the period of the same length that ends where a period begins. */
+export function previousPeriod(period: Period): Period {
+  const { begin, end } = boundsOf(period);
+  const from = begin - (end - begin);
+  if (period.step === "hour") return { step: "hour", from: toTime(from), to: period.from };
+  return { step: "day", from: toDate(from), to: toDate(begin - DAY_MS) };
+}
+
+/** Returns a period as text: days, or hours in UTC. */
+export function printPeriod({ step, from, to }: Period): string {
+  const print = (time: string) =>
+    step === "day" ? time : time.slice(0, "YYYY-MM-DDTHH:MM".length).replace("T", " ");
+  return from === to ? from : `${print(from)} – ${print(to)}`;
+}
+
+/** The outcomes that have a filter of their own in lists of requests; all others are errors. */
+const OUTCOMES = ["completed", "cancelled", "interrupted"];
 
 /** Returns the address of the requests behind a line of the table; null for a line without an id, which no filter can name. */
 export function requestsLink(view: UsageView, id: string | null): string | null {
   if (id === null) return null;
-  const search = new URLSearchParams({
-    from: `${view.days.from}T00:00:00.000Z`,
-    to: new Date(Date.parse(view.days.to) + DAY_MS).toISOString(),
-  });
+  const { begin, end } = boundsOf(view.period);
+  const search = new URLSearchParams({ from: toTime(begin), to: toTime(end) });
   if (view.account !== null) search.set("account_id", view.account);
   for (const [name, value] of Object.entries(view.filters)) search.set(name, value);
-  search.set(FILTERS[view.by], id);
+  if (view.by !== "outcome") search.set(FILTERS[view.by], id);
+  else search.set(OUTCOMES.includes(id) ? "outcome" : "error_type", id);
   return `/console/requests?${search}`;
 }

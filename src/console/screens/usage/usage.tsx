@@ -13,22 +13,23 @@ import type { UsageLine } from "./usage-lines.ts";
 import { sumLines } from "./usage-lines.ts";
 import { UsageTable } from "./usage-table.tsx";
 import { UsageTotals } from "./usage-totals.tsx";
-import { type DayRange, parseUsageView, previousDays, type UsageView } from "./usage-view.ts";
+import { type Period, parseUsageView, previousPeriod, type UsageView } from "./usage-view.ts";
 
 /** The reports of the screen. Those of the period before are null if it is not compared. */
 interface Reports {
-  readonly days: readonly UsageLine[];
+  /** A line for each day or hour. */
+  readonly steps: readonly UsageLine[];
   readonly groups: readonly UsageLine[];
-  readonly daysBefore: readonly UsageLine[] | null;
-  /** A line for each day and group; null if there are more than a report may have. */
+  readonly stepsBefore: readonly UsageLine[] | null;
+  /** A line for each day or hour and group; null if there are more than a report may have. */
   readonly cells: readonly UsageLine[] | null;
 }
 
 /** Usage and cost over time and by a dimension. */
 export default function Usage() {
   const view = parseUsageView(query.value, now.peek());
-  const { days, by, account, isCompared, filters } = view;
-  const key = JSON.stringify([days, by, account, isCompared, filters]);
+  const { period, by, account, isCompared, filters } = view;
+  const key = JSON.stringify([period, by, account, isCompared, filters]);
   const { data, error, isLoading, reload } = useLoad(key, (signal) => loadReports(view, signal));
   return (
     <Page
@@ -65,18 +66,18 @@ export default function Usage() {
 }
 
 function Content({ view, reports, isStale }: { view: UsageView; reports: Reports; isStale: boolean }) {
-  const { days, groups, daysBefore, cells } = reports;
-  const total = sumLines(days);
+  const { steps, groups, stepsBefore, cells } = reports;
+  const total = sumLines(steps);
   return (
     <div class={isStale ? "stack stale" : "stack"} aria-busy={isStale}>
-      <UsageTotals total={total} before={daysBefore === null ? null : sumLines(daysBefore)} />
+      <UsageTotals total={total} before={stepsBefore === null ? null : sumLines(stepsBefore)} />
       {total.requests === 0 ? (
         <Empty title={text.usage.empty}>
           <p>{text.usage.emptyAbout}</p>
         </Empty>
       ) : (
         <>
-          <UsageChart view={view} days={days} daysBefore={daysBefore} cells={cells} />
+          <UsageChart view={view} steps={steps} stepsBefore={stepsBefore} cells={cells} />
           <UsageTable view={view} lines={groups} cells={cells} />
         </>
       )}
@@ -85,17 +86,19 @@ function Content({ view, reports, isStale }: { view: UsageView; reports: Reports
 }
 
 async function loadReports(view: UsageView, signal: AbortSignal): Promise<Reports> {
-  const load = async (range: DayRange, by: string) => {
-    const found = await callPath("GET /api/admin/usage", { query: usageQuery(view, range, by), signal });
+  const load = async (period: Period, by: string) => {
+    const found = await callPath("GET /api/admin/usage", { query: usageQuery(view, period, by), signal });
     return (found as { readonly data: readonly UsageLine[] }).data;
   };
-  const [days, groups, daysBefore, cells] = await Promise.all([
-    load(view.days, "day"),
-    load(view.days, view.by),
-    view.isCompared ? load(previousDays(view.days), "day") : null,
-    load(view.days, `day,${view.by}`).catch(ignoreTooMany),
+  const { period, by, isCompared } = view;
+  const { step } = period;
+  const [steps, groups, stepsBefore, cells] = await Promise.all([
+    load(period, step),
+    load(period, by),
+    isCompared ? load(previousPeriod(period), step) : null,
+    load(period, `${step},${by}`).catch(ignoreTooMany),
   ]);
-  return { days, groups, daysBefore, cells };
+  return { steps, groups, stepsBefore, cells };
 }
 
 /** A report of too many lines is refused as a bad request. The screen then has no trends. */
@@ -104,10 +107,10 @@ function ignoreTooMany(error: unknown): null {
   throw error;
 }
 
-function usageQuery({ account, filters }: UsageView, range: DayRange, by: string) {
-  return { from: range.from, to: range.to, group_by: by, account_id: account, ...filters };
+function usageQuery({ account, filters }: UsageView, { from, to }: Period, by: string) {
+  return { from, to, group_by: by, account_id: account, ...filters };
 }
 
 function csvLink(view: UsageView): string {
-  return `/api/admin/usage${printQuery({ ...usageQuery(view, view.days, view.by), format: "csv" })}`;
+  return `/api/admin/usage${printQuery({ ...usageQuery(view, view.period, view.by), format: "csv" })}`;
 }
