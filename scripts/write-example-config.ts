@@ -146,6 +146,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "console.oidc.issuer": "https://login.example.com",
   "console.oidc.client_id": "gateway",
   "console.oidc.client_secret": "what-the-provider-shows",
+  "console.oidc.client_secret_file": "/run/secrets/oidc-client",
   "console.oidc.rules": [
     { claim: "groups", value: "gateway-operators", operator: true },
     { claim: "groups", value: "engineering", organization: "org_…", role: "member" },

@@ -1,6 +1,7 @@
 import { parseDollars } from "../base/money.ts";
 import { HOUR_MS } from "../base/time.ts";
 import type { KeyCache } from "../core/accounts/key-cache.ts";
+import { SESSION_MAX_MS } from "../core/console/console-session.ts";
 import { type ConsoleSessionParts, ConsoleSessions } from "../core/console/console-sessions.ts";
 import { FailedSignIns } from "../core/console/failed-sign-ins.ts";
 import type { IdentitySignIn } from "../core/console/sign-in-identity.ts";
@@ -9,6 +10,7 @@ import type { ConsoleDeps } from "../http/context/console-deps.ts";
 import type { Config } from "./config-schema.ts";
 import { openConsole } from "./console/open-console.ts";
 import { OpenIdClient } from "./console/openid-client.ts";
+import { openClientSecret } from "./read-client-secret.ts";
 import { findShippedConsole } from "./shipped-files.ts";
 
 /** How many keys of the playground one management key may create in an hour. */
@@ -41,6 +43,8 @@ export function buildConsole(
 function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): ConsoleDeps["oidc"] {
   if (oidc === undefined) return null;
   const { identities, stores, keyCache, accountCache, clock } = parts;
+  const clientSecret = openClientSecret(oidc);
+  const reauthenticateMs = oidc.reauthenticate_ms;
   return {
     identities,
     stores,
@@ -49,11 +53,14 @@ function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): Consol
     rules: oidc.rules,
     createsUsers: oidc.create_users,
     name: oidc.name,
+    reauthenticateMs,
     provider: new OpenIdClient({
       issuer: oidc.issuer,
       clientId: oidc.client_id,
-      clientSecret: oidc.client_secret,
+      clientSecret,
       scopes: oidc.scopes,
+      neededClaims: [...new Set(oidc.rules.map(({ claim }) => claim))],
+      maxAgeMs: reauthenticateMs === null ? null : SESSION_MAX_MS,
       clock,
     }),
   };

@@ -181,7 +181,12 @@ const oidc = z
       .refine(isSafeIssuer, "must be an https address, or http on this machine")
       .describe("Issuer: the address under which the provider publishes .well-known/openid-configuration."),
     client_id: z.string().min(1).describe("Id of the client that is registered at the provider."),
-    client_secret: z.string().min(1).describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
+    client_secret: z.string().min(1).optional().describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
+    client_secret_file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("File with the secret of the client, instead of client_secret. Read again every hour."),
     name: z.string().min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
     scopes: z
       .array(z.string().min(1))
@@ -192,13 +197,26 @@ const oidc = z
       .max(1_000)
       .default([])
       .describe(
-        "What people may do whose ID token has a claim with a value, such as a group: a role in an organization, or everything as the operator. In the organizations that rules name, the rules decide who is a member.",
+        "What people may do whose ID token or userinfo has a claim with a value, such as a group: a role in an organization, or everything as the operator. In the organizations that rules name, the rules decide who is a member.",
       ),
     create_users: z
       .boolean()
       .default(false)
       .describe("Whether people to whom a rule gives a role get a user at their first sign-in."),
+    reauthenticate_ms: z
+      .int()
+      .min(60_000)
+      .nullable()
+      .default(900_000)
+      .describe(
+        "How long after a person signed in at the provider the session may add, correct or refund credits and create management keys; then they sign in again. null: for the whole session.",
+      ),
   })
+  .refine(
+    ({ client_secret, client_secret_file }) =>
+      (client_secret === undefined) !== (client_secret_file === undefined),
+    "must have either client_secret (GATEWAY_OIDC_CLIENT_SECRET) or client_secret_file",
+  )
   .describe("Sign-in to the console through an OpenID Connect provider; see docs/console.md.");
 
 /** Secrets are sent to the issuer, so that it must be reached over TLS unless it is on the same machine. */

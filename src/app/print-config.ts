@@ -58,7 +58,9 @@ function maskSettings(config: Config): Readonly<Record<string, unknown>> {
     },
     console: {
       ...config.console,
-      ...(config.console.oidc === undefined ? {} : { oidc: { ...config.console.oidc, client_secret: MASK } }),
+      ...(config.console.oidc?.client_secret === undefined
+        ? {}
+        : { oidc: { ...config.console.oidc, client_secret: MASK } }),
     },
     database: { ...config.database, ...maskUrl(config.database) },
     redis: maskUrl(config.redis),

@@ -5,7 +5,7 @@ import { Mark } from "./parts/icon.tsx";
 import { ErrorBox } from "./parts/states.tsx";
 import {
   hasEnded,
-  OIDC_START,
+  oidcStart,
   sessionError,
   signIn,
   signInError,
@@ -64,7 +64,7 @@ function OidcLink() {
   const { oidc } = signInOptions.value;
   if (oidc === null) return null;
   return (
-    <a class="button" href={OIDC_START}>
+    <a class="button" href={oidcStart()}>
       {text.signIn.oidc(oidc.name)}
     </a>
   );

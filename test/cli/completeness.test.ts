@@ -226,6 +226,7 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     accountId,
     userId: accountId,
     userAgent: null,
+    authenticatedAt: null,
     createdAt: now,
     lastUsedAt: now,
     expiresAt: now + 3_600_000,

@@ -6,6 +6,7 @@ import { createOneTimeCode } from "../../src/core/console/one-time-codes.ts";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { listViolations, openConsolePage, type PageProblems } from "../support/console-page.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
 import { startOidcProvider, type TestOidcProvider } from "../support/oidc-provider.ts";
 import { openTestStores } from "../support/test-stores.ts";
 
@@ -97,5 +98,39 @@ describe.skipIf(CHROMIUM === null)("signing in to the console in a browser", () 
     expect(provider.signOuts).toBe(1);
     await page.reload();
     await button.waitFor();
+  });
+
+  test("an operator who signed in too long ago signs in again to add credits, and finds the form as it was", async () => {
+    provider.person = { sub: "ada", name: "Ada Lovelace", groups: ["operators"] };
+    provider.signedInAt = Date.now() - 3_600_000;
+    const account = await createAccountTools(gateway).user("Grace");
+    const page = await open();
+    await page.goto(`${gateway.url}/console/credits/${account}`);
+    await page.getByRole("link", { name: "Continue with Test login" }).click();
+    await page.getByRole("button", { name: "Add credits" }).click();
+    // The sign-in has come back to the screen that was asked for.
+    expect(page.url()).toContain(`/console/credits/${account}`);
+    await page.getByLabel("Amount").fill("12.50");
+    await page.getByLabel("Note").fill("an invoice");
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    const confirm = page.getByRole("dialog").getByRole("button", { name: /12\.50/ });
+    await confirm.click();
+    await page.getByRole("button", { name: "Sign in again" }).waitFor();
+    expect(await listViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Sign in again" }).click();
+    await page.waitForURL(/change=credits/);
+    await page.getByRole("dialog").waitFor();
+    expect(await page.getByLabel("Amount").inputValue()).toBe("12.50");
+    expect(await page.getByLabel("Note").inputValue()).toBe("an invoice");
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await confirm.click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const { data } = await callAdmin(gateway, gateway.adminKey, "GET", `/accounts/${account}/balance`);
+    expect(data["balance"]).toBe(12.5);
+    // The browser reports the rejection that led to the other sign-in.
+    for (const { problems } of opened) {
+      const others = problems.list.splice(0).filter((problem) => !problem.includes(`${account}/credits`));
+      problems.list.push(...others);
+    }
   });
 });

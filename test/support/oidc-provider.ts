@@ -5,6 +5,14 @@ export interface TestOidcProvider {
   readonly issuer: string;
   /** The claims of the next ID tokens, besides those of the protocol. */
   person: { readonly sub: string; readonly [claim: string]: unknown };
+  /** What the userinfo endpoint says besides the subject; null if it fails. */
+  userInfo: Readonly<Record<string, unknown>> | null;
+  /** When the person last signed in at the provider. Milliseconds since the epoch. */
+  signedInAt: number;
+  /** Whether the provider asks a person again who must sign in again. */
+  asksAgain: boolean;
+  /** The parameters of the last authorization request. */
+  asked: URLSearchParams;
   /** Replaces claims of the next ID tokens, to make them invalid. */
   forged: Readonly<Record<string, unknown>>;
   /** The number of browsers that have signed out at the provider. */
@@ -22,6 +30,8 @@ interface Grant {
   readonly nonce: string;
   readonly challenge: string;
   readonly redirectUri: string;
+  /** Set if the request has a maximum age. Seconds. */
+  readonly authTime: number | null;
 }
 
 /** Starts a provider with one client, `gateway`, whose secret is `secret`. */
@@ -44,6 +54,7 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
           issuer,
           authorization_endpoint: `${issuer}/authorize`,
           token_endpoint: `${issuer}/token`,
+          userinfo_endpoint: `${issuer}/userinfo`,
           jwks_uri: `${issuer}/jwks`,
           end_session_endpoint: `${issuer}/logout`,
           response_types_supported: ["code"],
@@ -55,6 +66,11 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
       "/logout": ({ url }) => {
         provider.signOuts += 1;
         return Response.redirect(new URL(url).searchParams.get("post_logout_redirect_uri") ?? issuer);
+      },
+      "/userinfo": (request) => {
+        const isKnown = request.headers.get("authorization") === "Bearer token";
+        if (!isKnown || provider.userInfo === null) return new Response("failed", { status: 500 });
+        return Response.json({ sub: provider.person.sub, ...provider.userInfo });
       },
       "/jwks": () => Response.json({ keys: [jwk] }),
       "/token": {
@@ -68,7 +84,13 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
             form.get("client_secret") === "secret";
           if (!isValid) return Response.json({ error: "invalid_grant" }, { status: 400 });
           grants.delete(form.get("code") ?? "");
-          const id_token = await sign({ ...provider.person, nonce: grant.nonce, ...provider.forged });
+          const authTime = grant.authTime === null ? {} : { auth_time: grant.authTime };
+          const id_token = await sign({
+            ...provider.person,
+            ...authTime,
+            nonce: grant.nonce,
+            ...provider.forged,
+          });
           return Response.json({ access_token: "token", token_type: "Bearer", id_token });
         },
       },
@@ -80,13 +102,20 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
     issuer,
     person: { sub: "1" },
     forged: {},
+    userInfo: {},
+    signedInAt: Date.now(),
+    asksAgain: true,
+    asked: new URLSearchParams(),
     signOuts: 0,
     authorize(address) {
       const { searchParams } = new URL(address);
+      provider.asked = searchParams;
+      if (searchParams.get("prompt") === "login" && provider.asksAgain) provider.signedInAt = Date.now();
       const code = crypto.randomUUID();
       const text = (name: string): string => searchParams.get(name) ?? "";
       const redirectUri = text("redirect_uri");
-      grants.set(code, { nonce: text("nonce"), challenge: text("code_challenge"), redirectUri });
+      const authTime = searchParams.has("max_age") ? Math.floor(provider.signedInAt / 1000) : null;
+      grants.set(code, { nonce: text("nonce"), challenge: text("code_challenge"), redirectUri, authTime });
       const back = new URL(redirectUri);
       back.searchParams.set("code", code);
       back.searchParams.set("state", text("state"));

@@ -1,18 +1,25 @@
-import type { Configuration } from "openid-client";
+import type { Configuration, CustomFetch } from "openid-client";
 import type { Clock } from "../../base/clock.ts";
 import {
   type OidcChecks,
   type OidcClaims,
   OidcError,
   type OidcProvider,
+  type OidcSignIn,
 } from "../../core/console/oidc-provider.ts";
+import { fetchBounded } from "./bounded-fetch.ts";
 
 /** How to reach an OpenID Connect provider. */
 export interface OpenIdOptions {
   readonly issuer: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  /** Returns the secret of the client. Read again with the provider's addresses, because it may be in a file that has changed. */
+  readonly clientSecret: () => string;
   readonly scopes: readonly string[];
+  /** The names of the claims that rules depend on. */
+  readonly neededClaims: readonly string[];
+  /** The longest time since the person proved who they are, of which the provider is asked; null if it does not matter. Milliseconds. */
+  readonly maxAgeMs: number | null;
   readonly clock: Clock;
 }
 
@@ -31,7 +38,7 @@ export class OpenIdClient implements OidcProvider {
 
   constructor(private readonly options: OpenIdOptions) {}
 
-  async begin(redirectUri: string) {
+  async begin({ redirectUri, again }: OidcSignIn) {
     const client = await loadClient();
     const config = await this.discover();
     const checks: OidcChecks = {
@@ -46,6 +53,7 @@ export class OpenIdClient implements OidcProvider {
       nonce: checks.nonce,
       code_challenge: await client.calculatePKCECodeChallenge(checks.verifier),
       code_challenge_method: "S256",
+      ...this.ageParameters(again),
     });
     return { url: url.href, checks };
   }
@@ -62,13 +70,34 @@ export class OpenIdClient implements OidcProvider {
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error("the response has no ID token");
-      return claims as OidcClaims;
+      return await this.addUserInfo(claims as OidcClaims, config, tokens.access_token);
     } catch (error) {
       throw new OidcError(
         "The sign-in at the provider did not succeed. Try again; if it fails again, the gateway's log says why.",
         describe(error),
       );
     }
+  }
+
+  /** With a maximum age a provider has to say when the person proved who they are (`auth_time`). */
+  private ageParameters(again: boolean): Readonly<Record<string, string>> {
+    if (again) return { prompt: "login", max_age: "0" };
+    const { maxAgeMs } = this.options;
+    return maxAgeMs === null ? {} : { max_age: String(Math.floor(maxAgeMs / 1000)) };
+  }
+
+  /** Asks the userinfo endpoint if a claim is missing. If that fails, so does the sign-in: no claim would be read as no group. */
+  private async addUserInfo(
+    claims: OidcClaims,
+    config: Configuration,
+    accessToken: string,
+  ): Promise<OidcClaims> {
+    const isComplete = this.options.neededClaims.every((name) => claims[name] !== undefined);
+    if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return claims;
+    const client = await loadClient();
+    const info = await client.fetchUserInfo(config, accessToken, claims.sub);
+    const missing = this.options.neededClaims.filter((name) => claims[name] === undefined);
+    return { ...claims, ...Object.fromEntries(missing.map((name) => [name, info[name]])) };
   }
 
   async signOutUrl(returnTo: string): Promise<string | null> {
@@ -108,9 +137,10 @@ export class OpenIdClient implements OidcProvider {
     const url = new URL(issuer);
     const execute = url.protocol === "http:" ? [client.allowInsecureRequests] : [];
     try {
-      const config = await client.discovery(url, clientId, clientSecret, undefined, {
+      const config = await client.discovery(url, clientId, clientSecret(), undefined, {
         execute,
         timeout: TIMEOUT_S,
+        [client.customFetch]: fetchBounded as CustomFetch,
       });
       this.known = { config, readAt: now };
       return config;

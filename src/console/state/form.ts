@@ -18,6 +18,8 @@ export interface Form<Values> {
   submit(): Promise<void>;
   /** Forgets what was typed. */
   reset(): void;
+  /** Keeps what was typed while the browser leaves the console and comes back in the same tab. */
+  keep(): void;
 }
 
 /** What a form is made from. */
@@ -31,8 +33,21 @@ export interface FormOptions<Values, Result> {
   onSent(result: Result): void;
 }
 
-/** What was typed and not sent, in the memory of the page. Secrets are not kept anywhere else. */
-const drafts = new Map<string, object>();
+/** The entry of the session storage with the one draft that is kept. */
+const KEPT = "gateway-draft";
+
+/** What was typed and not sent, in the memory of the page. Only `keep` puts it elsewhere; forms with secrets do not call it. */
+const drafts = new Map<string, object>(takeKept());
+
+function takeKept(): readonly (readonly [string, object])[] {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null") as [string, object] | null;
+    sessionStorage.removeItem(KEPT);
+    return kept === null ? [] : [kept];
+  } catch {
+    return [];
+  }
+}
 
 /** Holds the values of a form, sends them, and keeps them until the API has accepted them. */
 export function useForm<Values extends object, Result>(options: FormOptions<Values, Result>): Form<Values> {
@@ -59,6 +74,13 @@ export function useForm<Values extends object, Result>(options: FormOptions<Valu
       update();
     },
     reset,
+    keep() {
+      try {
+        sessionStorage.setItem(KEPT, JSON.stringify([draft, values]));
+      } catch {
+        // Without storage it is typed again.
+      }
+    },
     async submit() {
       if (isBusy) return;
       setBusy(true);

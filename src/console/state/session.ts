@@ -23,8 +23,19 @@ export interface SignInOptions {
 
 /** The ways to sign in besides a key, as the API last said. */
 export const signInOptions = signal<SignInOptions>({ oidc: null });
-/** Where a browser begins to sign in through the provider of `signInOptions`. */
-export const OIDC_START = "/api/console/oidc/start";
+const OIDC_START = "/api/console/oidc/start";
+
+/** Returns where a browser begins to sign in through the provider, to come back to the screen that it shows. */
+export function oidcStart(more: Readonly<Record<string, string>> = {}): string {
+  const { pathname, search } = window.location;
+  return `${OIDC_START}?${new URLSearchParams({ return_to: pathname + search, ...more })}`;
+}
+
+/** Leaves for the provider, where the person proves again who they are. */
+export function signInAgain(): void {
+  window.location.assign(oidcStart({ again: "true" }));
+}
+
 /** The session: `undefined` until it is known, null without one. */
 export const session = signal<Session | null | undefined>(undefined);
 /** Whether a session ended while the console was open. */

@@ -46,6 +46,7 @@ export const text = {
     dark: "Dark theme",
   },
   signIn: {
+    again: "Sign in again",
     title: "Sign in",
     key: "Management key",
     keyHint: "The key is exchanged for a session and not stored in this browser.",

@@ -27,6 +27,11 @@ export interface ConsoleSession {
   readonly userId: string | null;
   /** The browser, as it names itself; null if it does not. */
   readonly userAgent: string | null;
+  /**
+   * When the person last proved who they are to the OpenID Connect provider, in milliseconds since the epoch; 0 if the provider did
+   * not say. Null for a session by key or one-time code.
+   */
+  readonly authenticatedAt: number | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** Milliseconds since the epoch, up to a minute late. */

@@ -51,8 +51,15 @@ export class ConsoleSessions {
     this.store = parts.store;
   }
 
-  /** Opens a session that acts as a key and ends with it. `userAgent` is the browser, as it names itself. */
-  async open(key: SessionKey, userAgent: string | null): Promise<OpenedSession> {
+  /**
+   * Opens a session that acts as a key and ends with it. `userAgent` is the browser, as it names itself. `authenticatedAt` is that of
+   * the session.
+   */
+  async open(
+    key: SessionKey,
+    userAgent: string | null,
+    authenticatedAt: number | null = null,
+  ): Promise<OpenedSession> {
     const { clock, ids, random } = this.parts;
     const secret = createSecretText(random);
     const now = clock.now();
@@ -64,6 +71,7 @@ export class ConsoleSessions {
       accountId: key.accountId,
       userId: key.userId,
       userAgent: shortenUserAgent(userAgent),
+      authenticatedAt,
       createdAt: now,
       lastUsedAt: now,
       expiresAt: Math.min(now + SESSION_MAX_MS, key.expiresAt ?? Number.POSITIVE_INFINITY),

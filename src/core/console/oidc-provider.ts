@@ -13,12 +13,20 @@ export interface OidcClaims {
   readonly [claim: string]: unknown;
 }
 
+/** How a person is to sign in at the provider. */
+export interface OidcSignIn {
+  /** The address that the browser comes back to. */
+  readonly redirectUri: string;
+  /** Whether the person must sign in again, although the provider knows them. */
+  readonly again: boolean;
+}
+
 /** A connection to an OpenID Connect provider. */
 export interface OidcProvider {
   /** Begins a sign-in: returns the address to send the browser to, and what to check when it comes back. */
-  begin(redirectUri: string): Promise<{ readonly url: string; readonly checks: OidcChecks }>;
+  begin(signIn: OidcSignIn): Promise<{ readonly url: string; readonly checks: OidcChecks }>;
   /**
-   * Completes a sign-in. `currentUrl` is the address that the browser came back to, with its query.
+   * Completes a sign-in. Claims that the rules need and the ID token lacks are those of the userinfo endpoint. `currentUrl` is the address that the browser came back to, with its query.
    * @throws OidcError if the provider refuses, cannot be reached, or sends what is not valid.
    */
   complete(currentUrl: URL, checks: OidcChecks): Promise<OidcClaims>;
@@ -29,6 +37,15 @@ export interface OidcProvider {
    * @throws OidcError if the token is not valid, or names no subject.
    */
   readLogoutToken(token: string): Promise<Pick<OidcClaims, "iss" | "sub">>;
+}
+
+/**
+ * Returns when a person last proved who they are to the provider, in milliseconds since the epoch; 0 if the provider does not say.
+ * `now` bounds it, because the clock of the provider may be ahead.
+ */
+export function authenticatedAtOf(claims: OidcClaims, now: number): number {
+  const seconds = claims["auth_time"];
+  return typeof seconds === "number" && seconds > 0 ? Math.min(seconds * 1000, now) : 0;
 }
 
 /** A sign-in through an OpenID Connect provider has failed. The message is public. */

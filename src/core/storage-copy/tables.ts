@@ -95,7 +95,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   // One-time codes are not copied: they end within an hour.
   table("console_sessions", ["id"], {
     ...text("id", "hash", "key_id", "key_hash", "account_id", "user_id", "user_agent"),
-    ...integer("created_at", "last_used_at", "expires_at"),
+    ...integer("authenticated_at", "created_at", "last_used_at", "expires_at"),
   }),
   table("identities", ["issuer", "subject"], {
     ...text("issuer", "subject", "user_id"),

@@ -6,6 +6,7 @@ import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import type { Access, PrincipalFor } from "../middleware/authorize.ts";
+import { requireRecentSignIn } from "../middleware/recent-sign-in.ts";
 import { type AuditDetails, type AuditedPrincipal, commitChange, makeChange } from "./audit-change.ts";
 import { respondOnce } from "./respond-once.ts";
 
@@ -67,6 +68,8 @@ export interface Endpoint<
   readonly audited?: true;
   /** A `POST` that only reads, with more input than a query can have: no audit entry and no `Idempotency-Key`. */
   readonly changesNothing?: true;
+  /** A person who signed in through an OpenID Connect provider must have done so a short time ago. */
+  readonly recentSignIn?: true;
   /** The response contains a secret, so it is not stored for a repeated request with the same Idempotency-Key. */
   readonly respondsWithSecret?: true;
   handle(
@@ -94,6 +97,7 @@ export function defineEndpoint<
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
     const { principal, body } = await admit(request, context, endpoint.access);
+    if (endpoint.recentSignIn) requireRecentSignIn(context);
     const details: AuditDetails[] = [];
     const input = readInput(endpoint, { request, context, principal, body, details });
     // There is no principal to record before the sign-in. Its handler writes the audit entry.

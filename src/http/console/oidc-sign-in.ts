@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { type OidcChecks, OidcError } from "../../core/console/oidc-provider.ts";
+import { authenticatedAtOf, type OidcChecks, OidcError } from "../../core/console/oidc-provider.ts";
 import { findIdentityKey, revokeIdentityKeys } from "../../core/console/sign-in-identity.ts";
 import type { ConsoleDeps, OidcDeps } from "../context/console-deps.ts";
 import type { RequestContext } from "../context/context.ts";
@@ -8,6 +8,7 @@ import { baseUrlOf, isHttps, requireConsoleHost } from "../middleware/browser-ch
 import { identifyByAddress } from "../middleware/identify.ts";
 import { writeSessionCookie } from "../middleware/session-cookie.ts";
 import { renderPlainPage } from "./console-page.ts";
+import { readReturnPath } from "./return-path.ts";
 
 const CALLBACK = "/api/console/oidc/callback";
 /** Holds the checks of one sign-in. It must be sent when the provider sends the browser back, so it is not `SameSite=Strict`. */
@@ -17,13 +18,20 @@ const SIGN_IN_S = 600;
 /** The longest form that the provider may send. Bytes. */
 const MAX_FORM_BYTES = 16_384;
 
-/** `GET /api/console/oidc/start`: sends the browser to the provider. */
+/**
+ * `GET /api/console/oidc/start`: sends the browser to the provider. `return_to`: the screen of the console to show afterwards. With
+ * `again=true` the person must sign in at the provider, although it knows them.
+ */
 export async function startOidc(request: Request, context: RequestContext): Promise<Response> {
   const { console, oidc } = requireOidc(context);
   requireConsoleHost(request, console);
   return showFailures(context, async () => {
-    const { url, checks } = await oidc.provider.begin(baseUrlOf(request, context) + CALLBACK);
-    const value = Buffer.from(JSON.stringify(checks)).toString("base64url");
+    const query = urlOf(request).searchParams;
+    const again = query.get("again") === "true";
+    const redirectUri = baseUrlOf(request, context) + CALLBACK;
+    const { url, checks } = await oidc.provider.begin({ redirectUri, again });
+    const kept: KeptSignIn = { ...checks, returnTo: readReturnPath(query.get("return_to")), again };
+    const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
     const cookie = writeCookie(value, SIGN_IN_S, isHttps(request, context));
     return redirect(url, [cookie]);
   });
@@ -37,11 +45,15 @@ export async function completeOidc(request: Request, context: RequestContext): P
   return showFailures(context, async () => {
     const { pathname, search } = urlOf(request);
     const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
-    const checks = readChecks(request.headers.get("cookie"));
-    const key = await console.failedSignIns.count(addressHash, async () =>
-      findIdentityKey(oidc, await oidc.provider.complete(currentUrl, checks)),
-    );
-    const { secret, session } = await console.sessions.open(key, request.headers.get("user-agent"));
+    const kept = readKept(request.headers.get("cookie"));
+    const { key, authenticatedAt } = await console.failedSignIns.count(addressHash, async () => {
+      const claims = await oidc.provider.complete(currentUrl, kept);
+      const authenticatedAt = authenticatedAtOf(claims, context.deps.clock.now());
+      if (kept.again) requireSignedInAgain(authenticatedAt, oidc, context);
+      return { key: await findIdentityKey(oidc, claims), authenticatedAt };
+    });
+    const userAgent = request.headers.get("user-agent");
+    const { secret, session } = await console.sessions.open(key, userAgent, authenticatedAt);
     await context.deps.audit.appendAudit({
       at: context.deps.clock.now(),
       keyId: key.id,
@@ -53,7 +65,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
       changes: { signed_in_by: "oidc" },
     });
     const done = writeCookie("", 0, isHttps(request, context));
-    return redirect("/console", [done, writeSessionCookie(secret, request, context)]);
+    return redirect(kept.returnTo, [done, writeSessionCookie(secret, request, context)]);
   });
 }
 
@@ -74,6 +86,21 @@ export async function logoutByProvider(request: Request, context: RequestContext
     context.logFields["detail"] = error.internal;
     return fail("invalid_request", error.message, { metadata: { field: "logout_token" } });
   }
+}
+
+/** Rejects a provider that has let a person pass without asking, so that they are not sent to and fro. @throws OidcError */
+function requireSignedInAgain(
+  authenticatedAt: number,
+  { reauthenticateMs }: OidcDeps,
+  { deps }: RequestContext,
+): void {
+  if (reauthenticateMs === null || deps.clock.now() - authenticatedAt <= reauthenticateMs) return;
+  throw new OidcError(
+    authenticatedAt === 0
+      ? "The provider does not say when you signed in (auth_time), so that this cannot be done with its sign-in. Ask the operator to set console.oidc.reauthenticate_ms: null, or use a management key."
+      : "The provider did not ask you to sign in again. Sign out there, and try again.",
+    `auth_time is ${new Date(authenticatedAt).toISOString()}`,
+  );
 }
 
 function requireOidc({ deps }: RequestContext): { readonly console: ConsoleDeps; readonly oidc: OidcDeps } {
@@ -112,14 +139,22 @@ function writeCookie(value: string, maxAgeS: number, isSecure: boolean): string 
   return isSecure ? `${cookie}; Secure` : cookie;
 }
 
+/** What the browser keeps of a sign-in while it is at the provider. */
+interface KeptSignIn extends OidcChecks {
+  /** The screen of the console to show afterwards. */
+  readonly returnTo: string;
+  readonly again: boolean;
+}
+
 /** @throws OidcError if the browser has begun no sign-in, or too long ago. */
-function readChecks(header: string | null): OidcChecks {
+function readKept(header: string | null): KeptSignIn {
   const pair = header?.split(";").find((one) => one.trimStart().startsWith(`${COOKIE}=`));
   try {
     const value = JSON.parse(Buffer.from(pair?.split("=")[1] ?? "", "base64url").toString("utf8"));
-    const { state, nonce, verifier } = value as Record<string, unknown>;
+    const { state, nonce, verifier, returnTo, again } = value as Record<string, unknown>;
     if (typeof state === "string" && typeof nonce === "string" && typeof verifier === "string")
-      return { state, nonce, verifier };
+      // Checked again, because another site of the same domain may have set the cookie.
+      return { state, nonce, verifier, returnTo: readReturnPath(returnTo), again: again === true };
   } catch {
     // Treated as no cookie.
   }

@@ -20,6 +20,8 @@ export interface OidcDeps extends IdentitySignIn {
   /** The provider, as the sign-in page names it. */
   readonly name: string;
   readonly provider: OidcProvider;
+  /** How long a sign-in at the provider suffices for money and management keys. Milliseconds; null if forever. */
+  readonly reauthenticateMs: number | null;
 }
 
 /** What the pages and endpoints of the console depend on. */

@@ -5,7 +5,7 @@ import {
 } from "../../core/console/console-session.ts";
 import type { ConsoleSessionStore, SessionQuery } from "../../core/console/console-session-store.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
-import { readInteger } from "./values.ts";
+import { readInteger, readNullableInteger } from "./values.ts";
 
 interface SessionRow {
   id: string;
@@ -15,6 +15,7 @@ interface SessionRow {
   account_id: string;
   user_id: string | null;
   user_agent: string | null;
+  authenticated_at: string | null;
   created_at: string;
   last_used_at: string;
   expires_at: string;
@@ -25,12 +26,13 @@ export class PostgresConsoleSessionStore implements ConsoleSessionStore {
   constructor(private readonly database: Postgres) {}
 
   async insertSession(session: ConsoleSession) {
-    const { id, hash, keyId, keyHash, accountId, userId, userAgent, createdAt } = session;
+    const { id, hash, keyId, keyHash, accountId, userId, userAgent, authenticatedAt, createdAt } = session;
     const times = [createdAt, session.lastUsedAt, session.expiresAt];
     await this.database.transaction(async (sql) => {
       await sql.run(DELETE_ENDED, [createdAt, createdAt - SESSION_IDLE_MS]);
       await sql.run(DELETE_OLDEST, [keyId, MAX_SESSIONS_OF_KEY - 1]);
-      await sql.run(INSERT, [id, hash, keyId, keyHash, accountId, userId, userAgent, ...times]);
+      const person = [accountId, userId, userAgent, authenticatedAt];
+      await sql.run(INSERT, [id, hash, keyId, keyHash, ...person, ...times]);
     });
   }
 
@@ -83,8 +85,9 @@ const DELETE_OLDEST = `DELETE FROM console_sessions WHERE key_id = $1 AND id NOT
   (SELECT id FROM console_sessions WHERE key_id = $1 ORDER BY id DESC LIMIT $2::bigint)`;
 
 const INSERT = `INSERT INTO console_sessions
-    (id, hash, key_id, key_hash, account_id, user_id, user_agent, created_at, last_used_at, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+    (id, hash, key_id, key_hash, account_id, user_id, user_agent, authenticated_at, created_at, last_used_at,
+     expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 /** The configured admin key has no row, so that a session without a key's row is listed. */
 const LIST = `SELECT console_sessions.* FROM console_sessions LEFT JOIN api_keys ON api_keys.id = key_id
@@ -109,6 +112,7 @@ function readSession(row: SessionRow): ConsoleSession {
     accountId: row.account_id,
     userId: row.user_id,
     userAgent: row.user_agent,
+    authenticatedAt: readNullableInteger(row.authenticated_at),
     createdAt: readInteger(row.created_at),
     lastUsedAt: readInteger(row.last_used_at),
     expiresAt: readInteger(row.expires_at),

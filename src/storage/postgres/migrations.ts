@@ -9,6 +9,7 @@ import { answerCache } from "./migrations/0008-answer-cache.ts";
 import { generationFilters } from "./migrations/0009-generation-filters.ts";
 import { keyUses } from "./migrations/0010-key-uses.ts";
 import { usageSums } from "./migrations/0011-usage-sums.ts";
+import { sessionAuthentication } from "./migrations/0012-session-authentication.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   generationFilters,
   keyUses,
   usageSums,
+  sessionAuthentication,
 ];

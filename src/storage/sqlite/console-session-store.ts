@@ -14,6 +14,7 @@ interface SessionRow {
   account_id: string;
   user_id: string | null;
   user_agent: string | null;
+  authenticated_at: number | null;
   created_at: number;
   last_used_at: number;
   expires_at: number;
@@ -82,9 +83,11 @@ const DELETE_OLDEST = `DELETE FROM console_sessions WHERE key_id = $keyId AND id
   (SELECT id FROM console_sessions WHERE key_id = $keyId ORDER BY id DESC LIMIT $kept)`;
 
 const INSERT = `INSERT INTO console_sessions
-    (id, hash, key_id, key_hash, account_id, user_id, user_agent, created_at, last_used_at, expires_at)
+    (id, hash, key_id, key_hash, account_id, user_id, user_agent, authenticated_at, created_at, last_used_at,
+     expires_at)
   VALUES
-    ($id, $hash, $keyId, $keyHash, $accountId, $userId, $userAgent, $createdAt, $lastUsedAt, $expiresAt)`;
+    ($id, $hash, $keyId, $keyHash, $accountId, $userId, $userAgent, $authenticatedAt, $createdAt, $lastUsedAt,
+     $expiresAt)`;
 
 /** The configured admin key has no row, so that a session without a key's row is listed. */
 const LIST = `SELECT console_sessions.* FROM console_sessions LEFT JOIN api_keys ON api_keys.id = key_id
@@ -104,6 +107,7 @@ function readSession(row: SessionRow): ConsoleSession {
     accountId: row.account_id,
     userId: row.user_id,
     userAgent: row.user_agent,
+    authenticatedAt: row.authenticated_at,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
     expiresAt: row.expires_at,

@@ -420,6 +420,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX usage_times_day ON usage_times (day, hour);
   CREATE INDEX usage_times_key ON usage_times (key_id, day);
   `,
+  // When the person of a session last proved who they are to the OpenID Connect provider; 0: unknown, null: no such person.
+  `
+  ALTER TABLE console_sessions ADD COLUMN authenticated_at INTEGER;
+  UPDATE console_sessions SET authenticated_at = 0
+    WHERE key_id IN (SELECT id FROM api_keys WHERE name LIKE 'console sign-in %');
+  `,
 ];
 
 function listBuckets(name: string): string {

@@ -27,6 +27,7 @@ function sessionOf(id: string, fields: Partial<ConsoleSession> = {}): ConsoleSes
     accountId: "acct_default",
     userId: null,
     userAgent: null,
+    authenticatedAt: null,
     createdAt: NOW,
     lastUsedAt: NOW,
     expiresAt: NOW + 1_000,
@@ -42,7 +43,7 @@ export function testConsoleSessionStore(createStore: CreateStore<SessionStores>)
   describe("a console session store", () => {
     test("returns a session with every field as it was inserted, by id and by hash", async () => {
       const { sessions } = await createStore();
-      const session = sessionOf("sess_1", { userId: "user_a", userAgent: "Firefox" });
+      const session = sessionOf("sess_1", { userId: "user_a", userAgent: "Firefox", authenticatedAt: 1_000 });
       await sessions.insertSession(session);
       expect(await sessions.findSession("sess_1")).toEqual(session);
       expect(await sessions.findSessionByHash(session.hash)).toEqual(session);

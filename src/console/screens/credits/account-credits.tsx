@@ -6,6 +6,7 @@ import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/states.tsx";
 import { Id, Money } from "../../parts/values.tsx";
 import { loadAccountName } from "../../state/accounts.ts";
 import { useLoad } from "../../state/load.ts";
+import { query, setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import type { Balance } from "./balance.ts";
@@ -14,9 +15,13 @@ import { Grants } from "./grants.tsx";
 import { Holds } from "./holds.tsx";
 import { Ledger } from "./ledger.tsx";
 
+/** In the address, so that the form is open again after a sign-in. */
+const CHANGES: readonly ChangeKind[] = ["credits", "correction"];
+
 /** The balance of one account, its expiring credits, and its ledger. */
 export function AccountCredits({ id, knownName }: { id: string; knownName: string | null }) {
-  const [change, setChange] = useState<ChangeKind | null>(null);
+  const change = CHANGES.find((kind) => kind === query.value["change"]) ?? null;
+  const setChange = (kind: ChangeKind | null) => setQuery({ change: kind });
   const [round, setRound] = useState(0);
   const balance = useLoad(`${id} ${round}`, async (signal) => {
     return (await call("GET /api/admin/accounts/{id}/balance", { params: { id }, signal })).data;
@@ -54,7 +59,7 @@ export function AccountCredits({ id, knownName }: { id: string; knownName: strin
         )}
         {balance.error?.status === 404 ? null : <Ledger id={id} round={round} />}
       </div>
-      {change === null || balance.data === null ? null : (
+      {change === null || balance.data === null || !isOperator.value ? null : (
         <ChangeCredits
           kind={change}
           account={{ id, name: name ?? id }}

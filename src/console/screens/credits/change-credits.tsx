@@ -100,7 +100,7 @@ function Fields({ kind, form, problem }: { kind: ChangeKind; form: Form<Values>;
   const isCorrection = kind === "correction";
   return (
     <>
-      <FormError error={form.error} />
+      <FormError error={form.error} form={form} />
       <Field
         label={text.credits.amount}
         hint={isCorrection ? text.credits.correctionHint : text.credits.amountHint}

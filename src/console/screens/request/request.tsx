@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
 import type { GenerationDetails } from "../../api/generation.ts";
 import { OutcomeBadge } from "../../parts/badge.tsx";
@@ -11,7 +11,7 @@ import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { Copy, copyText, Id, Money } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
-import { navigate } from "../../state/location.ts";
+import { navigate, query, setQuery } from "../../state/location.ts";
 import type { ScreenProps } from "../../state/screen.ts";
 import { isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
@@ -139,7 +139,9 @@ function Figures({ generation }: { generation: GenerationDetails }) {
 const PLAYGROUND_APIS = new Set(["chat.completions", "responses", "messages"]);
 
 function Actions({ generation, onChanged }: { generation: GenerationDetails; onChanged: () => void }) {
-  const [isRefunding, setRefunding] = useState(false);
+  // In the address, so that the form is open again after a sign-in.
+  const isRefunding = query.value["refund"] === "1";
+  const setRefunding = (isOpen: boolean) => setQuery({ refund: isOpen ? "1" : null });
   const canRefund = isOperator.value && generation.total_cost_nanodollars > 0 && generation.account !== null;
   const copyCurl = async () => {
     await copyText(printCurl(generation, session.value?.base_url ?? window.location.origin));
@@ -165,7 +167,7 @@ function Actions({ generation, onChanged }: { generation: GenerationDetails; onC
           {words.refund}
         </Button>
       ) : null}
-      {isRefunding ? (
+      {isRefunding && canRefund ? (
         <Refund generation={generation} onClose={() => setRefunding(false)} onDone={onChanged} />
       ) : null}
     </>

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readReturnPath } from "../../src/http/console/return-path.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
+import { startOidcProvider, type TestOidcProvider } from "../support/oidc-provider.ts";
+import { callWithSession, type SessionAnswer, signIn } from "../support/sign-in.ts";
+
+const START = "/api/console/oidc/start";
+const MINUTE_MS = 60_000;
+
+let provider: TestOidcProvider;
+let gateway: TestGateway;
+let folder: string;
+let user: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "gateway-oidc-"));
+  writeFileSync(join(folder, "secret"), "secret\n");
+  provider = await startOidcProvider();
+  gateway = await startTestGateway({ yaml: configOf() });
+  user = await createAccountTools(gateway).user("Ada");
+});
+afterAll(async () => {
+  await gateway.stop();
+  provider.stop();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  Object.assign(provider, {
+    person: { sub: "root", groups: ["operators"] },
+    forged: {},
+    userInfo: {},
+    signedInAt: Date.now(),
+    asksAgain: true,
+  });
+});
+
+function configOf(more: Readonly<Record<string, unknown>> = {}): string {
+  const oidc = {
+    issuer: provider.issuer,
+    client_id: "gateway",
+    client_secret_file: join(folder, "secret"),
+    rules: [{ claim: "groups", value: "operators", operator: true }],
+    ...more,
+  };
+  return JSON.stringify({ console: { oidc } });
+}
+
+interface Returned {
+  readonly status: number;
+  readonly location: string | null;
+  readonly page: string;
+  readonly cookie: string;
+}
+
+/** Signs in through the provider, as a browser does. */
+async function signInAt(query: Readonly<Record<string, string>> = {}, to = gateway): Promise<Returned> {
+  const path = `${START}?${new URLSearchParams(query)}`;
+  const started = await fetch(to.url + path, { redirect: "manual" });
+  const kept = started.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const back = provider.authorize(started.headers.get("location") ?? "");
+  const response = await fetch(back, { redirect: "manual", headers: { cookie: kept } });
+  const cookies = response.headers.getSetCookie().map((one) => one.split(";")[0] as string);
+  return {
+    status: response.status,
+    location: response.headers.get("location"),
+    page: await response.text(),
+    cookie: cookies.find((one) => one.startsWith("gateway_session=")) ?? "",
+  };
+}
+
+function addCredits(session: Pick<Returned, "cookie">): Promise<SessionAnswer> {
+  const path = `/api/admin/accounts/${user}/credits`;
+  return callWithSession(gateway, session, { method: "POST", path, body: { amount: 1 } });
+}
+
+describe("an operator who signed in at the provider too long ago", () => {
+  let operator: Returned;
+
+  beforeEach(async () => {
+    provider.signedInAt = Date.now() - 16 * MINUTE_MS;
+    operator = await signInAt();
+  });
+
+  test.each([
+    ["add credits", "POST", () => `/api/admin/accounts/${user}/credits`, { amount: 1 }],
+    ["correct a balance", "POST", () => `/api/admin/accounts/${user}/corrections`, { amount: 1, note: "n" }],
+    ["refund a request", "POST", () => "/api/admin/generations/gen_1/refund", {}],
+    ["create a management key", "POST", () => "/api/admin/keys", { name: "k", kind: "management" }],
+  ])("cannot %s, and is told to sign in again", async (_what, method, path, body) => {
+    const answer = await callWithSession(gateway, operator, { method, path: path(), body });
+    expect([answer.status, answer.body["error"]]).toEqual([
+      403,
+      expect.objectContaining({
+        type: "permission_denied",
+        metadata: { reason: "sign_in_again", sign_in_path: "/api/console/oidc/start?again=true" },
+      }),
+    ]);
+  });
+
+  test("can read, and change what is no money", async () => {
+    const path = "/api/admin/keys";
+    expect((await callWithSession(gateway, operator, { path })).status).toBe(200);
+    const body = { name: "inference" };
+    expect((await callWithSession(gateway, operator, { method: "POST", path, body })).status).toBe(201);
+  });
+
+  test("can add credits after another sign-in, for which the provider asks them again", async () => {
+    const again = await signInAt({ again: "true", return_to: `/console/credits/${user}?change=credits` });
+    expect([provider.asked.get("prompt"), provider.asked.get("max_age")]).toEqual(["login", "0"]);
+    expect(again.location).toBe(`/console/credits/${user}?change=credits`);
+    expect((await addCredits(again)).status).toBe(201);
+  });
+
+  test("is told so if the provider does not ask them again, and gets no session", async () => {
+    provider.asksAgain = false;
+    const { status, page, cookie } = await signInAt({ again: "true" });
+    expect([status, cookie]).toEqual([403, ""]);
+    expect(page).toContain("The provider did not ask you to sign in again");
+  });
+});
+
+describe("an operator adds credits without another sign-in", () => {
+  test("soon after they signed in at the provider", async () => {
+    provider.signedInAt = Date.now() - 14 * MINUTE_MS;
+    expect((await addCredits(await signInAt())).status).toBe(201);
+  });
+
+  test("with a management key, with its session, and with a session by one-time code", async () => {
+    const path = `/accounts/${user}/credits`;
+    expect((await callAdmin(gateway, gateway.adminKey, "POST", path, { amount: 1 })).status).toBe(201);
+    expect((await addCredits(await signIn(gateway, { key: gateway.adminKey }))).status).toBe(201);
+  });
+
+  test("if the configuration sets no time", async () => {
+    const free = await startTestGateway({ yaml: configOf({ reauthenticate_ms: null }) });
+    const account = await createAccountTools(free).user("Ada");
+    provider.signedInAt = 0;
+    const operator = await signInAt({}, free);
+    expect(provider.asked.has("max_age")).toBe(false);
+    const path = `/api/admin/accounts/${account}/credits`;
+    const answer = await callWithSession(free, operator, { method: "POST", path, body: { amount: 1 } });
+    await free.stop();
+    expect(answer.status).toBe(201);
+  });
+});
+
+test("a time of the sign-in that the provider does not say counts as too long ago", async () => {
+  provider.forged = { auth_time: undefined };
+  expect((await addCredits(await signInAt())).status).toBe(403);
+});
+
+describe("groups that only the userinfo endpoint has", () => {
+  test("count as if the ID token had them", async () => {
+    Object.assign(provider, { person: { sub: "root" }, userInfo: { groups: ["operators"] } });
+    const { status, cookie } = await signInAt();
+    expect([status, cookie]).toEqual([303, expect.stringMatching(/./)]);
+  });
+
+  test("do not replace what the ID token says", async () => {
+    Object.assign(provider, { person: { sub: "root", groups: [] }, userInfo: { groups: ["operators"] } });
+    expect((await signInAt()).status).toBe(403);
+  });
+
+  test.each([
+    ["fails", null],
+    ["answers for another person", { sub: "someone", groups: ["operators"] }],
+    ["sends more than a mebibyte", { groups: ["operators"], filler: "x".repeat(1_100_000) }],
+  ])("are not read if the endpoint %s: the sign-in fails", async (_how, userInfo) => {
+    Object.assign(provider, { person: { sub: "root" }, userInfo });
+    const { status, page } = await signInAt();
+    expect([status, page]).toEqual([403, expect.stringContaining("did not succeed")]);
+  });
+});
+
+describe("after a sign-in the browser goes", () => {
+  test("to the screen that was asked for", async () => {
+    expect((await signInAt({ return_to: "/console/keys?ended=1" })).location).toBe("/console/keys?ended=1");
+    expect((await signInAt()).location).toBe("/console");
+  });
+
+  test.each([
+    "https://evil.example/console",
+    "//evil.example/console",
+    "/\\evil.example/console",
+    "/console/../api/gateway",
+    "/console/..//evil.example",
+    "/console.evil.example",
+    "/console@evil.example",
+    "/consoles",
+    "/console/%2e%2e/docs",
+    "/\t/evil.example/console",
+    "javascript:alert(1)",
+    `/console/${"a".repeat(2_000)}`,
+  ])("nowhere else: %p leads to the first screen", async (asked) => {
+    expect(readReturnPath(asked)).toBe("/console");
+    expect((await signInAt({ return_to: asked })).location).toBe("/console");
+  });
+
+  test("nowhere else if another site of the same domain has set the cookie", async () => {
+    const started = await fetch(gateway.url + START, { redirect: "manual" });
+    const [name, value = ""] = (started.headers.get("set-cookie")?.split(";")[0] ?? "").split("=");
+    const kept = JSON.parse(Buffer.from(value, "base64url").toString()) as object;
+    const forged = Buffer.from(JSON.stringify({ ...kept, returnTo: "//evil.example" })).toString("base64url");
+    const back = provider.authorize(started.headers.get("location") ?? "");
+    const headers = { cookie: `${name}=${forged}` };
+    const response = await fetch(back, { redirect: "manual", headers });
+    expect(response.headers.get("location")).toBe("/console");
+  });
+});
+
+describe("the file with the secret of the client", () => {
+  test("must exist and not be empty", async () => {
+    await expect(
+      startTestGateway({ yaml: configOf({ client_secret_file: join(folder, "none") }) }),
+    ).rejects.toThrow("console.oidc.client_secret_file cannot be read");
+    writeFileSync(join(folder, "empty"), "\n");
+    await expect(
+      startTestGateway({ yaml: configOf({ client_secret_file: join(folder, "empty") }) }),
+    ).rejects.toThrow("is empty");
+  });
+
+  test("cannot be given together with the secret", async () => {
+    await expect(startTestGateway({ yaml: configOf({ client_secret: "secret" }) })).rejects.toThrow(
+      "must have either client_secret (GATEWAY_OIDC_CLIENT_SECRET) or client_secret_file",
+    );
+  });
+});
