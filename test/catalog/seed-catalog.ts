@@ -1,7 +1,5 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { openTestStores } from "../support/test-stores.ts";
 import { shippedRules, sourceText } from "./source-fixture.ts";
 
@@ -12,7 +10,7 @@ export type SourceModels = Record<string, Record<string, unknown>[]>;
 export async function seedCatalog(models: SourceModels): Promise<string> {
   const imported = importModelsDev(sourceText(models), shippedRules);
   if ("rejected" in imported) throw new Error(imported.rejected);
-  const dataDir = mkdtempSync(join(tmpdir(), "gateway-refresh-"));
+  const dataDir = makeTempFolder("gateway-refresh-");
   const stores = await openTestStores(dataDir);
   await stores.catalog.writeCatalog({ source: "a test", models: imported.models });
   await stores.close();

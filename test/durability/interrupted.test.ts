@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { cpSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { cpSync } from "node:fs";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { chunkOf, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
 
@@ -36,7 +35,7 @@ afterEach(async () => {
 
 /** Starts a gateway on a copy of the data directory, as after `kill -9`. */
 function startOnCopy(): Promise<TestGateway> {
-  const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
+  const dataDir = makeTempFolder("gateway-test-");
   cpSync(gateway.dataDir, dataDir, { recursive: true });
   return startTestGateway({ yaml, dataDir, key: gateway.key });
 }

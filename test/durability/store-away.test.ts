@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { wireUp } from "../../src/app/wire-up.ts";
@@ -13,6 +12,7 @@ import { fetchRecord, startTwoVendors, type TwoVendors } from "../faults/two-ven
 import { usageOf } from "../storage/contracts/samples.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway } from "../support/gateway.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 const messages = [{ role: "user", content: "Hello!" }];
@@ -144,7 +144,7 @@ test("records that wait for the store survive a shutdown, and the next start sav
 });
 
 test("a gateway whose journal is full rejects requests with 503 and Retry-After, until the store has the records", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
+  const dataDir = makeTempFolder("gateway-test-");
   const yaml = `limits: {journal_bytes: ${JOURNAL_BYTES}}`;
   const config = checkConfig(yaml, "gateway.yaml", { GATEWAY_DATA_DIR: dataDir, GATEWAY_PORT: "0" });
   const clock = createTestClock();

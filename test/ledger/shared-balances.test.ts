@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { configSchema } from "../../src/app/config-schema.ts";
 import { openStores } from "../../src/app/open-stores.ts";
 import type { Stores } from "../../src/app/stores.ts";
@@ -14,6 +12,7 @@ import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { manage } from "../support/money.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
 /** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Nanodollars. */
@@ -45,7 +44,7 @@ describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
   beforeAll(async () => {
     server = await startTestPostgres();
     vendor = startVendor();
-    dir = mkdtempSync(join(tmpdir(), "gateway-test-"));
+    dir = makeTempFolder("gateway-test-");
     url = await server.createDatabase();
     for (let index = 0; index < GATEWAYS; index++) gateways.push(await startGateway());
     database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import type { Platform } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
-
+import { makeTempFolder } from "./temp-folder.ts";
 import { databaseVariables, dropDatabases } from "./test-databases.ts";
 
 /** One line of the log. */
@@ -59,7 +57,7 @@ const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 /** Starts a gateway for a test. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const { adminKey = ADMIN_KEY } = options;
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "gateway-test-"));
+  const dataDir = options.dataDir ?? makeTempFolder("gateway-test-");
   const { REDIS_URL, ...databases } = await databaseVariables(dataDir);
   const environment = {
     ...databases,

@@ -1,8 +1,6 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
+import { makeTempFolder } from "./temp-folder.ts";
 import { openTestStores } from "./test-stores.ts";
 
 /** An account to create, with an inference key. */
@@ -20,7 +18,7 @@ export interface PreparedAccount {
 export async function prepareData(
   accounts: readonly PreparedAccount[],
 ): Promise<{ readonly dataDir: string; readonly keys: readonly (readonly string[])[] }> {
-  const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
+  const dataDir = makeTempFolder("gateway-test-");
   const stores = await openTestStores(dataDir);
   const keys: string[][] = [];
   for (const [index, { policy, keyModels, overdraft, moreKeys = 0 }] of accounts.entries()) {
