@@ -1,6 +1,7 @@
 import type { Timer } from "../base/clock.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
 import type { Config } from "./config-schema.ts";
+import type { LiveConfig } from "./live-config.ts";
 import { createOutageLog } from "./outage-log.ts";
 import { Poll } from "./poll.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
@@ -11,21 +12,48 @@ import type { Parts, Platform } from "./wire-up.ts";
 const PROMPT_LOG_SWEEP_MS = 60_000;
 
 /** Starts everything that runs at intervals beside the requests. */
-export function startBackgroundTasks(parts: Parts, config: Config, platform: Platform): Timer {
+export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
   const { clock, random, log } = platform;
+  const { config, stores } = parts;
   const { catalogManager: manager } = parts.http;
-  const { refresh_hours: hours } = config.catalog;
   const timers = [
     refreshRegularly(parts, platform),
-    scheduleRefresh({ manager, clock, random, log, hours }),
+    restartOnChange(
+      config,
+      ({ catalog }) => catalog.refresh_hours,
+      (hours) => scheduleRefresh({ manager, clock, random, log, hours }),
+    ),
     sweepPromptLog(parts, platform),
-    ...sweepDays(parts, config, platform),
+    ...sweepDays(parts, platform),
     parts.telemetry.start(parts),
-    takeOverRegularly({ ...parts.gateways, stores: parts.stores, clock, log, dataDir: config.data_dir }),
+    takeOverRegularly({ ...parts.gateways, stores, clock, log, dataDir: config.current().data_dir }),
   ];
   return {
     cancel() {
       for (const timer of timers) timer.cancel();
+    },
+  };
+}
+
+/** Runs a task with a setting, and starts it again when a reload has changed that. */
+function restartOnChange<Value>(
+  live: LiveConfig,
+  read: (config: Config) => Value,
+  start: (value: Value) => Timer,
+): Timer {
+  let value = read(live.current());
+  let timer = start(value);
+  const unsubscribe = live.subscribe((config) => {
+    const next = read(config);
+    if (next === value) return;
+    value = next;
+    timer.cancel();
+    timer = start(value);
+  });
+  return {
+    cancel() {
+      unsubscribe();
+      timer.cancel();
     },
   };
 }
@@ -148,22 +176,22 @@ function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Ti
 }
 
 /** Deletes generations beyond the retention policy, and merges sums of hours. */
-function sweepDays({ stores, gatewayId }: Parts, config: Config, { clock, log }: Platform): readonly Timer[] {
+function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platform): readonly Timer[] {
   const { retention, rollUp, leases } = stores;
-  const { retention_days, hourly_usage_days } = config.storage;
-  const sweeps: readonly DaySweep[] = [
-    {
+  const sweepAfter = (readDays: (config: Config) => number | null, sweep: Omit<DaySweep, "days">) =>
+    restartOnChange(config, readDays, (days) =>
+      scheduleSweep({ ...sweep, days }, { leases, clock, log, owner: gatewayId }),
+    );
+  return [
+    sweepAfter(({ storage }) => storage.retention_days ?? null, {
       name: "retention",
-      days: retention_days ?? null,
       step: (firstKept) => retention.dropUsage(firstKept),
       failureEvent: "generations beyond storage.retention_days could not be deleted; they are deleted later",
-    },
-    {
+    }),
+    sweepAfter(({ storage }) => storage.hourly_usage_days, {
       name: "usage roll-up",
-      days: hourly_usage_days,
       step: (firstKept) => rollUp.rollUpHours(firstKept),
       failureEvent: "usage by hour beyond storage.hourly_usage_days could not be merged; it is merged later",
-    },
+    }),
   ];
-  return sweeps.map((sweep) => scheduleSweep(sweep, { leases, clock, log, owner: gatewayId }));
 }

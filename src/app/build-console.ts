@@ -7,6 +7,7 @@ import { FailedSignIns } from "../core/console/failed-sign-ins.ts";
 import type { IdentitySignIn } from "../core/console/sign-in-identity.ts";
 import { WindowCounter } from "../core/console/window-counter.ts";
 import type { ConsoleDeps } from "../http/context/console-deps.ts";
+import { keep } from "./build-configured.ts";
 import type { Config } from "./config-schema.ts";
 import { openConsole } from "./console/open-console.ts";
 import { OpenIdClient } from "./console/openid-client.ts";
@@ -19,24 +20,29 @@ const PLAYGROUND_KEYS = { max: 60, windowMs: HOUR_MS };
 type SharedParts = Pick<IdentitySignIn, "identities" | "stores" | "accountCache">;
 type ConsoleParts = Omit<ConsoleSessionParts, "keyCache"> & SharedParts & { readonly keyCache: KeyCache };
 
-/** Builds what the pages and endpoints of the console depend on. Returns null if the console is disabled. */
-export function buildConsole(
-  { console, data_dir: dataDir }: Config,
-  parts: ConsoleParts,
-): ConsoleDeps | null {
-  if (!console.enabled) return null;
-  return {
-    files: openConsole({ dataDir, builtDir: console.built_dir ?? findShippedConsole() }),
-    sessions: new ConsoleSessions(parts),
-    failedSignIns: new FailedSignIns(parts.clock),
-    playground: {
-      limit: parseDollars(console.playground_limit) ?? 0,
-      lifetimeMs: console.playground_ms,
-      created: new WindowCounter(parts.clock, PLAYGROUND_KEYS),
-    },
-    oidc: buildOidc(console.oidc, parts),
-    publicUrl: console.url === undefined ? null : new URL(console.url),
-    hosts: new Set(console.hosts),
+/**
+ * Returns a function that builds what the pages and endpoints of the console depend on under a configuration; null if that disables the
+ * console. What counts attempts and keys stays the same.
+ */
+export function createConsoleBuilder(parts: ConsoleParts): (config: Config) => ConsoleDeps | null {
+  const fixed = { sessions: new ConsoleSessions(parts), failedSignIns: new FailedSignIns(parts.clock) };
+  const created = new WindowCounter(parts.clock, PLAYGROUND_KEYS);
+  const open = keep((dataDir: string, builtDir: string | null) => openConsole({ dataDir, builtDir }));
+  const connect = keep((oidc: Config["console"]["oidc"]) => buildOidc(oidc, parts));
+  return ({ console, data_dir: dataDir }) => {
+    if (!console.enabled) return null;
+    return {
+      ...fixed,
+      files: open(dataDir, console.built_dir ?? findShippedConsole()),
+      playground: {
+        limit: parseDollars(console.playground_limit) ?? 0,
+        lifetimeMs: console.playground_ms,
+        created,
+      },
+      oidc: connect(console.oidc),
+      publicUrl: console.url === undefined ? null : new URL(console.url),
+      hosts: new Set(console.hosts),
+    };
   };
 }
 

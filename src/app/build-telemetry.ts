@@ -123,7 +123,12 @@ function serveMetrics(
       });
       return { text: await reading, mediaType: TEXT_FORMAT };
     },
-    tokenHash: config.metrics.token === undefined ? null : hashSecret(config.metrics.token),
-    allowed: readMetricsAllowed(config),
+    ...readMetricsAccess(config),
   };
+}
+
+/** Reads who may read the metrics. @throws ConfigError */
+export function readMetricsAccess(config: Config): Pick<MetricsDeps, "tokenHash" | "allowed"> {
+  const { token } = config.metrics;
+  return { tokenHash: token === undefined ? null : hashSecret(token), allowed: readMetricsAllowed(config) };
 }

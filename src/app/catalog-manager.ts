@@ -8,7 +8,8 @@ import { DEFAULT_CATALOG_SOURCE } from "./read-source.ts";
 import { decideHeld, type RefreshJob, refreshCatalog } from "./refresh-catalog.ts";
 
 export interface CatalogManagerOptions {
-  readonly config: Config;
+  /** Returns the configuration in force. */
+  readonly config: () => Config;
   readonly store: CatalogStore;
   /** One process writes the catalog at a time. */
   readonly leases: Leases;
@@ -28,13 +29,13 @@ const LEASE_MS = 60_000;
 export function createCatalogManager(options: CatalogManagerOptions): CatalogManager {
   const { config, store, clock, onChanged = async () => {} } = options;
   const { runRefresh = (job: RefreshJob) => refreshCatalog(store, job) } = options;
-  const { catalog } = config;
-  const source = catalog.source ?? DEFAULT_CATALOG_SOURCE;
+  const sourceOf = ({ catalog }: Config) => catalog.source ?? DEFAULT_CATALOG_SOURCE;
   return {
     async status() {
       const { waiting, rejected, ...state } = await store.readRefreshState();
+      const { catalog } = config();
       return {
-        source,
+        source: sourceOf(config()),
         refreshHours: catalog.refresh_hours,
         priceFactor: catalog.price_factor,
         graceDays: catalog.grace_days,
@@ -48,8 +49,15 @@ export function createCatalogManager(options: CatalogManagerOptions): CatalogMan
       return { waiting, rejected };
     },
     async refresh({ dryRun }) {
+      const { catalog } = config();
       const factor = String(catalog.price_factor);
-      const job = { source, factor, now: clock.now(), dryRun, maxBytes: catalog.source_bytes };
+      const job = {
+        source: sourceOf(config()),
+        factor,
+        now: clock.now(),
+        dryRun,
+        maxBytes: catalog.source_bytes,
+      };
       const report = await withRefreshLease(options, () => runRefresh(job));
       if (report.written) await onChanged();
       return report;

@@ -13,6 +13,12 @@ import { pricingSchema } from "./pricing-schema.ts";
  * become its comments.
  */
 
+/** The name of the mark of a setting whose new value is in force only after a restart. A reload applies all others. */
+export const NEEDS_RESTART = "needsRestart";
+
+/** Marks a setting, or all of a section. */
+const RESTART = { [NEEDS_RESTART]: true };
+
 const milliseconds = (defaultMs: number, about: string) =>
   z.int().min(1).max(86_400_000).default(defaultMs).describe(`${about} Milliseconds.`);
 
@@ -237,14 +243,26 @@ const slug = z
 export const configSchema = z.strictObject({
   server: z
     .strictObject({
-      host: z.string().min(1).default("127.0.0.1").describe("Address to listen on. GATEWAY_HOST."),
-      port: z.int().min(0).max(65_535).default(8080).describe("Port to listen on. GATEWAY_PORT."),
+      host: z
+        .string()
+        .min(1)
+        .default("127.0.0.1")
+        .describe("Address to listen on. GATEWAY_HOST.")
+        .meta(RESTART),
+      port: z
+        .int()
+        .min(0)
+        .max(65_535)
+        .default(8080)
+        .describe("Port to listen on. GATEWAY_PORT.")
+        .meta(RESTART),
       extra_prefixes: z
         .array(z.string().regex(/^(\/[\w.-]+)+$/, "must be a path such as /api/other"))
         .default([])
         .describe(
           "Further path prefixes for /api/gateway, for clients that were written for another gateway.",
-        ),
+        )
+        .meta(RESTART),
       model_prefix_aliases: z
         .record(z.string(), z.string())
         .default({})
@@ -264,7 +282,8 @@ export const configSchema = z.strictObject({
         .default(131_072)
         .describe(
           "Socket send buffer for each client, in bytes, on Linux. One connection carries about this much in each round trip. 0: chosen by the system, usually 4 MB.",
-        ),
+        )
+        .meta(RESTART),
       processes: z
         .union([z.int().min(1).max(MAX_PROCESSES), z.literal("auto")], {
           error: `must be a number from 1 to ${MAX_PROCESSES}, or auto`,
@@ -272,7 +291,8 @@ export const configSchema = z.strictObject({
         .default(1)
         .describe(
           "Processes that share the port, each with its own folder in data_dir. More than one need database.url. auto: one for each processor core, or one without database.url. GATEWAY_PROCESSES.",
-        ),
+        )
+        .meta(RESTART),
       drain_ms: milliseconds(30_000, "How long running requests may continue after SIGTERM."),
       drain_notice_ms: z
         .int()
@@ -288,7 +308,8 @@ export const configSchema = z.strictObject({
     .string()
     .min(1)
     .default("./data")
-    .describe("Directory of keys, records and balances. GATEWAY_DATA_DIR."),
+    .describe("Directory of keys, records and balances. GATEWAY_DATA_DIR.")
+    .meta(RESTART),
   storage: z
     .strictObject({
       retention_days: z
@@ -310,7 +331,7 @@ export const configSchema = z.strictObject({
       max_staleness_ms: milliseconds(
         3_600_000,
         "While the database is unavailable, keys, accounts and policies that were used before remain valid for this long. After that, requests with a key are answered with 503.",
-      ),
+      ).meta(RESTART),
     })
     .prefault({}),
   database: z
@@ -341,7 +362,8 @@ export const configSchema = z.strictObject({
           "How long a start waits for PostgreSQL if it is unavailable, before it ends with an error. Milliseconds.",
         ),
     })
-    .prefault({}),
+    .prefault({})
+    .meta(RESTART),
   redis: z
     .strictObject({
       url: secretUrl(["redis", "rediss"], "Redis")
@@ -350,7 +372,8 @@ export const configSchema = z.strictObject({
           "Redis 7 or Valkey, for rate limits of several gateways on PostgreSQL: redis://user:password@host:port. If absent, each gateway applies its share of each limit. REDIS_URL.",
         ),
     })
-    .prefault({}),
+    .prefault({})
+    .meta(RESTART),
   log_level: z
     .enum(LOG_LEVELS)
     .default("info")
@@ -381,7 +404,8 @@ export const configSchema = z.strictObject({
           "Master keys for BYOK keys: the first encrypts, all decrypt. Each is 32 bytes in base64 or hex. If absent, one is generated in secrets.key of the data directory when it is first needed. GATEWAY_SECRETS_KEY, separated by commas.",
         ),
     })
-    .prefault({}),
+    .prefault({})
+    .meta(RESTART),
   sandbox: z
     .enum(["on", "off", "auto"])
     .default("auto")
@@ -417,7 +441,8 @@ export const configSchema = z.strictObject({
         .default(268_435_456)
         .describe(
           "Size of the journal, in bytes: the records that wait on disk while the database is unavailable, about 5 kB for each request. Above it, requests are answered with 503.",
-        ),
+        )
+        .meta(RESTART),
       anonymous_requests_per_hour: z
         .int()
         .min(0)
@@ -439,7 +464,8 @@ export const configSchema = z.strictObject({
         .default(67_108_864)
         .describe(
           "Memory for reasoning that providers expect in the next turn and clients do not send back, in bytes, encrypted. 0: none is stored.",
-        ),
+        )
+        .meta(RESTART),
       answer_memory_bytes: z
         .int()
         .min(0)
@@ -447,7 +473,8 @@ export const configSchema = z.strictObject({
         .default(67_108_864)
         .describe(
           "Memory for answers that are given again: to keys with a cache, and to repeated requests with an Idempotency-Key. In bytes, encrypted. 0: none is kept, also not in Redis. See docs/answers.md.",
-        ),
+        )
+        .meta(RESTART),
       hold_tokens: z
         .int()
         .min(1)
@@ -569,7 +596,8 @@ export const configSchema = z.strictObject({
       enabled: z
         .boolean()
         .default(true)
-        .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md."),
+        .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md.")
+        .meta(RESTART),
       token: z
         .string()
         .trim()
@@ -596,7 +624,8 @@ export const configSchema = z.strictObject({
         .default(60)
         .describe(
           "Minutes between two ledger checks, whose result is a metric. One gateway of several makes them, in a thread for SQLite, and uses at most a hundredth of the time. 0: none.",
-        ),
+        )
+        .meta(RESTART),
     })
     .prefault({}),
   telemetry: z
@@ -615,13 +644,14 @@ export const configSchema = z.strictObject({
           "Slugs of providers to which traceparent and tracestate are sent, such as a server of your own. Others cannot connect requests by them.",
         ),
     })
-    .prefault({}),
+    .prefault({})
+    .meta(RESTART),
   timers: z
     .strictObject({
       connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
       first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),
       silence_ms: milliseconds(60_000, "Longest silence between two tokens."),
-      total_ms: milliseconds(900_000, "Longest duration of a whole request."),
+      total_ms: milliseconds(900_000, "Longest duration of a whole request.").meta(RESTART),
       failover_ms: milliseconds(180_000, "After this time no further attempt is made."),
       keep_alive_ms: milliseconds(10_000, "Silence after which a keep-alive comment is sent to the client."),
       client_silence_ms: milliseconds(
@@ -637,7 +667,8 @@ export const configSchema = z.strictObject({
         .default("auto")
         .describe("HTTP client. auto: http1, or fetch if HTTP_PROXY or HTTPS_PROXY is set."),
     })
-    .prefault({}),
+    .prefault({})
+    .meta(RESTART),
   catalog: z
     .strictObject({
       source: z

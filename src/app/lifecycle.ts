@@ -1,9 +1,11 @@
 import type { Clock } from "../base/clock.ts";
 import { StoreError } from "../base/store-error.ts";
+import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { listen } from "../http/server/server.ts";
 import { startBackgroundTasks } from "./background-tasks.ts";
 import { formatProblem } from "./config-error.ts";
+import type { ConfigReloader } from "./config-reloader.ts";
 import type { Config } from "./config-schema.ts";
 import { explainDiskFailure } from "./data-dir.ts";
 import { drain } from "./drain.ts";
@@ -24,6 +26,10 @@ export interface RunningGateway {
   readonly exampleModel: string | null;
   /** Resolves if another process has taken this gateway's place, which then can save nothing any more. The process must end. */
   readonly replaced: Promise<GatewayReplacedError>;
+  /** Reloads the configuration of this process. */
+  readonly reloader: ConfigReloader;
+  /** Takes the entries of changes that no request has made. */
+  readonly audit: Pick<AuditStore, "appendAudit">;
   /** Lets clients notice, closes the listener, lets running requests end within the drain time, and writes all records. */
   stop(): Promise<void>;
 }
@@ -47,9 +53,8 @@ export async function startGateway(config: Config, platform: Platform): Promise<
 
 async function startServing(parts: Parts, config: Config, platform: Platform): Promise<RunningGateway> {
   await recoverState(parts, platform);
-  const { host, port, extra_prefixes, send_buffer_bytes, drain_ms, drain_notice_ms, processes } =
-    config.server;
-  const server = listen(parts.http, {
+  const { host, port, extra_prefixes, send_buffer_bytes, processes } = config.server;
+  const server = listen(() => parts.http, {
     host,
     port,
     extraPrefixes: extra_prefixes,
@@ -61,7 +66,7 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
     server.kill();
     throw error;
   });
-  const tasks = startBackgroundTasks(parts, config, platform);
+  const tasks = startBackgroundTasks(parts, platform);
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     firstStart,
@@ -71,7 +76,10 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
     ],
     exampleModel: chooseExampleModel(parts),
     replaced: parts.gateways.replaced,
+    reloader: parts.reloader,
+    audit: parts.stores.audit,
     async stop() {
+      const { drain_ms, drain_notice_ms } = parts.config.current().server;
       await drain({ parts, server, drainMs: drain_ms, noticeMs: drain_notice_ms }, platform);
       tasks.cancel();
       const [isSaved] = await Promise.all([writeRest(parts, platform), flushTelemetry(parts, platform)]);

@@ -1,7 +1,9 @@
 import type { ProviderRecord } from "../core/catalog/records.ts";
 import type { Setting } from "../core/settings/setting.ts";
 import type { Config } from "./config-schema.ts";
+import { needsRestart } from "./diff-configs.ts";
 import { formatReference, mayBeSecret, type Reference } from "./expand-references.ts";
+import type { LiveConfig } from "./live-config.ts";
 import { type ConfigOrigins, originsOf } from "./load-config.ts";
 import { isSecretSetting, MASK, maskAddress, maskConfig } from "./print-config.ts";
 import { type Environment, readFirst } from "./read-provider-keys.ts";
@@ -9,7 +11,7 @@ import { readSchema, type Schema } from "./schema-paths.ts";
 
 /** What the settings are listed from. */
 export interface SettingSources {
-  readonly config: Config;
+  readonly live: Pick<LiveConfig, "current" | "awaitingRestart">;
   readonly environment: Environment;
   /** The providers whose variables are looked up. */
   readonly providers: readonly ProviderRecord[];
@@ -19,7 +21,20 @@ export interface SettingSources {
  * Lists the settings in force in the order of the schema, and where each comes from. Secrets are masked. Providers have only the fields
  * that are set, in the configuration or by a variable of the provider.
  */
-export function listSettings({ config, environment, providers }: SettingSources): readonly Setting[] {
+export function listSettings(sources: SettingSources): readonly Setting[] {
+  const awaiting = new Set(sources.live.awaitingRestart);
+  return listAll(sources).map((setting) => ({
+    ...setting,
+    needsRestart: needsRestart(setting.name.split(".")),
+    awaitsRestart: awaiting.has(setting.name),
+  }));
+}
+
+/** A setting without what is said about changes of it. */
+type Listed = Omit<Setting, "needsRestart" | "awaitsRestart">;
+
+function listAll({ live, environment, providers }: SettingSources): readonly Listed[] {
+  const config = live.current();
   const masked = maskConfig(config);
   const origins = originsOf(config);
   const { properties = {} } = readSchema();
@@ -52,7 +67,7 @@ interface Member {
 }
 
 /** Lists a setting, or the settings of a section. */
-function listMembers({ path, schema, value }: Member, origins: ConfigOrigins | null): readonly Setting[] {
+function listMembers({ path, schema, value }: Member, origins: ConfigOrigins | null): readonly Listed[] {
   const { properties } = schema;
   if (properties === undefined) return [describe({ path, schema, value }, origins)];
   const values = (value ?? {}) as Readonly<Record<string, unknown>>;
@@ -61,7 +76,7 @@ function listMembers({ path, schema, value }: Member, origins: ConfigOrigins | n
   );
 }
 
-function describe({ path, schema, value }: Member, origins: ConfigOrigins | null): Setting {
+function describe({ path, schema, value }: Member, origins: ConfigOrigins | null): Listed {
   const name = path.join(".");
   const origin = findOrigin(path, origins);
   const hasSecret = origins !== null && mayBeSecret(findReferences(path, origins));
@@ -112,11 +127,15 @@ function isWritten(value: unknown, path: readonly string[]): boolean {
 /** Lists the settings of a provider that its environment variables set, because the configuration does not. */
 function listVariables(
   { slug, env, parts = {} }: ProviderRecord,
-  { config, environment, field }: Omit<SettingSources, "providers"> & { readonly field: Schema },
-): readonly Setting[] {
+  {
+    config,
+    environment,
+    field,
+  }: Pick<SettingSources, "environment"> & { readonly config: Config; readonly field: Schema },
+): readonly Listed[] {
   const { api_keys, base_url, parts: configured } = config.providers[slug] ?? {};
   const find = (names: readonly string[]) => names.find((name) => readFirst(environment, [name]) !== null);
-  const setting = (path: string, variable: string | undefined): readonly Setting[] => {
+  const setting = (path: string, variable: string | undefined): readonly Listed[] => {
     if (variable === undefined) return [];
     const name = `providers.${slug}.${path}`;
     const value = isSecretSetting(name) ? [MASK] : maskAddress(readFirst(environment, [variable]) ?? "");

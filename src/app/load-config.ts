@@ -205,6 +205,12 @@ export function originsOf({ timers }: Config): ConfigOrigins | null {
   return origins.get(timers) ?? null;
 }
 
+/** Makes a copy of a configuration whose sections were copied too have the origins of the original. */
+export function adoptOrigins(copy: Config, original: Config): void {
+  const found = originsOf(original);
+  if (found !== null) origins.set(copy.timers, found);
+}
+
 /** Returns a problem of a key, for problems that are found after parsing. It names the variable or the line that has the value. */
 export function problemAt(config: Config, path: ConfigPath, text: string): ConfigProblem {
   const origin = originsOf(config);

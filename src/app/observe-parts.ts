@@ -12,6 +12,7 @@ import type { Stores } from "./stores.ts";
 
 /** The parts of a gateway that have metrics of their own. */
 export interface ObservedParts {
+  /** Those of a request that begins now. */
   readonly http: Pick<HttpDeps, "generation" | "bodyBudget" | "clock">;
   readonly journal: Pick<Journal, "size">;
   readonly recorder: Recorder;
@@ -29,9 +30,10 @@ export function observeParts(registry: MetricRegistry, parts: ObservedParts, con
   observeMoney(registry, parts);
 }
 
-function observeLoad(registry: MetricRegistry, { http }: ObservedParts): void {
-  registry.observe(METRICS.inflight, (report) => report(http.generation.active.size, []));
-  registry.observe(METRICS.bodyBytes, (report) => report(http.bodyBudget.heldBytes(), []));
+function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {
+  registry.observe(METRICS.inflight, (report) => report(parts.http.generation.active.size, []));
+  // Read anew, because a reload of the configuration may replace it.
+  registry.observe(METRICS.bodyBytes, (report) => report(parts.http.bodyBudget.heldBytes(), []));
 }
 
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };

@@ -25,6 +25,15 @@ export interface ServingSource {
    * if they have changed. An invalid catalog is logged and changes nothing. Never throws.
    */
   refresh(): Promise<void>;
+  /** Builds what another configuration serves, of the same catalog and stored tiers. Nothing changes before it is adopted. */
+  prepare(config: Config): Promise<PreparedServing>;
+}
+
+/** What another configuration serves. */
+export interface PreparedServing {
+  readonly problems: readonly ConfigProblem[];
+  /** Serves it from now on. Must be called only without problems. */
+  adopt(): void;
 }
 
 /** The stores that models and tiers are served from. */
@@ -84,14 +93,14 @@ interface ServingState {
 }
 
 class StoredServing implements ServingSource {
-  readonly notices: readonly string[];
+  notices: readonly string[];
   /** The next date on which prices change or models end; null if none is known. */
   private nextChange: string | null;
   /** One refresh runs at a time. */
   private refreshing: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly deps: ServingDeps,
+    private deps: ServingDeps,
     private state: ServingState,
   ) {
     this.notices = state.serving.notices;
@@ -105,6 +114,30 @@ class StoredServing implements ServingSource {
   refresh(): Promise<void> {
     this.refreshing = this.refreshing.then(() => this.refreshNow());
     return this.refreshing;
+  }
+
+  async prepare(config: Config): Promise<PreparedServing> {
+    await this.refreshing;
+    // Building blocks the event loop for long.
+    await nextTurn();
+    const sources = { ...this.deps.sources, config };
+    const built = this.state;
+    const serving = buildServing(built.data, sources, built.tiers.stored);
+    return {
+      problems: findServingProblems(config, serving),
+      adopt: () => {
+        this.deps = { ...this.deps, sources };
+        const isCurrent = this.state.data === built.data && this.state.tiers === built.tiers;
+        if (isCurrent) this.serve(serving, built.data);
+        else this.build(this.state.data);
+      },
+    };
+  }
+
+  private serve(serving: BuiltServing, data: CatalogData): void {
+    this.state = { ...this.state, data, serving };
+    this.notices = serving.notices;
+    this.nextChange = nextChangeOf(serving);
   }
 
   private async refreshNow(): Promise<void> {
@@ -152,8 +185,7 @@ class StoredServing implements ServingSource {
     const { sources, log } = this.deps;
     const serving = buildServing(data, sources, this.state.tiers.stored);
     if (serving.providerProblems.length > 0) throw new ConfigError(serving.providerProblems);
-    this.state = { ...this.state, data, serving };
-    this.nextChange = nextChangeOf(serving);
+    this.serve(serving, data);
     for (const problem of serving.overrideProblems)
       log.warn("an override no longer fits the catalog and is not applied", {
         detail: formatProblem(problem),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ProviderRecord } from "../core/catalog/records.ts";
 import type { ProviderConfig } from "./config-schema.ts";
+import { PlatformKeyLabels } from "./platform-key-labels.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,19 +20,21 @@ export interface KeySources {
   readonly environment: Environment;
   /** Receives a message for each key that is present and cannot be used. */
   readonly notices: string[];
+  /** Names the keys; by their order if it is absent. */
+  readonly labels?: PlatformKeyLabels | undefined;
 }
 
 /** Reads the platform keys of a provider from the configuration, else from the environment. */
 export function readProviderKeys(sources: KeySources): PlatformKey[] {
-  const { record, config, environment } = sources;
+  const { record, config, environment, labels = new PlatformKeyLabels() } = sources;
   const secrets =
     config?.api_keys ??
     [readFirst(environment, record.env.apiKey) ?? readSharedKey(sources)].filter((secret) => secret !== null);
   if (secrets.length > 0)
-    return secrets.map((secret, index) => ({ label: `${record.slug}#${index}`, secret }));
+    return secrets.map((secret, index) => ({ label: labels.labelOf(record.slug, index, secret), secret }));
   // A host in the operator's network may take no key.
   return config?.base_url !== undefined && config.models !== undefined
-    ? [{ label: `${record.slug}#0`, secret: null }]
+    ? [{ label: labels.labelOf(record.slug, 0, null), secret: null }]
     : [];
 }
 

@@ -36,7 +36,7 @@ export function readPolicy({ policy }: Config): Policy {
 }
 
 /** Reads the rate limits of all scopes. */
-export function readLimits({ limits }: Config): ListLimits {
+export function readLimits({ limits }: Pick<Config, "limits">): ListLimits {
   return createLimitList({
     key: readRateLimit(limits.per_key),
     account: readRateLimit(limits.per_account),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ConfigPath } from "./config-error.ts";
-import { configSchema } from "./config-schema.ts";
+import { configSchema, NEEDS_RESTART } from "./config-schema.ts";
 
 /** The part of JSON Schema that describes the configuration. */
 export interface Schema {
@@ -8,6 +8,7 @@ export interface Schema {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly description?: string;
+  readonly [NEEDS_RESTART]?: boolean;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;

@@ -9,6 +9,7 @@ import type { FormatName } from "../wire/conversation/format-name.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { listConfiguredFormats } from "./configured-hosts.ts";
 import { ConfigError, problemAt } from "./load-config.ts";
+import type { PlatformKeyLabels } from "./platform-key-labels.ts";
 import { type Environment, readFirst, readProviderKeys } from "./read-provider-keys.ts";
 
 /** What the served models are built from, besides the catalog. */
@@ -16,6 +17,8 @@ export interface ServingSources {
   readonly config: Config;
   readonly environment: Environment;
   readonly clock: Clock;
+  /** Names the platform keys over all configurations of a gateway. */
+  readonly labels?: PlatformKeyLabels;
   /** Calls providers over the network. */
   readonly transport: Transport;
   /** Calls the built-in sandbox provider. */
@@ -50,7 +53,13 @@ function chooseFormats(record: ProviderRecord, config: ProviderConfig | undefine
 
 function readPlatformKeys(record: ProviderRecord, sources: ServingSources, notices: string[]): ProviderKey[] {
   const config = sources.config.providers[record.slug];
-  const found = readProviderKeys({ record, config, environment: sources.environment, notices });
+  const found = readProviderKeys({
+    record,
+    config,
+    environment: sources.environment,
+    notices,
+    labels: sources.labels,
+  });
   if (found.length === 0) return [];
   const secrets = found.map(({ secret }) => secret);
   const reading = readAddress(record, secrets, sources);

@@ -12,7 +12,8 @@ import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 /** What a manager of tiers is made of. */
 export interface TierManagerOptions {
-  readonly config: Config;
+  /** Returns the configuration in force. */
+  readonly config: () => Config;
   readonly store: TierStore;
   readonly clock: Clock;
   /** Called after a stored tier has changed. */
@@ -31,9 +32,9 @@ export function createTierManager({
 }: TierManagerOptions): TierManager {
   const findStored = async (id: string) => (await store.listTiers()).find(({ tier }) => tier.id === id);
   return {
-    list: async () => listAll(config, await store.listTiers()),
+    list: async () => listAll(config(), await store.listTiers()),
     async put(tier) {
-      rejectConfigured(config, tier.id);
+      rejectConfigured(config(), tier.id);
       const stored = await store.listTiers();
       const before = stored.find(({ tier: { id } }) => id === tier.id);
       checkBounds(tier, before === undefined ? stored.length + 1 : stored.length);
@@ -43,7 +44,7 @@ export function createTierManager({
     },
     async remove(id) {
       const found = await findStored(id);
-      if (found === undefined) return rejectUnstored(config, id);
+      if (found === undefined) return rejectUnstored(config(), id);
       await store.deleteTier(id);
       await onChanged();
       return found.tier;

@@ -4,7 +4,6 @@ import type { Log } from "../base/log.ts";
 import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
 import { StoreHealth } from "../base/store-health.ts";
-import { WaitList } from "../base/wait-list.ts";
 import { createAccountCache } from "../core/accounts/account-cache.ts";
 import { createKeyCache } from "../core/accounts/key-cache.ts";
 import type { CatalogManager } from "../core/catalog/catalog-manager.ts";
@@ -18,44 +17,45 @@ import type { Extension } from "../core/generation/extension.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import { createRecentFailures } from "../core/generation/recent-failures.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
-import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
-import { createByteBudget } from "../core/limits/byte-budget.ts";
-import { FreeLimit } from "../core/limits/free-limit.ts";
 import { createGate } from "../core/limits/gate.ts";
-import type { RateLimiter } from "../core/limits/rate-limiter.ts";
 import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault, type Vault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
 import { Drains } from "../core/routing/drains.ts";
 import type { Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
+import type { ConfigReload, ReloadOptions } from "../core/settings/config-reload.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { Journal } from "../core/usage/journal.ts";
 import type { Recorder } from "../core/usage/recorder.ts";
 import type { TimesRecorder } from "../core/usage/times-recorder.ts";
 import { createRequestEncoder } from "../encoder/request-encoder.ts";
 import type { HttpDeps } from "../http/context/context.ts";
+import { prepareModelLists } from "../http/routes/models.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
-import { buildConsole } from "./build-console.ts";
+import { type Configured, createConfiguredBuilder } from "./build-configured.ts";
+import { createConsoleBuilder } from "./build-console.ts";
 import { buildMoney, type Money } from "./build-money.ts";
-import { buildTelemetry, type Telemetry } from "./build-telemetry.ts";
+import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
 import { createCatalogManager } from "./catalog-manager.ts";
 import { type CommonState, openCommonState } from "./common-state.ts";
+import { ConfigReloader, rejectReload } from "./config-reloader.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { createGenerationFeed } from "./generation-feed.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
 import { listSettings } from "./list-settings.ts";
+import { LiveConfig } from "./live-config.ts";
+import { loadConfig } from "./load-config.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { migrateStores, openStores } from "./open-stores.ts";
 import type { OutageLog } from "./outage-log.ts";
-import { readPricingRules } from "./pricing-schema.ts";
+import { PlatformKeyLabels } from "./platform-key-labels.ts";
 import type { ProcessGroup } from "./process-group.ts";
 import { readReadiness } from "./read-readiness.ts";
-import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
 import { rejectIncompleteCopy } from "./reject-incomplete-copy.ts";
 import { journalDirOf, type Stores } from "./stores.ts";
@@ -77,6 +77,12 @@ export interface Platform {
   readonly random: Random;
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Reads the configuration anew for a reload. By default from the file and `environment`. */
+  readonly readConfig?: () => Config;
+  /** Sets the level of `log` after a reload. */
+  readonly setLogLevel?: (level: Config["log_level"]) => void;
+  /** Reloads the configuration of all processes of a gateway. By default there is only this one. */
+  readonly reloadAll?: (options: ReloadOptions) => Promise<ConfigReload>;
   /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
   readonly databaseClock?: Clock;
   /** The other processes that share the port; absent for a process that runs alone. */
@@ -113,7 +119,10 @@ export interface Parts extends Resources {
   readonly recordOutage: OutageLog;
   /** What the regular reading of the store reports, and requests ask. */
   readonly health: StoreHealth;
+  /** The dependencies of a request that begins now. A reload of the configuration replaces them. */
   readonly http: HttpDeps;
+  readonly config: LiveConfig;
+  readonly reloader: ConfigReloader;
   readonly upstreams: Upstreams;
   readonly common: CommonState;
   readonly telemetry: Telemetry;
@@ -135,14 +144,15 @@ async function buildParts({
   platform,
   upstreams,
   ...resources
-}: Omit<Base, "gateways" | "health"> & Resources & Pick<Parts, "upstreams">): Promise<Parts> {
+}: Omit<Base, "gateways" | "health" | "live"> & Resources & Pick<Parts, "upstreams">): Promise<Parts> {
   const { clock, log, random } = platform;
   const { stores, gatewayId } = resources;
   const masters = openMasterKeys(config, random);
   const gateways = await joinGateways({ stores, clock, id: gatewayId, dataDir: config.data_dir, masters });
   const { max_staleness_ms: maxStalenessMs } = config.storage;
   const health = new StoreHealth({ clock, maxStalenessMs });
-  const base: Base = { config, platform, gateways, health, ...resources };
+  const live = new LiveConfig(config);
+  const base: Base = { config, live, platform, gateways, health, ...resources };
   const money = buildMoney(base);
   const secrets = await buildSecrets(base, masters);
   const promptLog = new PromptLog({
@@ -162,19 +172,25 @@ async function buildParts({
   await drains.refresh();
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
   const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
-  const http: HttpDeps = {
-    ...buildManagement(base, { ...money, ...secrets }),
-    ...buildServer(config, clock),
+  const management = buildManagement(base, { ...money, ...secrets });
+  const reloader = buildReloader(base, generation);
+  const fixed: FixedHttpDeps = {
+    ...management,
     ...telemetry.http,
+    clock,
+    ownTurn: createTurnLine(),
+    unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
     ids: resources.stores.ids,
     log,
-    generation,
     promptLog,
     repeatable,
     addressSalt: await findSecret("address_salt", resources.stores.settings, random),
     shutdown,
     readiness: () => readReadiness({ ...money, ...resources, health, clock, common, shutdown }),
+    reloadConfig: (options) =>
+      (platform.reloadAll?.(options) ?? reloader.reload(options)).catch(rejectReload),
   };
+  const current = followConfig(base, { fixed, generation });
   return {
     ...resources,
     gateways,
@@ -182,11 +198,72 @@ async function buildParts({
     usageTimes: money.usageTimes,
     recordOutage: money.recordOutage,
     health,
-    http,
+    get http() {
+      return current();
+    },
+    config: live,
+    reloader,
     upstreams,
     common,
     telemetry,
   };
+}
+
+type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]>;
+type FixedGenerationDeps = Omit<GenerationDeps, keyof Configured["generation"]>;
+
+/** What requests depend on and no reload replaces. */
+interface FixedDeps {
+  readonly fixed: FixedHttpDeps;
+  readonly generation: FixedGenerationDeps;
+}
+
+/** Returns a function that returns the dependencies of requests under the configuration in force. */
+function followConfig({ live, platform, stores }: Base, { fixed, generation }: FixedDeps): () => HttpDeps {
+  const { clock, random, log } = platform;
+  const { keyCache, accountCache } = fixed;
+  const { ids, consoleSessions, identities } = stores;
+  const build = createConfiguredBuilder({
+    clock,
+    rateLimiter: generation.rateLimiter,
+    buildConsole: createConsoleBuilder({
+      ...{ store: consoleSessions, identities, stores, keyCache, accountCache },
+      ...{ clock, random, ids, log },
+    }),
+  });
+  const assemble = (config: Config): HttpDeps => {
+    const configured = build(config);
+    const metrics = fixed.metrics && { ...fixed.metrics, ...readMetricsAccess(config) };
+    return {
+      ...fixed,
+      ...configured.http,
+      metrics,
+      generation: { ...generation, ...configured.generation },
+    };
+  };
+  let http = assemble(live.current());
+  live.subscribe((config) => {
+    http = assemble(config);
+    keyCache.setAdminSecret(config.admin_key ?? null);
+    platform.setLogLevel?.(config.log_level);
+    void prepareModelLists(http);
+  });
+  return () => http;
+}
+
+function buildReloader({ live, platform, serving }: Base, generation: FixedGenerationDeps): ConfigReloader {
+  const { clock, random, environment, readConfig = () => loadConfig(environment) } = platform;
+  const parts = { live, serving, readConfig, environment, clock, random };
+  return new ConfigReloader({
+    ...parts,
+    onProviderChanged(slug) {
+      const keys = serving.current().servedModels.provider(slug)?.keys ?? [];
+      generation.health.forget(
+        slug,
+        keys.map(({ label }) => label),
+      );
+    },
+  });
 }
 
 async function openResources(config: Config, platform: Platform, upstreams: Upstreams): Promise<Resources> {
@@ -202,7 +279,11 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
     stores,
     gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
     journal: openFileJournal(journalDirOf(config.data_dir)),
-    serving: await openServing({ config, environment, clock, ...upstreams }, stores, log),
+    serving: await openServing(
+      { config, environment, clock, labels: new PlatformKeyLabels(), ...upstreams },
+      stores,
+      log,
+    ),
     async release() {
       await stores.close();
       lock.release();
@@ -222,7 +303,9 @@ function openStoresAtStart(config: Config, platform: Platform): Promise<Stores> 
 
 /** What all builders depend on. */
 interface Base extends Pick<Resources, "stores" | "journal" | "serving" | "gatewayId"> {
+  /** The configuration of the start, for what no reload changes. */
   readonly config: Config;
+  readonly live: LiveConfig;
   readonly platform: Platform;
   readonly gateways: JoinedGateways;
   readonly health: StoreHealth;
@@ -279,7 +362,7 @@ async function buildCommonState({
 }
 
 function buildGeneration(
-  { config, platform, stores, serving, gatewayId }: Base,
+  { platform, stores, serving, gatewayId }: Base,
   {
     recorder,
     ledger,
@@ -291,11 +374,10 @@ function buildGeneration(
     conversations,
     health,
   }: Money & Secrets & CommonState & Pick<GenerationDeps, "extensions" | "drains">,
-): GenerationDeps {
+): FixedGenerationDeps {
   const { clock, random, log } = platform;
-  const { limits, timers } = config;
   return {
-    ...buildLimits(config, rateLimiter),
+    rateLimiter,
     gatewayId,
     clock,
     log,
@@ -303,11 +385,8 @@ function buildGeneration(
     ids: stores.ids,
     extensions,
     serving: () => serving.current(),
-    pricing: readPricingRules(config.pricing),
     recorder,
     ledger,
-    holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
-    buyCreditsUrl: config.billing.buy_credits_url ?? null,
     health: platform.health ?? health,
     drains,
     recentFailures: createRecentFailures(),
@@ -318,22 +397,7 @@ function buildGeneration(
     hashIdentity: createIdentityHash(identitySecret),
     tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
     requestEncoder: createRequestEncoder(clock, identitySecret),
-    timers: readTimers(config),
-    unread: createUnreadAnswers(clock, timers.client_silence_ms, limits.total_unread_bytes),
-    maxAttempts: limits.attempts,
-    repeats: limits.repeats,
     active: new Set(),
-  };
-}
-
-type LimitDeps = Pick<GenerationDeps, "rateLimiter" | "freeLimit" | "listLimits" | "policy">;
-
-function buildLimits(config: Config, rateLimiter: RateLimiter): LimitDeps {
-  return {
-    rateLimiter,
-    freeLimit: new FreeLimit(rateLimiter, config.limits.free_requests_per_hour),
-    listLimits: readLimits(config),
-    policy: readPolicy(config),
   };
 }
 
@@ -350,40 +414,34 @@ type ManagementDeps = Pick<
   | "tierManager"
   | "providerKeyStores"
   | "consoleSessions"
-  | "console"
   | "credits"
   | "usage"
   | "usageTimes"
   | "generationFeed"
   | "listDamagedLines"
   | "listSettings"
-  | "webhookSecret"
 >;
 
 function buildManagement(
-  { config, platform, stores, serving, gatewayId, health }: Base,
+  { config, live, platform, stores, serving, gatewayId, health }: Base,
   { ledger, vault, byokKeys, usageTimes }: Money & Secrets,
 ): ManagementDeps {
-  const { clock, random, log, environment } = platform;
-  const { ids, consoleSessions, identities } = stores;
+  const { clock, log, environment } = platform;
+  const { ids, consoleSessions } = stores;
   const adminSecret = config.admin_key ?? null;
   const keyCache = createKeyCache({ store: stores.keys, health, clock, adminSecret });
   const accountCache = createAccountCache(stores.accounts, health);
   return {
     keyCache,
     consoleSessions,
-    console: buildConsole(config, {
-      ...{ store: consoleSessions, identities, stores, keyCache, accountCache },
-      ...{ clock, random, ids, log },
-    }),
     accountCache,
     keyStores: stores,
     audit: stores.audit,
     gateways: stores.gateways,
     storedResponses: stores.answers,
-    catalogManager: buildCatalogManager(config, clock, { stores, serving, gatewayId }),
+    catalogManager: buildCatalogManager(live, clock, { stores, serving, gatewayId }),
     tierManager: createTierManager({
-      config,
+      config: () => live.current(),
       clock,
       store: stores.tiers,
       onChanged: () => refreshServing({ stores, serving }),
@@ -394,25 +452,24 @@ function buildManagement(
     usageTimes,
     generationFeed: createGenerationFeed(stores, { clock, log }),
     listDamagedLines: stores.listDamagedLines,
-    listSettings: () => listSettings({ config, environment, providers: serving.current().catalog.providers }),
-    webhookSecret: config.billing.webhook_secret ?? null,
+    listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
   };
 }
 
 function buildCatalogManager(
-  config: Config,
+  live: LiveConfig,
   clock: Clock,
   { stores, serving, gatewayId }: Pick<Resources, "stores" | "serving" | "gatewayId">,
 ): CatalogManager {
+  const { data_dir, database } = live.current();
   return createCatalogManager({
-    config,
+    config: () => live.current(),
     clock,
     store: stores.catalog,
     leases: stores.leases,
     owner: gatewayId,
     onChanged: () => refreshServing({ stores, serving }),
-    runRefresh: (job) =>
-      refreshInThread({ config: { data_dir: config.data_dir, database: config.database }, job }, clock),
+    runRefresh: (job) => refreshInThread({ config: { data_dir, database }, job }, clock),
   });
 }
 
@@ -421,35 +478,6 @@ async function refreshServing({ stores, serving }: Pick<Resources, "stores" | "s
   // If that fails, the next regular reading finds the change.
   await stores.changes.read().catch(() => {});
   await serving.refresh();
-}
-
-/** The parts of `HttpDeps` that receive requests. */
-type ServerDeps = Pick<
-  HttpDeps,
-  | "clock"
-  | "trustedProxies"
-  | "maxBodyBytes"
-  | "headerAliases"
-  | "bodyBudget"
-  | "bodyWaits"
-  | "ownTurn"
-  | "unpackGate"
-  | "modelPrefixAliases"
->;
-
-function buildServer(config: Config, clock: Clock): ServerDeps {
-  const { limits, server, timers } = config;
-  return {
-    clock,
-    trustedProxies: readTrustedProxies(config),
-    maxBodyBytes: limits.body_bytes,
-    headerAliases: Object.entries(server.header_aliases),
-    bodyBudget: createByteBudget(limits.total_body_bytes, readHolderBytes(config)),
-    bodyWaits: new WaitList(clock, timers.client_silence_ms),
-    ownTurn: createTurnLine(),
-    unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
-    modelPrefixAliases: server.model_prefix_aliases,
-  };
 }
 
 /** Returns an id for a gateway at its first start. Version 0.1 kept the id of its only gateway in the settings. */

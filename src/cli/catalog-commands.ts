@@ -110,7 +110,13 @@ async function runImport(
 }
 
 function openManager({ catalog, clock, leases, ids }: Stores, config: Config): CatalogManager {
-  return createCatalogManager({ config, store: catalog, clock, leases, owner: ids.next("command") });
+  return createCatalogManager({
+    config: () => config,
+    store: catalog,
+    clock,
+    leases,
+    owner: ids.next("command"),
+  });
 }
 
 async function diff(stores: Stores, config: Config, options: JsonOption): Promise<string> {

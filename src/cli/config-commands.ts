@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { listSettings } from "../app/list-settings.ts";
+import { LiveConfig } from "../app/live-config.ts";
 import { loadProviders } from "../app/load-catalog.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { printConfig } from "../app/print-config.ts";
@@ -34,7 +35,8 @@ export function addConfigCommands(program: Command): void {
 function printSources({ all, json }: SourcesOptions): string {
   const environment = process.env;
   const providers = loadProviders(SHIPPED_CATALOG_DIRECTORY);
-  const settings = listSettings({ config: loadConfig(environment), environment, providers });
+  const live = new LiveConfig(loadConfig(environment));
+  const settings = listSettings({ live, environment, providers });
   const shown = settings.filter(({ source }) => all === true || source !== "default");
   if (json) return JSON.stringify({ data: shown.map(presentSetting) });
   if (shown.length === 0) return "All settings have their default.";

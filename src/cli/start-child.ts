@@ -1,5 +1,6 @@
 import type { Config } from "../app/config-schema.ts";
 import { startGateway } from "../app/lifecycle.ts";
+import { loadConfig } from "../app/load-config.ts";
 import { configOfProcess } from "../app/processes/count-processes.ts";
 import { createProcessGroup } from "../app/processes/create-process-group.ts";
 import { reportStart, type ToProcess } from "../app/processes/messages.ts";
@@ -8,6 +9,7 @@ import { createSystemRandom } from "../base/random.ts";
 import { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { createLog, withFields } from "../telemetry/log.ts";
 import { exitReplaced } from "./exit-replaced.ts";
+import { ChildReloads } from "./reload-child.ts";
 import { exitSoon, waitForStop } from "./stop-signals.ts";
 
 /** Runs process `index` of several. It reports to the supervisor, and stops if that has ended. */
@@ -17,17 +19,23 @@ export async function startChildProcess(config: Config, index: number): Promise<
     clock: systemClock,
     send: (message) => process.send?.(message),
   });
+  const reloads = new ChildReloads(systemClock, (message) => void process.send?.(message));
   const gateway = await startGateway(configOfProcess(config, index), {
     clock: systemClock,
     random: createSystemRandom(),
     log,
     environment: process.env,
     processes,
+    readConfig: () => configOfProcess(loadConfig(process.env), index),
+    setLogLevel: log.setLevel,
+    reloadAll: (options) => reloads.reloadAll(options),
   });
+  // The supervisor reloads all processes together.
+  process.on("SIGHUP", () => {});
   const stop = Promise.race([waitForStop(), waitForSupervisorEnd()]);
   process.on("message", async (message: ToProcess) => {
     processes.receive(message);
-    if (message.kind !== "keysShown") return;
+    if (message.kind !== "keysShown") return reloads.take(message, gateway, log);
     try {
       await gateway.firstStart?.confirmShown();
     } catch (reason) {

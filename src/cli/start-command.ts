@@ -11,9 +11,10 @@ import { type BufferedLog, createLog } from "../telemetry/log.ts";
 import { linkForGreeting } from "./console-link.ts";
 import { exitReplaced } from "./exit-replaced.ts";
 import { printGreeting } from "./greeting.ts";
+import { reloadOnSignal } from "./reload-on-signal.ts";
 import { startChildProcess } from "./start-child.ts";
 import { startProcesses } from "./start-processes.ts";
-import { exitSoon, waitForStop } from "./stop-signals.ts";
+import { exitSoon, onHangup, waitForStop } from "./stop-signals.ts";
 
 /** `gateway start`: serves until SIGTERM or SIGINT. */
 export function addStartCommand(program: Command): void {
@@ -48,7 +49,9 @@ async function startOne(config: Config): Promise<void> {
     random: createSystemRandom(),
     log,
     environment: process.env,
+    setLogLevel: log.setLevel,
   });
+  onHangup(() => void reloadOnSignal({ gateway, log, clock: systemClock }));
   const signal = waitForStop();
   void greet(gateway, config, log);
   const replaced = await Promise.race([signal, gateway.replaced]);

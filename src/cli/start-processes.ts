@@ -7,13 +7,17 @@ import { createLog, createStdoutWriter } from "../telemetry/log.ts";
 import { linkForGreeting } from "./console-link.ts";
 import { printGreeting } from "./greeting.ts";
 import { ownCommand } from "./own-command.ts";
-import { exitSoon, waitForStop } from "./stop-signals.ts";
+import { NOT_RELOADED } from "./reload-on-signal.ts";
+import { exitSoon, onHangup, waitForStop } from "./stop-signals.ts";
 
 /** How long a process may take to write its last records after the drain time. Milliseconds. */
 const LAST_RECORDS_MS = 10_000;
 const FOREVER_MS = 2 ** 31 - 1;
 
-/** Runs `count` gateway processes on one port until SIGTERM or SIGINT. SIGHUP restarts them one after the other. */
+/**
+ * Runs `count` gateway processes on one port until SIGTERM or SIGINT. SIGHUP reloads their configuration, SIGUSR2 restarts
+ * them one after the other.
+ */
 export async function startProcesses(config: Config, count: number): Promise<void> {
   const writeLines = createStdoutWriter();
   const log = createLog(config.log_level, systemClock, writeLines);
@@ -29,6 +33,7 @@ export async function startProcesses(config: Config, count: number): Promise<voi
         writeLines,
         readOthers: () => supervisor.readMetricsOfOthers(index),
         clock: systemClock,
+        reloadAll: (options) => supervisor.reload(options, false),
       });
     },
     stopMs: drain_ms + LAST_RECORDS_MS,
@@ -49,7 +54,11 @@ export async function startProcesses(config: Config, count: number): Promise<voi
   try {
     await Promise.race([starting.then(() => log.info("listening", { processes: count, port })), stop]);
     log.flush();
-    process.on("SIGHUP", () => void supervisor.restartAll());
+    process.on("SIGUSR2", () => void supervisor.restartAll());
+    onHangup(async () => {
+      const outcome = await supervisor.reload({ dryRun: false }, true);
+      if (outcome.kind === "rejected") log.error(NOT_RELOADED, { detail: outcome.rejection.message });
+    });
     await stop;
     const killed = await supervisor.stop();
     exitSoon(killed === 0 ? 0 : 1);

@@ -50,7 +50,7 @@ interface Scene {
 function withTiers(run: (scene: Scene) => Promise<string>): Promise<void> {
   return withStores((stores, config: Config) => {
     const { tiers: store, clock } = stores;
-    return run({ stores, manager: createTierManager({ config, store, clock }) });
+    return run({ stores, manager: createTierManager({ config: () => config, store, clock }) });
   });
 }
 

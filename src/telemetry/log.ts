@@ -12,6 +12,8 @@ const STDOUT = 1;
 export interface BufferedLog extends Log {
   /** Writes the buffered events. */
   flush(): void;
+  /** Sets the least severe level that is logged from now on. */
+  setLevel(level: LogLevel): void;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -33,7 +35,7 @@ export function createLog(
   clock: Clock,
   writeLines: (lines: string) => void = createStdoutWriter(),
 ): BufferedLog {
-  const threshold = LOG_LEVELS.indexOf(level);
+  let threshold = LOG_LEVELS.indexOf(level);
   let buffered: BufferedEvent[] = [];
   const flush = (): void => {
     if (buffered.length === 0) return;
@@ -44,8 +46,9 @@ export function createLog(
     writeLines(lines);
   };
   const createWriter = (at: LogLevel): ((event: string, fields?: Fields) => void) => {
-    if (LOG_LEVELS.indexOf(at) < threshold) return () => {};
+    const severity = LOG_LEVELS.indexOf(at);
     return (message, fields) => {
+      if (severity < threshold) return;
       buffered.push({ level: at, time: clock.now(), message, fields });
       if (at === "error" || buffered.length >= BATCH_EVENTS) flush();
     };
@@ -57,6 +60,9 @@ export function createLog(
     warn: createWriter("warn"),
     error: createWriter("error"),
     flush,
+    setLevel(next) {
+      threshold = LOG_LEVELS.indexOf(next);
+    },
   };
 }
 
@@ -70,6 +76,7 @@ export function withFields(log: BufferedLog, fields: Fields): BufferedLog {
     warn: add("warn"),
     error: add("error"),
     flush: () => log.flush(),
+    setLevel: (level) => log.setLevel(level),
   };
 }
 

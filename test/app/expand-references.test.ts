@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listSettings } from "../../src/app/list-settings.ts";
+import { LiveConfig } from "../../src/app/live-config.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { printConfig } from "../../src/app/print-config.ts";
 
@@ -100,7 +101,7 @@ describe("a reference in the configuration file", () => {
 
 describe("where settings are listed, a value with references", () => {
   const settingsOf = (yaml: string, environment: Readonly<Record<string, string>> = {}) =>
-    listSettings({ config: load(yaml, environment), environment, providers: [] });
+    listSettings({ live: new LiveConfig(load(yaml, environment)), environment, providers: [] });
 
   test("names the variables and files that it is read from", () => {
     const file = write("listed", "hush-1");

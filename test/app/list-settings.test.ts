@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { configSchema } from "../../src/app/config-schema.ts";
 import { listSettings } from "../../src/app/list-settings.ts";
+import { LiveConfig } from "../../src/app/live-config.ts";
 import { loadProviders } from "../../src/app/load-catalog.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { isSecretSetting, maskConfig } from "../../src/app/print-config.ts";
@@ -11,7 +12,7 @@ const PROVIDERS = loadProviders(SHIPPED_CATALOG_DIRECTORY);
 
 function list(yaml: string, environment: Readonly<Record<string, string>> = {}): readonly Setting[] {
   const config = checkConfig(yaml, "gateway.yaml", environment);
-  return listSettings({ config, environment, providers: PROVIDERS });
+  return listSettings({ live: new LiveConfig(config), environment, providers: PROVIDERS });
 }
 
 function find(settings: readonly Setting[], name: string): Setting | undefined {
@@ -114,7 +115,11 @@ describe("the list of settings", () => {
 
   test("a copy of a configuration has the same sources", () => {
     const config = checkConfig(FILE, "gateway.yaml", {});
-    const settings = listSettings({ config: { ...config, data_dir: "/x" }, environment: {}, providers: [] });
+    const settings = listSettings({
+      live: new LiveConfig({ ...config, data_dir: "/x" }),
+      environment: {},
+      providers: [],
+    });
     expect(find(settings, "server.port")).toMatchObject({ source: "file", line: 4 });
   });
 
@@ -123,7 +128,7 @@ describe("the list of settings", () => {
       GATEWAY_ADMIN_KEY: "hush-hush-hush-10",
       GATEWAY_WEBHOOK_SECRET: "hush-hush-hush-hush-hush-hush-hush-11",
     });
-    const settings = listSettings({ config, environment: {}, providers: [] });
+    const settings = listSettings({ live: new LiveConfig(config), environment: {}, providers: [] });
     const masked = settings.filter(({ value }) => JSON.stringify(value)?.includes("***"));
     expect(masked.map(({ name }) => name).sort()).toEqual(
       settings

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { ProcessMetrics } from "../../src/app/process-group.ts";
-import type { ProcessStarted } from "../../src/app/processes/messages.ts";
+import type { ProcessStarted, ReloadAnswer, ReloadStep } from "../../src/app/processes/messages.ts";
 import { type GatewayChild, Supervisor } from "../../src/app/processes/supervisor.ts";
 import { nextTurn } from "../../src/base/next-turn.ts";
 import { createMemoryLog, type LogLine } from "../support/gateway.ts";
@@ -33,6 +33,16 @@ class FakeChild implements GatewayChild {
 
   async readMetrics() {
     return this.metrics;
+  }
+
+  /** The steps of reloads that it was asked for, and its answers to them. */
+  readonly steps: ReloadStep[] = [];
+  answers: (ReloadAnswer | null)[] = [];
+
+  async reload(step: ReloadStep): Promise<ReloadAnswer | null> {
+    this.steps.push(step);
+    const answer = this.answers.shift();
+    return answer === undefined ? { kind: "done" } : answer;
   }
 
   kill(signal: "SIGTERM" | "SIGKILL"): void {
@@ -239,5 +249,69 @@ describe("the metrics of several processes", () => {
     child(1).metrics = second;
     expect(await supervisor.readMetricsOfOthers(1)).toEqual([second]);
     expect(await supervisor.readMetricsOfOthers(2)).toEqual([]);
+  });
+});
+
+describe("a reload of the configuration of several processes", () => {
+  const CHANGES = [
+    { name: "log_level", before: "info", after: "warn", isSecret: false, needsRestart: false },
+  ];
+  const prepared = (digest: string): ReloadAnswer => ({ kind: "prepared", digest, changes: CHANGES });
+  const stepsOf = () => children.map(({ steps }) => steps.map(({ step }) => step));
+
+  async function startWith(...answers: readonly (ReloadAnswer | null)[]): Promise<Supervisor> {
+    const supervisor = supervise(answers.length);
+    await startAll(supervisor, answers.length);
+    for (const [at, answer] of answers.entries()) child(at).answers = [answer];
+    return supervisor;
+  }
+
+  test("is committed by all when all have read the same", async () => {
+    const supervisor = await startWith(prepared("a"), prepared("a"));
+    const outcome = await supervisor.reload({ dryRun: false }, true);
+    expect(outcome).toEqual({ kind: "reloaded", reload: { changes: CHANGES, applied: true } });
+    expect(stepsOf()).toEqual([
+      ["prepare", "commit"],
+      ["prepare", "commit"],
+    ]);
+    // One of them writes the audit log.
+    expect(children.map(({ steps }) => (steps[1] as { isOnSignal: boolean }).isOnSignal)).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  test.each<[string, ReloadAnswer | null, string]>([
+    ["rejects it", { kind: "rejected", rejection: { message: "x is wrong" } }, "x is wrong"],
+    ["has read another one", prepared("b"), "has changed while the processes read it"],
+    ["ends", null, "has not read the configuration in time"],
+  ])("is aborted by all if one of them %s", async (_name, answer, message) => {
+    const supervisor = await startWith(prepared("a"), answer);
+    const outcome = await supervisor.reload({ dryRun: false }, false);
+    expect(outcome).toMatchObject({
+      kind: "rejected",
+      rejection: { message: expect.stringContaining(message) },
+    });
+    expect(stepsOf()).toEqual([
+      ["prepare", "abort"],
+      ["prepare", "abort"],
+    ]);
+  });
+
+  test("with dry run is committed by none", async () => {
+    const supervisor = await startWith(prepared("a"), prepared("a"));
+    const outcome = await supervisor.reload({ dryRun: true }, false);
+    expect(outcome).toEqual({ kind: "reloaded", reload: { changes: CHANGES, applied: false } });
+    expect(stepsOf().flat()).not.toContain("commit");
+  });
+
+  test("is rejected while a process starts, and while another reload runs", async () => {
+    const supervisor = await startWith(prepared("a"), prepared("a"));
+    const first = supervisor.reload({ dryRun: false }, false);
+    expect(await supervisor.reload({ dryRun: false }, false)).toMatchObject({ kind: "rejected" });
+    await first;
+    child(0).end("exit code 1");
+    await settle();
+    expect(await supervisor.reload({ dryRun: false }, false)).toMatchObject({ kind: "rejected" });
   });
 });

@@ -133,6 +133,8 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   // The console asks for it while a policy is edited.
   "POST /api/admin/policy/dry-run": [],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
+  // SIGHUP does the same.
+  "POST /api/admin/settings/reload": [],
   // A command knows the catalog, and only a running gateway knows what it serves.
   "GET /api/admin/models": [],
   "GET /api/admin/models/:author/:model": [],

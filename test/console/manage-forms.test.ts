@@ -74,6 +74,8 @@ describe("the platform's keys", () => {
     line: 4,
     variable: null,
     references: [],
+    needs_restart: false,
+    awaits_restart: false,
     is_secret: true,
     description: "",
     ...changes,

@@ -22,6 +22,8 @@ const setting = (name: string, changes: Partial<Setting> = {}): Setting => ({
   line: null,
   variable: null,
   references: [],
+  needs_restart: false,
+  awaits_restart: false,
   is_secret: false,
   description: "",
   ...changes,

@@ -152,7 +152,7 @@ test("a gateway whose journal is full rejects requests with 503 and Retry-After,
   const parts = await wireUp(config, { clock, random, log: SILENT, environment: {} });
   const { secret } = await createKey(parts.stores, { kind: "inference", name: "test", expiresAt: null });
   const listening = { host: "127.0.0.1", port: 0, extraPrefixes: [], sendBufferBytes: 0, sharesPort: false };
-  const server = listen(parts.http, listening);
+  const server = listen(() => parts.http, listening);
   const gateway = { base: `http://127.0.0.1:${server.port}/api/gateway`, key: secret };
   const ask = () => postChat(gateway as Parameters<typeof postChat>[0], { model: "sandbox/echo", messages });
   const elsewhere = new Database(join(dataDir, "gateway.db"));

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
@@ -165,6 +165,36 @@ describe.skipIf(POSTGRES_BIN === null || process.platform !== "linux")("two proc
       expect(series.filter(({ labels }) => !["1", "2"].includes(labels["process"] ?? ""))).toEqual([]);
     }
     expect(new Set(scrapes[0]?.names).size).toBe(scrapes[0]?.names.length as number);
+  });
+
+  /** Writes the configuration file anew with some of its values changed. */
+  function rewrite(change: Readonly<Record<string, unknown>>): void {
+    const config = JSON.parse(readFileSync(site.configFile, "utf8"));
+    writeFileSync(site.configFile, JSON.stringify({ ...config, ...change }));
+  }
+
+  test("a reload by request or by signal changes both processes, or none", async () => {
+    rewrite({ policy: { denied_models: [CHAT.model] } });
+    const { status, body } = await callAdmin(gateway, ADMIN_KEY, "POST", "/settings/reload", {});
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ data: { applied: true, changes: [{ name: "policy.denied_models" }] } });
+    const statuses = async () => new Set(await Promise.all(Array.from({ length: MANY }, ask)));
+    expect(await statuses()).toEqual(new Set([403]));
+    rewrite({ policy: { denied_models: [], denied_modles: [] } });
+    const from = gateway.printed().length;
+    process.kill(gateway.pid, "SIGHUP");
+    await eventually("the rejection", () =>
+      gateway.printed().slice(from).includes("Did you mean denied_models"),
+    );
+    expect((await callAdmin(gateway, ADMIN_KEY, "POST", "/settings/reload", {})).status).toBe(409);
+    expect(await statuses()).toEqual(new Set([403]));
+    rewrite({ policy: { denied_models: [] } });
+    process.kill(gateway.pid, "SIGHUP");
+    const reloads = () => gateway.printed().slice(from).split("the configuration was reloaded").length - 1;
+    await eventually("the reload of both", () => reloads() === 2);
+    expect(await statuses()).toEqual(new Set([200]));
+    const { rows } = await callAdmin(gateway, ADMIN_KEY, "GET", "/audit?limit=10");
+    expect(rows.filter(({ action }) => action === "SIGHUP")).toHaveLength(1);
   });
 
   test("a process that is killed is started again, ends its open generation and saves its records, while the other one answers", async () => {

@@ -141,7 +141,7 @@ export function startService(place: Place): { run: ProcessRun; started: Promise<
         stores,
         journal,
         gatewayId: "gateway_simulated",
-        serving: { current: () => serving, notices: [], async refresh() {} },
+        serving: { current: () => serving, notices: [], async refresh() {}, prepare: neverPrepared },
         async release() {},
       },
     });
@@ -153,3 +153,8 @@ export function startService(place: Place): { run: ProcessRun; started: Promise<
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** No test of this kind reloads the configuration. */
+function neverPrepared(): never {
+  throw new Error("the served models do not change");
+}

@@ -25,6 +25,8 @@ export interface GatewayProcess {
 /** A data directory with its configuration file. */
 export interface Site {
   readonly dataDir: string;
+  /** The configuration file, for tests that change it. */
+  readonly configFile: string;
   /** Starts a gateway in it. `key` is that of an earlier start. */
   start(key?: string): Promise<GatewayProcess>;
   /** Starts a gateway that must fail to start. Resolves with its exit code and output. */
@@ -61,6 +63,7 @@ export function makeSite(yaml: string, command: Command = FROM_SOURCE): Site {
     });
   return {
     dataDir,
+    configFile,
     async start(key) {
       const process = await spawn();
       await process.listening();

@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import type { Config } from "../../src/app/config-schema.ts";
 import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import type { Platform } from "../../src/app/wire-up.ts";
@@ -40,6 +41,8 @@ export interface TestGatewayOptions
     Pick<Platform, "clock" | "random" | "transport" | "health" | "tokenCounter" | "extensions">
   > {
   readonly yaml?: string;
+  /** Returns the text of the configuration file at a reload. */
+  readonly readYaml?: () => string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   /** Replaces `limits.repeats`. Defaults to 0 for tests that control the clock. */
@@ -69,31 +72,19 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     ...(adminKey === null ? {} : { GATEWAY_ADMIN_KEY: adminKey }),
   };
   const { log, lines } = createMemoryLog();
-  const config = checkConfig(options.yaml ?? "", "gateway.yaml", environment);
-  // A test that controls the clock would have to advance it over the pause before each retry.
-  const repeats = options.repeats ?? (options.clock === undefined ? config.limits.repeats : 0);
-  // A clock that a test controls passes hours within a millisecond, in which nothing can be read from a database.
-  const isTimed = options.clock !== undefined && options.yaml?.includes("max_staleness_ms") !== true;
-  const storage = isTimed ? { ...config.storage, max_staleness_ms: FOREVER_MS } : config.storage;
-  const gateway = await startGateway(
-    {
-      ...config,
-      storage,
-      limits: { ...config.limits, repeats },
-      server: { ...config.server, drain_notice_ms: options.drainNoticeMs ?? 0 },
-    },
-    {
-      clock: options.clock ?? systemClock,
-      databaseClock: systemClock,
-      random: options.random ?? createSystemRandom(),
-      log,
-      environment,
-      ...(options.transport ? { transport: options.transport } : {}),
-      ...(options.health ? { health: options.health } : {}),
-      ...(options.tokenCounter ? { tokenCounter: options.tokenCounter } : {}),
-      ...(options.extensions ? { extensions: options.extensions } : {}),
-    },
-  );
+  const readConfig = () => prepareConfig(options, environment);
+  const gateway = await startGateway(prepareConfig({ ...options, readYaml: undefined }, environment), {
+    clock: options.clock ?? systemClock,
+    databaseClock: systemClock,
+    random: options.random ?? createSystemRandom(),
+    log,
+    environment,
+    readConfig,
+    ...(options.transport ? { transport: options.transport } : {}),
+    ...(options.health ? { health: options.health } : {}),
+    ...(options.tokenCounter ? { tokenCounter: options.tokenCounter } : {}),
+    ...(options.extensions ? { extensions: options.extensions } : {}),
+  });
   await gateway.firstStart?.confirmShown();
   return {
     url: gateway.url,
@@ -108,6 +99,26 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       rmSync(dataDir, { recursive: true, force: true });
       await dropDatabases(dataDir);
     },
+  };
+}
+
+/** Reads the configuration of a test gateway, with the changes that all tests need. */
+function prepareConfig(
+  options: Omit<TestGatewayOptions, "readYaml"> & { readonly readYaml?: (() => string) | undefined },
+  environment: Readonly<Record<string, string>>,
+): Config {
+  const yaml = options.readYaml?.() ?? options.yaml ?? "";
+  const config = checkConfig(yaml, "gateway.yaml", environment);
+  // A test that controls the clock would have to advance it over the pause before each retry.
+  const repeats = options.repeats ?? (options.clock === undefined ? config.limits.repeats : 0);
+  // A clock that a test controls passes hours within a millisecond, in which nothing can be read from a database.
+  const isTimed = options.clock !== undefined && options.yaml?.includes("max_staleness_ms") !== true;
+  const storage = isTimed ? { ...config.storage, max_staleness_ms: FOREVER_MS } : config.storage;
+  return {
+    ...config,
+    storage,
+    limits: { ...config.limits, repeats },
+    server: { ...config.server, drain_notice_ms: options.drainNoticeMs ?? 0 },
   };
 }
 

@@ -185,7 +185,9 @@ describe("GET /metrics", () => {
   test("stops the start with an explanation for an address that is none", async () => {
     gateway = await startTestGateway({ yaml: "sandbox: on" });
     const start = startTestGateway({ yaml: "metrics:\n  allow: [everyone]" });
-    expect(start).rejects.toThrow(/metrics\.allow "everyone" is neither an address nor a range/);
+    expect(start).rejects.toThrow(
+      /gateway\.yaml:2:3: metrics\.allow "everyone" is neither an address nor a range/,
+    );
     await start.catch(() => {});
   });
 });

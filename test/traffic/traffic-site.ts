@@ -178,7 +178,7 @@ async function openGateway(
       stores,
       journal: NO_JOURNAL,
       gatewayId: "gateway_a",
-      serving: { current: () => serving, notices: [], async refresh() {} },
+      serving: { current: () => serving, notices: [], async refresh() {}, prepare: neverPrepared },
       async release() {},
     },
   });
@@ -266,4 +266,9 @@ async function readAnswer(answer: GenerationResult["answer"]): Promise<boolean> 
     last = Buffer.from(piece.value).toString("latin1");
   }
   return last.includes("[DONE]");
+}
+
+/** No test of this kind reloads the configuration. */
+function neverPrepared(): never {
+  throw new Error("the served models do not change");
 }

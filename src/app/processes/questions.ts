@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 
-/** How long an answer may take. Milliseconds. */
+/** How long an answer may take by default. Milliseconds. */
 const ANSWER_MS = 2_000;
 
 /** Questions to another process, which are answered by messages with their numbers. */
@@ -8,14 +8,17 @@ export class Questions<Answer> {
   private readonly open = new Map<number, (answer: Answer | null) => void>();
   private asked = 0;
 
-  constructor(private readonly clock: Pick<Clock, "after">) {}
+  constructor(
+    private readonly clock: Pick<Clock, "after">,
+    private readonly answerMs = ANSWER_MS,
+  ) {}
 
   /** Asks with a new number. Resolves with the answer, or with null if none comes in time. */
   async ask(send: (id: number) => void): Promise<Answer | null> {
     const id = ++this.asked;
     const { promise, resolve } = Promise.withResolvers<Answer | null>();
     this.open.set(id, resolve);
-    const timer = this.clock.after(ANSWER_MS, () => resolve(null));
+    const timer = this.clock.after(this.answerMs, () => resolve(null));
     try {
       send(id);
       return await promise;

@@ -1,7 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
+import type { ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { ProcessMetrics } from "../process-group.ts";
-import type { FromProcess, ProcessStarted, ToProcess } from "./messages.ts";
+import type { FromProcess, ProcessStarted, ReloadAnswer, ReloadOutcome, ToProcess } from "./messages.ts";
 import { Questions } from "./questions.ts";
+import { STEP_MS } from "./reload-processes.ts";
 import type { GatewayChild } from "./supervisor.ts";
 
 /** How to start a gateway process. */
@@ -12,6 +14,8 @@ export interface SpawnOptions {
   readonly writeLines: (lines: string) => void;
   /** Returns the metrics of the other processes. */
   readonly readOthers: () => Promise<readonly ProcessMetrics[]>;
+  /** Reloads the configuration of all processes, for a request that has reached this one. */
+  readonly reloadAll: (options: ReloadOptions) => Promise<ReloadOutcome>;
   readonly clock: Clock;
 }
 
@@ -19,6 +23,7 @@ export interface SpawnOptions {
 export function spawnChild(options: SpawnOptions): GatewayChild {
   const { command, environment, writeLines, clock } = options;
   const questions = new Questions<ProcessMetrics>(clock);
+  const steps = new Questions<ReloadAnswer>(clock, STEP_MS);
   const send = (message: ToProcess): void => {
     if (child.exitCode === null) child.send(message);
   };
@@ -47,6 +52,14 @@ export function spawnChild(options: SpawnOptions): GatewayChild {
             // It has ended, and waits for no answer.
             .catch(() => {});
           break;
+        case "reloadAnswer":
+          return steps.answer(message.id, message.answer);
+        case "reloadWanted":
+          options
+            .reloadAll(message.options)
+            .then((outcome) => send({ kind: "reloadOutcome", id: message.id, outcome }))
+            .catch(() => {});
+          break;
       }
     },
   });
@@ -65,6 +78,9 @@ export function spawnChild(options: SpawnOptions): GatewayChild {
       return confirmed.promise;
     },
     readMetrics: () => questions.ask((id) => send({ kind: "readMetrics", id })),
+    // One that ends is not waited for.
+    reload: (step) =>
+      Promise.race([steps.ask((id) => send({ kind: "reloadStep", id, step })), exited.then(() => null)]),
     kill: (signal) => child.kill(signal),
   };
 }

@@ -1,7 +1,9 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import type { ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { ProcessMetrics } from "../process-group.ts";
-import type { ProcessStarted } from "./messages.ts";
+import type { ProcessStarted, ReloadAnswer, ReloadOutcome, ReloadStep } from "./messages.ts";
+import { reloadProcesses } from "./reload-processes.ts";
 
 /** A gateway process of the supervisor. */
 export interface GatewayChild {
@@ -13,6 +15,8 @@ export interface GatewayChild {
   confirmShown(): Promise<void>;
   /** Resolves with its metrics; with null if it does not answer in time. */
   readMetrics(): Promise<ProcessMetrics | null>;
+  /** Asks it for a step of a reload. Resolves with null if it ends before it has answered. */
+  reload(step: ReloadStep): Promise<ReloadAnswer | null>;
   kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
@@ -38,6 +42,8 @@ const STABLE_MS = 60_000;
 interface Slot {
   readonly index: number;
   child: GatewayChild | null;
+  /** Whether the process has reported that it listens. */
+  isListening: boolean;
   /** Consecutive starts after which the process ended soon. */
   failures: number;
   restart: Timer | null;
@@ -45,16 +51,25 @@ interface Slot {
   isReplaced: boolean;
 }
 
+const REJECTED: ReloadOutcome = {
+  kind: "rejected",
+  rejection: {
+    message: "A process is starting or stopping, or another reload runs. Reload again in a moment.",
+  },
+};
+
 /** Runs several gateway processes on one port: starts them, restarts what ends, and stops them together. */
 export class Supervisor {
   private readonly slots: readonly Slot[];
   private isStopping = false;
   private isRestarting = false;
+  private isReloading = false;
 
   constructor(private readonly deps: SupervisorDeps) {
     this.slots = Array.from({ length: deps.count }, (_, at) => ({
       index: at + 1,
       child: null,
+      isListening: false,
       failures: 0,
       restart: null,
       isReplaced: false,
@@ -119,6 +134,25 @@ export class Supervisor {
     this.isRestarting = false;
   }
 
+  /**
+   * Reloads the configuration of all processes, or of none. Rejected while a process starts, because it may have read the former
+   * configuration.
+   */
+  async reload({ dryRun }: ReloadOptions, isOnSignal: boolean): Promise<ReloadOutcome> {
+    const { clock } = this.deps;
+    const listening = this.slots.flatMap(({ child, index, isListening }) =>
+      child !== null && isListening ? [{ index, ask: (step: ReloadStep) => child.reload(step) }] : [],
+    );
+    const isBusy = this.isReloading || this.isRestarting || this.isStopping;
+    if (isBusy || listening.length < this.slots.length) return REJECTED;
+    this.isReloading = true;
+    try {
+      return await reloadProcesses({ processes: listening, dryRun, isOnSignal, clock });
+    } finally {
+      this.isReloading = false;
+    }
+  }
+
   /** Returns whether the new process listens. If it does not, the rolling restart ends, and the process is restarted like any other. */
   private async replace(slot: Slot): Promise<boolean> {
     const { child, index } = slot;
@@ -149,8 +183,13 @@ export class Supervisor {
 
   private launch(slot: Slot): GatewayChild {
     slot.restart = null;
-    slot.child = this.deps.startChild(slot.index);
-    return slot.child;
+    const child = this.deps.startChild(slot.index);
+    slot.child = child;
+    slot.isListening = false;
+    void child.started.then((started) => {
+      if (slot.child === child) slot.isListening = started !== null;
+    });
+    return child;
   }
 
   /** Restarts the process of a slot when it ends. */

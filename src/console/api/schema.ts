@@ -224,6 +224,7 @@ export interface Schemas {
     provider?: Schemas["ProviderPreferences"] | null;
     session_id?: string | null;
   };
+  ConfigChange: { name: string; before: unknown; after: unknown; is_secret: boolean; needs_restart: boolean };
   ConsoleSession: {
     id: string;
     key: { id: string; name: string };
@@ -949,6 +950,8 @@ export interface Schemas {
     variable: string | null;
     references: string[];
     is_secret: boolean;
+    needs_restart: boolean;
+    awaits_restart: boolean;
     description: string;
   };
   Tier: {
@@ -1861,6 +1864,12 @@ export interface Operations {
       request: Record<string, unknown>;
     };
     response: { data: Schemas["RouteExplanationOfAccount"] };
+  };
+  "POST /api/admin/settings/reload": {
+    params: object;
+    query: { dry_run?: "true" | "false" };
+    body: null;
+    response: { data: { applied: boolean; changes: Schemas["ConfigChange"][] } };
   };
   "POST /api/admin/users": {
     params: object;

@@ -19,6 +19,8 @@ export interface KeyCache {
   identifyHash(hash: string): MaybePromise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** The hash of the configured admin key; null if none is configured. */
   readonly adminHash: string | null;
+  /** Replaces the configured admin key; null for none. The former one is not valid any more. */
+  setAdminSecret(secret: string | null): void;
   /** Reads keys again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
   /** Stores when keys were last used, as far as that is not stored yet. */
@@ -39,7 +41,8 @@ export interface KeyCacheParts {
 /** Returns a cache over a store. Changes by other processes take effect with the next `refresh`. */
 export function createKeyCache({ store, health, clock, adminSecret }: KeyCacheParts): KeyCache {
   const keys = memoize((hash) => store.findKeyByHash(hash), health);
-  const adminHash = adminSecret === null ? null : hashSecret(adminSecret);
+  const hashOf = (secret: string | null) => (secret === null ? null : hashSecret(secret));
+  let adminHash = hashOf(adminSecret);
   const uses = new KeyUses(store);
   const principalOf = (key: KeyRecord | null) => {
     const now = clock.now();
@@ -51,7 +54,12 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
   const identifyHash: KeyCache["identifyHash"] = (hash) => chain(keys.get(hash), principalOf);
   return {
     identifyHash,
-    adminHash,
+    get adminHash() {
+      return adminHash;
+    },
+    setAdminSecret(secret) {
+      adminHash = hashOf(secret);
+    },
     identify(secret) {
       const hash = hashSecret(secret);
       if (hash === adminHash) return { kind: "operator", keyId: ADMIN_KEY_ID };

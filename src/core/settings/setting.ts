@@ -17,12 +17,18 @@ export interface Setting {
   /** What the value in the file was read from: names of variables, and `file:` with the path of a file. */
   readonly references: readonly string[];
   readonly isSecret: boolean;
+  /** Whether a new value is in force only after a restart. */
+  readonly needsRestart: boolean;
+  /** Whether the file has another value, which is in force after a restart. */
+  readonly awaitsRestart: boolean;
   /** What the setting does; empty if it has no description of its own. */
   readonly description: string;
 }
 
 /** Returns a setting as the management API and the commands show it. */
 export function presentSetting(setting: Setting) {
-  const { name, value, source, file, line, variable, references, isSecret, description } = setting;
-  return { name, value, source, file, line, variable, references, is_secret: isSecret, description };
+  const { isSecret, needsRestart, awaitsRestart, name, value, source, file, line, variable } = setting;
+  const { references, description } = setting;
+  const flags = { is_secret: isSecret, needs_restart: needsRestart, awaits_restart: awaitsRestart };
+  return { name, value, source, file, line, variable, references, ...flags, description };
 }

@@ -23,6 +23,7 @@ import type { ByteBudget, ByteShare } from "../../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
+import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { Setting } from "../../core/settings/setting.ts";
 import type { RequestObserver } from "../../core/telemetry/request-observer.ts";
 import type { RequestTrace, Tracer } from "../../core/telemetry/request-trace.ts";
@@ -76,6 +77,11 @@ export interface HttpDeps {
   readonly repeatable: RepeatableAnswers;
   /** Lists the settings in force and where each comes from, with secrets masked. */
   readonly listSettings: () => readonly Setting[];
+  /**
+   * Reads the configuration anew and puts its changes in force in all processes of this gateway, or in none. Rejects with a
+   * `GatewayError` `conflict` with all problems.
+   */
+  readonly reloadConfig: (options: ReloadOptions) => Promise<ConfigReload>;
   /** Returns the damaged lines of the journal that were quarantined. */
   readonly listDamagedLines: () => readonly DamagedLines[];
   /** The secret that the payment system signs its requests with; null if none is configured. */

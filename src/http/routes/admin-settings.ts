@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ListedTier } from "../../core/catalog/tier-manager.ts";
+import { auditedReload, presentReload } from "../../core/settings/config-reload.ts";
 import { presentSetting, SETTING_SOURCES, type Setting } from "../../core/settings/setting.ts";
 import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -22,6 +23,12 @@ const SettingView = z
         "What the value in the file is read from: names of environment variables, and `file:` with the path of a file.",
       ),
     is_secret: z.boolean(),
+    needs_restart: z
+      .boolean()
+      .describe("Whether a new value is in force only after a restart. A reload applies all others."),
+    awaits_restart: z
+      .boolean()
+      .describe("Whether the last reload found another value, which is in force after a restart."),
     description: z.string().describe("What the setting does."),
   })
   .meta({ id: "Setting", description: "A setting of the gateway, and where its value comes from." });
@@ -43,6 +50,42 @@ export const listSettings = defineEndpoint({
   },
 });
 
+const ConfigChangeView = z
+  .object({
+    name: z.string().meta({ description: "Path in the configuration.", examples: ["limits.attempts"] }),
+    before: z.unknown().describe("The value in force before. Secrets are masked. `null` means it had none."),
+    after: z.unknown().describe("The value of the file."),
+    is_secret: z.boolean(),
+    needs_restart: z.boolean().describe("Whether the value is in force only after a restart."),
+  })
+  .meta({ id: "ConfigChange", description: "A setting that differs between the gateway and its file." });
+
+/** `POST /api/admin/settings/reload`: reads the configuration file anew. */
+export const reloadSettings = defineEndpoint({
+  method: "POST",
+  path: "/api/admin/settings/reload",
+  tag: "Settings",
+  summary: "Reload the configuration file: all of its changes that need no restart are applied, or none",
+  access: OPERATOR,
+  params: NOTHING,
+  query: z.strictObject({
+    dry_run: z.enum(["true", "false"]).default("false").describe("With `true` the changes are only listed."),
+  }),
+  body: NOTHING,
+  response: z.object({
+    data: z.object({
+      applied: z.boolean().describe("Whether the changes that need no restart are in force."),
+      changes: z.array(ConfigChangeView),
+    }),
+  }),
+  errors: ["conflict"],
+  async handle({ query, deps, audit }) {
+    const reload = await deps.reloadConfig({ dryRun: query.dry_run === "true" });
+    audit({ changes: auditedReload(reload) });
+    return { data: presentReload(reload) };
+  },
+});
+
 function describeTier({ tier }: ListedTier): Setting {
   return {
     name: `tiers.${tier.id}`,
@@ -53,6 +96,8 @@ function describeTier({ tier }: ListedTier): Setting {
     variable: null,
     references: [],
     isSecret: false,
+    needsRestart: false,
+    awaitsRestart: false,
     description: "A stored tier. It is changed with `PUT /api/admin/tiers/{id}`.",
   };
 }

@@ -41,7 +41,7 @@ import {
   testProviderKey,
 } from "./admin-provider-keys.ts";
 import { deleteAdminSession, listSessions } from "./admin-sessions.ts";
-import { listSettings } from "./admin-settings.ts";
+import { listSettings, reloadSettings } from "./admin-settings.ts";
 import { deleteTier, getTier, listTiers, putTier } from "./admin-tiers.ts";
 import { getUsage } from "./admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
@@ -113,6 +113,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listSessions,
   deleteAdminSession,
   listSettings,
+  reloadSettings,
   postPlaygroundKey,
   listTiers,
   getTier,

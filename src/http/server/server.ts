@@ -39,17 +39,20 @@ export interface HttpServer {
   kill(): void;
 }
 
+/** Returns the dependencies of a request that begins now. A request keeps those that it began with. */
+type CurrentDeps = () => HttpDeps;
+
 /**
  * Starts a server.
  * @throws Error if the address is in use or not available.
  */
-export function listen(deps: HttpDeps, options: ListenOptions): HttpServer {
+export function listen(deps: CurrentDeps, options: ListenOptions): HttpServer {
   const { port, sendBufferBytes } = options;
   const { result: server, isBounded } =
     sendBufferBytes === 0
       ? { result: serveAll(deps, options), isBounded: true }
       : boundSendBuffers(sendBufferBytes, () => serveAll(deps, options));
-  if (!isBounded) deps.log.debug("the system's send buffers are not bounded here");
+  if (!isBounded) deps().log.debug("the system's send buffers are not bounded here");
   return {
     port: server.port ?? port,
     inProgress: () => server.pendingRequests,
@@ -58,7 +61,10 @@ export function listen(deps: HttpDeps, options: ListenOptions): HttpServer {
   };
 }
 
-function serveAll(deps: HttpDeps, { host, port, extraPrefixes, sharesPort }: ListenOptions): GatewayServer {
+function serveAll(
+  deps: CurrentDeps,
+  { host, port, extraPrefixes, sharesPort }: ListenOptions,
+): GatewayServer {
   return Bun.serve({
     hostname: host,
     port,
@@ -69,17 +75,17 @@ function serveAll(deps: HttpDeps, { host, port, extraPrefixes, sharesPort }: Lis
     // Named, because outside of development the runtime would share the port with any process of the same user.
     reusePort: sharesPort,
     routes: buildRoutes(deps, extraPrefixes),
-    fetch: (request, server) => serve({ deps, route: "unknown", methods: NO_METHODS }, request, server),
+    fetch: (request, server) =>
+      serve({ deps: deps(), route: "unknown", methods: NO_METHODS }, request, server),
   });
 }
 
 type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | Promise<Response>;
 
-function buildRoutes(deps: HttpDeps, extraPrefixes: readonly string[]): Record<string, RouteHandler> {
+function buildRoutes(deps: CurrentDeps, extraPrefixes: readonly string[]): Record<string, RouteHandler> {
   const routes: Record<string, RouteHandler> = {};
   const add = (path: string, name: string, methods: Methods): void => {
-    const route = { deps, route: name, methods };
-    routes[path] = (request, server) => serve(route, request, server);
+    routes[path] = (request, server) => serve({ deps: deps(), route: name, methods }, request, server);
   };
   for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods);
   for (const prefix of [...PREFIXES, ...extraPrefixes]) {
