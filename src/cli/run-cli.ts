@@ -18,6 +18,7 @@ import { addMigrateCommand } from "./migrate-command.ts";
 import { addPromptLogCommand } from "./prompt-log-command.ts";
 import { addProviderKeyCommands } from "./provider-key-commands.ts";
 import { addReadyCommand } from "./ready-command.ts";
+import { addReloadCommand } from "./reload-command.ts";
 import { addRequestCommands } from "./request-commands.ts";
 import { addSecretsCommands } from "./secrets-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
@@ -52,6 +53,7 @@ function addCommands(program: Command): void {
   addDrainCommands(program);
   addConfigCommands(program);
   addReadyCommand(program);
+  addReloadCommand(program);
   addMigrateCommand(program);
   addCatalogCommands(program);
   addTierCommands(program);

@@ -133,7 +133,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   // The console asks for it while a policy is edited.
   "POST /api/admin/policy/dry-run": [],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
-  // SIGHUP does the same.
+  // Asks a running gateway. Tested in reload.test.ts.
   "POST /api/admin/settings/reload": [],
   // A command knows the catalog, and only a running gateway knows what it serves.
   "GET /api/admin/models": [],

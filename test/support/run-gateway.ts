@@ -16,6 +16,7 @@ export interface CommandRun {
 /** A gateway in its own process. */
 export interface GatewayProcess {
   readonly url: string;
+  readonly pid: number;
   /** Returns its output on standard error so far. */
   greeting(): string;
   /** Sends SIGTERM and waits for the exit. */
@@ -76,6 +77,7 @@ export function createWorkspace(): Workspace {
       const { url, told, ended } = await readGreeting(child.stderr);
       return {
         url,
+        pid: child.pid,
         greeting: told,
         async stop() {
           child.kill("SIGTERM");
