@@ -7,6 +7,7 @@ import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addConsoleCommand } from "./console-command.ts";
 import { addCreditCommands } from "./credit-commands.ts";
+import { addDoctorCommand } from "./doctor-command.ts";
 import { addDrainCommands } from "./drain-commands.ts";
 import { addGatewayCommands } from "./gateway-commands.ts";
 import { addHealthCommands } from "./health-commands.ts";
@@ -53,6 +54,7 @@ function addCommands(program: Command): void {
   addDrainCommands(program);
   addConfigCommands(program);
   addReadyCommand(program);
+  addDoctorCommand(program);
   addReloadCommand(program);
   addMigrateCommand(program);
   addCatalogCommands(program);

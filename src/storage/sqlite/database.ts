@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateFile, makePrivateFolder } from "../files/private-files.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -25,6 +26,24 @@ export function migrateDataDir(dataDir: string): { readonly before: number; read
   const { database, before } = openAndMigrate(dataDir);
   database.close();
   return { before, after: MIGRATIONS.length };
+}
+
+/**
+ * Returns the version of the tables in a data directory, and the one that this program needs; null if there is no database. Changes nothing.
+ * @throws Error if the file is not a database.
+ */
+export function readDataDirVersion(
+  dataDir: string,
+): { readonly version: number; readonly needed: number } | null {
+  const file = join(dataDir, "gateway.db");
+  if (!existsSync(file)) return null;
+  const database = new Database(file, { readonly: true });
+  try {
+    const row = database.query("PRAGMA user_version").get() as { user_version: number };
+    return { version: row.user_version, needed: MIGRATIONS.length };
+  } finally {
+    database.close();
+  }
 }
 
 /** Opens a database. `before` is the version of its tables until this call. */

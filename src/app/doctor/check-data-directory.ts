@@ -1,0 +1,101 @@
+import { accessSync, constants, existsSync, lstatSync, statfsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { isDataDirLocked } from "../../storage/sqlite/data-lock.ts";
+import { readDataDirVersion } from "../../storage/sqlite/database.ts";
+import { openMasterKeys } from "../open-master-keys.ts";
+import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.ts";
+
+const MEGABYTE = 1_000_000;
+/** Below it, writes fail soon. */
+const LEAST_FREE_BYTES = 100 * MEGABYTE;
+/** What a journal and a day of records may need. */
+const USUAL_FREE_BYTES = 1_000 * MEGABYTE;
+/** The permissions of all users but the owner. */
+const OTHERS = 0o077;
+
+/** Checks that the data directory can be used, or created. */
+export function checkDataDirectory({ config: { data_dir } }: DoctorScene): readonly Finding[] {
+  const folder = resolve(data_dir);
+  const existing = findExisting(folder);
+  if (!isWritable(existing))
+    return [failure(`${existing} is not writable`, "Give the user of the gateway the right to write there.")];
+  const found = existsSync(folder)
+    ? [ok(`${folder} exists and is writable`), ...checkPermissions(folder), ...checkLock(folder)]
+    : [
+        warning(
+          `${folder} does not exist`,
+          "The first start creates it. Is GATEWAY_DATA_DIR or data_dir right?",
+        ),
+      ];
+  return [...found, checkSpace(existing)];
+}
+
+/** Returns the nearest folder that exists: one that is missing is created there. */
+function findExisting(folder: string): string {
+  let at = folder;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  return at;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkPermissions(folder: string): readonly Finding[] {
+  if ((lstatSync(folder).mode & OTHERS) === 0) return [];
+  return [warning("other users can read it", `A start makes it private, or run: chmod -R go= ${folder}`)];
+}
+
+function checkLock(folder: string): readonly Finding[] {
+  return isDataDirLocked(folder) ? [ok("a gateway is running on it")] : [ok("no gateway is running on it")];
+}
+
+function checkSpace(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const text = `${Math.floor(free / MEGABYTE)} MB are free on its disk`;
+  if (free < LEAST_FREE_BYTES)
+    return failure(text, "Free space: without it, requests are answered with 503.");
+  return free < USUAL_FREE_BYTES ? warning(text, "Free space soon.") : ok(text);
+}
+
+/** Checks that this version can use the embedded database. */
+export function checkDatabaseFile({ config: { data_dir, database } }: DoctorScene): readonly Finding[] {
+  if (database.url !== undefined) return [];
+  const found = readDataDirVersion(data_dir);
+  if (found === null) return [ok("there is none yet; the first start creates it")];
+  const { version, needed } = found;
+  if (version > needed)
+    return [
+      failure(`a newer version of the gateway has written it (schema ${version})`, "Install that version."),
+    ];
+  if (version < needed)
+    return [
+      warning(
+        `it has schema ${version} of ${needed}`,
+        "The next start migrates it. Keep a copy of it first.",
+      ),
+    ];
+  return [ok(`it has schema ${version}, as this version needs`)];
+}
+
+/** Checks the master keys, without which BYOK keys are lost. */
+export function checkMasterKey({ config, random }: DoctorScene): readonly Finding[] {
+  const masters = openMasterKeys(config, random);
+  if (masters.configuredId !== null) return [ok(`${config.secrets.keys.length} configured`)];
+  if (config.database.url !== undefined)
+    return [
+      warning(
+        "none is configured, and gateways on one database need the same",
+        "Set GATEWAY_SECRETS_KEY to the output of: openssl rand -base64 32",
+      ),
+    ];
+  return masters.list().length > 0
+    ? [ok(`generated, in ${masters.file}; keep a copy of it`)]
+    : [ok("none yet; one is generated when it is first needed")];
+}

@@ -1,0 +1,46 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import type { Config } from "../config-schema.ts";
+import type { ConfigFindings } from "../find-config-problems.ts";
+import type { Environment } from "../read-provider-keys.ts";
+
+/** How bad a finding is. `failure`: a start fails, or requests do. */
+export type FindingStatus = "ok" | "warning" | "failure";
+
+/** What a check of the installation has found. */
+export interface Finding {
+  readonly status: FindingStatus;
+  readonly text: string;
+  /** What to do; null if nothing. */
+  readonly remedy: string | null;
+}
+
+/** What the checks look at. */
+export interface DoctorScene {
+  readonly config: Config;
+  readonly findings: ConfigFindings;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** One subject that is checked. It changes nothing. Rejects with an error that becomes a failure. */
+export interface Check {
+  readonly name: string;
+  readonly run: (scene: DoctorScene) => Promise<readonly Finding[]> | readonly Finding[];
+}
+
+/** Returns the finding that something is as it should be. */
+export function ok(text: string): Finding {
+  return { status: "ok", text, remedy: null };
+}
+
+/** Returns the finding that something works and should be changed. */
+export function warning(text: string, remedy: string): Finding {
+  return { status: "warning", text, remedy };
+}
+
+/** Returns the finding that something does not work. */
+export function failure(text: string, remedy: string): Finding {
+  return { status: "failure", text, remedy };
+}
