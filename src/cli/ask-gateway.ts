@@ -2,10 +2,8 @@ import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Config } from "../app/config-schema.ts";
 import { loadConfig } from "../app/load-config.ts";
-import { openStores } from "../app/open-stores.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
 import { createOneTimeCode } from "../core/console/one-time-codes.ts";
+import { openCommandStores } from "./command-stores.ts";
 import { localUrl, readUrl } from "./gateway-url.ts";
 
 /** The options of commands that ask a running gateway. */
@@ -135,7 +133,7 @@ function explain({ status, message }: GatewayRejection): string {
 }
 
 async function createCode(config: Config): Promise<string> {
-  const stores = await openStores(config, { clock: systemClock, random: createSystemRandom() });
+  const stores = await openCommandStores(config);
   try {
     return await createOneTimeCode({ ...stores, store: stores.consoleSessions });
   } finally {

@@ -86,13 +86,55 @@ export async function listEntries(
   const newest = found.sort((a, b) => b.place - a.place).slice(0, limit);
   if (json) return JSON.stringify({ data: newest.map((transfer) => presentEntry(transfer, accountId)) });
   if (newest.length === 0) return "No entries. Grant credits: gateway credits grant <account> <amount>";
-  const rows = newest.map((transfer) => [
+  const models = await findModels(stores, newest);
+  // Only a list of all kinds has every transfer between its entries.
+  const balances = kinds.includes(undefined) ? await balancesAfter(stores, accountId, newest) : null;
+  const rows = newest.map((transfer, at) => [
     String(transfer.place),
     printTime(transfer.createdAt),
     transfer.kind,
-    formatDollars(transfer.to === accountId ? transfer.amount : -transfer.amount),
+    formatDollars(amountFor(accountId, transfer)),
+    ...(balances === null ? [] : [formatDollars(balances[at] as number)]),
     transfer.expiresAt === null ? "" : dateOf(transfer.expiresAt),
+    models.get(generationOf(transfer) ?? "") ?? "",
     generationOf(transfer) ?? transfer.note ?? "",
   ]);
-  return formatTable(["number", "time", "kind", "dollars", "expires", "about"], rows);
+  const balance = balances === null ? [] : ["balance"];
+  return formatTable(["number", "time", "kind", "dollars", ...balance, "expires", "model", "about"], rows);
+}
+
+function amountFor(accountId: string, { to, amount }: StoredTransfer): number {
+  return to === accountId ? amount : -amount;
+}
+
+/** Returns the balance after each of the newest transfers. Nanodollars. */
+async function balancesAfter(
+  { ledger }: Stores,
+  accountId: string,
+  newest: readonly StoredTransfer[],
+): Promise<readonly number[]> {
+  let { balance } = await ledger.findBalance(accountId);
+  return newest.map((transfer) => {
+    const after = balance;
+    balance -= amountFor(accountId, transfer);
+    return after;
+  });
+}
+
+/** Generations that are looked up at a time. */
+const AT_ONCE = 10;
+
+/** Returns the models of the generations that transfers are about, by generation. */
+async function findModels(
+  { usage }: Stores,
+  transfers: readonly StoredTransfer[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(transfers.flatMap((transfer) => generationOf(transfer) ?? []))];
+  const models = new Map<string, string>();
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const records = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => usage.findUsage(id)));
+    for (const record of records)
+      if (record !== null) models.set(record.id, record.model ?? record.requestedModel);
+  }
+  return models;
 }

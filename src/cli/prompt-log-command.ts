@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { loadConfig } from "../app/load-config.ts";
 import { openMasterKeys } from "../app/open-master-keys.ts";
-import { openStores } from "../app/open-stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { presentPromptLogEntry } from "../core/extensions/prompt-log/present-entry.ts";
 import { findPromptLogEntry } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import { auditCommand } from "./audit-command.ts";
+import { openCommandStores } from "./command-stores.ts";
 import { formatFields } from "./format-table.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
@@ -24,7 +24,7 @@ export function addPromptLogCommand(program: Command): void {
 async function show(id: string, { json }: JsonOption): Promise<void> {
   const config = loadConfig(process.env);
   const random = createSystemRandom();
-  const stores = await openStores(config, { clock: systemClock, random });
+  const stores = await openCommandStores(config);
   try {
     const vault = createVault(openMasterKeys(config, random), random);
     const entry = await findPromptLogEntry({ store: stores.promptLog, vault, clock: systemClock }, id);

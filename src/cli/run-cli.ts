@@ -9,6 +9,7 @@ import { addConsoleCommand } from "./console-command.ts";
 import { addCreditCommands } from "./credit-commands.ts";
 import { addDoctorCommand } from "./doctor-command.ts";
 import { addDrainCommands } from "./drain-commands.ts";
+import { limitTables } from "./format-table.ts";
 import { addGatewayCommands } from "./gateway-commands.ts";
 import { addHealthCommands } from "./health-commands.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
@@ -30,10 +31,15 @@ import { addUsageCommand } from "./usage-command.ts";
 
 /** Runs the `gateway` command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
 export async function runCli(args: readonly string[]): Promise<number> {
-  const program = new Command("gateway")
+  const program: Command = new Command("gateway")
     .description("An AI gateway: one OpenAI-compatible HTTP API in front of many model providers.")
     .version(packageJson.version, "-V, --version", "Show the version")
     .helpOption("-h, --help", "Show the help")
+    .option("--wide", "Do not cut tables to the width of the terminal")
+    .hook("preAction", () => {
+      const isCut = process.stdout.isTTY && program.opts<{ readonly wide?: true }>().wide !== true;
+      limitTables(isCut ? process.stdout.columns : null);
+    })
     .exitOverride()
     .configureHelp({ showGlobalOptions: true });
   addCommands(program);

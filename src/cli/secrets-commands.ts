@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { loadConfig } from "../app/load-config.ts";
-import { openStores } from "../app/open-stores.ts";
 import { type MasterRotation, rotateMasterKey } from "../app/rotate-master-key.ts";
-import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
+import { openCommandStores } from "./command-stores.ts";
 
 /** `gateway secrets rotate`: a gateway may run on the data directory. */
 export function addSecretsCommands(program: Command): void {
@@ -19,7 +18,7 @@ export function addSecretsCommands(program: Command): void {
 async function rotate(): Promise<void> {
   const config = loadConfig(process.env);
   const random = createSystemRandom();
-  const stores = await openStores(config, { clock: systemClock, random });
+  const stores = await openCommandStores(config);
   try {
     const rotation = await rotateMasterKey(config, stores, random);
     console.log(formatRotation(rotation));

@@ -1,16 +1,14 @@
 import type { Config } from "../app/config-schema.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { loadKnownNames } from "../app/load-known-names.ts";
-import { openStores } from "../app/open-stores.ts";
 import type { Stores } from "../app/stores.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
+import { openCommandStores } from "./command-stores.ts";
 
 /** Opens the configured stores, runs a command on them, and prints what it returns, if that is not empty. A gateway may be running on the same stores. */
 export async function withStores(run: (stores: Stores, config: Config) => Promise<string>): Promise<void> {
   const config = loadConfig(process.env);
-  const stores = await openStores(config, { clock: systemClock, random: createSystemRandom() });
+  const stores = await openCommandStores(config);
   try {
     const output = await run(stores, config);
     if (output !== "") console.log(output);

@@ -9,9 +9,11 @@ import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 let workspace: Workspace;
 let environment: Readonly<Record<string, string>>;
 
-beforeAll(() => {
+beforeAll(async () => {
   workspace = createWorkspace();
   environment = { GATEWAY_DATA_DIR: mkdtempSync(join(workspace.folder, "data-")) };
+  // The first command on a new data directory would say so.
+  await workspace.run(["migrate"], environment);
 });
 afterAll(() => workspace.clear());
 

@@ -162,6 +162,17 @@ describe.concurrent("gateway config print", () => {
     expect(stdout).toContain("http://x/v1");
   });
 
+  test("a command on a folder without data says so on standard error, and only once", async () => {
+    const own = createWorkspace();
+    const environment = { DATABASE_URL: "", REDIS_URL: "", GATEWAY_DATA_DIR: join(own.folder, "new") };
+    const first = await own.run(["keys", "list", "--json"], environment);
+    expect(first.stderr).toStartWith(`There is no data in ${environment.GATEWAY_DATA_DIR}. `);
+    expect(first.stderr).toContain("Creating a new data directory");
+    expect(JSON.parse(first.stdout)).toEqual({ data: [] });
+    expect((await own.run(["keys", "list"], environment)).stderr).toBe("");
+    own.clear();
+  });
+
   test("reads gateway.yaml of the working directory", async () => {
     const own = createWorkspace();
     writeFileSync(join(own.folder, "gateway.yaml"), "log_level: warn\n");

@@ -17,6 +17,7 @@ function dataDir(): { GATEWAY_DATA_DIR: string } {
 describe.concurrent("gateway credits, ledger and usage", () => {
   test("grant credits only once per id, and list them", async () => {
     const environment = dataDir();
+    await workspace.run(["migrate"], environment);
     const grant = ["credits", "grant", "acct_default", "12.50", "--note", "welcome", "--id", "w1"];
     const first = await workspace.run(grant, environment);
     expect([first.exitCode, first.stderr]).toEqual([0, ""]);
@@ -25,18 +26,33 @@ describe.concurrent("gateway credits, ledger and usage", () => {
     expect(JSON.parse(again.stdout)).toMatchObject({
       data: { id: "grant:w1", amount_nanodollars: 12_500_000_000 },
     });
-    for (const words of [
-      ["credits", "list", "acct_default"],
-      ["ledger", "acct_default"],
-    ]) {
+    for (const [words, balance] of [
+      [["credits", "list", "acct_default"], ""],
+      [["ledger", "acct_default"], "balance"],
+    ] as const) {
       const table = await workspace.run(words, environment);
       const [heading, row, ...rest] = table.stdout.trim().split("\n");
-      expect(heading).toMatch(/^number +time +kind +dollars +expires +about$/);
-      expect(row).toMatch(/^\d+ +\S+ +grant +12\.5 +welcome$/);
+      const columns = ["number", "time", "kind", "dollars", balance, "expires", "model", "about"];
+      expect(heading?.split(/ +/)).toEqual(columns.filter((name) => name !== ""));
+      expect(row?.split(/ +/).slice(2)).toEqual(["grant", "12.5", ...(balance ? ["12.5"] : []), "welcome"]);
       expect(rest).toEqual([]);
       const json = await workspace.run([...words, "--json"], environment);
       expect(JSON.parse(json.stdout)).toMatchObject({ data: [{ kind: "grant", note: "welcome" }] });
     }
+  });
+
+  test("list the balance after each entry of the ledger", async () => {
+    const environment = dataDir();
+    await workspace.run(["credits", "grant", "acct_default", "10"], environment);
+    await workspace.run(["credits", "correct", "acct_default", "-2.5", "--note", "mistake"], environment);
+    await workspace.run(["credits", "grant", "acct_default", "1"], environment);
+    const { stdout } = await workspace.run(["ledger", "acct_default"], environment);
+    const rows = stdout.trim().split("\n").slice(1);
+    expect(rows.map((row) => row.split(/ +/).slice(2, 5))).toEqual([
+      ["grant", "1", "8.5"],
+      ["correction", "-2.5", "7.5"],
+      ["grant", "10", "10"],
+    ]);
   });
 
   test("report no usage as a sentence and as JSON", async () => {
