@@ -43,6 +43,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["telemetry"],
     ["ledger"],
     ["routing"],
+    ["named-routes"],
     ["generation"],
     ["extensions"],
   ],

@@ -141,6 +141,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
       rule: { by: "free", except: ["*-preview:free"], last: ["openai/gpt-oss-20b:free"] },
     },
   ],
+  named_routes: {
+    "gpt-4o": { kind: "alias", target: "openai/gpt-5.4-mini" },
+    "openai/gpt-4.1": { kind: "alias", target: "openai/gpt-5.4", replaces_model: true },
+  },
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
   "console.url": "https://gateway.example.com",

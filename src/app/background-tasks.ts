@@ -96,11 +96,13 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
     async call() {
       // Prices of a new day do not wait for the store, and a catalog that has changed delays nothing else.
       await stores.changes.read().finally(() => void refreshServing(parts));
+      const { byokKeys, accountRoutes, drains } = http.generation;
       await runAll([
         http.keyCache.refresh,
         http.accountCache.refresh,
-        http.generation.byokKeys.refresh,
-        () => http.generation.drains.refresh(),
+        byokKeys.refresh,
+        accountRoutes.refresh,
+        () => drains.refresh(),
       ]);
     },
     onSuccess(beganAt) {

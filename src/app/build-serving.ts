@@ -9,14 +9,24 @@ import { createServedModels, type ServedProvider } from "../core/deployments/ser
 import type { Transport } from "../core/deployments/transport.ts";
 import type { UpstreamAddress, UpstreamCall } from "../core/deployments/upstream-address.ts";
 import type { Serving } from "../core/generation/call.ts";
+import type { NamedRoute } from "../core/named-routes/route-records.ts";
 import { type ConfigProblem, collectProblems } from "./config-error.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { listConfiguredFormats, listConfiguredHosts, listConfiguredModels } from "./configured-hosts.ts";
 import { problemAt } from "./load-config.ts";
+import { loadNamedRoutes } from "./load-named-routes.ts";
 import { loadTiers } from "./load-tiers.ts";
 import { readOverrides, spellPath } from "./override-schema.ts";
 import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
 import { type ServingSources, serveProvider } from "./serve-provider.ts";
+
+/** What is stored besides the catalog: tiers, and the operator's named routes. */
+export interface StoredNames {
+  readonly tiers: readonly TierRecord[];
+  readonly namedRoutes: readonly NamedRoute[];
+}
+
+const NOTHING_STORED: StoredNames = { tiers: [], namedRoutes: [] };
 
 /** What is served, and messages to the operator about it. */
 export interface BuiltServing extends Serving {
@@ -27,11 +37,11 @@ export interface BuiltServing extends Serving {
   readonly overrideProblems: readonly ConfigProblem[];
 }
 
-/** Joins the catalog with keys and base URLs of environment and configuration, and with the stored tiers. */
+/** Joins the catalog with keys and base URLs of environment and configuration, with the stored tiers and named routes. */
 export function buildServing(
   data: CatalogData,
   sources: ServingSources,
-  stored: readonly TierRecord[] = [],
+  stored: StoredNames = NOTHING_STORED,
 ): BuiltServing {
   const { config, clock } = sources;
   const notices: string[] = [];
@@ -57,26 +67,32 @@ export function buildServing(
     providers,
   );
   const catalog = createCatalog({ source: data.source, providers, models });
-  const { tiers, notices: tierNotices } = loadTiers({ config, catalog, hasSandbox, stored });
+  const { tiers, notices: tierNotices } = loadTiers({
+    config,
+    catalog,
+    hasSandbox,
+    stored: stored.tiers,
+  });
   return {
     catalog,
     servedModels: createServedModels(models, served, clock.now()),
     tiers,
+    namedRoutes: loadNamedRoutes(config, stored.namedRoutes),
     notices: [...notices, ...tierNotices],
     providerProblems,
     overrideProblems: problems.map(({ path, message }) => problemAt(config, spellPath(path), message)),
   };
 }
 
-/** Returns the same with other stored tiers. */
-export function replaceTiers(
-  serving: BuiltServing,
-  config: Config,
-  stored: readonly TierRecord[],
-): BuiltServing {
+/** Returns the same with other stored tiers and named routes. */
+export function replaceNames(serving: BuiltServing, config: Config, stored: StoredNames): BuiltServing {
   const { catalog, servedModels } = serving;
   const hasSandbox = servedModels.provider(SANDBOX_PROVIDER.slug) !== undefined;
-  return { ...serving, tiers: loadTiers({ config, catalog, hasSandbox, stored }).tiers };
+  return {
+    ...serving,
+    tiers: loadTiers({ config, catalog, hasSandbox, stored: stored.tiers }).tiers,
+    namedRoutes: loadNamedRoutes(config, stored.namedRoutes),
+  };
 }
 
 /** Returns the row with the operator's contract with the provider in place of its public data policy. */

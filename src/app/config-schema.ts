@@ -3,6 +3,7 @@ import { LOG_LEVELS } from "../base/log.ts";
 import { parseDollars } from "../base/money.ts";
 import { ROLES } from "../core/accounts/records.ts";
 import { tiersSchema } from "../core/catalog/tier-schema.ts";
+import { namedRoutesSchema } from "../core/named-routes/route-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { FORMAT_NAMES } from "../wire/conversation/format-name.ts";
 import { overridesSchema } from "./override-schema.ts";
@@ -711,6 +712,9 @@ export const configSchema = z.strictObject({
   tiers: tiersSchema
     .optional()
     .describe("Further tiers, and tiers that replace those of the catalog; see docs/tiers.md."),
+  named_routes: namedRoutesSchema
+    .optional()
+    .describe("Named routes by name: aliases of models and tiers; see docs/named-routes.md."),
   providers: z
     .record(slug, provider)
     .default({})

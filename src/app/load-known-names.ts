@@ -14,12 +14,12 @@ import { createUpstreams } from "./upstreams.ts";
 export async function loadKnownNames(
   config: Config,
   environment: Environment,
-  { catalog, tiers, clock }: Pick<Stores, "catalog" | "tiers" | "clock">,
+  { catalog, tiers, namedRoutes, clock }: Pick<Stores, "catalog" | "tiers" | "namedRoutes" | "clock">,
 ): Promise<KnownNames> {
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
   try {
     const sources = { config, environment, clock, ...upstreams };
-    return (await openServing(sources, { catalog, tiers }, SILENT)).current();
+    return (await openServing(sources, { catalog, tiers, namedRoutes }, SILENT)).current();
   } finally {
     upstreams.close();
   }

@@ -18,6 +18,7 @@ import { PostgresLeases } from "../storage/postgres/leases.ts";
 import { PostgresLedgerStore } from "../storage/postgres/ledger-store.ts";
 import { requireSchema } from "../storage/postgres/migrate.ts";
 import { PostgresMoneyLeases } from "../storage/postgres/money-leases.ts";
+import { PostgresNamedRouteStore } from "../storage/postgres/named-route-store.ts";
 import { PostgresPromptLogStore } from "../storage/postgres/prompt-log-store.ts";
 import { PostgresProviderKeyStore } from "../storage/postgres/provider-key-store.ts";
 import { PostgresRetention } from "../storage/postgres/retention.ts";
@@ -94,6 +95,7 @@ export async function openPostgresStores(
     catalog: new PostgresCatalogStore(database, changes),
     leases: guardStore(new PostgresLeases(database)),
     ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
+    namedRoutes: guardStore(new PostgresNamedRouteStore(database, changes)),
     promptLog: guardStore(new PostgresPromptLogStore(database)),
     providerKeys: guardStore(new PostgresProviderKeyStore(database, changes)),
     retention: guardStore(new PostgresRetention(maintenance)),

@@ -4,10 +4,10 @@ import { dateOf } from "../base/time.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import { findNextChange } from "../core/catalog/expiry.ts";
 import type { CatalogData } from "../core/catalog/records.ts";
-import type { TierRecord } from "../core/catalog/tier-records.ts";
 import type { TierStore } from "../core/catalog/tier-store.ts";
 import type { Serving } from "../core/generation/call.ts";
-import { type BuiltServing, buildServing, replaceTiers } from "./build-serving.ts";
+import type { NamedRouteStore } from "../core/named-routes/named-route-store.ts";
+import { type BuiltServing, buildServing, replaceNames, type StoredNames } from "./build-serving.ts";
 import { findUnknownConfigNames } from "./check-config-names.ts";
 import { type ConfigProblem, formatProblem } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
@@ -22,7 +22,7 @@ export interface ServingSource {
   readonly notices: readonly string[];
   /**
    * Reloads the catalog if the stored one has changed, or if a day has begun on which prices change or models end, and the stored tiers
-   * if they have changed. An invalid catalog is logged and changes nothing. Never throws.
+   * and named routes if they have changed. An invalid catalog is logged and changes nothing. Never throws.
    */
   refresh(): Promise<void>;
   /** Builds what another configuration serves, of the same catalog and stored tiers. Nothing changes before it is adopted. */
@@ -36,14 +36,15 @@ export interface PreparedServing {
   adopt(): void;
 }
 
-/** The stores that models and tiers are served from. */
+/** The stores that models, tiers and named routes are served from. */
 export interface ServingStores {
   readonly catalog: CatalogStore;
   readonly tiers: TierStore;
+  readonly namedRoutes: NamedRouteStore;
 }
 
 /**
- * Loads the catalog and the stored tiers, and joins them with the configuration.
+ * Loads the catalog, the stored tiers and named routes, and joins them with the configuration.
  * @throws ConfigError for an invalid configuration, an override that cannot be applied, and a policy with unknown names.
  */
 export async function openServing(
@@ -54,11 +55,11 @@ export async function openServing(
   const version = await stores.catalog.readVersion();
   const { data, problems } = await loadCatalog(stores.catalog);
   if (problems.length > 0) log.warn("the imported catalog is not used", { detail: problems.join("; ") });
-  const tiers = await readTiers(stores.tiers);
-  const serving = buildServing(data, sources, tiers.stored);
+  const names = await readNames(stores);
+  const serving = buildServing(data, sources, names);
   const found = findServingProblems(sources.config, serving);
   if (found.length > 0) throw new ConfigError(found);
-  return new StoredServing({ sources, stores, log }, { data, serving, version, tiers });
+  return new StoredServing({ sources, stores, log }, { data, serving, version, names });
 }
 
 /** Returns what is wrong with a configuration in what was built of it. */
@@ -73,15 +74,22 @@ interface ServingDeps {
   readonly log: Log;
 }
 
-/** The stored tiers, and their revision before they were read. */
-interface ReadTiers {
-  readonly stored: readonly TierRecord[];
-  readonly revision: number;
+/** The stored tiers and named routes, and their revisions before they were read. */
+interface ReadNames extends StoredNames {
+  readonly revisions: string;
 }
 
-async function readTiers(store: TierStore): Promise<ReadTiers> {
-  const revision = await store.tierRevision();
-  return { stored: (await store.listTiers()).map(({ tier }) => tier), revision };
+async function readNames(stores: ServingStores): Promise<ReadNames> {
+  const revisions = await readRevisions(stores);
+  return {
+    revisions,
+    tiers: (await stores.tiers.listTiers()).map(({ tier }) => tier),
+    namedRoutes: await stores.namedRoutes.listNamedRoutes(null),
+  };
+}
+
+async function readRevisions({ tiers, namedRoutes }: ServingStores): Promise<string> {
+  return `${await tiers.tierRevision()} ${await namedRoutes.namedRouteRevision()}`;
 }
 
 interface ServingState {
@@ -89,7 +97,7 @@ interface ServingState {
   readonly serving: BuiltServing;
   /** The version of the stored catalog that was read last, also if it was invalid. */
   readonly version: string;
-  readonly tiers: ReadTiers;
+  readonly names: ReadNames;
 }
 
 class StoredServing implements ServingSource {
@@ -122,12 +130,12 @@ class StoredServing implements ServingSource {
     await nextTurn();
     const sources = { ...this.deps.sources, config };
     const built = this.state;
-    const serving = buildServing(built.data, sources, built.tiers.stored);
+    const serving = buildServing(built.data, sources, built.names);
     return {
       problems: findServingProblems(config, serving),
       adopt: () => {
         this.deps = { ...this.deps, sources };
-        const isCurrent = this.state.data === built.data && this.state.tiers === built.tiers;
+        const isCurrent = this.state.data === built.data && this.state.names === built.names;
         if (isCurrent) this.serve(serving, built.data);
         else this.build(this.state.data);
       },
@@ -151,18 +159,20 @@ class StoredServing implements ServingSource {
       log.warn("the catalog could not be refreshed; the current one stays in use", { detail: String(error) });
     }
     try {
-      await this.refreshTiers();
+      await this.refreshNames();
     } catch (error) {
-      log.warn("the stored tiers could not be read; the current ones stay in use", { detail: String(error) });
+      log.warn("the stored tiers and named routes could not be read; the current ones stay in use", {
+        detail: String(error),
+      });
     }
   }
 
-  private async refreshTiers(): Promise<void> {
+  private async refreshNames(): Promise<void> {
     const { sources, stores } = this.deps;
-    if ((await stores.tiers.tierRevision()) === this.state.tiers.revision) return;
-    const tiers = await readTiers(stores.tiers);
-    const serving = replaceTiers(this.state.serving, sources.config, tiers.stored);
-    this.state = { ...this.state, tiers, serving };
+    if ((await readRevisions(stores)) === this.state.names.revisions) return;
+    const names = await readNames(stores);
+    const serving = replaceNames(this.state.serving, sources.config, names);
+    this.state = { ...this.state, names, serving };
   }
 
   private async reload(version: string): Promise<void> {
@@ -183,7 +193,7 @@ class StoredServing implements ServingSource {
 
   private build(data: CatalogData): void {
     const { sources, log } = this.deps;
-    const serving = buildServing(data, sources, this.state.tiers.stored);
+    const serving = buildServing(data, sources, this.state.names);
     if (serving.providerProblems.length > 0) throw new ConfigError(serving.providerProblems);
     this.serve(serving, data);
     for (const problem of serving.overrideProblems)

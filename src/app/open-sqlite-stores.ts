@@ -15,6 +15,7 @@ import { FileLeases } from "../storage/sqlite/file-leases.ts";
 import { createSqliteIdentityStore } from "../storage/sqlite/identity-store.ts";
 import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
+import { SqliteNamedRouteStore } from "../storage/sqlite/named-route-store.ts";
 import { SqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { repeatWhileBusy } from "../storage/sqlite/repeat-busy.ts";
@@ -47,6 +48,7 @@ export function openSqliteStores(
     catalog: createFileCatalogStore(dataDir),
     leases: guardStore(new FileLeases(dataDir, clock)),
     ledger: guard(new SqliteLedgerStore(database)),
+    namedRoutes: guard(new SqliteNamedRouteStore(database)),
     promptLog: guard(new SqlitePromptLogStore(database)),
     providerKeys: guard(new SqliteProviderKeyStore(database)),
     retention: guard(new SqliteRetention(database)),

@@ -16,6 +16,7 @@ import type { GatewayRegistry } from "../core/gateways/gateway-registry.ts";
 import type { StoredResponseStore } from "../core/idempotency/stored-response-store.ts";
 import type { LedgerStore } from "../core/ledger/ledger-store.ts";
 import type { MoneyLeases } from "../core/ledger/money-leases.ts";
+import type { NamedRouteStore } from "../core/named-routes/named-route-store.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
 import type { DrainStore } from "../core/routing/drain-store.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
@@ -36,6 +37,7 @@ export interface Stores extends KeyStores {
   readonly ledger: LedgerStore;
   /** The leases of money of this gateway, usable after `actAs`; null if no other gateway spends from the stores. */
   readonly moneyLeases: MoneyLeases | null;
+  readonly namedRoutes: NamedRouteStore;
   readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;

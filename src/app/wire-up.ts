@@ -18,6 +18,8 @@ import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import { createRecentFailures } from "../core/generation/recent-failures.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createGate } from "../core/limits/gate.ts";
+import { type AccountRoutes, createAccountRoutes } from "../core/named-routes/account-routes.ts";
+import { NamedRouteManager } from "../core/named-routes/route-manager.ts";
 import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault, type Vault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
@@ -49,6 +51,7 @@ import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
 import { listSettings } from "./list-settings.ts";
 import { LiveConfig } from "./live-config.ts";
 import { loadConfig } from "./load-config.ts";
+import { listConfiguredRoutes } from "./load-named-routes.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { migrateStores, openStores } from "./open-stores.ts";
@@ -315,6 +318,7 @@ interface Base extends Pick<Resources, "stores" | "journal" | "serving" | "gatew
 interface Secrets {
   readonly vault: Vault;
   readonly byokKeys: ProviderKeyCache;
+  readonly accountRoutes: AccountRoutes;
   /** The key of the hash of users' identities. */
   readonly identitySecret: string;
 }
@@ -337,6 +341,7 @@ async function buildSecrets(
   return {
     vault,
     byokKeys,
+    accountRoutes: createAccountRoutes(stores.namedRoutes, health),
     identitySecret: await findSecret("identity_secret", stores.settings, random),
   };
 }
@@ -367,6 +372,7 @@ function buildGeneration(
     recorder,
     ledger,
     byokKeys,
+    accountRoutes,
     identitySecret,
     extensions,
     drains,
@@ -393,6 +399,7 @@ function buildGeneration(
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
     byokKeys,
+    accountRoutes,
     conversations,
     hashIdentity: createIdentityHash(identitySecret),
     tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
@@ -412,6 +419,7 @@ type ManagementDeps = Pick<
   | "storedResponses"
   | "catalogManager"
   | "tierManager"
+  | "routeManager"
   | "providerKeyStores"
   | "consoleSessions"
   | "credits"
@@ -424,7 +432,7 @@ type ManagementDeps = Pick<
 
 function buildManagement(
   { config, live, platform, stores, serving, gatewayId, health }: Base,
-  { ledger, vault, byokKeys, usageTimes }: Money & Secrets,
+  { ledger, vault, byokKeys, usageTimes, accountRoutes }: Money & Secrets,
 ): ManagementDeps {
   const { clock, log, environment } = platform;
   const { ids, consoleSessions } = stores;
@@ -445,6 +453,15 @@ function buildManagement(
       clock,
       store: stores.tiers,
       onChanged: () => refreshServing({ stores, serving }),
+    }),
+    routeManager: new NamedRouteManager({
+      store: stores.namedRoutes,
+      clock,
+      configured: listConfiguredRoutes(config),
+      async onChanged(accountId) {
+        if (accountId === null) await refreshServing({ stores, serving });
+        else accountRoutes.changed(accountId);
+      },
     }),
     providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
     credits: { store: stores.ledger, ledger, clock, ids },

@@ -17,6 +17,7 @@ import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
 import { addMigrateCommand } from "./migrate-command.ts";
+import { addNamedRouteCommands } from "./named-route-commands.ts";
 import { addPromptLogCommand } from "./prompt-log-command.ts";
 import { addProviderKeyCommands } from "./provider-key-commands.ts";
 import { addReadyCommand } from "./ready-command.ts";
@@ -65,6 +66,7 @@ function addCommands(program: Command): void {
   addMigrateCommand(program);
   addCatalogCommands(program);
   addTierCommands(program);
+  addNamedRouteCommands(program);
   addGatewayCommands(program);
   addStorageCommands(program);
   program.commandsGroup("Accounts and keys:");

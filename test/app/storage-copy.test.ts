@@ -88,6 +88,10 @@ async function useGateway(gateway: TestGateway) {
   await admin("/users", { name: "once" }, { "idempotency-key": "create-once" });
   const userKey = await create.key(user, { prompt_log: 3_600, spend_limit: 1 });
   const memberKey = await create.key(organization, { user_id: member });
+  await callAdmin(gateway, gateway.adminKey, "PUT", `/named-routes/ours?account_id=${user}`, {
+    kind: "alias",
+    target: "acme/model",
+  });
   expect((await signIn(gateway, { key: gateway.adminKey })).status).toBe(201);
   let last = "";
   for (const key of [gateway.key, userKey, memberKey, userKey]) {

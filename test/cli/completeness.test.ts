@@ -25,6 +25,8 @@ interface Scene {
   readonly session: string;
   /** A file with a tier. */
   readonly tierFile: string;
+  /** A file with the definition of a named route. */
+  readonly routeFile: string;
   /** Held price changes. */
   readonly changes: readonly [approved: string, rejected: string];
 }
@@ -128,6 +130,17 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "PUT /api/admin/tiers/:id": [({ tierFile }) => ["tiers", "set", "gateway-auto/fast", "--file", tierFile]],
   "GET /api/admin/tiers/:id": [() => ["tiers", "show", "gateway-auto/fast"]],
   "DELETE /api/admin/tiers/:id": [() => ["tiers", "delete", "gateway-auto/fast"]],
+  "GET /api/admin/named-routes": [() => ["named-routes", "list"]],
+  "PUT /api/admin/named-routes/:name": [
+    () => ["named-routes", "set", "fast", "--target", "acme/one"],
+    ({ user, routeFile }) => ["named-routes", "set", "fast", "--account", user, "--file", routeFile],
+  ],
+  "GET /api/admin/named-routes/:name": [() => ["named-routes", "show", "fast"]],
+  "GET /api/admin/named-routes/:name/versions": [() => ["named-routes", "versions", "fast"]],
+  "POST /api/admin/named-routes/:name/restore": [() => ["named-routes", "restore", "fast", "1"]],
+  "DELETE /api/admin/named-routes/:name": [
+    ({ user }) => ["named-routes", "delete", "fast", "--account", user],
+  ],
   // Depends on the health that a running gateway has measured.
   "POST /api/admin/route/explain": [],
   // The console asks for it while a policy is edited.
@@ -175,6 +188,7 @@ beforeAll(async () => {
   Object.assign(process.env, await databaseVariables(dataDir));
   process.env["GATEWAY_SECRETS_KEY"] = MASTER_KEY;
   writeFileSync(join(dataDir, "tier.yaml"), "name: Fast\nrule: {by: free}\n");
+  writeFileSync(join(dataDir, "route.yaml"), "kind: alias\ntarget: acme/one\n");
   const configFile = join(dataDir, "gateway.yaml");
   writeFileSync(configFile, JSON.stringify({ catalog: { source: source.url } }));
   process.env["GATEWAY_CONFIG"] = configFile;
@@ -192,6 +206,7 @@ beforeAll(async () => {
     generation: "gen_1",
     session: "sess_1",
     tierFile: join(dataDir, "tier.yaml"),
+    routeFile: join(dataDir, "route.yaml"),
     changes: [waiting[0].id, waiting[1].id],
   };
   await seed(user, scene.key);
@@ -371,6 +386,9 @@ describe("every command", () => {
       "members remove",
       "tiers set",
       "tiers delete",
+      "named-routes set",
+      "named-routes restore",
+      "named-routes delete",
     ])
       expect(actions).toContain(`gateway ${action}`);
     expect(await runJson(["audit", "verify", "--json"])).toMatchObject({
@@ -396,6 +414,7 @@ const PLACEHOLDERS: Scene = {
   generation: "<generation>",
   session: "<session>",
   tierFile: "<file>",
+  routeFile: "<file>",
   changes: ["<change>", "<other change>"],
 };
 
@@ -404,6 +423,6 @@ function isOnce([group, word]: readonly string[]): boolean {
   if (group === "catalog") return word === "approve" || word === "reject";
   if (group === "sessions") return word === "end";
   if (group === "identities") return word !== "list";
-  if (group === "tiers") return word === "delete";
+  if (group === "tiers" || group === "named-routes") return word === "delete";
   return word === "remove" && (group === "members" || group === "provider-keys");
 }

@@ -280,6 +280,33 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/tiers/:id": { path: () => "/tiers/free", status: operatorOnly(200) },
   // No tier with this id is stored.
   "DELETE /api/admin/tiers/:id": { path: () => "/tiers/none", status: operatorOnly(404) },
+  "GET /api/admin/named-routes": {
+    path: ({ organization }) => `/named-routes?account_id=${organization}`,
+    status: organizationOnly(200, 200),
+  },
+  "PUT /api/admin/named-routes/:name": {
+    path: ({ organization }) => `/named-routes/fast?account_id=${organization}`,
+    body: () => ({ kind: "alias", target: "sandbox/echo" }),
+    status: organizationOnly(200, 403),
+  },
+  // No named route with this name is stored.
+  "GET /api/admin/named-routes/:name": {
+    path: ({ organization }) => `/named-routes/none?account_id=${organization}`,
+    status: organizationOnly(404, 404),
+  },
+  "GET /api/admin/named-routes/:name/versions": {
+    path: ({ organization }) => `/named-routes/none/versions?account_id=${organization}`,
+    status: organizationOnly(200, 200),
+  },
+  "POST /api/admin/named-routes/:name/restore": {
+    path: ({ organization }) => `/named-routes/none/restore?account_id=${organization}`,
+    body: () => ({ version: 1 }),
+    status: organizationOnly(404, 403),
+  },
+  "DELETE /api/admin/named-routes/:name": {
+    path: ({ organization }) => `/named-routes/none?account_id=${organization}`,
+    status: organizationOnly(404, 403),
+  },
   "POST /api/admin/route/explain": {
     path: () => "/route/explain",
     body: () => ({ request: { model: "sandbox/echo", messages: [{ role: "user", content: "Hi" }] } }),

@@ -56,6 +56,10 @@ beforeAll(async () => {
     (await callAdmin(gateway, gateway.adminKey, "POST", path, body)).data.id;
   const refreshed = await callAdmin(gateway, gateway.adminKey, "POST", "/catalog/refresh", {});
   ({ waiting: changes } = refreshed.data as unknown as { waiting: typeof changes });
+  await callAdmin(gateway, gateway.adminKey, "PUT", "/named-routes/gpt-4o", {
+    kind: "alias",
+    target: "sandbox/echo",
+  });
   const logged = await create.key("acct_default", { prompt_log: 3600 });
   const asked = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] };
   const generation = (await (

@@ -30,7 +30,7 @@ function choose(deployments: readonly (readonly Deployment[])[], rules: Rules): 
   try {
     const left = selectDeployments(deployments, {
       policy: mergePolicies(rules.levels ?? []),
-      tierId: null,
+      choiceId: null,
       preferences: preferencesOf(rules.provider),
       listNeeds: () => ({ ...NO_NEEDS, ...rules.needs }),
       mayHaveMedia: rules.needs !== undefined,

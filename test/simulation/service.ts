@@ -22,6 +22,7 @@ import { createSqliteIdentityStore } from "../../src/storage/sqlite/identity-sto
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { SqliteNamedRouteStore } from "../../src/storage/sqlite/named-route-store.ts";
 import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
@@ -87,6 +88,7 @@ export function openPlainStores({
     leases: new FileLeases("/nonexistent", clock),
     providerKeys: new SqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),
+    namedRoutes: new SqliteNamedRouteStore(database),
     promptLog: new SqlitePromptLogStore(database),
     retention: new SqliteRetention(database),
     rollUp: new SqliteRollUp(database),

@@ -7,6 +7,7 @@ import { SqliteDrainStore } from "../../src/storage/sqlite/drain-store.ts";
 import { createSqliteIdentityStore } from "../../src/storage/sqlite/identity-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { SqliteNamedRouteStore } from "../../src/storage/sqlite/named-route-store.ts";
 import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
@@ -26,6 +27,7 @@ import { testHourlyUsage } from "./contracts/hourly-usage.ts";
 import { testIdentityStore } from "./contracts/identity-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
 import { testLedgerStore } from "./contracts/ledger-store.ts";
+import { testNamedRouteStore } from "./contracts/named-route-store.ts";
 import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
 import { testRetention } from "./contracts/retention.ts";
@@ -43,6 +45,7 @@ describe("SQLite", () => {
   testPromptLogStore(() => new SqlitePromptLogStore(connect()));
   testSettingsStore(() => createSqliteSettingsStore(connect()));
   testDrainStore(() => new SqliteDrainStore(connect()));
+  testNamedRouteStore(() => new SqliteNamedRouteStore(connect()));
   testTierStore(() => {
     const database = connect();
     return { tiers: new SqliteTierStore(database), settings: createSqliteSettingsStore(database) };

@@ -358,6 +358,13 @@ export interface Schemas {
     session_id: string | null;
     api: string;
     requested_model: string;
+    named_routes: {
+      name: string;
+      kind: "alias";
+      version: number | null;
+      scope: "gateway" | "account";
+      to: string;
+    }[];
     model: string | null;
     provider_name: string | null;
     streamed: boolean;
@@ -441,6 +448,13 @@ export interface Schemas {
     session_id: string | null;
     api: string;
     requested_model: string;
+    named_routes: {
+      name: string;
+      kind: "alias";
+      version: number | null;
+      scope: "gateway" | "account";
+      to: string;
+    }[];
     model: string | null;
     provider_name: string | null;
     streamed: boolean;
@@ -647,7 +661,22 @@ export interface Schemas {
     isFree: boolean;
     expiration_date: string | null;
     resolves_to?: { when: string; models: string[] }[];
+    alias_of?: string;
   };
+  NamedRoute: {
+    name: string;
+    account_id: string | null;
+    definition: { kind: "alias"; target: string; replaces_model?: boolean; description?: string };
+    source: "database" | "file";
+    file: string | null;
+    line: number | null;
+    version: number | null;
+    updated_at: string | null;
+    is_used: boolean;
+    resolves_to: string[];
+    unknown_models: string[];
+  };
+  NamedRouteInput: { kind: "alias"; target: string; replaces_model?: boolean; description?: string };
   Organization: {
     id: string;
     name: string;
@@ -878,6 +907,13 @@ export interface Schemas {
   };
   RouteExplanation: {
     requested_model: string;
+    named_routes: {
+      name: string;
+      kind: "alias";
+      version: number | null;
+      scope: "gateway" | "account";
+      to: string;
+    }[];
     prompt_tokens: number;
     candidates: {
       would_be_asked: boolean;
@@ -910,6 +946,13 @@ export interface Schemas {
   };
   RouteExplanationOfAccount: {
     requested_model: string;
+    named_routes: {
+      name: string;
+      kind: "alias";
+      version: number | null;
+      scope: "gateway" | "account";
+      to: string;
+    }[];
     prompt_tokens: number;
     candidates: {
       would_be_asked: boolean;
@@ -1140,6 +1183,12 @@ export interface Operations {
     query: object;
     body: null;
     response: { data: Schemas["Key"] };
+  };
+  "DELETE /api/admin/named-routes/{name}": {
+    params: { name: string };
+    query: { account_id?: string };
+    body: null;
+    response: { data: { name: string; deleted: true } };
   };
   "DELETE /api/admin/organizations/{id}/members/{user_id}": {
     params: { id: string; user_id: string };
@@ -1379,6 +1428,30 @@ export interface Operations {
     query: object;
     body: null;
     response: { data: Schemas["CatalogModelDetails"] };
+  };
+  "GET /api/admin/named-routes": {
+    params: object;
+    query: { account_id?: string };
+    body: null;
+    response: { data: Schemas["NamedRoute"][] };
+  };
+  "GET /api/admin/named-routes/{name}": {
+    params: { name: string };
+    query: { account_id?: string };
+    body: null;
+    response: { data: Schemas["NamedRoute"] };
+  };
+  "GET /api/admin/named-routes/{name}/versions": {
+    params: { name: string };
+    query: { account_id?: string };
+    body: null;
+    response: {
+      data: {
+        version: number;
+        definition: { kind: "alias"; target: string; replaces_model?: boolean; description?: string };
+        updated_at: string;
+      }[];
+    };
   };
   "GET /api/admin/organizations": {
     params: object;
@@ -1773,6 +1846,12 @@ export interface Operations {
     };
     response: { key: string; data: Schemas["Key"] };
   };
+  "POST /api/admin/named-routes/{name}/restore": {
+    params: { name: string };
+    query: { account_id?: string };
+    body: { version: number };
+    response: { data: Schemas["NamedRoute"] };
+  };
   "POST /api/admin/organizations": {
     params: object;
     query: object;
@@ -1956,6 +2035,12 @@ export interface Operations {
     query: object;
     body: { id: string; account_id: string; amount: string | number; currency: "usd"; note?: string | null };
     response: { data: Schemas["LedgerEntry"] };
+  };
+  "PUT /api/admin/named-routes/{name}": {
+    params: { name: string };
+    query: { account_id?: string };
+    body: Schemas["NamedRouteInput"];
+    response: { data: Schemas["NamedRoute"] };
   };
   "PUT /api/admin/organizations/{id}/members/{user_id}": {
     params: { id: string; user_id: string };

@@ -4,10 +4,15 @@ import type { Catalog } from "./catalog.ts";
 import { createSuggester } from "./suggest-names.ts";
 import type { Tiers } from "./tiers.ts";
 
-/** The names that are valid: models and providers of the catalog in force, including those of the configuration, and tiers. */
+/** The names that are valid: models and providers of the catalog in force, including those of the configuration, tiers, and the operator's named routes. */
 export interface KnownNames {
   readonly catalog: Catalog;
   readonly tiers: Tiers;
+  /** The named routes of the operator. */
+  readonly namedRoutes: {
+    readonly list: readonly { readonly name: string }[];
+    find(name: string): unknown;
+  };
 }
 
 /** A list of names in a policy, a key or a request. `*` stands for any characters. */
@@ -62,15 +67,17 @@ export function* findUnknownNames(
 
 /** Returns what is wrong with a model id or a pattern of ids; null if it is known. */
 function describeUnknownModel(known: KnownNames, name: string, isExact: boolean): string | null {
-  const { catalog, tiers } = known;
+  const { catalog, tiers, namedRoutes } = known;
   const star = isExact ? -1 : name.indexOf("*");
   if (star === -1) {
-    if (catalog.find(name) !== undefined || tiers.find(name) !== undefined) return null;
+    const isKnown = [catalog, tiers, namedRoutes].some((names) => names.find(name) !== undefined);
+    if (isKnown) return null;
     return tell(`names no model that this gateway knows: ${quote(name)}`, suggestModels(known, name));
   }
   const start = startOf(name.slice(0, star).toLowerCase());
   const isStart = ({ id }: { readonly id: string }) => id.startsWith(start);
   if (catalog.models.some(isStart) || tiers.list.some(isStart)) return null;
+  if (namedRoutes.list.some(({ name: id }) => isStart({ id }))) return null;
   const authors = [...new Set(catalog.models.map(({ id }) => id.slice(0, id.indexOf("/"))))];
   const near = createSuggester(authors)(start.replace("/", ""), NEAR).map((author) => `${author}/*`);
   return tell(`names no model: no id begins with ${quote(start)}`, near);

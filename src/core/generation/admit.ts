@@ -7,11 +7,13 @@ import { boundPrompt } from "../ledger/worst-case.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
 import { type FilteredOut, filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
+import type { RouteStep } from "../usage/route-step.ts";
 import { applyTariffs } from "./apply-tariffs.ts";
 import type { GenerationDeps } from "./call.ts";
-import { findAllDeployments, type RoutableCall } from "./find-deployments.ts";
+import { type DeploymentRules, findAllDeployments, type RoutableCall } from "./find-deployments.ts";
 import { prepareTiers } from "./find-tier-deployments.ts";
 import { measurePrompt } from "./measure-prompt.ts";
+import { resolveRequest } from "./resolve-request.ts";
 
 /** The failure of a request whose record cannot be written: no provider is called and no answer is sent without a record. */
 export const CANNOT_RECORD: Failure = {
@@ -27,9 +29,11 @@ export interface Admission {
   readonly deployments: readonly (readonly Deployment[])[];
   /** Deployments that may not answer, and why. */
   readonly filteredOut: readonly FilteredOut[];
-  /** The requested model's or tier's id, as the catalog spells it. */
+  /** The requested named route, or the requested model's or tier's id as the catalog spells it. */
   readonly requestedId: string;
-  /** The requested model, or the first one that the tier resolves to: limits count against it. */
+  /** The named routes that led to the first model; empty if the request names a model or tier. */
+  readonly namedRoutes: readonly RouteStep[];
+  /** The requested model, or the first one that the tier or named route resolves to: limits count against it. */
   readonly modelId: string;
   /** Nothing of the request may be stored, and no turn remembered. */
   readonly zeroRetention: boolean;
@@ -71,38 +75,41 @@ export function consider(
   call: RoutableCall,
   byokKeys: ByokKeys | null,
 ): MaybePromise<Consideration> {
-  const prepared = prepareTiers(deps, call);
-  return prepared === null
-    ? selectDeployments(deps, call, byokKeys)
-    : prepared.then(() => selectDeployments(deps, call, byokKeys));
+  return chain(resolveRequest(deps, call), (requested) => {
+    const prepared = prepareTiers(deps, call.principal, requested);
+    const select = () => selectDeployments(deps, call, { byokKeys, requested });
+    return prepared === null ? select() : prepared.then(select);
+  });
 }
 
 function selectDeployments(
   deps: GenerationDeps,
   call: RoutableCall,
-  byokKeys: ByokKeys | null,
+  { byokKeys, requested: named }: Pick<DeploymentRules, "byokKeys" | "requested">,
 ): MaybePromise<Consideration> {
   const { principal, request } = call;
   const policy = policyOf(deps.policy, principal);
   const listNeeds = once(() => request.listNeeds());
-  const found = findAllDeployments(deps, call, { byokKeys, policy, listNeeds });
+  const found = findAllDeployments(deps, call, { byokKeys, requested: named, policy, listNeeds });
   const all = applyTariffs(found, principal, { pricing: deps.pricing, now: deps.clock.now() });
   requireKnownProviders(deps.serving, request.preferences);
   const { model: requested } = all.flat()[0] as Deployment;
-  const tier = deps.serving().tiers.find(request.model);
+  const { names, route } = named;
+  const tier = deps.serving().tiers.find(names[0]?.id ?? "");
   const maxPromptTokens = boundPrompt(request);
   const { preferences, mayHaveMedia } = request;
-  const tierId = tier?.id ?? null;
+  const choiceId = route ?? tier?.id ?? null;
   return chain(measurePrompt(deps.tokenCounter, request, all.flat()), (promptTokens) => {
-    const rules = { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
+    const rules = { policy, choiceId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
     const { deployments, filteredOut, rejection } = filterDeployments(all, rules);
     const first = deployments[0]?.[0]?.model ?? requested;
     return {
       deployments,
       filteredOut,
       rejection,
-      requestedId: tier?.id ?? requested.id,
-      modelId: tier === undefined ? requested.id : first.id,
+      requestedId: choiceId ?? requested.id,
+      namedRoutes: names[0]?.steps ?? [],
+      modelId: choiceId === null ? requested.id : first.id,
       zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
       warnings: warnOfParameters(preferences, listNeeds),
     };

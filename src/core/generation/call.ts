@@ -13,6 +13,8 @@ import type { HoldBounds } from "../ledger/worst-case.ts";
 import type { FreeLimit } from "../limits/free-limit.ts";
 import type { ListLimits } from "../limits/list-limits.ts";
 import type { RateLimiter, RateLimitStatus } from "../limits/rate-limiter.ts";
+import type { AccountRoutes } from "../named-routes/account-routes.ts";
+import type { NamedRoutes } from "../named-routes/named-routes.ts";
 import type { ProviderKeyCache } from "../provider-keys/provider-key-cache.ts";
 import type { AffinityMemory } from "../routing/affinity.ts";
 import type { Drains } from "../routing/drains.ts";
@@ -42,6 +44,8 @@ export interface Serving {
   readonly catalog: Catalog;
   readonly servedModels: ServedModels;
   readonly tiers: Tiers;
+  /** The named routes of the operator. */
+  readonly namedRoutes: NamedRoutes;
 }
 
 /** What generations need. */
@@ -75,6 +79,8 @@ export interface GenerationDeps {
   readonly affinity: AffinityMemory;
   /** The accounts' own provider keys. */
   readonly byokKeys: ProviderKeyCache;
+  /** The named routes of accounts. */
+  readonly accountRoutes: AccountRoutes;
   /** The hourly limit on free models for accounts. */
   readonly freeLimit: FreeLimit;
   readonly rateLimiter: RateLimiter;

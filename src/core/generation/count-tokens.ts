@@ -1,25 +1,24 @@
-import { GatewayError } from "../../base/errors.ts";
 import type { CountRequest } from "../../wire/client-apis/count-request.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
+import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
 import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
-import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
+import { policyOf } from "../accounts/merge-policies.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import type { UpstreamRequest } from "../deployments/transport.ts";
 import type { RateLimitStatus } from "../limits/rate-limiter.ts";
-import type { ByokKeys } from "../provider-keys/byok-keys.ts";
-import { chooseKeys } from "../routing/choose-deployments.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
 import { selectDeployments } from "../routing/select-deployments.ts";
 import { findFamily } from "../routing/tokenizer-families.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
-import { findDeployments, requireFree } from "./find-deployments.ts";
-import { describeFacts, findTierDeployments, prepareTiers, type TierCall } from "./find-tier-deployments.ts";
+import { findAllDeployments } from "./find-deployments.ts";
+import { prepareTiers } from "./find-tier-deployments.ts";
 import { estimateTexts } from "./measure-prompt.ts";
 import { readBody } from "./read-body.ts";
+import { resolveRequest } from "./resolve-request.ts";
 import { countRequest } from "./take-limits.ts";
 
 /** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
@@ -50,11 +49,15 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
   const { principal, request } = call;
   const byokKeys = await findByokKeys(deps, principal);
   const policy = policyOf(deps.policy, principal);
-  const requested = await findRequested(deps, call, { byokKeys, policy });
+  const counted = { ...call, request: { ...COUNTED, model: request.model } };
+  const requested = await resolveRequest(deps, counted);
+  await prepareTiers(deps, principal, requested);
+  const rules = { byokKeys, policy, requested, listNeeds: () => NO_NEEDS };
+  const found = findAllDeployments(deps, counted, rules);
   requireKnownProviders(deps.serving, request.preferences);
-  const deployments = selectDeployments(requested, {
+  const deployments = selectDeployments(found, {
     policy,
-    tierId: deps.serving().tiers.find(request.model)?.id ?? null,
+    choiceId: requested.route ?? deps.serving().tiers.find(request.model)?.id ?? null,
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,
     mayHaveMedia: false,
@@ -62,7 +65,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
     promptTokens: null,
   });
   const limit = await countRequest(deps, principal);
-  // Of a tier's models only the first is counted for.
+  // Of several models only the first is counted for.
   for (const deployment of deployments[0] ?? []) {
     const tokens = await countAtVendor(deps, deployment, request);
     if (tokens !== null) return { tokens, estimated: false, limit };
@@ -85,38 +88,16 @@ async function estimate(
   return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
 }
 
-/** Finds the deployments of the requested model, or of the models that a tier resolves to. */
-async function findRequested(
-  deps: GenerationDeps,
-  { principal, request, readHeader }: CountCall,
-  { byokKeys, policy }: { readonly byokKeys: ByokKeys | null; readonly policy: EffectivePolicy },
-): Promise<readonly (readonly Deployment[])[]> {
-  const serving = deps.serving();
-  const choice = chooseKeys(principal, byokKeys, false);
-  const tier = serving.tiers.find(request.model);
-  const isAnonymous = principal.kind === "anonymous";
-  if (tier === undefined) {
-    if (isAnonymous) requireFree([request.model]);
-    return [findDeployments(serving, choice, { id: request.model, action: "chat" })];
-  }
-  const call: TierCall = { principal, request: { ...COUNTED, model: request.model }, readHeader };
-  await prepareTiers(deps, call);
-  const facts = describeFacts(deps, call);
-  const listNeeds = () => NO_NEEDS;
-  const found = findTierDeployments(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
-  if (found.failure !== null) throw new GatewayError(found.failure);
-  return found.deployments;
-}
-
-/** The fields that tiers read, for a count: it belongs to no session, so a tier may choose any free model. */
-const COUNTED: Omit<TierCall["request"], "model"> = {
+/** What is known of a count: it belongs to no session, so a tier may choose any free model. */
+const COUNTED = {
   api: "messages",
   action: "chat",
   fallbackModels: [],
+  preferences: NO_PREFERENCES,
   session: null,
   user: null,
   hashPrefix: () => "",
-};
+} as const;
 
 /** The format of the requests. Translating one to count it elsewhere is not worth the effort. */
 const FORMAT = "anthropic-messages";

@@ -131,12 +131,14 @@ function memoizeRules(): typeof ruleAllows {
 /** Lists the rules in the order in which requests pass them. */
 function listRules(
   { serving, tried, allows }: RuleContext,
-  { requestedModel, userId }: UsageRecord,
+  { requestedModel, namedRoutes = [], userId }: UsageRecord,
 ): readonly Rule[] {
   const { policy, ownKeysOnly, byokKeys } = tried;
   const { catalog, tiers } = serving;
   const asked = JSON.stringify(requestedModel);
-  const tier = tiers.find(requestedModel);
+  // Lists of denied models apply to the names of tiers and named routes as well.
+  const tier = tiers.find(namedRoutes.at(-1)?.to ?? requestedModel);
+  const names = namedRoutes.map(({ name }) => name).concat(tier?.id ?? []);
   const dataRule = (
     level: EffectivePolicy["zeroRetention"],
     name: string,
@@ -153,11 +155,11 @@ function listRules(
         ];
   return [
     ...policy.rules.map((rule): Rule => {
-      const deniesTier = rule.list === "denied_models" && tier !== undefined && !allows(rule, tier.id, "");
+      const deniesName = rule.list === "denied_models" && names.some((name) => !allows(rule, name, ""));
       return {
         name: `${rule.level}.${rule.list}`,
         reason: `${WHOSE[rule.level]} policy (${rule.list}) does not allow ${asked}.`,
-        allows: ({ model, provider }) => !deniesTier && allows(rule, model, provider),
+        allows: ({ model, provider }) => !deniesName && allows(rule, model, provider),
       };
     }),
     ...dataRule(

@@ -3,6 +3,7 @@ import { estimateCost } from "../routing/estimate-cost.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate, SkippedCandidate } from "../routing/plan.ts";
 import type { FilteredOut } from "../routing/select-deployments.ts";
+import { presentStep } from "../usage/route-step.ts";
 import { consider } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { classifyNoCandidates } from "./classify-no-candidates.ts";
@@ -32,6 +33,7 @@ export async function explainRoute(
     (route.candidates.length === 0 ? classifyNoCandidates(route, considered.requestedId) : null);
   return {
     requested_model: considered.requestedId,
+    named_routes: considered.namedRoutes.map(presentStep),
     prompt_tokens: promptTokens,
     candidates: await Promise.all(
       route.candidates.map(async (candidate, at) => ({

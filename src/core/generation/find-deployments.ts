@@ -1,5 +1,6 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
-import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceAction, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { EffectivePolicy } from "../accounts/merge-policies.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
@@ -7,54 +8,72 @@ import type { ModelRecord } from "../catalog/records.ts";
 import { type Deployment, isReachable } from "../deployments/served-models.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { chooseDeployments, chooseKeys, type KeyChoice } from "../routing/choose-deployments.ts";
+import type { RouteStep } from "../usage/route-step.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import {
+  denyByPolicy,
   describeFacts,
+  findForbidding,
   findTierDeployments,
   rejectTierHere,
+  type TierCall,
   type TierContext,
 } from "./find-tier-deployments.ts";
 import { missingByokKey } from "./missing-byok-key.ts";
+import type { RequestedModels } from "./resolve-request.ts";
 
 /** The part of a call on which its deployments depend. */
 export type RoutableCall = Pick<GenerationCall, "principal" | "request" | "readHeader">;
+
+/** The part of a call on which the deployments of resolved names depend. */
+interface ResolvedCall extends TierCall {
+  readonly request: TierCall["request"] & Pick<InferenceRequest, "preferences">;
+}
 
 /** What restricts the deployments of a request. */
 export interface DeploymentRules extends Pick<TierContext, "policy" | "listNeeds"> {
   /** The account's BYOK keys; null if it has none. */
   readonly byokKeys: ByokKeys | null;
+  readonly requested: RequestedModels;
 }
 
 /**
- * Finds the deployments of all models and tiers that a request names, by model. A tier adds no model that is in the list already.
- * @throws GatewayError as `findDeployments`, or if only tiers are named and none has a deployment.
+ * Finds the deployments of all models and tiers that a request names, by model. A tier or named route adds no model that is in the
+ * list already.
+ * @throws GatewayError as `findDeployments`, or if only tiers are named and none has a deployment; `model_not_allowed` if all named
+ * routes are denied.
  */
 export function findAllDeployments(
   deps: GenerationDeps,
-  call: RoutableCall,
-  { byokKeys, policy, listNeeds }: DeploymentRules,
+  call: ResolvedCall,
+  { byokKeys, requested: { names }, policy, listNeeds }: DeploymentRules,
 ): readonly (readonly Deployment[])[] {
   const { principal, request } = call;
   const { action } = request;
   const serving = deps.serving();
-  const ids = [request.model, ...request.fallbackModels];
   const isAnonymous = principal.kind === "anonymous";
-  if (isAnonymous) requireFree(ids.filter((id) => serving.tiers.find(id) === undefined));
+  if (isAnonymous) requireFree(names.flatMap(({ id }) => (serving.tiers.find(id) === undefined ? id : [])));
   const choice = chooseKeys(principal, byokKeys, request.preferences.ownKeysOnly);
   // Most requests name one model and no tier.
-  if (ids.length === 1 && serving.tiers.find(request.model) === undefined)
-    return [findDeployments(serving, choice, { id: request.model, action })];
+  const [first] = names;
+  if (names.length === 1 && first?.steps.length === 0 && serving.tiers.find(first.id) === undefined)
+    return [findDeployments(serving, choice, { ...first, action })];
   const facts = describeFacts(deps, call);
   const context: TierContext = { serving, choice, policy, isAnonymous, facts, listNeeds };
   const all: (readonly Deployment[])[] = [];
   const known = new Set<string>();
   let failure: Failure | null = null;
-  for (const id of ids) {
+  for (const { id, steps, field } of names) {
+    const denied = findDeniedRoute(policy, steps);
+    if (denied !== null) {
+      failure ??= denied;
+      continue;
+    }
     const tier = serving.tiers.find(id);
     if (tier === undefined) {
-      const deployments = findDeployments(serving, choice, { id, action });
+      const deployments = findDeployments(serving, choice, { id, action, field });
+      if (steps.length === 0 || !known.has(modelIdOf(deployments))) all.push(deployments);
       known.add(modelIdOf(deployments));
-      all.push(deployments);
       continue;
     }
     if (action !== "chat") rejectTierHere(tier, action);
@@ -67,6 +86,15 @@ export function findAllDeployments(
   }
   if (all.length === 0 && failure !== null) throw new GatewayError(failure);
   return all;
+}
+
+/** Returns the failure if a policy denies one of the named routes that led to a model. Lists of allowed models apply to the model. */
+function findDeniedRoute(policy: EffectivePolicy, steps: readonly RouteStep[]): Failure | null {
+  for (const { name } of steps) {
+    const rule = findForbidding(policy, name);
+    if (rule !== undefined) return denyByPolicy(name, rule);
+  }
+  return null;
 }
 
 /** Returns the model that the deployments serve. There must be at least one deployment. */
@@ -92,6 +120,8 @@ interface ModelUse {
   /** The model's id, as the client wrote it. */
   readonly id: string;
   readonly action: InferenceAction;
+  /** The field of the request that names it. */
+  readonly field: string;
 }
 
 /**
@@ -102,8 +132,9 @@ interface ModelUse {
 export function findDeployments(
   serving: Serving,
   choice: KeyChoice,
-  { id, action }: ModelUse,
+  { id, action, field }: ModelUse,
 ): readonly Deployment[] {
+  if (action === "fim") requireFimId(id, field);
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
@@ -115,6 +146,19 @@ export function findDeployments(
   if (choice.byokOnly !== null && serving.servedModels.allDeploymentsOf(model.id).length > 0)
     throw new GatewayError(missingByokKey(model.id, choice.byokOnly));
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
+}
+
+/** The prefix of the ids of code-completion models (docs/api/fim.md). */
+const FIM_PREFIX = "mistralai/";
+
+/** @throws GatewayError `invalid_model` for a model that is not for code completion. */
+function requireFimId(id: string, field: string): void {
+  if (id.toLowerCase().startsWith(FIM_PREFIX)) return;
+  fail(
+    "invalid_model",
+    `Fill-in-the-middle takes models that begin with "${FIM_PREFIX}", such as "mistralai/codestral-latest"; ${quote(id)} does not.`,
+    { metadata: { field, model: id } },
+  );
 }
 
 /** Returns the deployments whose provider has an endpoint for fill in the middle. */

@@ -14,14 +14,12 @@ import { takesInput } from "../routing/select-deployments.ts";
 import { freeSessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import { missingByokKey } from "./missing-byok-key.ts";
+import type { RequestedModels } from "./resolve-request.ts";
 
 /** The part of a call on which the resolution of a tier depends. */
 export interface TierCall {
   readonly principal: InferencePrincipal;
-  readonly request: Pick<
-    InferenceRequest,
-    "api" | "action" | "model" | "fallbackModels" | "session" | "user" | "hashPrefix"
-  >;
+  readonly request: Pick<InferenceRequest, "api" | "action" | "session" | "user" | "hashPrefix">;
   readonly readHeader: GenerationCall["readHeader"];
 }
 
@@ -49,11 +47,11 @@ export interface TierDeployments {
  */
 export function prepareTiers(
   { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
-  { principal, request }: TierCall,
+  principal: InferencePrincipal,
+  { names }: RequestedModels,
 ): Promise<unknown> | null {
   const { tiers } = serving();
-  const needsBalance = (id: string) => tiers.find(id)?.rule.by === "balance";
-  if (!needsBalance(request.model) && !request.fallbackModels.some(needsBalance)) return null;
+  if (!names.some(({ id }) => tiers.find(id)?.rule.by === "balance")) return null;
   if (principal.kind === "anonymous" || principal.account.overdraft === null) return null;
   const { id } = principal.account;
   return ledger.cachedBalanceOf(id) === null ? ledger.balanceOf(id) : null;
@@ -96,8 +94,8 @@ function freeModelsOf(catalog: Catalog): readonly ModelRecord[] {
  */
 export function findTierDeployments(tier: TierRecord, context: TierContext): TierDeployments {
   const { serving, choice, policy, facts } = context;
-  const forbidding = findForbidding(policy, tier);
-  if (forbidding !== undefined) return rejectByPolicy(tier, forbidding);
+  const forbidding = findForbidding(policy, tier.id);
+  if (forbidding !== undefined) return none(denyByPolicy(tier.id, forbidding));
   const { models, overrides } = resolveTier(tier.rule, facts, serving.tiers);
   const ids = context.isAnonymous ? models.filter(isFreeId) : models;
   if (ids.length === 0 && models.length > 0) rejectAnonymous(tier);
@@ -140,8 +138,8 @@ function withOverrides(
   };
 }
 
-/** Returns the policy rule that denies a tier by its id. Lists of allowed models apply to the models that it resolves to. */
-export function findForbidding({ rules }: EffectivePolicy, { id }: TierRecord): PolicyRule | undefined {
+/** Returns the policy rule that denies a tier or named route by its name. Lists of allowed models apply to the models that it resolves to. */
+export function findForbidding({ rules }: EffectivePolicy, id: string): PolicyRule | undefined {
   return rules.find((rule) => rule.list === "denied_models" && !ruleAllows(rule, id, ""));
 }
 
@@ -158,13 +156,13 @@ function findMissing(
     });
 }
 
-function rejectByPolicy({ id }: TierRecord, { level, list }: PolicyRule): TierDeployments {
-  const message = `The ${level}'s policy (${list}) does not allow "${id}". GET /api/gateway/models with this key lists what is allowed; its owner can change the policy.`;
-  return none({
+/** Returns the failure of a request for a tier or named route that a policy denies. */
+export function denyByPolicy(id: string, { level, list }: PolicyRule): Failure {
+  return {
     code: "model_not_allowed",
-    message,
+    message: `The ${level}'s policy (${list}) does not allow "${id}". GET /api/gateway/models with this key lists what is allowed; its owner can change the policy.`,
     metadata: { rule: `${level}.${list}`, model: id },
-  });
+  };
 }
 
 function rejectAnonymous({ id }: TierRecord): never {

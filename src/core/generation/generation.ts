@@ -76,7 +76,7 @@ export class Generation implements Settling {
     readonly call: GenerationCall,
     { id, admission, limits, requestedAt }: AdmittedRequest,
   ) {
-    const { requestedId, zeroRetention, warnings } = admission;
+    const { requestedId, namedRoutes, zeroRetention, warnings } = admission;
     this.id = id;
     this.limitStatus = limits.limitStatus;
     this.freeLimit = limits.freeLimit;
@@ -87,7 +87,8 @@ export class Generation implements Settling {
     const scope = scopeOf(call.principal);
     const sessionId = session === null ? undefined : deps.hashIdentity("session", scope, session);
     const opened = { id, requestedModel: requestedId, plan: [], lease, sessionId, requestedAt };
-    this.record = openRecord(call, opened);
+    const record = openRecord(call, opened);
+    this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes };
     this.extensions = attachExtensions(deps, { id, call, zeroRetention });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>

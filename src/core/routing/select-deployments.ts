@@ -19,8 +19,8 @@ import { mayHold, rejectByContextWindow } from "./window.ts";
 /** The rules by which a request's deployments are selected. */
 export interface SelectionRules {
   readonly policy: EffectivePolicy;
-  /** The requested tier; null if a model was requested. */
-  readonly tierId: string | null;
+  /** The requested tier or named route; null if a model was requested. */
+  readonly choiceId: string | null;
   readonly preferences: ProviderPreferences;
   /** Returns the features and parameters that the request uses. Called only if a filter depends on them. */
   readonly listNeeds: () => RequestNeeds;
@@ -149,8 +149,8 @@ function listFilters(
   deployments: readonly (readonly Deployment[])[],
   rules: SelectionRules,
 ): readonly DeploymentFilter[] {
-  const { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens } = rules;
-  const filters = [...listPolicyFilters(policy, tierId), ...listPreferenceFilters(preferences)];
+  const { policy, choiceId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens } = rules;
+  const filters = [...listPolicyFilters(policy, choiceId), ...listPreferenceFilters(preferences)];
   const { maxPrice, requireParameters } = preferences;
   const isLacking = deployments.some((ofModel) =>
     ofModel.some(({ endpoint }) => endpoint.lacks !== undefined),
@@ -173,22 +173,22 @@ function listFilters(
 const isWithoutTraining = ({ provider }: Deployment): boolean => provider.record.trainsOnData === false;
 const isWithoutRetention = ({ provider }: Deployment): boolean => provider.record.retainsData === false;
 
-/** `tierId` is the requested tier, which failures name instead of the models that it resolved to. */
+/** `choiceId` is the requested tier or named route, which failures name instead of the models that it resolved to. */
 function listPolicyFilters(
   { rules, denyDataCollection, zeroRetention }: EffectivePolicy,
-  tierId: string | null,
+  choiceId: string | null,
 ): DeploymentFilter[] {
   const filters = rules.map(
     (rule): DeploymentFilter => ({
       name: "policy",
       about: `${rule.level}.${rule.list}`,
       keeps: ({ model, provider }) => ruleAllows(rule, model.id, provider.record.slug),
-      rejection: (deployment) => rejectByPolicy(rule, deployment, tierId),
+      rejection: (deployment) => rejectByPolicy(rule, deployment, choiceId),
     }),
   );
   if (denyDataCollection !== null)
-    filters.push(filterByDataRule(denyDataCollection, DENY_DATA_COLLECTION, tierId));
-  if (zeroRetention !== null) filters.push(filterByDataRule(zeroRetention, ZERO_RETENTION, tierId));
+    filters.push(filterByDataRule(denyDataCollection, DENY_DATA_COLLECTION, choiceId));
+  if (zeroRetention !== null) filters.push(filterByDataRule(zeroRetention, ZERO_RETENTION, choiceId));
   return filters;
 }
 
@@ -222,25 +222,25 @@ const ALLOWED =
 function rejectByPolicy(
   { level, list }: PolicyRule,
   { model, provider }: Deployment,
-  tierId: string | null,
+  choiceId: string | null,
 ): Failure {
-  const asked = JSON.stringify(tierId ?? model.id);
+  const asked = JSON.stringify(choiceId ?? model.id);
   const of = list.endsWith("models") ? "" : `${provider.record.name} for `;
   const what =
-    tierId === null
+    choiceId === null
       ? of + asked
       : `any model that ${asked} resolves to, such as ${of}${JSON.stringify(model.id)}`;
   return {
     code: "model_not_allowed",
     message: `${WHOSE[level]} policy (${list}) does not allow ${what}. ${ALLOWED}`,
-    metadata: { rule: `${level}.${list}`, model: tierId ?? model.id },
+    metadata: { rule: `${level}.${list}`, model: choiceId ?? model.id },
   };
 }
 
 function filterByDataRule(
   level: PolicyLevel,
   { name, known, keeps }: DataRule,
-  tierId: string | null,
+  choiceId: string | null,
 ): DeploymentFilter {
   const rule = `${level}.${name}`;
   return {
@@ -249,8 +249,8 @@ function filterByDataRule(
     keeps,
     rejection: ({ model }) => ({
       code: "model_not_allowed",
-      message: `${WHOSE[level]} policy (${name}) allows only providers known ${known}, and no provider of ${JSON.stringify(tierId ?? model.id)} is. ${ALLOWED}`,
-      metadata: { rule, model: tierId ?? model.id },
+      message: `${WHOSE[level]} policy (${name}) allows only providers known ${known}, and no provider of ${JSON.stringify(choiceId ?? model.id)} is. ${ALLOWED}`,
+      metadata: { rule, model: choiceId ?? model.id },
     }),
   };
 }

@@ -43,6 +43,7 @@ export type TableName =
   | "console_sessions"
   | "identities"
   | "provider_keys"
+  | "named_routes"
   | "audit_log"
   | "stored_responses"
   | "prompt_log"
@@ -107,6 +108,11 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...integer("position", "created_at", "updated_at", "last_used_at"),
     enabled: "boolean",
   }),
+  // Routes of the operator have an empty account.
+  table("named_routes", ["account_id", "name", "version"], {
+    ...text("account_id", "name", "definition"),
+    ...integer("version", "created_at"),
+  }),
   table("audit_log", ["place"], {
     ...integer("place", "at"),
     ...text("key_id", "user_id", "action", "account_id", "target", "request_id", "changes"),
@@ -162,6 +168,7 @@ export const OWN_SETTINGS: readonly string[] = [
   "drain_revision",
   "gateway_id",
   "key_revision",
+  "named_route_revision",
   "provider_key_revision",
   "storage_copy",
   "tier_revision",

@@ -10,6 +10,7 @@ import {
 } from "../catalog/price-usage.ts";
 import type { PlanEntry } from "./plan-entry.ts";
 import { type AdvisorRecord, type AttemptRecord, marginOf, type UsageRecord } from "./records.ts";
+import { presentStep } from "./route-step.ts";
 import { presentRepairs } from "./work-record.ts";
 
 /** How much of a generation is shown. */
@@ -30,6 +31,7 @@ export function presentGeneration(
     session_id: record.sessionId ?? null,
     api: record.api,
     requested_model: record.requestedModel,
+    named_routes: (record.namedRoutes ?? []).map(presentStep),
     model: record.model,
     provider_name: record.provider,
     streamed: record.streamed,

@@ -2,6 +2,7 @@ import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
 import type { PlanEntry } from "./plan-entry.ts";
+import type { RouteStep } from "./route-step.ts";
 import type { WorkRecord } from "./work-record.ts";
 
 /** One attempt, as recorded. */
@@ -84,6 +85,8 @@ export interface UsageRecord extends TokenUsage {
   readonly api: string;
   readonly streamed: boolean;
   readonly requestedModel: string;
+  /** How named routes led from the requested model to the first one that was to answer. Absent if it names none. */
+  readonly namedRoutes?: readonly RouteStep[];
   /** The candidate of the last attempt; null before the first. */
   readonly model: string | null;
   readonly provider: string | null;

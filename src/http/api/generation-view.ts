@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { OUTCOMES } from "../../core/usage/records.ts";
 import { LedgerEntryView } from "./ledger-entry-view.ts";
+import { NamedRouteSteps } from "./named-route-steps.ts";
 import { PlanLine } from "./plan-view.ts";
 
 const tokens = z.int().min(0);
@@ -20,6 +21,7 @@ const GENERATION = {
   session_id: session,
   api: z.string().describe("Client API of the request, such as `chat.completions`."),
   requested_model: z.string(),
+  named_routes: NamedRouteSteps,
   model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
   provider_name: z.string().nullable(),
   streamed: z.boolean(),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ErrorType } from "./error-type.ts";
+import { NamedRouteSteps } from "./named-route-steps.ts";
 import { CandidateReasons, ExclusionReasons } from "./plan-view.ts";
 
 const deployment = { provider: z.string().describe("Slug of the provider."), model: z.string() };
@@ -8,6 +9,7 @@ const deployment = { provider: z.string().describe("Slug of the provider."), mod
 export const RouteExplanation = z
   .object({
     requested_model: z.string(),
+    named_routes: NamedRouteSteps,
     prompt_tokens: z.int().min(0).describe("Estimated number of prompt tokens."),
     candidates: z
       .array(

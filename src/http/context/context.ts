@@ -22,6 +22,7 @@ import type { Credits } from "../../core/ledger/credits.ts";
 import type { ByteBudget, ByteShare } from "../../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../../core/limits/client-address.ts";
 import type { Gate } from "../../core/limits/gate.ts";
+import type { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { Setting } from "../../core/settings/setting.ts";
@@ -55,6 +56,7 @@ export interface HttpDeps {
   readonly storedResponses: StoredResponseStore;
   readonly catalogManager: CatalogManager;
   readonly tierManager: TierManager;
+  readonly routeManager: NamedRouteManager;
   readonly providerKeyStores: ProviderKeyStores;
   readonly generation: GenerationDeps;
   readonly credits: Credits;

@@ -66,8 +66,9 @@ export const Model = z
       )
       .optional()
       .describe("For an auto tier: the models it currently resolves to, by case."),
+    alias_of: z.string().optional().describe("For a named route: the model or auto tier that it leads to."),
   })
-  .meta({ id: "Model", description: "A model or an auto tier." });
+  .meta({ id: "Model", description: "A model, an auto tier or a named route." });
 
 const percentiles = z.looseObject({ p50: z.number(), p90: z.number(), p99: z.number() }).nullable();
 

@@ -87,7 +87,7 @@ export const explainRouteOf = defineEndpoint({
     const readHeader = (name: string) => headers.get(name);
     const call = { principal: caller, request: parsed, readHeader };
     const explanation = await explainRoute(generation, call);
-    return { data: { ...explanation, tier: explainTier(generation, call) } };
+    return { data: { ...explanation, tier: await explainTier(generation, call) } };
   },
 });
 

@@ -26,6 +26,14 @@ import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledge
 import { deleteMember, listMembers, putOrganizationMember } from "./admin-members.ts";
 import { getCatalogModel, listCatalogModels } from "./admin-models.ts";
 import {
+  deleteNamedRoute,
+  getNamedRoute,
+  listNamedRoutes,
+  listNamedRouteVersions,
+  putNamedRoute,
+  restoreNamedRoute,
+} from "./admin-named-routes.ts";
+import {
   getOrganization,
   listOrganizations,
   patchOrganization,
@@ -119,6 +127,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getTier,
   putTier,
   deleteTier,
+  listNamedRoutes,
+  getNamedRoute,
+  putNamedRoute,
+  deleteNamedRoute,
+  listNamedRouteVersions,
+  restoreNamedRoute,
   explainRouteOf,
   dryRunOfPolicy,
 ];

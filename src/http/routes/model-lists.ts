@@ -9,16 +9,28 @@ import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import type { Deployment } from "../../core/deployments/served-models.ts";
 import type { Serving } from "../../core/generation/call.ts";
 import { findForbidding } from "../../core/generation/find-tier-deployments.ts";
+import type { NamedRoutes } from "../../core/named-routes/named-routes.ts";
+import { presentNamedRoute, type RouteView } from "../../core/named-routes/present-named-route.ts";
 import { createPolicyFilter } from "../../core/routing/select-deployments.ts";
 import { type PreparedResponse, prepareTexts } from "../context/prepared-response.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
+
+/** What of an account a list depends on. */
+export interface AccountView {
+  /** The prices that it pays; null stands for list prices. */
+  readonly tariffs: Tariffs | null;
+  /** Its named routes; null if it has none. */
+  readonly own: NamedRoutes | null;
+}
+
+const ANY_ACCOUNT: AccountView = { tariffs: null, own: null };
 
 /** The responses of `GET models`. Each is rendered once per day for the served models, because prices may change with the day. */
 export interface ModelLists {
   /** The whole catalog. */
   all(): Promise<PreparedResponse>;
-  /** The served models that a policy allows, with the prices of `tariffs`; null stands for list prices. */
-  allowed(policy: EffectivePolicy, tariffs: Tariffs | null): Promise<PreparedResponse>;
+  /** The served models that a policy allows, as an account sees them. */
+  allowed(policy: EffectivePolicy, account: AccountView): Promise<PreparedResponse>;
   /** Renders the whole catalog and the list for a policy before the first request. */
   prepare(policy: EffectivePolicy): Promise<void>;
 }
@@ -59,22 +71,32 @@ function createLists(serving: Serving, now: number): ModelLists {
       const isCommon = tariffs === null && allowed.length === deployments.length;
       return isCommon ? memoize(servedTexts, model, make) : make();
     };
+  const inAll = { sources: serving, at: now };
   const self: ModelLists = {
     all() {
-      whole ??= makeList(renderTiers(tiers.list, viewCatalog(serving), now), catalog.models, (model) =>
-        renderModel(model, model.endpoints, now),
+      const models = viewCatalog(serving);
+      whole ??= makeList(
+        [...renderTiers(tiers.list, models, now), ...renderRoutes({ ...inAll, own: null, models })],
+        catalog.models,
+        (model) => renderModel(model, model.endpoints, now),
       );
       return whole;
     },
-    allowed: (policy, tariffs) =>
-      policies.find(`${tariffs?.id ?? ""} ${JSON.stringify(policy)}`, () => {
+    allowed: (policy, { tariffs, own }) =>
+      policies.find(`${tariffs?.id ?? ""} ${JSON.stringify(policy)} ${describeVersions(own)}`, () => {
         const isAllowed = createPolicyFilter(policy);
-        const allowed = tiers.list.filter((tier) => findForbidding(policy, tier) === undefined);
-        const first = renderTiers(allowed, viewServed(serving, isAllowed), now);
+        const isNamed = (name: string) => findForbidding(policy, name) === undefined;
+        const allowed = tiers.list.filter(({ id }) => isNamed(id));
+        const models = viewServed(serving, isAllowed);
+        const priced = { ...models, find: priceViewed(serving, { isAllowed, tariffs }) };
+        const first = [
+          ...renderTiers(allowed, models, now),
+          ...renderRoutes({ ...inAll, own, models: priced }, isNamed),
+        ];
         return makeList(first, servedModels.models, textFor(isAllowed, tariffs));
       }),
     prepare(policy) {
-      prepared ??= Promise.all([self.allowed(policy, null), self.all()]).then(() => {});
+      prepared ??= Promise.all([self.allowed(policy, ANY_ACCOUNT), self.all()]).then(() => {});
       return prepared;
     },
   };
@@ -119,6 +141,39 @@ function renderTiers(tiers: readonly TierRecord[], view: TierView, now: number):
     const record = presentTier(tier, view, now);
     return record === null ? [] : JSON.stringify(record);
   });
+}
+
+/** Returns the named routes that lead to a model of the list, as JSON texts. Those of an account precede the operator's. */
+function renderRoutes(view: RouteView, isAllowed: (name: string) => boolean = () => true): string[] {
+  const routes = new Map(
+    [...view.sources.namedRoutes.list, ...(view.own?.list ?? [])].map((route) => [route.name, route]),
+  );
+  return [...routes.values()].flatMap((route) => {
+    const record = isAllowed(route.name) ? presentNamedRoute(route, view) : null;
+    return record === null ? [] : JSON.stringify(record);
+  });
+}
+
+/** Returns a function that finds an allowed model with the prices of an account; it returns null if there is none. */
+function priceViewed(
+  { servedModels }: Serving,
+  {
+    isAllowed,
+    tariffs,
+  }: { readonly isAllowed: (deployment: Deployment) => boolean; readonly tariffs: Tariffs | null },
+): TierView["find"] {
+  return (id) => {
+    const deployments = servedModels.deploymentsOf(id).filter(isAllowed);
+    const model = deployments[0]?.model;
+    return model === undefined ? null : { model, endpoints: priceEndpoints(deployments, tariffs) };
+  };
+}
+
+/** Returns a text that differs for different routes of an account. */
+function describeVersions(own: NamedRoutes | null): string {
+  return (own?.list ?? [])
+    .map(({ name, accountId, version, updatedAt }) => `${accountId} ${name} ${version} ${updatedAt}`)
+    .join();
 }
 
 /** Renders a list in slices, so that requests run in between. `first` is put before the models. */

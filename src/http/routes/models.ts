@@ -7,6 +7,7 @@ import type { ModelRecord } from "../../core/catalog/records.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import { tariffsOf } from "../../core/generation/apply-tariffs.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
+import { type PublicNamedRoute, presentNamedRoute } from "../../core/named-routes/present-named-route.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
 import { jsonList } from "../context/prepared-response.ts";
 import { urlOf } from "../context/url-of.ts";
@@ -29,10 +30,9 @@ export async function listModels(request: Request, context: RequestContext): Pro
     principal.kind === "key" && isRestricted(principal)
       ? policyOf(generation.policy, principal)
       : anonymousPolicy(generation);
-  return jsonList(
-    request,
-    await lists.allowed(policy, tariffsOf(principal, { pricing: generation.pricing, now: clock.now() })),
-  );
+  const own = principal.kind === "key" ? await generation.accountRoutes.of(principal.account.id) : null;
+  const tariffs = tariffsOf(principal, { pricing: generation.pricing, now: clock.now() });
+  return jsonList(request, await lists.allowed(policy, { tariffs, own }));
 }
 
 /** Prepares the lists for requests without a key: after a start, after a refresh and at the beginning of a day. */
@@ -59,7 +59,7 @@ function presentTierAnywhere(serving: Serving, tier: TierRecord, now: number): P
   return served ?? presentTier(tier, viewCatalog(serving), now);
 }
 
-/** `GET models/{author}/{model}`: one model of the catalog, or an auto tier. */
+/** `GET models/{author}/{model}`: one model of the catalog, an auto tier, or a named route of the operator. */
 export function getModel(_request: Request, context: RequestContext): Response {
   const serving = context.deps.generation.serving();
   const tier = serving.tiers.find(idOf(context));
@@ -67,7 +67,9 @@ export function getModel(_request: Request, context: RequestContext): Response {
     const record = presentTierAnywhere(serving, tier, context.deps.clock.now());
     return record === null ? unknownModel(tier.id) : Response.json(record);
   }
-  const model = findModel(serving, context);
+  const route = findNamedRoute(serving, context);
+  if (route !== null) return Response.json(route);
+  const model = findModel(serving, idOf(context));
   const deployments = serving.servedModels.deploymentsOf(model.id).map((deployment) => deployment.endpoint);
   const record = presentModel(
     model,
@@ -81,7 +83,8 @@ export function getModel(_request: Request, context: RequestContext): Response {
 export function listEndpoints(_request: Request, context: RequestContext): Response {
   const { generation } = context.deps;
   const serving = generation.serving();
-  const tier = serving.tiers.find(idOf(context));
+  const id = findNamedRoute(serving, context)?.alias_of ?? idOf(context);
+  const tier = serving.tiers.find(id);
   if (tier !== undefined) {
     const models = listTierModels(
       tier,
@@ -90,7 +93,7 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
     const endpoints = models.flatMap(({ model }) => presentEndpoints(context, serving, model));
     return Response.json({ data: { id: tier.id, name: tier.name, endpoints } });
   }
-  const model = findModel(serving, context);
+  const model = findModel(serving, id);
   const endpoints = presentEndpoints(context, serving, model);
   return Response.json({ data: { id: model.id, name: model.name, endpoints } });
 }
@@ -127,9 +130,17 @@ function idOf({ params }: RequestContext): string {
   return params["id"] ?? `${params["author"]}/${params["model"]}`;
 }
 
-function findModel(serving: Serving, context: RequestContext): ModelRecord {
-  const id = idOf(context);
+function findModel(serving: Serving, id: string): ModelRecord {
   return serving.catalog.find(id) ?? unknownModel(id);
+}
+
+/** Returns the operator's named route of the path, with the model it has among those served, else among the whole catalog. */
+function findNamedRoute(serving: Serving, context: RequestContext): PublicNamedRoute | null {
+  const route = serving.namedRoutes.find(idOf(context));
+  if (route === undefined) return null;
+  const view = { sources: serving, own: null, at: context.deps.clock.now() };
+  const served = presentNamedRoute(route, { ...view, models: viewServed(serving, () => true) });
+  return served ?? presentNamedRoute(route, { ...view, models: viewCatalog(serving) });
 }
 
 function unknownModel(id: string): never {

@@ -2,7 +2,14 @@ import type { Postgres, SqlRunner } from "./client.ts";
 import { readInteger } from "./values.ts";
 
 /** The groups of tables that have a revision. */
-export type RevisionName = "accounts" | "keys" | "provider_keys" | "catalog" | "tiers" | "drains";
+export type RevisionName =
+  | "accounts"
+  | "keys"
+  | "provider_keys"
+  | "catalog"
+  | "tiers"
+  | "drains"
+  | "named_routes";
 
 /** Revisions that were read for all caches at once. */
 export interface KnownRevisions {

@@ -426,6 +426,18 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE console_sessions SET authenticated_at = 0
     WHERE key_id IN (SELECT id FROM api_keys WHERE name LIKE 'console sign-in %');
   `,
+  // The versions of named routes. Those of the operator have an empty account.
+  `
+  CREATE TABLE named_routes (
+    account_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    definition TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, name, version)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO settings (name, value) VALUES ('named_route_revision', '0');
+  `,
 ];
 
 function listBuckets(name: string): string {

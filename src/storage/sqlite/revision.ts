@@ -8,7 +8,11 @@ export class Revision {
   /** `name` is a setting that a migration has created. */
   constructor(
     database: Database,
-    private readonly name: "account_revision" | "key_revision" | "provider_key_revision",
+    private readonly name:
+      | "account_revision"
+      | "key_revision"
+      | "provider_key_revision"
+      | "named_route_revision",
   ) {
     this.find = database.query<{ value: string }, [string]>("SELECT value FROM settings WHERE name = ?");
     this.increment = database.query("UPDATE settings SET value = value + 1 WHERE name = ?");

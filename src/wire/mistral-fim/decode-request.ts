@@ -34,8 +34,6 @@ export interface FimRequest extends RoutingParameters {
   readonly notice: string | null;
 }
 
-/** The prefix of the ids of code-completion models (docs/api/fim.md). */
-const FIM_PREFIX = "mistralai/";
 /** The maximum of `max_tokens`. */
 const MAX_TOKENS = 1_000;
 const MAX_TEMPERATURE = 2;
@@ -102,12 +100,6 @@ function listParameters(body: Fields): readonly string[] {
 function checkModel(model: string, field: string): void {
   if (model.length > BOUNDS.modelIdChars)
     fail("invalid_model", `${field} is too long to be a model id.`, { metadata: { field } });
-  if (model.toLowerCase().startsWith(FIM_PREFIX)) return;
-  fail(
-    "invalid_model",
-    `Fill-in-the-middle takes models that begin with "${FIM_PREFIX}", such as "mistralai/codestral-latest"; ${field} does not.`,
-    { metadata: { field, model } },
-  );
 }
 
 function checkStop(stop: unknown): void {

@@ -9,6 +9,7 @@ import { PostgresConsoleSessionStore } from "../../../src/storage/postgres/conso
 import { PostgresDrainStore } from "../../../src/storage/postgres/drain-store.ts";
 import { PostgresIdentityStore } from "../../../src/storage/postgres/identity-store.ts";
 import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
+import { PostgresNamedRouteStore } from "../../../src/storage/postgres/named-route-store.ts";
 import { PostgresPromptLogStore } from "../../../src/storage/postgres/prompt-log-store.ts";
 import { PostgresProviderKeyStore } from "../../../src/storage/postgres/provider-key-store.ts";
 import { PostgresSettingsStore } from "../../../src/storage/postgres/settings-store.ts";
@@ -22,6 +23,7 @@ import { testConsoleSessionStore } from "../contracts/console-session-store.ts";
 import { testDrainStore } from "../contracts/drain-store.ts";
 import { testIdentityStore } from "../contracts/identity-store.ts";
 import { testKeyStore } from "../contracts/key-store.ts";
+import { testNamedRouteStore } from "../contracts/named-route-store.ts";
 import { testPromptLogStore } from "../contracts/prompt-log-store.ts";
 import { testProviderKeyStore } from "../contracts/provider-key-store.ts";
 import { auditDraftOf } from "../contracts/samples.ts";
@@ -38,6 +40,7 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
   testPromptLogStore(() => new PostgresPromptLogStore(connect()));
   testSettingsStore(() => new PostgresSettingsStore(connect()));
   testDrainStore(() => new PostgresDrainStore(connect()));
+  testNamedRouteStore(() => new PostgresNamedRouteStore(connect()));
   testTierStore(() => {
     const database = connect();
     return { tiers: new PostgresTierStore(database), settings: new PostgresSettingsStore(database) };

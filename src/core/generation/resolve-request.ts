@@ -1,0 +1,59 @@
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { NamedRoutes } from "../named-routes/named-routes.ts";
+import { isPlainName, type ResolvedName, resolveName } from "../named-routes/resolve-names.ts";
+import type { RouteStep } from "../usage/route-step.ts";
+import type { GenerationDeps } from "./call.ts";
+
+/** The models and tiers that a request names, after named routes were followed. */
+export interface RequestedModels {
+  /** In order of preference: of the requested name, then of its fallbacks. At least one. */
+  readonly names: readonly RequestedName[];
+  /** The named route that the request names, in lower case; null if it names a model or tier. */
+  readonly route: string | null;
+}
+
+/** A model or tier, and the field of the request that led to it. */
+export interface RequestedName extends ResolvedName {
+  readonly field: string;
+}
+
+/** What the models of a request depend on. */
+interface NamingCall {
+  readonly principal: InferencePrincipal;
+  readonly request: Pick<InferenceRequest, "model" | "fallbackModels">;
+}
+
+const NO_STEPS: readonly RouteStep[] = [];
+
+/**
+ * Resolves the names that a request has in `model` and `models`. A promise only if it names a route and the routes of its account
+ * must be loaded. Throws or rejects with a GatewayError `invalid_model` as `resolveName`.
+ */
+export function resolveRequest(
+  { serving, accountRoutes }: Pick<GenerationDeps, "serving" | "accountRoutes">,
+  { principal, request }: NamingCall,
+): MaybePromise<RequestedModels> {
+  const { model, fallbackModels } = request;
+  const sources = serving();
+  if (isPlainName(model, sources) && fallbackModels.every((name) => isPlainName(name, sources)))
+    return {
+      names: [model, ...fallbackModels].map((id, at) => ({ id, steps: NO_STEPS, field: fieldOf(at) })),
+      route: null,
+    };
+  const resolve = (own: NamedRoutes | null): RequestedModels => {
+    const names = [model, ...fallbackModels].flatMap((name, at) =>
+      resolveName(name, sources, own).map((resolved) => ({ ...resolved, field: fieldOf(at) })),
+    );
+    return { names, route: names[0]?.steps[0]?.name ?? null };
+  };
+  return principal.kind === "anonymous"
+    ? resolve(null)
+    : chain(accountRoutes.of(principal.account.id), resolve);
+}
+
+/** Returns the field of a requested name: of the model, then of its fallbacks. */
+function fieldOf(at: number): string {
+  return at === 0 ? "model" : `models[${at - 1}]`;
+}

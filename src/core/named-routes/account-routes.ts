@@ -1,0 +1,40 @@
+import type { MaybePromise } from "../../base/maybe-promise.ts";
+import type { StoreHealth } from "../../base/store-health.ts";
+import { memoize } from "../accounts/memoize.ts";
+import type { NamedRouteStore } from "./named-route-store.ts";
+import { createNamedRoutes, type NamedRoutes } from "./named-routes.ts";
+
+/** Caches the named routes of accounts in memory. */
+export interface AccountRoutes {
+  /**
+   * Returns the named routes of an account. A promise unless they are in memory. Rejects with a `StoreError` if they are not in
+   * memory while the store is unavailable.
+   */
+  of(accountId: string): MaybePromise<NamedRoutes | null>;
+  /** Reads routes again if a process has changed any of them since the last call. */
+  refresh(): Promise<void>;
+  /** Reads an account's routes again. Call it after this process has changed one of them. */
+  changed(accountId: string): void;
+}
+
+/** Returns a cache over a store. */
+export function createAccountRoutes(
+  store: Pick<NamedRouteStore, "listNamedRoutes" | "namedRouteRevision">,
+  health: StoreHealth,
+): AccountRoutes {
+  // An account without routes has an empty list, which is a value like others: it is used while the store is away.
+  const known = memoize(
+    async (accountId) => createNamedRoutes(await store.listNamedRoutes(accountId)),
+    health,
+  );
+  let revision = -1;
+  return {
+    of: known.get,
+    async refresh() {
+      const current = await store.namedRouteRevision();
+      if (current !== revision) known.expire();
+      revision = current;
+    },
+    changed: known.forget,
+  };
+}

@@ -1,0 +1,18 @@
+import type { z } from "zod";
+import type { definitionSchema } from "./route-schema.ts";
+
+/** What a named route stands for. */
+export type RouteDefinition = Readonly<z.infer<typeof definitionSchema>>;
+
+/** A name that clients may send as `model`, and what it stands for. */
+export interface NamedRoute {
+  /** In lower case. */
+  readonly name: string;
+  /** The account whose requests it is for; null for all requests. */
+  readonly accountId: string | null;
+  readonly definition: RouteDefinition;
+  /** Counts the changes of a stored route from 1; null for a route of the configuration file. */
+  readonly version: number | null;
+  /** When this version was stored, in milliseconds since the epoch; null for a route of the configuration file. */
+  readonly updatedAt: number | null;
+}

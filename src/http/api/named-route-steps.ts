@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { ROUTE_KINDS } from "../../core/usage/route-step.ts";
+
+/** How named routes led from a requested name to a model or tier (`presentStep`). */
+export const NamedRouteSteps = z
+  .array(
+    z.object({
+      name: z.string().describe("Name of the named route."),
+      kind: z.enum(ROUTE_KINDS),
+      version: z.int().nullable().describe("Version of the route. `null`: it is in the configuration file."),
+      scope: z
+        .enum(["gateway", "account"])
+        .describe("Whether the route belongs to the operator or to the account."),
+      to: z.string().describe("The name or id that it led to."),
+    }),
+  )
+  .describe(
+    "Named routes that led from the requested name to the first model or tier. Empty if a model or tier was requested.",
+  );
