@@ -23,6 +23,14 @@ providers:
     base_url: ${vendor.baseUrl}
     api_keys: [sk-acme-0123456789]
     models: [{id: acme/one}, {id: acme/two}]
+  cheap:
+    base_url: ${vendor.baseUrl}
+    api_keys: [sk-cheap-0123456789]
+    models: [{id: twice/model, prices: {prompt: "0.000001", completion: "0.000001"}}, {id: twice/other, prices: {prompt: "0.000001", completion: "0.000001"}}]
+  dear:
+    base_url: ${vendor.baseUrl}
+    api_keys: [sk-dear-01234567890]
+    models: [{id: twice/model, prices: {prompt: "0.000002", completion: "0.000002"}}, {id: twice/other, prices: {prompt: "0.000002", completion: "0.000002"}}]
   mistral: {base_url: "${vendor.baseUrl}", api_keys: [sk-code-0123456789], models: [{id: mistralai/code}]}
 `,
   });
@@ -61,11 +69,11 @@ async function listIds(key?: string): Promise<Map<string, Record<string, unknown
   return new Map(data.map((model) => [model.id, model]));
 }
 
-async function explain(model: string): Promise<Record<string, unknown>> {
+async function explain(model: string, more: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
   const response = await fetch(`${gateway.base}/route/explain`, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.key}` },
-    body: JSON.stringify({ model, messages }),
+    body: JSON.stringify({ model, messages, ...more }),
   });
   return ((await response.json()) as { data: Record<string, unknown> }).data;
 }
@@ -236,6 +244,54 @@ describe("an alias", () => {
     const { status, body } = await putAlias("e", "from-file");
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining("more than 5 steps")]);
     expect((await ask("a")).answered).toBe("acme/one");
+  });
+});
+
+describe("a suffix", () => {
+  const reasonsOf = async (model: string, more: Record<string, unknown> = {}) => {
+    const { candidates } = (await explain(model, more)) as {
+      candidates: { model: string; provider: string; reason: string }[];
+    };
+    return candidates.map(({ model, provider, reason }) => `${model} ${provider} ${reason}`);
+  };
+
+  test.each([
+    ["twice/model:nitro", "throughput"],
+    ["twice/model:floor", "price"],
+    ["Twice/Model:NITRO", "throughput"],
+  ])("sorts the providers of a model: %s by %s", async (model, reason) => {
+    expect(await reasonsOf(model)).toEqual([`twice/model cheap ${reason}`, `twice/model dear ${reason}`]);
+    expect(await ask(model)).toMatchObject({ status: 200, answered: "twice/model" });
+  });
+
+  test("is kept in the requested model of the explanation", async () => {
+    expect((await explain("twice/model:nitro"))["requested_model"]).toBe("twice/model:nitro");
+  });
+
+  test("applies to the model that it is written at, and gives way to provider.sort", async () => {
+    const models = ["twice/other"];
+    expect(await reasonsOf("twice/model:nitro", { models })).toEqual([
+      "twice/model cheap throughput",
+      "twice/model dear throughput",
+      "twice/other cheap price",
+      "twice/other dear price",
+    ]);
+    expect((await reasonsOf("twice/model:floor", { provider: { sort: "latency" } }))[0]).toBe(
+      "twice/model cheap latency",
+    );
+  });
+
+  test("of an alias's target applies, unless the request has one", async () => {
+    await putAlias("fast", "twice/model:nitro");
+    expect((await reasonsOf("fast"))[0]).toBe("twice/model cheap throughput");
+    expect((await reasonsOf("fast:floor"))[0]).toBe("twice/model cheap price");
+    expect((await ask("gateway-auto/fixed:nitro")).answered).toBe("acme/two");
+  });
+
+  test("that is unknown is a part of the id", async () => {
+    expect((await ask("acme/one:turbo")).message).toContain('There is no model "acme/one:turbo"');
+    expect((await ask("acme/none:nitro")).message).toContain('There is no model "acme/none"');
+    expect(JSON.stringify((await putAlias("x:nitro", "acme/one")).body)).toContain("must not end in :nitro");
   });
 });
 

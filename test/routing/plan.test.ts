@@ -330,3 +330,26 @@ describe("the affinity memory", () => {
     expect(memory.recall("s1", 0)).toBeNull();
   });
 });
+
+describe("a plan of deployments with a sort of their own", () => {
+  const sorted = (sort: "throughput" | "price") => [CHEAP, MIDDLE, DEAR].map((one) => ({ ...one, sort }));
+  const health = { dear: { tokensPerS: 10, ttftMs: 100 }, middle: { tokensPerS: 90 } };
+
+  test("orders the providers of each model by it", () => {
+    expect(candidatesOf(plan([sorted("throughput"), [DEAR, CHEAP]], { health }))).toEqual([
+      "middle#0 throughput",
+      "dear#0 throughput",
+      "cheap#0 throughput",
+      "cheap#0 price",
+      "dear#0 price",
+    ]);
+  });
+
+  test("orders them by the request's sort if it has one", () => {
+    expect(candidatesOf(plan([sorted("price")], { health, provider: { sort: "latency" } }))).toEqual([
+      "dear#0 latency",
+      "cheap#0 latency",
+      "middle#0 latency",
+    ]);
+  });
+});

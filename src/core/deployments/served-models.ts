@@ -1,6 +1,7 @@
 import { dateOf } from "../../base/time.ts";
 import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isExpired } from "../catalog/expiry.ts";
 import { listEndpointFormats } from "../catalog/list-formats.ts";
@@ -67,6 +68,8 @@ export interface Deployment {
    * account pays, by which requests are routed; with BYOK keys it has those that the provider bills.
    */
   readonly tariff?: Tariff;
+  /** How the providers of the model are sorted, if the name that the client sent says so and no field of the request does. */
+  readonly sort?: ProviderSort;
 }
 
 /** The deployments of this gateway by model, for one state of catalog and configuration. */

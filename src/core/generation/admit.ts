@@ -29,7 +29,7 @@ export interface Admission {
   readonly deployments: readonly (readonly Deployment[])[];
   /** Deployments that may not answer, and why. */
   readonly filteredOut: readonly FilteredOut[];
-  /** The requested named route, or the requested model's or tier's id as the catalog spells it. */
+  /** The requested name, if it is a named route or has a suffix; else the requested model's or tier's id as the catalog spells it. */
   readonly requestedId: string;
   /** The named routes that led to the first model; empty if the request names a model or tier. */
   readonly namedRoutes: readonly RouteStep[];
@@ -94,11 +94,11 @@ function selectDeployments(
   const all = applyTariffs(found, principal, { pricing: deps.pricing, now: deps.clock.now() });
   requireKnownProviders(deps.serving, request.preferences);
   const { model: requested } = all.flat()[0] as Deployment;
-  const { names, route } = named;
+  const { names, name } = named;
   const tier = deps.serving().tiers.find(names[0]?.id ?? "");
   const maxPromptTokens = boundPrompt(request);
   const { preferences, mayHaveMedia } = request;
-  const choiceId = route ?? tier?.id ?? null;
+  const choiceId = name ?? tier?.id ?? null;
   return chain(measurePrompt(deps.tokenCounter, request, all.flat()), (promptTokens) => {
     const rules = { policy, choiceId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
     const { deployments, filteredOut, rejection } = filterDeployments(all, rules);

@@ -57,7 +57,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
   requireKnownProviders(deps.serving, request.preferences);
   const deployments = selectDeployments(found, {
     policy,
-    choiceId: requested.route ?? deps.serving().tiers.find(request.model)?.id ?? null,
+    choiceId: requested.name ?? deps.serving().tiers.find(request.model)?.id ?? null,
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,
     mayHaveMedia: false,

@@ -1,5 +1,6 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import type { EffectivePolicy } from "../accounts/merge-policies.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
@@ -20,7 +21,7 @@ import {
   type TierContext,
 } from "./find-tier-deployments.ts";
 import { missingByokKey } from "./missing-byok-key.ts";
-import type { RequestedModels } from "./resolve-request.ts";
+import type { RequestedModels, RequestedName } from "./resolve-request.ts";
 
 /** The part of a call on which its deployments depend. */
 export type RoutableCall = Pick<GenerationCall, "principal" | "request" | "readHeader">;
@@ -56,14 +57,14 @@ export function findAllDeployments(
   const choice = chooseKeys(principal, byokKeys, request.preferences.ownKeysOnly);
   // Most requests name one model and no tier.
   const [first] = names;
-  if (names.length === 1 && first?.steps.length === 0 && serving.tiers.find(first.id) === undefined)
+  if (names.length === 1 && first !== undefined && isPlainModel(first, serving))
     return [findDeployments(serving, choice, { ...first, action })];
   const facts = describeFacts(deps, call);
   const context: TierContext = { serving, choice, policy, isAnonymous, facts, listNeeds };
   const all: (readonly Deployment[])[] = [];
   const known = new Set<string>();
   let failure: Failure | null = null;
-  for (const { id, steps, field } of names) {
+  for (const { id, steps, sort, field } of names) {
     const denied = findDeniedRoute(policy, steps);
     if (denied !== null) {
       failure ??= denied;
@@ -72,7 +73,7 @@ export function findAllDeployments(
     const tier = serving.tiers.find(id);
     if (tier === undefined) {
       const deployments = findDeployments(serving, choice, { id, action, field });
-      if (steps.length === 0 || !known.has(modelIdOf(deployments))) all.push(deployments);
+      if (steps.length === 0 || !known.has(modelIdOf(deployments))) all.push(withSort(deployments, sort));
       known.add(modelIdOf(deployments));
       continue;
     }
@@ -80,12 +81,21 @@ export function findAllDeployments(
     const found = findTierDeployments(tier, context);
     failure ??= found.failure;
     for (const deployments of found.deployments) {
-      if (!known.has(modelIdOf(deployments))) all.push(deployments);
+      if (!known.has(modelIdOf(deployments))) all.push(withSort(deployments, sort));
       known.add(modelIdOf(deployments));
     }
   }
   if (all.length === 0 && failure !== null) throw new GatewayError(failure);
   return all;
+}
+
+/** Whether a name is the id of a model, without steps and suffix. */
+function isPlainModel({ id, steps, sort }: RequestedName, { tiers }: Serving): boolean {
+  return steps.length === 0 && sort === null && tiers.find(id) === undefined;
+}
+
+function withSort(deployments: readonly Deployment[], sort: ProviderSort | null): readonly Deployment[] {
+  return sort === null ? deployments : deployments.map((deployment) => ({ ...deployment, sort }));
 }
 
 /** Returns the failure if a policy denies one of the named routes that led to a model. Lists of allowed models apply to the model. */

@@ -10,8 +10,8 @@ import type { GenerationDeps } from "./call.ts";
 export interface RequestedModels {
   /** In order of preference: of the requested name, then of its fallbacks. At least one. */
   readonly names: readonly RequestedName[];
-  /** The named route that the request names, in lower case; null if it names a model or tier. */
-  readonly route: string | null;
+  /** The requested name in lower case, if it is a named route or has a suffix; null if it is the id of a model or tier. */
+  readonly name: string | null;
 }
 
 /** A model or tier, and the field of the request that led to it. */
@@ -39,14 +39,21 @@ export function resolveRequest(
   const sources = serving();
   if (isPlainName(model, sources) && fallbackModels.every((name) => isPlainName(name, sources)))
     return {
-      names: [model, ...fallbackModels].map((id, at) => ({ id, steps: NO_STEPS, field: fieldOf(at) })),
-      route: null,
+      names: [model, ...fallbackModels].map((id, at) => ({
+        id,
+        steps: NO_STEPS,
+        sort: null,
+        field: fieldOf(at),
+      })),
+      name: null,
     };
   const resolve = (own: NamedRoutes | null): RequestedModels => {
     const names = [model, ...fallbackModels].flatMap((name, at) =>
       resolveName(name, sources, own).map((resolved) => ({ ...resolved, field: fieldOf(at) })),
     );
-    return { names, route: names[0]?.steps[0]?.name ?? null };
+    const [first] = names;
+    const isNamed = first !== undefined && (first.steps.length > 0 || first.sort !== null);
+    return { names, name: isNamed ? model.toLowerCase() : null };
   };
   return principal.kind === "anonymous"
     ? resolve(null)

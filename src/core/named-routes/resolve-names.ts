@@ -1,7 +1,9 @@
 import { GatewayError } from "../../base/errors.ts";
+import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import type { RouteStep } from "../usage/route-step.ts";
 import type { NamedRoutes } from "./named-routes.ts";
 import type { NamedRoute } from "./route-records.ts";
+import { splitSortSuffix } from "./sort-suffix.ts";
 
 /** The most steps from a name to a model or tier. */
 export const MAX_STEPS = 5;
@@ -12,6 +14,8 @@ export interface ResolvedName {
   readonly id: string;
   /** How the name led there; empty for an id of the catalog. */
   readonly steps: readonly RouteStep[];
+  /** How its providers are sorted, if a suffix of the name says so. Null: as the request says. */
+  readonly sort: ProviderSort | null;
 }
 
 /** What names are resolved with. */
@@ -23,8 +27,12 @@ export interface NameSources {
 }
 
 /** Whether a name is the id of a model or tier, and no named route is used in its place. */
-export function isPlainName(name: string, { catalog, tiers, namedRoutes }: NameSources): boolean {
-  if (namedRoutes.findReplacing(name) !== undefined) return false;
+export function isPlainName(name: string, sources: NameSources): boolean {
+  return sources.namedRoutes.findReplacing(name) === undefined && isKnownName(name, sources);
+}
+
+/** Whether the catalog has a model or tier with this id. */
+function isKnownName(name: string, { catalog, tiers }: NameSources): boolean {
   return catalog.find(name) !== undefined || tiers.find(name) !== undefined;
 }
 
@@ -38,7 +46,7 @@ export function resolveName(
   sources: NameSources,
   own: NamedRoutes | null,
 ): readonly ResolvedName[] {
-  return follow({ name, steps: [] }, { sources, own });
+  return follow({ name, steps: [], sort: null }, { sources, own });
 }
 
 interface Following {
@@ -50,15 +58,22 @@ interface Following {
 interface Place {
   readonly name: string;
   readonly steps: readonly RouteStep[];
+  /** Of a suffix on the way. */
+  readonly sort: ProviderSort | null;
 }
 
 function follow(place: Place, following: Following): readonly ResolvedName[] {
-  const { name, steps } = place;
+  const { name, steps, sort } = place;
   const route = findRoute(place, following);
-  if (route === null) return [{ id: name, steps }];
+  if (route === null) {
+    const split = isKnownName(name, following.sources) ? null : splitSortSuffix(name);
+    if (split === null) return [{ id: name, steps, sort }];
+    // What the client wrote precedes what routes say.
+    return follow({ name: split.name, steps, sort: sort ?? split.sort }, following);
+  }
   if (steps.length === MAX_STEPS) rejectChain(place, `are more than ${MAX_STEPS} steps`);
   const { target } = route.definition;
-  return follow({ name: target, steps: [...steps, stepOf(route, target)] }, following);
+  return follow({ ...place, name: target, steps: [...steps, stepOf(route, target)] }, following);
 }
 
 function stepOf(route: NamedRoute, to: string): RouteStep {
@@ -72,8 +87,8 @@ function stepOf(route: NamedRoute, to: string): RouteStep {
  */
 function findRoute(place: Place, { sources, own }: Following): NamedRoute | null {
   const { name, steps } = place;
-  const { catalog, tiers, namedRoutes } = sources;
-  const isKnown = tiers.find(name) !== undefined || catalog.find(name) !== undefined;
+  const { namedRoutes } = sources;
+  const isKnown = isKnownName(name, sources);
   const found = isKnown ? [namedRoutes.findReplacing(name)] : [own?.find(name), namedRoutes.find(name)];
   const routes = found.filter((route) => route !== undefined);
   const next = routes.find((route) => !steps.some((step) => isStepOf(step, route)));

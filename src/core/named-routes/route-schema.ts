@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
+import { splitSortSuffix } from "./sort-suffix.ts";
 
 /** The most named routes of the operator, and of each account. */
 export const MAX_ROUTES = 500;
@@ -43,6 +44,7 @@ export const routeNameSchema = z
   .max(BOUNDS.modelIdChars)
   .regex(NAME, "must consist of a-z, 0-9 and . _ : / + - and begin with a letter or digit")
   .refine((name) => !name.startsWith("gateway-auto/"), "must not begin with gateway-auto/: these are tiers")
+  .refine((name) => splitSortSuffix(name) === null, "must not end in :nitro or :floor, which sort providers")
   .refine((name) => !isFreeId(name), "must not end in :free: these are free models");
 
 /** The schema of `named_routes` in the configuration: definitions by name. */

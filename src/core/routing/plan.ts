@@ -228,8 +228,10 @@ function order(
   question: RouteQuestion,
   skipped: SkippedCandidate[],
 ): readonly Rated[] {
-  const { order: named, allowFallbacks, sort } = question.preferences;
-  if (rated.length === 0) return rated;
+  const { order: named, allowFallbacks } = question.preferences;
+  const [any] = rated;
+  if (any === undefined) return rated;
+  const sort = sortOf(any.deployment, question);
   const sorted = rated.length === 1 ? rated : rated.toSorted(comparatorOf(sort, question.session));
   const first = named.flatMap((slug) =>
     sorted.filter(({ deployment }) => deployment.provider.record.slug === slug),
@@ -240,6 +242,11 @@ function order(
   if (first.length > 0) return ordered;
   for (const { deployment } of ordered.slice(1)) skipped.push(noFallback(deployment));
   return ordered.slice(0, 1);
+}
+
+/** Returns how the deployments of one model are sorted: what the request's field says precedes the suffix of a name. */
+function sortOf({ sort }: Deployment, { preferences }: RouteQuestion): ProviderSort | null {
+  return preferences.sort ?? sort ?? null;
 }
 
 type Comparator = (a: Rated, b: Rated) => number;
@@ -286,11 +293,13 @@ function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): r
   return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
 }
 
-function reasonOf({ deployment, health, isWarm }: Rated, { preferences }: RouteQuestion): CandidateReason {
+function reasonOf({ deployment, health, isWarm }: Rated, question: RouteQuestion): CandidateReason {
+  const { preferences } = question;
   if (preferences.order.includes(deployment.provider.record.slug)) return "order";
   if (health.state === "half_open") return "probe";
   if (health.state === "open") return "last_resort";
-  if (preferences.sort !== null) return preferences.sort;
+  const sort = sortOf(deployment, question);
+  if (sort !== null) return sort;
   if (isWarm) return "warm_cache";
   return health.success < HEALTHY ? "degraded" : "price";
 }
