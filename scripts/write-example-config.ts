@@ -143,6 +143,14 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ],
   named_routes: {
     "gpt-4o": { kind: "alias", target: "openai/gpt-5.4-mini" },
+    trial: {
+      kind: "group",
+      sticky: "session",
+      targets: [
+        { model: "openai/gpt-5.4-mini", weight: 90 },
+        { model: "qwen/qwen3.7-plus", weight: 10 },
+      ],
+    },
     "openai/gpt-4.1": { kind: "alias", target: "openai/gpt-5.4", replaces_model: true },
   },
   "providers.*.trains_on_data": false,

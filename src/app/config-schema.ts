@@ -714,7 +714,9 @@ export const configSchema = z.strictObject({
     .describe("Further tiers, and tiers that replace those of the catalog; see docs/tiers.md."),
   named_routes: namedRoutesSchema
     .optional()
-    .describe("Named routes by name: aliases of models and tiers; see docs/named-routes.md."),
+    .describe(
+      "Named routes by name: aliases of models and tiers, and groups of them with weights; see docs/named-routes.md.",
+    ),
   providers: z
     .record(slug, provider)
     .default({})

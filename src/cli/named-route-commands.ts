@@ -120,7 +120,8 @@ async function list({ manager, accountId }: Scene, { json }: JsonOption): Promis
 }
 
 function printTargets(definition: RouteDefinition): string {
-  return definition.target;
+  if (definition.kind === "alias") return definition.target;
+  return definition.targets.map(({ model, weight }) => `${model} ${weight}`).join(", ");
 }
 
 async function show(scene: Scene, name: string, { json }: JsonOption): Promise<string> {

@@ -9,7 +9,9 @@ let vendor: Vendor;
 let create: AccountTools;
 
 beforeAll(async () => {
-  vendor = startVendor((call) => call.respond(200, documentOf("Hello")));
+  vendor = startVendor((call) =>
+    call.body["model"] === "broken" ? call.respond(500, "{}") : call.respond(200, documentOf("Hello")),
+  );
   gateway = await startTestGateway({
     yaml: `
 named_routes:
@@ -22,7 +24,7 @@ providers:
   acme:
     base_url: ${vendor.baseUrl}
     api_keys: [sk-acme-0123456789]
-    models: [{id: acme/one}, {id: acme/two}]
+    models: [{id: acme/one}, {id: acme/two}, {id: acme/broken}]
   cheap:
     base_url: ${vendor.baseUrl}
     api_keys: [sk-cheap-0123456789]
@@ -292,6 +294,111 @@ describe("a suffix", () => {
     expect((await ask("acme/one:turbo")).message).toContain('There is no model "acme/one:turbo"');
     expect((await ask("acme/none:nitro")).message).toContain('There is no model "acme/none"');
     expect(JSON.stringify((await putAlias("x:nitro", "acme/one")).body)).toContain("must not end in :nitro");
+  });
+});
+
+describe("a group", () => {
+  const putGroup = (weights: Record<string, number>, more: Record<string, unknown> = {}) =>
+    admin("PUT", "/named-routes/mix", {
+      kind: "group",
+      targets: Object.entries(weights).map(([model, weight]) => ({ model, weight })),
+      ...more,
+    });
+  /** The targets that each of some sessions gets. */
+  const drawMany = async (count: number, more: (at: number) => object) => {
+    const drawn: string[] = [];
+    for (let at = 0; at < count; at++) {
+      const { named_routes } = (await explain("mix", { ...more(at) })) as { named_routes: { to: string }[] };
+      drawn.push(named_routes[0]?.to as string);
+    }
+    return drawn;
+  };
+
+  test("is answered by the target that its session draws, is explained, recorded and listed", async () => {
+    await putGroup({ "acme/one": 3, "acme/two": 1 });
+    const draw = { by: "session", order: expect.any(Array) };
+    const explained = await explain("mix", { session_id: "s" });
+    expect(explained).toMatchObject({
+      requested_model: "mix",
+      named_routes: [{ name: "mix", kind: "group", version: 1, draw }],
+      candidates: [{}, {}],
+    });
+    const { to } = (explained["named_routes"] as { to: string }[])[0] as { to: string };
+    const { answered, generation } = await ask("mix", gateway.key, { session_id: "s" });
+    expect(answered).toBe(to);
+    const record = await eventually("the record is saved", async () => {
+      const answer = await admin("GET", `/generations/${generation}`);
+      return answer.status === 200 ? answer.data : null;
+    });
+    expect(record["named_routes"]).toEqual([
+      { name: "mix", kind: "group", version: 1, scope: "gateway", to },
+    ]);
+    expect((await listIds()).get("mix")).toMatchObject({
+      name: "mix",
+      resolves_to: [
+        { when: "weight 3 of 4", models: ["acme/one"] },
+        { when: "weight 1 of 4", models: ["acme/two"] },
+      ],
+    });
+  });
+
+  test("gives a session one target, different sessions different ones, and follows its weights at once", async () => {
+    await putGroup({ "acme/one": 1, "acme/two": 1 });
+    expect(new Set(await drawMany(5, () => ({ session_id: "one session" }))).size).toBe(1);
+    expect(new Set(await drawMany(40, (at) => ({ session_id: `s${at}` }))).size).toBe(2);
+    await putGroup({ "acme/one": 0, "acme/two": 1 });
+    expect(new Set(await drawMany(10, (at) => ({ session_id: `s${at}` })))).toEqual(new Set(["acme/two"]));
+  });
+
+  test("draws for each request if it is not sticky", async () => {
+    await putGroup({ "acme/one": 1, "acme/two": 1 }, { sticky: "request" });
+    expect(new Set(await drawMany(40, () => ({ session_id: "one session" }))).size).toBe(2);
+  });
+
+  test("falls over to the other targets if one fails, is not served, or is not allowed", async () => {
+    await putGroup({ "acme/broken": 1, "acme/one": 0 });
+    expect(await ask("mix")).toMatchObject({ status: 200, answered: "acme/one" });
+    await putGroup({ "acme/none": 1, "acme/one": 0 });
+    expect(await ask("mix")).toMatchObject({ status: 200, answered: "acme/one" });
+    await putGroup({ "acme/none": 1 });
+    expect(await ask("mix")).toMatchObject({ status: 400, message: expect.stringContaining("acme/none") });
+  });
+
+  test("may replace a model and lead to it, as for a trial of another one", async () => {
+    await putGroup({ "acme/one": 1 });
+    const path = "/named-routes/acme%2Fone";
+    const targets = [
+      { model: "acme/one", weight: 0 },
+      { model: "acme/two", weight: 1 },
+    ];
+    expect((await admin("PUT", path, { kind: "group", targets, replaces_model: true })).status).toBe(200);
+    expect((await ask("acme/one")).answered).toBe("acme/two");
+    expect((await ask("mix")).answered).toBe("acme/two");
+  });
+
+  test.each([
+    ["no targets", [], "targets"],
+    ["no weight above 0", [{ model: "acme/one", weight: 0 }], "must have a weight above 0"],
+    [
+      "a model twice",
+      [
+        { model: "a", weight: 1 },
+        { model: "A", weight: 1 },
+      ],
+      "must not list a model twice",
+    ],
+    ["a negative weight", [{ model: "a", weight: -1 }], "weight"],
+    [
+      "itself as a target",
+      [
+        { model: "acme/one", weight: 1 },
+        { model: "mix", weight: 1 },
+      ],
+      "lead in a circle",
+    ],
+  ])("is rejected with %s", async (_name, targets, words) => {
+    const answer = await admin("PUT", "/named-routes/mix", { kind: "group", targets });
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining(words)]);
   });
 });
 

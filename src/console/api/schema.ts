@@ -360,10 +360,11 @@ export interface Schemas {
     requested_model: string;
     named_routes: {
       name: string;
-      kind: "alias";
+      kind: "alias" | "group";
       version: number | null;
       scope: "gateway" | "account";
       to: string;
+      draw?: { by: "session" | "request"; order: { model: string; weight: number }[] };
     }[];
     model: string | null;
     provider_name: string | null;
@@ -450,10 +451,11 @@ export interface Schemas {
     requested_model: string;
     named_routes: {
       name: string;
-      kind: "alias";
+      kind: "alias" | "group";
       version: number | null;
       scope: "gateway" | "account";
       to: string;
+      draw?: { by: "session" | "request"; order: { model: string; weight: number }[] };
     }[];
     model: string | null;
     provider_name: string | null;
@@ -666,7 +668,15 @@ export interface Schemas {
   NamedRoute: {
     name: string;
     account_id: string | null;
-    definition: { kind: "alias"; target: string; replaces_model?: boolean; description?: string };
+    definition:
+      | { kind: "alias"; target: string; replaces_model?: boolean; description?: string }
+      | {
+          kind: "group";
+          targets: { model: string; weight: number }[];
+          sticky?: "session" | "request";
+          replaces_model?: boolean;
+          description?: string;
+        };
     source: "database" | "file";
     file: string | null;
     line: number | null;
@@ -676,7 +686,15 @@ export interface Schemas {
     resolves_to: string[];
     unknown_models: string[];
   };
-  NamedRouteInput: { kind: "alias"; target: string; replaces_model?: boolean; description?: string };
+  NamedRouteInput:
+    | { kind: "alias"; target: string; replaces_model?: boolean; description?: string }
+    | {
+        kind: "group";
+        targets: { model: string; weight: number }[];
+        sticky?: "session" | "request";
+        replaces_model?: boolean;
+        description?: string;
+      };
   Organization: {
     id: string;
     name: string;
@@ -909,80 +927,42 @@ export interface Schemas {
     requested_model: string;
     named_routes: {
       name: string;
-      kind: "alias";
+      kind: "alias" | "group";
       version: number | null;
       scope: "gateway" | "account";
       to: string;
+      draw?: { by: "session" | "request"; order: { model: string; weight: number }[] };
     }[];
-    prompt_tokens: number;
-    candidates: {
-      would_be_asked: boolean;
-      provider: string;
-      model: string;
-      upstream_model: string;
-      upstream_format: string | null;
-      is_byok: boolean;
-      reason: Schemas["CandidateReason"];
-      estimated_cost: number;
-      health: {
-        circuit: "closed" | "open" | "half_open";
-        success: number;
-        latency_ms: number | null;
-        tokens_per_second: number | null;
-      };
-    }[];
-    left_out: {
-      provider: string;
-      model: string;
-      is_byok?: boolean;
-      reason: Schemas["ExclusionReason"];
-      about?: string;
-      retry_after?: number;
-      until?: string;
-    }[];
-    warm_until: string | null;
-    warnings: { field: string; message: string }[];
-    error: { type: Schemas["ErrorType"]; message: string } | null;
-  };
-  RouteExplanationOfAccount: {
-    requested_model: string;
-    named_routes: {
-      name: string;
-      kind: "alias";
-      version: number | null;
-      scope: "gateway" | "account";
-      to: string;
-    }[];
-    prompt_tokens: number;
-    candidates: {
-      would_be_asked: boolean;
-      provider: string;
-      model: string;
-      upstream_model: string;
-      upstream_format: string | null;
-      is_byok: boolean;
-      reason: Schemas["CandidateReason"];
-      estimated_cost: number;
-      health: {
-        circuit: "closed" | "open" | "half_open";
-        success: number;
-        latency_ms: number | null;
-        tokens_per_second: number | null;
-      };
-    }[];
-    left_out: {
-      provider: string;
-      model: string;
-      is_byok?: boolean;
-      reason: Schemas["ExclusionReason"];
-      about?: string;
-      retry_after?: number;
-      until?: string;
-    }[];
-    warm_until: string | null;
-    warnings: { field: string; message: string }[];
-    error: { type: Schemas["ErrorType"]; message: string } | null;
     tier: { id: string; when: string; models: string[] } | null;
+    prompt_tokens: number;
+    candidates: {
+      would_be_asked: boolean;
+      provider: string;
+      model: string;
+      upstream_model: string;
+      upstream_format: string | null;
+      is_byok: boolean;
+      reason: Schemas["CandidateReason"];
+      estimated_cost: number;
+      health: {
+        circuit: "closed" | "open" | "half_open";
+        success: number;
+        latency_ms: number | null;
+        tokens_per_second: number | null;
+      };
+    }[];
+    left_out: {
+      provider: string;
+      model: string;
+      is_byok?: boolean;
+      reason: Schemas["ExclusionReason"];
+      about?: string;
+      retry_after?: number;
+      until?: string;
+    }[];
+    warm_until: string | null;
+    warnings: { field: string; message: string }[];
+    error: { type: Schemas["ErrorType"]; message: string } | null;
   };
   Setting: {
     name: string;
@@ -1448,7 +1428,15 @@ export interface Operations {
     response: {
       data: {
         version: number;
-        definition: { kind: "alias"; target: string; replaces_model?: boolean; description?: string };
+        definition:
+          | { kind: "alias"; target: string; replaces_model?: boolean; description?: string }
+          | {
+              kind: "group";
+              targets: { model: string; weight: number }[];
+              sticky?: "session" | "request";
+              replaces_model?: boolean;
+              description?: string;
+            };
         updated_at: string;
       }[];
     };
@@ -1942,7 +1930,7 @@ export interface Operations {
       };
       request: Record<string, unknown>;
     };
-    response: { data: Schemas["RouteExplanationOfAccount"] };
+    response: { data: Schemas["RouteExplanation"] };
   };
   "POST /api/admin/settings/reload": {
     params: object;

@@ -33,6 +33,8 @@ export interface Admission {
   readonly requestedId: string;
   /** The named routes that led to the first model; empty if the request names a model or tier. */
   readonly namedRoutes: readonly RouteStep[];
+  /** The first model or tier that named routes led to, as it is written there. */
+  readonly firstId: string;
   /** The requested model, or the first one that the tier or named route resolves to: limits count against it. */
   readonly modelId: string;
   /** Nothing of the request may be stored, and no turn remembered. */
@@ -109,6 +111,7 @@ function selectDeployments(
       rejection,
       requestedId: choiceId ?? requested.id,
       namedRoutes: names[0]?.steps ?? [],
+      firstId: names[0]?.id ?? request.model,
       modelId: choiceId === null ? requested.id : first.id,
       zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
       warnings: warnOfParameters(preferences, listNeeds),

@@ -8,6 +8,7 @@ import { consider } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { classifyNoCandidates } from "./classify-no-candidates.ts";
 import { chooseFormat } from "./encode-for-candidate.ts";
+import { explainTier } from "./explain-tier.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
 import { type Route, routeRequest } from "./route-request.ts";
 import { peekFreeLimit } from "./take-limits.ts";
@@ -33,6 +34,7 @@ export async function explainRoute(
     (route.candidates.length === 0 ? classifyNoCandidates(route, considered.requestedId) : null);
   return {
     requested_model: considered.requestedId,
+    tier: explainTier(deps, call, considered.firstId),
     named_routes: considered.namedRoutes.map(presentStep),
     prompt_tokens: promptTokens,
     candidates: await Promise.all(

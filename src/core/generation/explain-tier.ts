@@ -1,8 +1,6 @@
 import { nameCase, resolveTier } from "../routing/resolve-tier.ts";
 import type { GenerationDeps } from "./call.ts";
-import type { RoutableCall } from "./find-deployments.ts";
-import { describeFacts } from "./find-tier-deployments.ts";
-import { resolveRequest } from "./resolve-request.ts";
+import { describeFacts, type TierCall } from "./find-tier-deployments.ts";
 
 /** How a tier chooses for a request. */
 export interface TierExplanation {
@@ -13,14 +11,10 @@ export interface TierExplanation {
   readonly models: readonly string[];
 }
 
-/**
- * Explains how the tier that a request names, or that a named route leads to first, chooses; null if it is a model. Call it after
- * `explainRoute`, which reads the balance.
- */
-export async function explainTier(deps: GenerationDeps, call: RoutableCall): Promise<TierExplanation | null> {
+/** Explains how a tier chooses for a request; null if `id` is a model. Call it when the balance is cached (`prepareTiers`). */
+export function explainTier(deps: GenerationDeps, call: TierCall, id: string): TierExplanation | null {
   const { tiers } = deps.serving();
-  const { names } = await resolveRequest(deps, call);
-  const tier = tiers.find(names[0]?.id ?? "");
+  const tier = tiers.find(id);
   if (tier === undefined) return null;
   const facts = describeFacts(deps, call);
   const { models } = resolveTier(tier.rule, facts, tiers);

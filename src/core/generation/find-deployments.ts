@@ -19,6 +19,7 @@ import {
   rejectTierHere,
   type TierCall,
   type TierContext,
+  type TierDeployments,
 } from "./find-tier-deployments.ts";
 import { missingByokKey } from "./missing-byok-key.ts";
 import type { RequestedModels, RequestedName } from "./resolve-request.ts";
@@ -64,29 +65,37 @@ export function findAllDeployments(
   const all: (readonly Deployment[])[] = [];
   const known = new Set<string>();
   let failure: Failure | null = null;
-  for (const { id, steps, sort, field } of names) {
-    const denied = findDeniedRoute(policy, steps);
-    if (denied !== null) {
-      failure ??= denied;
-      continue;
-    }
-    const tier = serving.tiers.find(id);
-    if (tier === undefined) {
-      const deployments = findDeployments(serving, choice, { id, action, field });
-      if (steps.length === 0 || !known.has(modelIdOf(deployments))) all.push(withSort(deployments, sort));
-      known.add(modelIdOf(deployments));
-      continue;
-    }
-    if (action !== "chat") rejectTierHere(tier, action);
-    const found = findTierDeployments(tier, context);
+  for (const name of names) {
+    const found = findNamed(name, action, context);
     failure ??= found.failure;
     for (const deployments of found.deployments) {
-      if (!known.has(modelIdOf(deployments))) all.push(withSort(deployments, sort));
+      const isRequested = isPlainModel(name, serving);
+      if (isRequested || !known.has(modelIdOf(deployments))) all.push(withSort(deployments, name.sort));
       known.add(modelIdOf(deployments));
     }
   }
   if (all.length === 0 && failure !== null) throw new GatewayError(failure);
   return all;
+}
+
+/**
+ * Finds the deployments of one name, by model.
+ * @throws GatewayError as `findDeployments`, unless the name is optional.
+ */
+function findNamed(name: RequestedName, action: InferenceAction, context: TierContext): TierDeployments {
+  const { serving, choice, policy } = context;
+  const denied = findDeniedRoute(policy, name.steps);
+  if (denied !== null) return { deployments: [], failure: denied };
+  const tier = serving.tiers.find(name.id);
+  try {
+    if (tier === undefined)
+      return { deployments: [findDeployments(serving, choice, { ...name, action })], failure: null };
+    if (action !== "chat") rejectTierHere(tier, action);
+    return findTierDeployments(tier, context);
+  } catch (error) {
+    if (!name.isOptional || !(error instanceof GatewayError)) throw error;
+    return { deployments: [], failure: error.failure };
+  }
 }
 
 /** Whether a name is the id of a model, without steps and suffix. */

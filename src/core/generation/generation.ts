@@ -10,6 +10,7 @@ import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
+import { recordSteps } from "../usage/route-step.ts";
 import { recordWork } from "../usage/work-record.ts";
 import { type Admission, CANNOT_RECORD } from "./admit.ts";
 import { type Allowance, NO_HOLD } from "./allowance.ts";
@@ -88,7 +89,7 @@ export class Generation implements Settling {
     const sessionId = session === null ? undefined : deps.hashIdentity("session", scope, session);
     const opened = { id, requestedModel: requestedId, plan: [], lease, sessionId, requestedAt };
     const record = openRecord(call, opened);
-    this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes };
+    this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes: recordSteps(namedRoutes) };
     this.extensions = attachExtensions(deps, { id, call, zeroRetention });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>

@@ -2,7 +2,8 @@ import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { NamedRoutes } from "../named-routes/named-routes.ts";
-import { isPlainName, type ResolvedName, resolveName } from "../named-routes/resolve-names.ts";
+import { type DrawKeys, isPlainName, type ResolvedName, resolveName } from "../named-routes/resolve-names.ts";
+import { freeSessionKeyOf, sessionKeyOf } from "../routing/session-key.ts";
 import type { RouteStep } from "../usage/route-step.ts";
 import type { GenerationDeps } from "./call.ts";
 
@@ -22,8 +23,14 @@ export interface RequestedName extends ResolvedName {
 /** What the models of a request depend on. */
 interface NamingCall {
   readonly principal: InferencePrincipal;
-  readonly request: Pick<InferenceRequest, "model" | "fallbackModels">;
+  readonly request: Pick<
+    InferenceRequest,
+    "action" | "model" | "fallbackModels" | "session" | "user" | "hashPrefix"
+  >;
 }
+
+/** The length of a random key of a draw. */
+const DRAW_BYTES = 12;
 
 const NO_STEPS: readonly RouteStep[] = [];
 
@@ -32,7 +39,7 @@ const NO_STEPS: readonly RouteStep[] = [];
  * must be loaded. Throws or rejects with a GatewayError `invalid_model` as `resolveName`.
  */
 export function resolveRequest(
-  { serving, accountRoutes }: Pick<GenerationDeps, "serving" | "accountRoutes">,
+  { serving, accountRoutes, random }: Pick<GenerationDeps, "serving" | "accountRoutes" | "random">,
   { principal, request }: NamingCall,
 ): MaybePromise<RequestedModels> {
   const { model, fallbackModels } = request;
@@ -43,13 +50,18 @@ export function resolveRequest(
         id,
         steps: NO_STEPS,
         sort: null,
+        isOptional: false,
         field: fieldOf(at),
       })),
       name: null,
     };
+  const draw: DrawKeys = {
+    session: () => sessionKeyOf(request, principal) ?? freeSessionKeyOf(request, principal),
+    request: () => Buffer.from(random.bytes(DRAW_BYTES)).toString("base64url"),
+  };
   const resolve = (own: NamedRoutes | null): RequestedModels => {
     const names = [model, ...fallbackModels].flatMap((name, at) =>
-      resolveName(name, sources, own).map((resolved) => ({ ...resolved, field: fieldOf(at) })),
+      resolveName(name, { sources, own, draw }).map((resolved) => ({ ...resolved, field: fieldOf(at) })),
     );
     const [first] = names;
     const isNamed = first !== undefined && (first.steps.length > 0 || first.sort !== null);

@@ -9,8 +9,10 @@ import type { NamedRoute } from "./route-records.ts";
 
 /** A named route in the response of `GET /models`. */
 export interface PublicNamedRoute extends PublicModel {
-  /** The id of the model or tier that the route leads to. */
-  readonly alias_of: string;
+  /** The id of the model or tier that an alias leads to. */
+  readonly alias_of?: string;
+  /** The models and tiers of a group, the heaviest first. */
+  readonly resolves_to?: readonly { readonly when: string; readonly models: readonly string[] }[];
 }
 
 /** What named routes are presented with. */
@@ -25,18 +27,31 @@ export interface RouteView {
 }
 
 /**
- * Presents a named route to clients with the prices and capabilities of the first model or tier that it leads to. Returns null if
- * none is available, or if a model is used in place of the route.
+ * Presents a named route to clients with the prices and capabilities of the first model or tier that it leads to, and the smallest
+ * context window of all. Returns null if none is available, or if a model is used in place of the route.
  */
 export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicNamedRoute | null {
-  for (const { id } of resolveOrNone(route.name, view)) {
-    if (isPlainName(route.name, view.sources)) return null;
-    const found = presentTarget(id, view);
-    if (found === null) continue;
-    const { description = found.description } = route.definition;
-    return { ...found, id: route.name, description, alias_of: found.id };
-  }
-  return null;
+  if (isPlainName(route.name, view.sources)) return null;
+  const found = resolveOrNone(route.name, view).flatMap((resolved) => {
+    const model = presentTarget(resolved.id, view);
+    return model === null ? [] : { model, resolved };
+  });
+  const [first] = found;
+  if (first === undefined) return null;
+  const { description = first.model.description } = route.definition;
+  const context_length = Math.min(...found.map(({ model }) => model.context_length));
+  const shown = { ...first.model, id: route.name, description, context_length };
+  if (route.definition.kind === "alias") return { ...shown, alias_of: first.model.id };
+  const cases = found.map(({ model, resolved }) => ({ when: describeShare(resolved), models: [model.id] }));
+  return { ...shown, owned_by: "gateway", name: route.name, resolves_to: cases };
+}
+
+/** Describes the share of requests that a target gets: `weight 90 of 100`. */
+function describeShare({ steps }: ResolvedName): string {
+  const { to, draw } = steps[0] ?? {};
+  const order = draw?.order ?? [];
+  const weight = order.find(({ model }) => model === to)?.weight ?? 0;
+  return `weight ${weight} of ${order.reduce((sum, target) => sum + target.weight, 0)}`;
 }
 
 function presentTarget(id: string, { sources, models, at }: RouteView): PublicModel | null {
@@ -51,7 +66,7 @@ function resolveOrNone(
   { sources, own }: Pick<RouteView, "sources" | "own">,
 ): readonly ResolvedName[] {
   try {
-    return resolveName(name, sources, own);
+    return resolveName(name, { sources, own, draw: null });
   } catch (error) {
     if (error instanceof GatewayError) return [];
     throw error;

@@ -1,12 +1,15 @@
 import { GatewayError } from "../../base/errors.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import type { RouteStep } from "../usage/route-step.ts";
+import { drawTargets, rankTargets } from "./draw-targets.ts";
 import type { NamedRoutes } from "./named-routes.ts";
-import type { NamedRoute } from "./route-records.ts";
+import type { NamedRoute, RouteDefinition } from "./route-records.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
 /** The most steps from a name to a model or tier. */
 export const MAX_STEPS = 5;
+/** The most models and tiers that one name leads to. Further ones are left out. */
+const MAX_NAMES = 50;
 
 /** A model or tier that a name leads to. */
 export interface ResolvedName {
@@ -16,6 +19,8 @@ export interface ResolvedName {
   readonly steps: readonly RouteStep[];
   /** How its providers are sorted, if a suffix of the name says so. Null: as the request says. */
   readonly sort: ProviderSort | null;
+  /** Whether it is one of several targets of a group, and may be left out if it cannot be used. */
+  readonly isOptional: boolean;
 }
 
 /** What names are resolved with. */
@@ -24,6 +29,23 @@ export interface NameSources {
   readonly tiers: { find(id: string): unknown };
   /** The named routes of the operator. */
   readonly namedRoutes: NamedRoutes;
+}
+
+/** What the resolution of a name depends on. */
+export interface Resolving {
+  readonly sources: NameSources;
+  /** The named routes of the caller's account, which precede those of the operator; null if there are none. */
+  readonly own: NamedRoutes | null;
+  /** The request for which groups draw a target; null: their targets by weight. */
+  readonly draw: DrawKeys | null;
+}
+
+/** The keys by which groups draw their targets for a request. */
+export interface DrawKeys {
+  /** Returns the session key. */
+  readonly session: () => string;
+  /** Returns a random key. */
+  readonly request: () => string;
 }
 
 /** Whether a name is the id of a model or tier, and no named route is used in its place. */
@@ -37,43 +59,60 @@ function isKnownName(name: string, { catalog, tiers }: NameSources): boolean {
 }
 
 /**
- * Resolves a name to models and tiers in order of preference, at least one. `own` are the named routes of the caller's account,
- * which precede those of the operator. Pure.
+ * Resolves a name to models and tiers in order of preference, at least one.
  * @throws GatewayError `invalid_model` if routes lead in a circle, or over more than `MAX_STEPS` steps.
  */
-export function resolveName(
-  name: string,
-  sources: NameSources,
-  own: NamedRoutes | null,
-): readonly ResolvedName[] {
-  return follow({ name, steps: [], sort: null }, { sources, own });
+export function resolveName(name: string, resolving: Resolving): readonly ResolvedName[] {
+  const found: ResolvedName[] = [];
+  follow({ name, steps: [], sort: null, isOptional: false }, resolving, found);
+  return found;
 }
 
-interface Following {
-  readonly sources: NameSources;
-  readonly own: NamedRoutes | null;
-}
-
-/** A name that is to be resolved, and the steps that led to it. */
-interface Place {
+/** A name that is to be resolved, and what led to it. */
+interface Place extends Omit<ResolvedName, "id"> {
   readonly name: string;
-  readonly steps: readonly RouteStep[];
-  /** Of a suffix on the way. */
-  readonly sort: ProviderSort | null;
 }
 
-function follow(place: Place, following: Following): readonly ResolvedName[] {
-  const { name, steps, sort } = place;
-  const route = findRoute(place, following);
+/** Adds what a place leads to, up to the maximum. */
+function follow(place: Place, resolving: Resolving, found: ResolvedName[]): void {
+  const { name, steps, sort, isOptional } = place;
+  if (found.length === MAX_NAMES) return;
+  const route = findRoute(place, resolving);
   if (route === null) {
-    const split = isKnownName(name, following.sources) ? null : splitSortSuffix(name);
-    if (split === null) return [{ id: name, steps, sort }];
+    const split = isKnownName(name, resolving.sources) ? null : splitSortSuffix(name);
+    if (split === null) found.push({ id: name, steps, sort, isOptional });
     // What the client wrote precedes what routes say.
-    return follow({ name: split.name, steps, sort: sort ?? split.sort }, following);
+    else follow({ ...place, name: split.name, sort: sort ?? split.sort }, resolving, found);
+    return;
   }
   if (steps.length === MAX_STEPS) rejectChain(place, `are more than ${MAX_STEPS} steps`);
-  const { target } = route.definition;
-  return follow({ ...place, name: target, steps: [...steps, stepOf(route, target)] }, following);
+  for (const { target, step } of listTargets(route, resolving)) {
+    const isOne = isOptional || route.definition.kind === "group";
+    follow({ name: target, steps: [...steps, step], sort, isOptional: isOne }, resolving, found);
+  }
+}
+
+/** Lists the targets of a route in the order in which they are used. */
+function listTargets(
+  route: NamedRoute,
+  { draw }: Resolving,
+): readonly { readonly target: string; readonly step: RouteStep }[] {
+  const { definition } = route;
+  if (definition.kind === "alias")
+    return [{ target: definition.target, step: stepOf(route, definition.target) }];
+  const order =
+    draw === null ? rankTargets(definition.targets) : drawTargets(keyOf(route, draw), definition.targets);
+  const drawn = { by: stickyOf(definition), order: order.map(({ model, weight }) => ({ model, weight })) };
+  return order.map(({ model }) => ({ target: model, step: { ...stepOf(route, model), draw: drawn } }));
+}
+
+/** Returns the key of a draw. It differs between groups, so that their draws are independent. */
+function keyOf({ name, definition }: NamedRoute, draw: DrawKeys): string {
+  return `${stickyOf(definition) === "session" ? draw.session() : draw.request()} ${name}`;
+}
+
+function stickyOf(definition: RouteDefinition): "session" | "request" {
+  return (definition.kind === "group" ? definition.sticky : undefined) ?? "session";
 }
 
 function stepOf(route: NamedRoute, to: string): RouteStep {
@@ -85,7 +124,7 @@ function stepOf(route: NamedRoute, to: string): RouteStep {
  * Returns the route that a name stands for here; null if it is the id of a model or tier, or unknown. A route that is used in place
  * of a model may lead to that model, and one of an account to one of the operator with the same name.
  */
-function findRoute(place: Place, { sources, own }: Following): NamedRoute | null {
+function findRoute(place: Place, { sources, own }: Resolving): NamedRoute | null {
   const { name, steps } = place;
   const { namedRoutes } = sources;
   const isKnown = isKnownName(name, sources);

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail, GatewayError } from "../../base/errors.ts";
 import { compareText } from "../catalog/format-catalog.ts";
 import type { NamedRouteStore, StoredRoute } from "./named-route-store.ts";
-import { createNamedRoutes, type NamedRoutes, NO_ROUTES, replacesModel } from "./named-routes.ts";
+import { createNamedRoutes, type NamedRoutes, replacesModel } from "./named-routes.ts";
 import { resolveName } from "./resolve-names.ts";
 import type { NamedRoute, RouteDefinition } from "./route-records.ts";
 import { MAX_DEFINITION_CHARS, MAX_ROUTES } from "./route-schema.ts";
@@ -151,7 +151,7 @@ function requireSoundChains(
   for (const { name } of [changed, ...own]) {
     const fault = faultsAfter(name);
     if (fault === null || (name !== changed.name && faultsOf(name) !== null)) continue;
-    fail("invalid_request", fault, { metadata: { field: "target" } });
+    fail("invalid_request", fault);
   }
 }
 
@@ -169,7 +169,7 @@ function createChainCheck(
   const sources = { catalog: { find: isModel }, tiers: { find: () => undefined }, namedRoutes: ofOperator };
   return (name) => {
     try {
-      resolveName(name, sources, ofAccount ?? NO_ROUTES);
+      resolveName(name, { sources, own: ofAccount, draw: null });
       return null;
     } catch (error) {
       if (error instanceof GatewayError) return error.message;

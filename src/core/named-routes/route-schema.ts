@@ -10,6 +10,8 @@ export const MAX_DEFINITION_CHARS = 65_536;
 /** Versions that are kept of each named route. */
 export const MAX_VERSIONS = 20;
 
+const MAX_TARGETS = 20;
+const MAX_WEIGHT = 1_000_000;
 const MAX_DESCRIPTION_CHARS = 1_000;
 
 /** What a client may send as `model`: the id of a model or tier, or the name of a named route. */
@@ -33,8 +35,41 @@ const replaces_model = z
 
 const alias = z.strictObject({ kind: z.literal("alias"), target, replaces_model, ...common });
 
+const group = z.strictObject({
+  kind: z.literal("group"),
+  targets: z
+    .array(
+      z.strictObject({
+        model: target,
+        weight: z
+          .int()
+          .min(0)
+          .max(MAX_WEIGHT)
+          .describe(
+            "Share of the requests, in proportion to the sum of all weights. 0: only used if others fail.",
+          ),
+      }),
+    )
+    .min(1)
+    .max(MAX_TARGETS)
+    .refine((targets) => targets.some(({ weight }) => weight > 0), "must have a weight above 0")
+    .refine(
+      (targets) => new Set(targets.map(({ model }) => model.toLowerCase())).size === targets.length,
+      "must not list a model twice",
+    )
+    .describe("One is drawn by weight; the others follow if it fails."),
+  sticky: z
+    .enum(["session", "request"])
+    .optional()
+    .describe(
+      "Whether all requests of a session get the same target, or each is drawn. Defaults to `session`.",
+    ),
+  replaces_model,
+  ...common,
+});
+
 /** The schema of what a named route stands for. */
-export const definitionSchema = z.discriminatedUnion("kind", [alias]);
+export const definitionSchema = z.discriminatedUnion("kind", [alias, group]);
 
 const NAME = /^[a-z0-9][a-z0-9._:/+-]*$/;
 

@@ -1,5 +1,5 @@
 /** The kinds of named routes. */
-export const ROUTE_KINDS = ["alias"] as const;
+export const ROUTE_KINDS = ["alias", "group"] as const;
 export type RouteKind = (typeof ROUTE_KINDS)[number];
 
 /** One step from a name that a client sent to the models that answer. */
@@ -13,9 +13,24 @@ export interface RouteStep {
   readonly scope: "gateway" | "account";
   /** The name or id that it led to. */
   readonly to: string;
+  /** How a group chose; absent for other kinds, and in records. */
+  readonly draw?: RouteDraw;
+}
+
+/** A draw of the targets of a group. */
+export interface RouteDraw {
+  /** Whether all requests of a session have the same draw. */
+  readonly by: "session" | "request";
+  /** The targets in the order in which they are used. */
+  readonly order: readonly { readonly model: string; readonly weight: number }[];
+}
+
+/** Returns steps for a record, which has no room for draws. */
+export function recordSteps(steps: readonly RouteStep[]): readonly RouteStep[] {
+  return steps.map(({ name, kind, version, scope, to }) => ({ name, kind, version, scope, to }));
 }
 
 /** Presents a step in the API. */
-export function presentStep({ name, kind, version, scope, to }: RouteStep) {
-  return { name, kind, version, scope, to };
+export function presentStep({ name, kind, version, scope, to, draw }: RouteStep) {
+  return { name, kind, version, scope, to, ...(draw === undefined ? {} : { draw }) };
 }

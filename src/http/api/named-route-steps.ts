@@ -12,6 +12,15 @@ export const NamedRouteSteps = z
         .enum(["gateway", "account"])
         .describe("Whether the route belongs to the operator or to the account."),
       to: z.string().describe("The name or id that it led to."),
+      draw: z
+        .object({
+          by: z.enum(["session", "request"]),
+          order: z
+            .array(z.object({ model: z.string(), weight: z.int() }))
+            .describe("Targets in the order in which they are used."),
+        })
+        .optional()
+        .describe("How a group chose, in the explanation of a route."),
     }),
   )
   .describe(

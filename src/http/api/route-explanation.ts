@@ -10,6 +10,18 @@ export const RouteExplanation = z
   .object({
     requested_model: z.string(),
     named_routes: NamedRouteSteps,
+    tier: z
+      .object({
+        id: z.string(),
+        when: z.string().describe("The case that applies, as in `resolves_to` of the tier."),
+        models: z
+          .array(z.string())
+          .describe("Models of the case in order of preference, whether or not they are served."),
+      })
+      .nullable()
+      .describe(
+        "How the tier that is requested, or that named routes led to, chooses for this request. `null` for a model.",
+      ),
     prompt_tokens: z.int().min(0).describe("Estimated number of prompt tokens."),
     candidates: z
       .array(

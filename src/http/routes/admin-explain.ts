@@ -7,7 +7,6 @@ import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import { tierSchema } from "../../core/catalog/tier-schema.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
 import { explainRoute } from "../../core/generation/explain-route.ts";
-import { explainTier } from "../../core/generation/explain-tier.ts";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
 import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -61,18 +60,7 @@ export const explainRouteOf = defineEndpoint({
   query: NOTHING,
   body: ExplainBody,
   response: z.object({
-    data: RouteExplanation.extend({
-      tier: z
-        .object({
-          id: z.string(),
-          when: z.string().describe("The case that applies, as in `resolves_to` of the tier."),
-          models: z
-            .array(z.string())
-            .describe("Models of the case in order of preference, whether or not they are served."),
-        })
-        .nullable()
-        .describe("How the requested tier chooses for this request. `null` if the request names a model."),
-    }).meta({ id: "RouteExplanationOfAccount" }),
+    data: RouteExplanation,
   }),
   errors: ["invalid_model", "context_length_exceeded", "insufficient_credits", "model_not_allowed"],
   changesNothing: true,
@@ -86,8 +74,7 @@ export const explainRouteOf = defineEndpoint({
     const generation = withTier(deps.generation, tier);
     const readHeader = (name: string) => headers.get(name);
     const call = { principal: caller, request: parsed, readHeader };
-    const explanation = await explainRoute(generation, call);
-    return { data: { ...explanation, tier: await explainTier(generation, call) } };
+    return { data: await explainRoute(generation, call) };
   },
 });
 

@@ -6,7 +6,7 @@ import { Money } from "../../parts/values.tsx";
 import { text } from "../../text/text.ts";
 
 /** How a request would be routed. */
-export type RouteExplanation = Schemas["RouteExplanationOfAccount"];
+export type RouteExplanation = Schemas["RouteExplanation"];
 type Candidate = RouteExplanation["candidates"][number] & { readonly position: number };
 type LeftOut = RouteExplanation["left_out"][number];
 

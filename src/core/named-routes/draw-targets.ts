@@ -1,0 +1,37 @@
+import { weighSpread } from "../routing/weigh-spread.ts";
+
+/** A target of a group. */
+export interface WeightedTarget {
+  readonly model: string;
+  /** In proportion to the sum of all. 0: only used if the others fail. */
+  readonly weight: number;
+}
+
+const HASHES = 2 ** 32;
+
+/**
+ * Orders targets by chance: each is first with the probability of its share of the weights, and so on among the rest. The same key
+ * gives the same order, and raising one weight moves only keys to that target (weighted rendezvous hashing). Targets of weight 0 come
+ * last, in their order.
+ */
+export function drawTargets<Target extends WeightedTarget>(
+  key: string,
+  targets: readonly Target[],
+): readonly Target[] {
+  return targets
+    .map((target) => ({ target, delay: delayOf(key, target) }))
+    .sort((a, b) => (a.delay === b.delay ? 0 : a.delay - b.delay))
+    .map(({ target }) => target);
+}
+
+/** Orders targets by weight, the heaviest first. */
+export function rankTargets<Target extends WeightedTarget>(targets: readonly Target[]): readonly Target[] {
+  return targets.toSorted((a, b) => b.weight - a.weight);
+}
+
+/** A sample of an exponential distribution with the weight as its rate. The least of several is each with its share of the rates. */
+function delayOf(key: string, { model, weight }: WeightedTarget): number {
+  if (weight === 0) return Number.POSITIVE_INFINITY;
+  const share = (weighSpread(key, model) + 0.5) / HASHES;
+  return -Math.log(share) / weight;
+}
