@@ -5,13 +5,9 @@ import type { Config } from "../app/config-schema.ts";
 import { listConfiguredRoutes } from "../app/load-named-routes.ts";
 import type { Stores } from "../app/stores.ts";
 import { presentListedRoute } from "../core/named-routes/present-named-route.ts";
-import {
-  type ListedRoute,
-  NamedRouteManager,
-  type RouteAddress,
-} from "../core/named-routes/route-manager.ts";
+import { type ListedRoute, NamedRouteManager } from "../core/named-routes/route-manager.ts";
 import type { RouteDefinition } from "../core/named-routes/route-records.ts";
-import { definitionSchema, routeNameSchema } from "../core/named-routes/route-schema.ts";
+import { definitionSchema } from "../core/named-routes/route-schema.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printTime } from "./print-values.ts";
@@ -121,6 +117,7 @@ async function list({ manager, accountId }: Scene, { json }: JsonOption): Promis
 
 function printTargets(definition: RouteDefinition): string {
   if (definition.kind === "alias") return definition.target;
+  if (definition.kind === "preset") return definition.model ?? "";
   return definition.targets.map(({ model, weight }) => `${model} ${weight}`).join(", ");
 }
 
@@ -138,18 +135,12 @@ async function find({ manager, accountId }: Scene, name: string): Promise<Listed
 }
 
 async function set(scene: Scene, name: string, options: SetOptions): Promise<string> {
-  const address = addressOf(scene, name);
+  const address = { accountId: scene.accountId, name: name.toLowerCase() };
   const definition = readDefinition(options);
   const { before } = await scene.manager.put(address, definition);
   await audit(scene, "set", { target: address.name, changes: { before, after: definition } });
   if (options.json) return show(scene, name, options);
   return `${before === null ? "Stored" : "Replaced"} ${address.name}. A running gateway uses it within a second.`;
-}
-
-function addressOf({ accountId }: Scene, name: string): RouteAddress {
-  const { data, error } = routeNameSchema.safeParse(name.toLowerCase());
-  if (data === undefined) throw new Error(`name: ${error?.issues[0]?.message}`);
-  return { accountId, name: data };
 }
 
 /** @throws Error that names the option, or the file and the first invalid field. */

@@ -445,6 +445,141 @@ describe("an alias of an account", () => {
   });
 });
 
+describe("a preset", () => {
+  let user: string;
+  let key: string;
+  beforeAll(async () => {
+    user = await create.user("Pat");
+    key = await create.key(user);
+    await admin("POST", `/accounts/${user}/credits`, { amount: 1 });
+  });
+  const putPreset = (name: string, preset: object) =>
+    admin("PUT", `/named-routes/${encodeURIComponent(name)}?account_id=${user}`, {
+      kind: "preset",
+      ...preset,
+    });
+  const lastBody = () => vendor.calls.at(-1)?.body;
+
+  test.each(["@review", "@preset/review", "@PRESET/Review"])(
+    "named as model, %s, gives its settings",
+    async (model) => {
+      await putPreset("@review", {
+        model: "acme/one",
+        system: "Be brief.",
+        parameters: { temperature: 0.2, max_tokens: 50 },
+      });
+      const { answered, generation } = await ask(model, key, { max_tokens: 7 });
+      expect(answered).toBe("acme/one");
+      expect(lastBody()).toMatchObject({
+        model: "one",
+        temperature: 0.2,
+        max_tokens: 7,
+        messages: [{ role: "system", content: "Be brief." }, ...messages],
+      });
+      expect(lastBody()).not.toHaveProperty("preset");
+      const record = await eventually("the record is saved", async () => {
+        const answer = await admin("GET", `/generations/${generation}`);
+        return answer.status === 200 ? answer.data : null;
+      });
+      expect(record).toMatchObject({
+        requested_model: "@review",
+        named_routes: [{ name: "@review", kind: "preset", scope: "account", to: "acme/one" }],
+      });
+    },
+  );
+
+  test("beside a model gives the other settings, in `preset` and behind the model", async () => {
+    await putPreset("@review", { model: "acme/one", parameters: { seed: 5 } });
+    for (const name of ["review", "@review"]) {
+      expect((await ask("acme/two", key, { preset: name })).answered).toBe("acme/two");
+      expect(lastBody()).toMatchObject({ model: "two", seed: 5 });
+      expect(lastBody()).not.toHaveProperty("preset");
+    }
+    expect((await ask("acme/two@preset/review", key)).answered).toBe("acme/two");
+    expect(lastBody()).toMatchObject({ model: "two", seed: 5 });
+  });
+
+  test("may lead to other named routes and is explained with all steps", async () => {
+    await putAlias("a", "acme/two");
+    await putPreset("@review", { model: "a", provider: { sort: "latency" } });
+    const response = await fetch(`${gateway.base}/route/explain`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: "@review", messages }),
+    });
+    const { data } = (await response.json()) as { data: unknown };
+    expect(data).toMatchObject({
+      requested_model: "@review",
+      named_routes: [
+        { name: "@review", to: "a" },
+        { name: "a", to: "acme/two" },
+      ],
+    });
+  });
+
+  test("is applied in Responses, Messages and token counts", async () => {
+    await putPreset("@review", { model: "acme/one", system: "Be brief.", parameters: { top_p: 0.5 } });
+    const post = async (path: string, body: object) => {
+      const response = await fetch(`${gateway.base}/${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "@review", ...body }),
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const system = { role: "system", content: "Be brief." };
+    expect((await post("responses", { input: "Hi" })).status).toBe(200);
+    expect(lastBody()).toMatchObject({ top_p: 0.5, messages: [system, {}] });
+    expect((await post("messages", { max_tokens: 9, messages })).status).toBe(200);
+    expect(lastBody()).toMatchObject({ top_p: 0.5, messages: [system, {}] });
+    const counted = await post("messages/count_tokens", { messages });
+    const without = await post("messages/count_tokens", { model: "acme/one", messages });
+    expect(Number(counted.body["input_tokens"])).toBeGreaterThan(Number(without.body["input_tokens"]));
+  });
+
+  test("can only be used by keys of its account, and names in errors are those of the request", async () => {
+    await putPreset("@review", { model: "acme/one" });
+    expect(await ask("@review")).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('has no preset "@review"'),
+    });
+    expect((await ask("@none", key)).status).toBe(400);
+    await putPreset("@bare", { parameters: { seed: 1 } });
+    expect((await ask("@bare", key)).message).toContain("must name a model beside the preset");
+    expect((await ask("@review", key, { preset: "bare" })).message).toContain("must not stand beside");
+    expect((await ask("acme/one", key, { preset: 5 })).message).toContain("preset must be the name");
+    expect((await ask("acme/one", key, { models: ["@review"] })).message).toContain('no model "@review"');
+    const response = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ model: "@review", messages }),
+    });
+    expect(response.status).toBe(401);
+    expect((await listIds(key)).has("@review")).toBe(false);
+  });
+
+  test("is denied by a policy that denies its model", async () => {
+    await putPreset("@review", { model: "acme/one" });
+    await admin("PATCH", `/users/${user}`, { policy: { denied_models: ["acme/one"] } });
+    expect((await ask("@review", key)).status).toBe(403);
+    await admin("PATCH", `/users/${user}`, { policy: {} });
+  });
+
+  test.each([
+    ["a name without @", "review", { model: "acme/one" }, "must be @ and a name"],
+    ["a parameter out of range", "@r", { parameters: { temperature: 3 } }, "temperature"],
+    ["an unknown member of provider", "@r", { provider: { colour: "red" } }, "colour"],
+    ["a preset as its model", "@r", { model: "@other" }, "must not be a preset"],
+  ])("is rejected with %s", async (_name, name, preset, words) => {
+    const answer = await putPreset(name, preset);
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining(words)]);
+  });
+
+  test("of the operator for all accounts is rejected", async () => {
+    const { status, body } = await admin("PUT", "/named-routes/%40r", { kind: "preset", model: "acme/one" });
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining("belongs to an account")]);
+  });
+});
+
 describe("a policy", () => {
   test("applies its allowed models to the target, and its denied models to the alias and the target", async () => {
     await putAlias("a", "acme/one");

@@ -32,7 +32,7 @@ const NOW = Date.UTC(2026, 10, 21);
 function plan(deployments: readonly (readonly Deployment[])[], asked: Asked = {}): Plan {
   const question: RouteQuestion = {
     deployments: deployments,
-    preferences: readRoutingParameters(undefined, asked.provider).preferences,
+    preferences: readRoutingParameters({ models: undefined, provider: asked.provider }).preferences,
     promptTokens: asked.promptTokens ?? 10_000,
     isFim: asked.isFim ?? false,
     formatOfTools: null,

@@ -22,7 +22,7 @@ interface Rules {
 }
 
 function preferencesOf(provider: unknown): ProviderPreferences {
-  return readRoutingParameters(undefined, provider).preferences;
+  return readRoutingParameters({ models: undefined, provider: provider }).preferences;
 }
 
 /** Returns the selected deployments as `model at provider`, or the code and the rule of the rejection. */

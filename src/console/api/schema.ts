@@ -222,6 +222,7 @@ export interface Schemas {
     seed?: number | null;
     models?: string[] | null;
     provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
     session_id?: string | null;
   };
   ConfigChange: { name: string; before: unknown; after: unknown; is_secret: boolean; needs_restart: boolean };
@@ -274,6 +275,7 @@ export interface Schemas {
     user?: string | null;
     models?: string[] | null;
     provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
     session_id?: string | null;
   };
   EmbeddingsResponse: {
@@ -338,6 +340,7 @@ export interface Schemas {
     stream?: boolean | null;
     models?: string[] | null;
     provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
     session_id?: string | null;
   };
   Gateway: {
@@ -360,7 +363,7 @@ export interface Schemas {
     requested_model: string;
     named_routes: {
       name: string;
-      kind: "alias" | "group";
+      kind: "alias" | "group" | "preset";
       version: number | null;
       scope: "gateway" | "account";
       to: string;
@@ -451,7 +454,7 @@ export interface Schemas {
     requested_model: string;
     named_routes: {
       name: string;
-      kind: "alias" | "group";
+      kind: "alias" | "group" | "preset";
       version: number | null;
       scope: "gateway" | "account";
       to: string;
@@ -634,6 +637,7 @@ export interface Schemas {
     stop_sequences?: string[] | null;
     metadata?: { user_id?: string | null } | null;
     models?: string[] | null;
+    preset?: string | null;
     session_id?: string | null;
   };
   MessagesResponse: {
@@ -676,6 +680,40 @@ export interface Schemas {
           sticky?: "session" | "request";
           replaces_model?: boolean;
           description?: string;
+        }
+      | {
+          kind: "preset";
+          model?: string;
+          models?: string[];
+          provider?: {
+            order?: string[];
+            only?: string[];
+            ignore?: string[];
+            allow_fallbacks?: boolean;
+            own_keys_only?: boolean;
+            data_collection?: "allow" | "deny";
+            zdr?: boolean;
+            require_parameters?: boolean;
+            max_price?: {
+              prompt?: number | string;
+              completion?: number | string;
+              request?: number | string;
+              image?: number | string;
+            };
+            sort?: "price" | "throughput" | "latency";
+          };
+          parameters?: {
+            temperature?: number;
+            top_p?: number;
+            max_tokens?: number;
+            stop?: string[];
+            seed?: number;
+            frequency_penalty?: number;
+            presence_penalty?: number;
+            reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+          };
+          system?: string;
+          description?: string;
         };
     source: "database" | "file";
     file: string | null;
@@ -693,6 +731,40 @@ export interface Schemas {
         targets: { model: string; weight: number }[];
         sticky?: "session" | "request";
         replaces_model?: boolean;
+        description?: string;
+      }
+    | {
+        kind: "preset";
+        model?: string;
+        models?: string[];
+        provider?: {
+          order?: string[];
+          only?: string[];
+          ignore?: string[];
+          allow_fallbacks?: boolean;
+          own_keys_only?: boolean;
+          data_collection?: "allow" | "deny";
+          zdr?: boolean;
+          require_parameters?: boolean;
+          max_price?: {
+            prompt?: number | string;
+            completion?: number | string;
+            request?: number | string;
+            image?: number | string;
+          };
+          sort?: "price" | "throughput" | "latency";
+        };
+        parameters?: {
+          temperature?: number;
+          top_p?: number;
+          max_tokens?: number;
+          stop?: string[];
+          seed?: number;
+          frequency_penalty?: number;
+          presence_penalty?: number;
+          reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+        };
+        system?: string;
         description?: string;
       };
   Organization: {
@@ -921,13 +993,14 @@ export interface Schemas {
     store?: false | null;
     models?: string[] | null;
     provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
     session_id?: string | null;
   };
   RouteExplanation: {
     requested_model: string;
     named_routes: {
       name: string;
-      kind: "alias" | "group";
+      kind: "alias" | "group" | "preset";
       version: number | null;
       scope: "gateway" | "account";
       to: string;
@@ -1435,6 +1508,40 @@ export interface Operations {
               targets: { model: string; weight: number }[];
               sticky?: "session" | "request";
               replaces_model?: boolean;
+              description?: string;
+            }
+          | {
+              kind: "preset";
+              model?: string;
+              models?: string[];
+              provider?: {
+                order?: string[];
+                only?: string[];
+                ignore?: string[];
+                allow_fallbacks?: boolean;
+                own_keys_only?: boolean;
+                data_collection?: "allow" | "deny";
+                zdr?: boolean;
+                require_parameters?: boolean;
+                max_price?: {
+                  prompt?: number | string;
+                  completion?: number | string;
+                  request?: number | string;
+                  image?: number | string;
+                };
+                sort?: "price" | "throughput" | "latency";
+              };
+              parameters?: {
+                temperature?: number;
+                top_p?: number;
+                max_tokens?: number;
+                stop?: string[];
+                seed?: number;
+                frequency_penalty?: number;
+                presence_penalty?: number;
+                reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+              };
+              system?: string;
               description?: string;
             };
         updated_at: string;

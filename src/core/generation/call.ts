@@ -22,6 +22,7 @@ import type { Health } from "../routing/health.ts";
 import type { RetryBudget } from "../routing/retry-budget.ts";
 import type { PlanEntry } from "../usage/plan-entry.ts";
 import type { Recorder } from "../usage/recorder.ts";
+import type { RouteStep } from "../usage/route-step.ts";
 import type { Cancellation, GenerationTimers } from "./cancellation.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import type { AdmittedCall, Extension } from "./extension.ts";
@@ -31,8 +32,17 @@ import type { RequestEncoder } from "./request-encoder.ts";
 import type { TokenCounter } from "./token-counter.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
+/** A preset whose settings a request has. */
+export interface AppliedPreset {
+  readonly step: RouteStep;
+  /** What the client sent as model, if that names the preset; null if another field does. */
+  readonly requested: string | null;
+}
+
 /** An inference request whose caller is identified and whose body is parsed. */
 export interface GenerationCall extends AdmittedCall {
+  /** The preset whose settings the request has; absent or null for none. */
+  readonly preset?: AppliedPreset | null;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
   readonly readClientSignal: () => AbortSignal;
   /** Called once, when the generation has ended and its record is written: what the request holds may be released. */

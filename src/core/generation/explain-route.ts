@@ -5,11 +5,12 @@ import type { Candidate, SkippedCandidate } from "../routing/plan.ts";
 import type { FilteredOut } from "../routing/select-deployments.ts";
 import { presentStep } from "../usage/route-step.ts";
 import { consider } from "./admit.ts";
-import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { GenerationDeps } from "./call.ts";
 import { classifyNoCandidates } from "./classify-no-candidates.ts";
 import { chooseFormat } from "./encode-for-candidate.ts";
 import { explainTier } from "./explain-tier.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
+import type { RoutableCall } from "./find-deployments.ts";
 import { type Route, routeRequest } from "./route-request.ts";
 import { peekFreeLimit } from "./take-limits.ts";
 
@@ -19,10 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * Explains how a request would be routed now: its candidates in order, and the deployments left out with the reason. Holds,
  * counts and sends nothing. Rejects with a GatewayError as `consider` does.
  */
-export async function explainRoute(
-  deps: GenerationDeps,
-  call: Pick<GenerationCall, "principal" | "request" | "readHeader">,
-): Promise<Fields> {
+export async function explainRoute(deps: GenerationDeps, call: RoutableCall): Promise<Fields> {
   const { principal, request } = call;
   const considered = await consider(deps, call, await findByokKeys(deps, principal));
   const { deployments } = considered;

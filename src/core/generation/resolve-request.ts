@@ -5,7 +5,7 @@ import type { NamedRoutes } from "../named-routes/named-routes.ts";
 import { type DrawKeys, isPlainName, type ResolvedName, resolveName } from "../named-routes/resolve-names.ts";
 import { freeSessionKeyOf, sessionKeyOf } from "../routing/session-key.ts";
 import type { RouteStep } from "../usage/route-step.ts";
-import type { GenerationDeps } from "./call.ts";
+import type { AppliedPreset, GenerationDeps } from "./call.ts";
 
 /** The models and tiers that a request names, after named routes were followed. */
 export interface RequestedModels {
@@ -23,6 +23,7 @@ export interface RequestedName extends ResolvedName {
 /** What the models of a request depend on. */
 interface NamingCall {
   readonly principal: InferencePrincipal;
+  readonly preset?: AppliedPreset | null;
   readonly request: Pick<
     InferenceRequest,
     "action" | "model" | "fallbackModels" | "session" | "user" | "hashPrefix"
@@ -40,11 +41,15 @@ const NO_STEPS: readonly RouteStep[] = [];
  */
 export function resolveRequest(
   { serving, accountRoutes, random }: Pick<GenerationDeps, "serving" | "accountRoutes" | "random">,
-  { principal, request }: NamingCall,
+  { principal, request, preset = null }: NamingCall,
 ): MaybePromise<RequestedModels> {
   const { model, fallbackModels } = request;
   const sources = serving();
-  if (isPlainName(model, sources) && fallbackModels.every((name) => isPlainName(name, sources)))
+  if (
+    preset === null &&
+    isPlainName(model, sources) &&
+    fallbackModels.every((name) => isPlainName(name, sources))
+  )
     return {
       names: [model, ...fallbackModels].map((id, at) => ({
         id,
@@ -65,11 +70,20 @@ export function resolveRequest(
     );
     const [first] = names;
     const isNamed = first !== undefined && (first.steps.length > 0 || first.sort !== null);
-    return { names, name: isNamed ? model.toLowerCase() : null };
+    const name = isNamed ? model.toLowerCase() : null;
+    return preset === null ? { names, name } : withPreset({ names, name }, preset);
   };
   return principal.kind === "anonymous"
     ? resolve(null)
     : chain(accountRoutes.of(principal.account.id), resolve);
+}
+
+/** Returns names that a preset led to. */
+function withPreset({ names, name }: RequestedModels, { step, requested }: AppliedPreset): RequestedModels {
+  return {
+    names: names.map((one) => ({ ...one, steps: [step, ...one.steps] })),
+    name: requested ?? name,
+  };
 }
 
 /** Returns the field of a requested name: of the model, then of its fallbacks. */

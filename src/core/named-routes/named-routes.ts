@@ -25,7 +25,7 @@ export function createNamedRoutes(routes: readonly NamedRoute[]): NamedRoutes {
 
 /** Whether a route is used in place of a model of the catalog. Those of accounts never are. */
 export function replacesModel({ accountId, definition }: NamedRoute): boolean {
-  return accountId === null && definition.replaces_model === true;
+  return accountId === null && definition.kind !== "preset" && definition.replaces_model === true;
 }
 
 export const NO_ROUTES: NamedRoutes = createNamedRoutes([]);

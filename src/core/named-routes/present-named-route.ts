@@ -5,7 +5,7 @@ import type { Tiers } from "../catalog/tiers.ts";
 import type { NamedRoutes } from "./named-routes.ts";
 import { isPlainName, type NameSources, type ResolvedName, resolveName } from "./resolve-names.ts";
 import type { ListedRoute } from "./route-manager.ts";
-import type { NamedRoute } from "./route-records.ts";
+import type { NamedRoute, PresetDefinition } from "./route-records.ts";
 
 /** A named route in the response of `GET /models`. */
 export interface PublicNamedRoute extends PublicModel {
@@ -31,7 +31,7 @@ export interface RouteView {
  * context window of all. Returns null if none is available, or if a model is used in place of the route.
  */
 export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicNamedRoute | null {
-  if (isPlainName(route.name, view.sources)) return null;
+  if (isPlainName(route.name, view.sources) || route.definition.kind === "preset") return null;
   const found = resolveOrNone(route.name, view).flatMap((resolved) => {
     const model = presentTarget(resolved.id, view);
     return model === null ? [] : { model, resolved };
@@ -81,13 +81,19 @@ export function presentListedRoute({ route, source, file, line }: ListedRoute) {
 }
 
 /** Presents where a named route leads. */
-export function presentTargets({ name }: NamedRoute, { sources, own }: Pick<RouteView, "sources" | "own">) {
-  const ids = [...new Set(resolveOrNone(name, { sources, own }).map(({ id }) => id))];
+export function presentTargets({ name, definition }: NamedRoute, view: Pick<RouteView, "sources" | "own">) {
+  const { sources } = view;
+  const names = definition.kind === "preset" ? listPresetModels(definition) : [name];
+  const ids = new Set(names.flatMap((one) => resolveOrNone(one, view).map(({ id }) => id)));
   const isKnown = (id: string) =>
     sources.tiers.find(id) !== undefined || sources.catalog.find(id) !== undefined;
   return {
     is_used: !isPlainName(name, sources),
-    resolves_to: ids.filter(isKnown),
-    unknown_models: ids.filter((id) => !isKnown(id)),
+    resolves_to: [...ids].filter(isKnown),
+    unknown_models: [...ids].filter((id) => !isKnown(id)),
   };
+}
+
+function listPresetModels({ model, models = [] }: PresetDefinition): readonly string[] {
+  return model === undefined ? models : [model, ...models];
 }

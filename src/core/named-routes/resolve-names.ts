@@ -3,7 +3,7 @@ import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import type { RouteStep } from "../usage/route-step.ts";
 import { drawTargets, rankTargets } from "./draw-targets.ts";
 import type { NamedRoutes } from "./named-routes.ts";
-import type { NamedRoute, RouteDefinition } from "./route-records.ts";
+import type { GroupDefinition, NamedRoute } from "./route-records.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
 /** The most steps from a name to a model or tier. */
@@ -98,21 +98,31 @@ function listTargets(
   { draw }: Resolving,
 ): readonly { readonly target: string; readonly step: RouteStep }[] {
   const { definition } = route;
-  if (definition.kind === "alias")
-    return [{ target: definition.target, step: stepOf(route, definition.target) }];
-  const order =
-    draw === null ? rankTargets(definition.targets) : drawTargets(keyOf(route, draw), definition.targets);
-  const drawn = { by: stickyOf(definition), order: order.map(({ model, weight }) => ({ model, weight })) };
-  return order.map(({ model }) => ({ target: model, step: { ...stepOf(route, model), draw: drawn } }));
+  switch (definition.kind) {
+    case "alias":
+      return [{ target: definition.target, step: stepOf(route, definition.target) }];
+    case "group": {
+      const order = drawOrder(route.name, definition, draw);
+      const drawn = {
+        by: stickyOf(definition),
+        order: order.map(({ model, weight }) => ({ model, weight })),
+      };
+      return order.map(({ model }) => ({ target: model, step: { ...stepOf(route, model), draw: drawn } }));
+    }
+    case "preset":
+      return [];
+  }
 }
 
-/** Returns the key of a draw. It differs between groups, so that their draws are independent. */
-function keyOf({ name, definition }: NamedRoute, draw: DrawKeys): string {
-  return `${stickyOf(definition) === "session" ? draw.session() : draw.request()} ${name}`;
+/** The key of a draw differs between groups, so that their draws are independent. */
+function drawOrder(name: string, group: GroupDefinition, draw: DrawKeys | null): GroupDefinition["targets"] {
+  if (draw === null) return [...rankTargets(group.targets)];
+  const key = stickyOf(group) === "session" ? draw.session() : draw.request();
+  return [...drawTargets(`${key} ${name}`, group.targets)];
 }
 
-function stickyOf(definition: RouteDefinition): "session" | "request" {
-  return (definition.kind === "group" ? definition.sticky : undefined) ?? "session";
+function stickyOf({ sticky = "session" }: GroupDefinition): "session" | "request" {
+  return sticky;
 }
 
 function stepOf(route: NamedRoute, to: string): RouteStep {
@@ -129,10 +139,15 @@ function findRoute(place: Place, { sources, own }: Resolving): NamedRoute | null
   const { namedRoutes } = sources;
   const isKnown = isKnownName(name, sources);
   const found = isKnown ? [namedRoutes.findReplacing(name)] : [own?.find(name), namedRoutes.find(name)];
-  const routes = found.filter((route) => route !== undefined);
+  const routes = found.filter((route) => route !== undefined).filter(isForNames);
   const next = routes.find((route) => !steps.some((step) => isStepOf(step, route)));
   if (next !== undefined) return next;
   return isKnown || routes.length === 0 ? null : rejectChain(place, "lead in a circle");
+}
+
+/** Whether names may lead to a route. A preset is applied to a request before its names are resolved. */
+function isForNames({ definition }: NamedRoute): boolean {
+  return definition.kind !== "preset";
 }
 
 function isStepOf({ name, scope }: RouteStep, route: NamedRoute): boolean {

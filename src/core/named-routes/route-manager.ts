@@ -5,7 +5,7 @@ import type { NamedRouteStore, StoredRoute } from "./named-route-store.ts";
 import { createNamedRoutes, type NamedRoutes, replacesModel } from "./named-routes.ts";
 import { resolveName } from "./resolve-names.ts";
 import type { NamedRoute, RouteDefinition } from "./route-records.ts";
-import { MAX_DEFINITION_CHARS, MAX_ROUTES } from "./route-schema.ts";
+import { findNameFault, MAX_DEFINITION_CHARS, MAX_ROUTES } from "./route-schema.ts";
 
 /** A named route of the configuration file. It precedes a stored one of the operator with its name, and is changed only there. */
 export interface ConfiguredRoute {
@@ -73,7 +73,7 @@ export class NamedRouteManager {
   ): Promise<{ readonly route: StoredRoute; readonly before: RouteDefinition | null }> {
     const { store, clock, onChanged } = this.parts;
     if (accountId === null) this.rejectConfigured(name);
-    checkDefinition(definition, accountId);
+    checkDefinition(definition, { accountId, name });
     const own = (await this.list(accountId)).map(({ route }) => route);
     const before = own.find((route) => route.name === name) ?? null;
     if (before === null && own.length >= MAX_ROUTES)
@@ -124,13 +124,19 @@ export function fromFile(name: string, definition: RouteDefinition): NamedRoute 
   return { name, definition, accountId: null, version: null, updatedAt: null };
 }
 
-function checkDefinition(definition: RouteDefinition, accountId: string | null): void {
+function checkDefinition(definition: RouteDefinition, { accountId, name }: RouteAddress): void {
+  const fault = findNameFault(name, definition.kind);
+  if (fault !== null) fail("invalid_request", `name: ${fault}.`, { metadata: { field: "name" } });
+  if (accountId === null && definition.kind === "preset")
+    fail("invalid_request", "account_id: a preset belongs to an account. Name one.", {
+      metadata: { field: "account_id" },
+    });
   if (JSON.stringify(definition).length > MAX_DEFINITION_CHARS)
     fail(
       "invalid_request",
       `The named route must not have more than ${MAX_DEFINITION_CHARS} characters as JSON.`,
     );
-  if (accountId !== null && definition.replaces_model === true)
+  if (accountId !== null && definition.kind !== "preset" && definition.replaces_model === true)
     fail(
       "invalid_request",
       "replaces_model: only a route of the operator may replace a model. Leave it out.",

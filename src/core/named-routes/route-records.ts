@@ -4,6 +4,9 @@ import type { definitionSchema } from "./route-schema.ts";
 /** What a named route stands for. */
 export type RouteDefinition = Readonly<z.infer<typeof definitionSchema>>;
 
+export type PresetDefinition = Extract<RouteDefinition, { kind: "preset" }>;
+export type GroupDefinition = Extract<RouteDefinition, { kind: "group" }>;
+
 /** A name that clients may send as `model`, and what it stands for. */
 export interface NamedRoute {
   /** In lower case. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
+import { EFFORTS } from "../catalog/tier-schema.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
 /** The most named routes of the operator, and of each account. */
@@ -12,6 +13,9 @@ export const MAX_VERSIONS = 20;
 
 const MAX_TARGETS = 20;
 const MAX_WEIGHT = 1_000_000;
+const MAX_SLUG_CHARS = 100;
+const MAX_STOPS = 16;
+const MAX_SYSTEM_CHARS = 50_000;
 const MAX_DESCRIPTION_CHARS = 1_000;
 
 /** What a client may send as `model`: the id of a model or tier, or the name of a named route. */
@@ -20,6 +24,7 @@ const target = z
   .trim()
   .min(1)
   .max(BOUNDS.modelIdChars)
+  .refine((name) => !name.startsWith("@"), "must not be a preset")
   .describe("Id of a model or tier, or the name of another named route.");
 
 const common = {
@@ -68,8 +73,75 @@ const group = z.strictObject({
   ...common,
 });
 
+const slugs = z.array(z.string().min(1).max(MAX_SLUG_CHARS)).max(BOUNDS.patterns);
+const dollars = z.union([z.number().min(0), z.string().regex(/^\d+(\.\d+)?$/, "must be a decimal number")]);
+
+/** `provider` of a request, in a preset. */
+const provider = z
+  .strictObject({
+    order: slugs.optional(),
+    only: slugs.optional(),
+    ignore: slugs.optional(),
+    allow_fallbacks: z.boolean().optional(),
+    own_keys_only: z.boolean().optional(),
+    data_collection: z.enum(["allow", "deny"]).optional(),
+    zdr: z.boolean().optional(),
+    require_parameters: z.boolean().optional(),
+    max_price: z
+      .strictObject({
+        prompt: dollars.optional(),
+        completion: dollars.optional(),
+        request: dollars.optional(),
+        image: dollars.optional(),
+      })
+      .optional(),
+    sort: z.enum(["price", "throughput", "latency"]).optional(),
+  })
+  .describe("Members of `provider` that the request does not have.");
+
+const parameters = z
+  .strictObject({
+    temperature: z.number().min(0).max(2).optional(),
+    top_p: z.number().min(0).max(1).optional(),
+    max_tokens: z.int().min(1).optional(),
+    stop: z.array(z.string().min(1)).min(1).max(MAX_STOPS).optional(),
+    seed: z.int().optional(),
+    frequency_penalty: z.number().min(-2).max(2).optional(),
+    presence_penalty: z.number().min(-2).max(2).optional(),
+    reasoning_effort: z.enum(EFFORTS).optional(),
+  })
+  .describe("Parameters that the request does not have, as far as its client API has them.");
+
+const preset = z.strictObject({
+  kind: z.literal("preset"),
+  model: target.optional().describe("Model, tier or named route for requests that name the preset as model."),
+  models: z
+    .array(target)
+    .max(BOUNDS.fallbackModels)
+    .optional()
+    .describe("Fallbacks for requests without `models`."),
+  provider: provider.optional(),
+  parameters: parameters.optional(),
+  system: z
+    .string()
+    .min(1)
+    .max(MAX_SYSTEM_CHARS)
+    .optional()
+    .describe("Text before the request's system text."),
+  ...common,
+});
+
+/** The schema of what a named route of the configuration stands for. Presets belong to accounts. */
+const configuredSchema = z.discriminatedUnion("kind", [alias, group]);
+
 /** The schema of what a named route stands for. */
-export const definitionSchema = z.discriminatedUnion("kind", [alias, group]);
+export const definitionSchema = z.discriminatedUnion("kind", [alias, group, preset]);
+
+/** The schema of the name of a preset. */
+export const presetNameSchema = z
+  .string()
+  .max(MAX_SLUG_CHARS)
+  .regex(/^@[a-z0-9][a-z0-9._-]*$/, "must be @ and a name of a-z, 0-9 and . _ - such as @review");
 
 const NAME = /^[a-z0-9][a-z0-9._:/+-]*$/;
 
@@ -84,8 +156,15 @@ export const routeNameSchema = z
 
 /** The schema of `named_routes` in the configuration: definitions by name. */
 export const namedRoutesSchema = z
-  .record(routeNameSchema, definitionSchema)
+  .record(routeNameSchema, configuredSchema)
   .refine(
     (routes) => Object.keys(routes).length <= MAX_ROUTES,
     `must not have more than ${MAX_ROUTES} routes`,
   );
+
+/** Returns what is wrong with the name of a route of that kind; null if it is valid. Names of presets begin with @. */
+export function findNameFault(name: string, kind: "alias" | "group" | "preset"): string | null {
+  const schema = kind === "preset" ? presetNameSchema : routeNameSchema;
+  const { error } = schema.safeParse(name);
+  return error?.issues[0]?.message ?? null;
+}

@@ -1,5 +1,5 @@
 /** The kinds of named routes. */
-export const ROUTE_KINDS = ["alias", "group"] as const;
+export const ROUTE_KINDS = ["alias", "group", "preset"] as const;
 export type RouteKind = (typeof ROUTE_KINDS)[number];
 
 /** One step from a name that a client sent to the models that answer. */

@@ -11,6 +11,7 @@ import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../contex
 import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
 import { rejectForMemory } from "../middleware/read-body.ts";
 import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
+import { parseWithPreset } from "./parse-with-preset.ts";
 
 /** How the requests of a client API are parsed and its errors are rendered. */
 export interface ClientApiOptions {
@@ -52,19 +53,15 @@ async function answer(
   { options, observed }: { readonly options: ClientApiOptions; readonly observed: Observed },
 ): Promise<Response> {
   const { deps } = context;
-  const { principal, body } = await admit(request, context, options.access);
-  const isLarge = body.length > LARGE_BYTES;
-  if (isLarge) await deps.ownTurn();
-  const parsed = options.parse(body, renameModels(deps), request.headers);
+  const { principal, body, parsed, preset } = await readRequest(request, context, options);
   observed.model = parsed.model;
-  if (isLarge) await deps.ownTurn();
-  reserveExtraMemory(context, principal, parsed.heldBytes);
   context.disableIdleTimeout();
   const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
   const result = await generate(deps.generation, {
     requestId: context.requestId,
     principal,
     request: parsed,
+    preset,
     readHeader: (name) => request.headers.get(name),
     readClientSignal: () => (isRepeatable ? NEVER_LEAVES : request.signal),
     readBody: () => body,
@@ -84,6 +81,22 @@ async function answer(
   if (options.requestIdHeader !== undefined) response.headers.set(options.requestIdHeader, context.requestId);
   if (result.attempts > 0) deps.requestObserver?.onAnswered(options.api, context.stopwatch.workedMs());
   return response;
+}
+
+/** Admits and parses a request, and counts the memory that it holds. */
+async function readRequest(request: Request, context: RequestContext, options: ClientApiOptions) {
+  const { deps } = context;
+  const { principal, body } = await admit(request, context, options.access);
+  const isLarge = body.length > LARGE_BYTES;
+  if (isLarge) await deps.ownTurn();
+  const made = parseWithPreset(deps.generation, {
+    ...{ api: options.api, body, principal },
+    parse: (bytes) => options.parse(bytes, renameModels(deps), request.headers),
+  });
+  const { request: parsed, preset, bodyBytes } = made instanceof Promise ? await made : made;
+  if (isLarge) await deps.ownTurn();
+  reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);
+  return { principal, body, parsed, preset };
 }
 
 /** Begins the trace of a request, or continues its caller's. */

@@ -85,6 +85,12 @@ export const GATEWAY_FIELDS = {
     .nullish()
     .describe("Fallback models, tried in this order if a model fails before its first token."),
   provider: ProviderPreferences.nullish(),
+  preset: z
+    .string()
+    .nullish()
+    .describe(
+      "Name of a preset of the account, whose settings the request gets where it has none of its own.",
+    ),
   session_id: z
     .string()
     .nullish()

@@ -13,6 +13,7 @@ import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";
 import type { HttpDeps } from "../context/context.ts";
 import { renameModels } from "../inference/inference-handler.ts";
+import { parseWithPreset } from "../inference/parse-with-preset.ts";
 import { REQUEST_PARSERS } from "./explain-route.ts";
 
 const MAX_HEADERS = 50;
@@ -70,10 +71,13 @@ export const explainRouteOf = defineEndpoint({
     const request = tier === undefined ? body.request : { model: tier.id, ...body.request };
     const headers = new Headers(body.headers);
     const bytes = Buffer.from(JSON.stringify(request));
-    const parsed = REQUEST_PARSERS[api](bytes, renameModels(deps), headers);
+    const { request: parsed, preset } = await parseWithPreset(deps.generation, {
+      ...{ api, body: bytes, principal: caller },
+      parse: (body) => REQUEST_PARSERS[api](body, renameModels(deps), headers),
+    });
     const generation = withTier(deps.generation, tier);
     const readHeader = (name: string) => headers.get(name);
-    const call = { principal: caller, request: parsed, readHeader };
+    const call = { principal: caller, request: parsed, preset, readHeader };
     return { data: await explainRoute(generation, call) };
   },
 });

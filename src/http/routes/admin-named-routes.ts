@@ -5,7 +5,7 @@ import { IdInput } from "../../core/accounts/resource-fields.ts";
 import type { NamedRoutes } from "../../core/named-routes/named-routes.ts";
 import { presentListedRoute, presentTargets } from "../../core/named-routes/present-named-route.ts";
 import type { ListedRoute, RouteAddress } from "../../core/named-routes/route-manager.ts";
-import { definitionSchema, routeNameSchema } from "../../core/named-routes/route-schema.ts";
+import { definitionSchema } from "../../core/named-routes/route-schema.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import type { HttpDeps } from "../context/context.ts";
@@ -105,7 +105,7 @@ export const putNamedRoute = defineEndpoint({
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, body, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
-    const { before } = await deps.routeManager.put({ ...address, name: checkName(address.name) }, body);
+    const { before } = await deps.routeManager.put(address, body);
     audit({ target: address.name, changes: { before, after: body } });
     return { data: await find(deps, address) };
   },
@@ -186,14 +186,6 @@ async function findAddress(
   deps: HttpDeps,
 ): Promise<RouteAddress> {
   return { accountId: await findOwner(principal, account_id, deps), name: name.toLowerCase() };
-}
-
-/** @throws GatewayError `invalid_request` for a name that no route can have. */
-function checkName(name: string): string {
-  const { data, error } = routeNameSchema.safeParse(name);
-  return (
-    data ?? fail("invalid_request", `name: ${error?.issues[0]?.message}.`, { metadata: { field: "name" } })
-  );
 }
 
 /** @throws GatewayError `not_found`. */

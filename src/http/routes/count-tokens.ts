@@ -4,6 +4,7 @@ import { parseCountRequest } from "../../wire/client-apis/count-request.ts";
 import type { Handler } from "../context/context.ts";
 import { renderMessagesError } from "../errors/client-api-errors.ts";
 import { renameModels, reserveExtraMemory, withLimitHeaders } from "../inference/inference-handler.ts";
+import { parseWithPreset } from "../inference/parse-with-preset.ts";
 import { admit } from "../middleware/admit.ts";
 
 /** `POST messages/count_tokens`: counts the tokens of a Messages request for any model (docs/api/messages.md, "Token count"). */
@@ -12,10 +13,17 @@ export const postCountTokens: Handler = async (request, context) => {
   const { deps } = context;
   try {
     const { principal, body } = await admit(request, context, { kind: "open_inference" });
-    const counted = parseCountRequest(body, renameModels(deps));
-    reserveExtraMemory(context, principal, counted.heldBytes);
+    const {
+      request: counted,
+      preset,
+      bodyBytes,
+    } = await parseWithPreset(deps.generation, {
+      ...({ api: "messages", body, principal } as const),
+      parse: (bytes) => parseCountRequest(bytes, renameModels(deps)),
+    });
+    reserveExtraMemory(context, principal, counted.heldBytes + bodyBytes);
     const readHeader = (name: string) => request.headers.get(name);
-    const call = { principal, request: counted, readHeader };
+    const call = { principal, request: counted, preset, readHeader };
     const { tokens, estimated, limit } = await countTokens(deps.generation, call);
     const answer = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };
     return Response.json(answer, { headers: limit === null ? {} : limitHeaders(limit) });

@@ -9,6 +9,7 @@ import { parseResponsesRequest } from "../../wire/client-apis/responses-request.
 import type { Handler } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { type ClientApiOptions, renameModels, reserveExtraMemory } from "../inference/inference-handler.ts";
+import { parseWithPreset } from "../inference/parse-with-preset.ts";
 import { admit } from "../middleware/admit.ts";
 
 /** The parser of each client API. */
@@ -30,10 +31,17 @@ export const postExplainRoute: Handler = async (request, context) => {
       metadata: { field: "api" },
     });
   }
-  const parsed = REQUEST_PARSERS[api as ClientApi](body, renameModels(deps), request.headers);
-  reserveExtraMemory(context, principal, parsed.heldBytes);
+  const {
+    request: parsed,
+    preset,
+    bodyBytes,
+  } = await parseWithPreset(deps.generation, {
+    ...{ api: api as ClientApi, body, principal },
+    parse: (bytes) => REQUEST_PARSERS[api as ClientApi](bytes, renameModels(deps), request.headers),
+  });
+  reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);
   const readHeader = (name: string) => request.headers.get(name);
   return Response.json({
-    data: await explainRoute(deps.generation, { principal, request: parsed, readHeader }),
+    data: await explainRoute(deps.generation, { principal, request: parsed, preset, readHeader }),
   });
 };

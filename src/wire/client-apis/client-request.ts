@@ -96,6 +96,7 @@ class ConversationInferenceRequest implements ClientRequest {
   readonly model: string;
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
+  readonly preset: string | null;
   readonly stream: boolean;
   readonly maxTokens: number | null;
   readonly answers: number;
@@ -119,6 +120,7 @@ class ConversationInferenceRequest implements ClientRequest {
     this.model = rename(scanned.model);
     this.fallbackModels = scanned.fallbackModels.map(rename);
     this.preferences = scanned.preferences;
+    this.preset = scanned.preset;
     this.stream = scanned.stream;
     this.maxTokens = scanned.maxTokens;
     this.answers = scanned.answers ?? 1;

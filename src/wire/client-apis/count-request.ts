@@ -13,6 +13,7 @@ import { heldBytesOf } from "./request-size.ts";
 export interface CountRequest {
   readonly model: string;
   readonly preferences: ProviderPreferences;
+  readonly preset: string | null;
   /** See `InferenceRequest.heldBytes`. */
   readonly heldBytes: number;
   /** Bytes of its text, for models whose vendor does not count tokens. */
@@ -36,6 +37,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
   "metadata",
   "service_tier",
   "models",
+  "preset",
   "provider",
   "session_id",
 ]);
@@ -49,6 +51,7 @@ export function parseCountRequest(bytes: Buffer, rename: (id: string) => string)
   return {
     model: rename(scanned.model),
     preferences: scanned.preferences,
+    preset: scanned.preset,
     heldBytes: heldBytesOf(scanned),
     estimatedTokens: estimateTokens(scanned.promptTextBytes),
     otherBytes: scanned.prompt.otherBytes,

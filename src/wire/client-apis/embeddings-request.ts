@@ -45,6 +45,7 @@ export function parseEmbeddingsRequest(
     model: rename(request.model),
     fallbackModels: request.fallbackModels.map(rename),
     preferences: request.preferences,
+    preset: request.preset,
     stream: false,
     maxTokens: 0,
     notice: null,

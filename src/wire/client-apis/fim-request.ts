@@ -31,6 +31,7 @@ export function parseFimRequest(
     model: fim.model,
     fallbackModels: fim.fallbackModels,
     preferences: fim.preferences,
+    preset: fim.preset,
     stream: fim.stream,
     maxTokens: fim.maxTokens,
     notice: fim.notice,

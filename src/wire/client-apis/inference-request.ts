@@ -28,6 +28,8 @@ export interface InferenceRequest {
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
+  /** The name of a preset in `preset`; null where the request has none. */
+  readonly preset: string | null;
   readonly stream: boolean;
   /** The client's limit of tokens per answer; null where it sets none. */
   readonly maxTokens: number | null;

@@ -45,6 +45,15 @@ export interface RoutingParameters {
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
+  /** The name of a preset; null where the request names none. */
+  readonly preset: string | null;
+}
+
+/** The routing fields as they are in a request; undefined: absent. */
+export interface RoutingFields {
+  readonly models: unknown;
+  readonly provider: unknown;
+  readonly preset?: unknown;
 }
 
 /** No preferences. */
@@ -62,11 +71,20 @@ export const NO_PREFERENCES: ProviderPreferences = {
 };
 
 /**
- * Parses `models` and `provider`.
+ * Parses `models`, `provider` and `preset`.
  * @throws GatewayError `invalid_request` if they are malformed, or for an unknown guarantee.
  */
-export function readRoutingParameters(models: unknown, provider: unknown): RoutingParameters {
-  return { fallbackModels: readModels(models), preferences: readPreferences(provider) };
+export function readRoutingParameters({ models, provider, preset }: RoutingFields): RoutingParameters {
+  return {
+    fallbackModels: readModels(models),
+    preferences: readPreferences(provider),
+    preset: readPreset(preset),
+  };
+}
+
+function readPreset(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === "string" ? value : rejectField("preset", "must be the name of a preset");
 }
 
 const FALLBACK_MODELS: CountLimit = { what: "models", bound: BOUNDS.fallbackModels, remedy: "Send fewer." };

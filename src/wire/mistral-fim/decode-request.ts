@@ -62,7 +62,11 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   const body = parseBody(bytes);
   const model = rename(requireText(body, "model", 'a string such as "mistralai/codestral-latest"'));
   checkModel(model, "model");
-  const routing = readRoutingParameters(body["models"], body["provider"]);
+  const routing = readRoutingParameters({
+    models: body["models"],
+    provider: body["provider"],
+    preset: body["preset"],
+  });
   const fallbackModels = routing.fallbackModels.map(rename);
   for (const [at, fallback] of fallbackModels.entries()) checkModel(fallback, `models[${at}]`);
   const prompt = requireText(body, "prompt", "the code before the cursor");
@@ -78,6 +82,7 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
     model,
     fallbackModels,
     preferences: routing.preferences,
+    preset: routing.preset,
     stream: readFlag(body, "stream"),
     maxTokens,
     fields: { ...omit(body, NOT_SENT), max_tokens: maxTokens },

@@ -73,7 +73,7 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
     text,
     root,
     model,
-    ...readRoutingParameters(body["models"], body["provider"]),
+    ...readRoutingParameters({ models: body["models"], provider: body["provider"], preset: body["preset"] }),
     encoding: readEncoding(body["encoding_format"]),
     parameters: {
       inputs,

@@ -54,7 +54,11 @@ function readScanned(
   const outline = messages.flatMap((message, at) => outlineMessage(text, message, at));
   checkResultIds(outline);
   return {
-    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    ...readRoutingParameters({
+      models: parseMember(text, root, "models"),
+      provider: parseMember(text, root, "provider"),
+      preset: parseMember(text, root, "preset"),
+    }),
     bytes,
     text,
     root,

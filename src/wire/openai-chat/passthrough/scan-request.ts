@@ -64,7 +64,11 @@ function readChatRequest(
   const outline = messages.map((message, at) => readOutline(text, message, at));
   checkResultIds(outline);
   return {
-    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    ...readRoutingParameters({
+      models: parseMember(text, root, "models"),
+      provider: parseMember(text, root, "provider"),
+      preset: parseMember(text, root, "preset"),
+    }),
     bytes,
     text,
     root,

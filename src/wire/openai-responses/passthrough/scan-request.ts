@@ -57,7 +57,11 @@ function readRequest(
   const outline = outlineInput(text, input);
   checkResultIds(outline);
   return {
-    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    ...readRoutingParameters({
+      models: parseMember(text, root, "models"),
+      provider: parseMember(text, root, "provider"),
+      preset: parseMember(text, root, "preset"),
+    }),
     bytes,
     text,
     root,

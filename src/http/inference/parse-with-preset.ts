@@ -1,0 +1,62 @@
+import { fail, rejectField } from "../../base/errors.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { InferencePrincipal } from "../../core/accounts/principal.ts";
+import type { AppliedPreset, GenerationDeps } from "../../core/generation/call.ts";
+import { type NamedPreset, namePreset } from "../../core/named-routes/name-preset.ts";
+import type { NamedRoutes } from "../../core/named-routes/named-routes.ts";
+import { applyPreset } from "../../wire/client-apis/apply-preset.ts";
+import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+
+/** A request, and the preset that was applied to it; null if it names none. */
+export interface ParsedRequest<Request> {
+  readonly request: Request;
+  readonly preset: AppliedPreset | null;
+  /** Memory of the body that was made with the preset's settings. */
+  readonly bodyBytes: number;
+}
+
+/** How a request is parsed. */
+export interface Parsing<Request> {
+  readonly api: ClientApi;
+  readonly body: Buffer;
+  readonly parse: (body: Buffer) => Request;
+  readonly principal: InferencePrincipal;
+}
+
+/**
+ * Parses a request, with the settings of the preset that it names. A promise only if it names one and the routes of its account must
+ * be loaded. Throws or rejects as `parse`, or with a GatewayError `invalid_model` or `invalid_request` for a preset that cannot be
+ * used; `authentication` without a key.
+ */
+export function parseWithPreset<Request extends { readonly model: string; readonly preset: string | null }>(
+  { accountRoutes }: Pick<GenerationDeps, "accountRoutes">,
+  parsing: Parsing<Request>,
+): MaybePromise<ParsedRequest<Request>> {
+  const { body, parse, principal } = parsing;
+  const request = parse(body);
+  const named = namePreset(request);
+  if (named === null) return { request, preset: null, bodyBytes: 0 };
+  if (principal.kind === "anonymous")
+    return fail("authentication", 'A preset needs an API key. Send it as "Authorization: Bearer gw_…".');
+  return chain(accountRoutes.of(principal.account.id), (own) => apply(parsing, named, own));
+}
+
+function apply<Request extends { readonly model: string }>(
+  { api, body, parse }: Parsing<Request>,
+  { name, model: asked, field }: NamedPreset,
+  own: NamedRoutes | null,
+): ParsedRequest<Request> {
+  const route = own?.find(name);
+  if (route === undefined || route.definition.kind !== "preset")
+    return fail("invalid_model", `The account has no preset ${JSON.stringify(name.slice(0, 100))}.`, {
+      metadata: { field, model: name },
+    });
+  const { definition, version } = route;
+  const model = asked ?? definition.model;
+  if (model === undefined)
+    return rejectField("model", `must name a model beside the preset ${name}, which has none`);
+  const changed = applyPreset(api, body, { settings: definition, model: field === "model" ? model : null });
+  const step = { name, kind: "preset", version, scope: "account", to: model } as const;
+  const requested = field === "model" ? (asked === null ? name : `${asked}@preset/${name.slice(1)}`) : null;
+  return { request: parse(changed), preset: { step, requested }, bodyBytes: changed.length };
+}
