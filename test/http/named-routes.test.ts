@@ -608,6 +608,28 @@ describe("a policy", () => {
   });
 });
 
+test("an answer that is given again to equal requests ends with the version of the alias and preset behind it", async () => {
+  const user = await create.user("Kim");
+  await admin("POST", `/accounts/${user}/credits`, { amount: 1 });
+  const key = await create.key(user, { cache: 600 });
+  const put = (name: string, definition: object) =>
+    admin("PUT", `/named-routes/${encodeURIComponent(name)}?account_id=${user}`, definition);
+  await put("mine", { kind: "alias", target: "acme/one" });
+  await put("@mine", { kind: "preset", model: "acme/one" });
+  for (const model of ["mine", "@mine"]) {
+    const first = await ask(model, key);
+    const calls = vendor.calls.length;
+    expect((await ask(model, key)).answered).toBe("acme/one");
+    expect([first.answered, vendor.calls.length]).toEqual(["acme/one", calls]);
+  }
+  await put("mine", { kind: "alias", target: "acme/two" });
+  await put("@mine", { kind: "preset", model: "acme/two" });
+  expect([(await ask("mine", key)).answered, (await ask("@mine", key)).answered]).toEqual([
+    "acme/two",
+    "acme/two",
+  ]);
+});
+
 test("a request without a key may use an alias of a free model, and not one of a paid model", async () => {
   const free = await startTestGateway({
     yaml: `

@@ -7,6 +7,7 @@ import type { Warning } from "../../wire/conversation/warning.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
+import type { RouteStep } from "../usage/route-step.ts";
 
 /** An inference request, as extensions see it. */
 export interface AdmittedCall {
@@ -37,6 +38,8 @@ export interface AdmittedGeneration {
   readonly call: AdmittedCall;
   /** The request, its account or the operator demands zero data retention: nothing of it may be stored. */
   readonly zeroRetention: boolean;
+  /** How named routes led to the first model; empty if the request names a model or tier. */
+  readonly namedRoutes: readonly RouteStep[];
 }
 
 /** An attempt that is about to begin. */

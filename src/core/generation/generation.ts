@@ -90,7 +90,7 @@ export class Generation implements Settling {
     const opened = { id, requestedModel: requestedId, plan: [], lease, sessionId, requestedAt };
     const record = openRecord(call, opened);
     this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes: recordSteps(namedRoutes) };
-    this.extensions = attachExtensions(deps, { id, call, zeroRetention });
+    this.extensions = attachExtensions(deps, { id, call, zeroRetention, namedRoutes });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>
       this.cancellation.cancel("client_left"),

@@ -8,6 +8,7 @@ import type {
   GateDecision,
 } from "../../generation/extension.ts";
 import type { UsageRecord } from "../../usage/records.ts";
+import { recordSteps } from "../../usage/route-step.ts";
 import { BoundedText } from "../bounded-text.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
 import { type CacheDirectives, readCacheControl } from "./cache-control.ts";
@@ -129,10 +130,16 @@ class CachedGeneration implements ExtensionPoints {
   }
 }
 
-/** Names equal requests: of the same key, to the same route, with the same bytes. */
-function nameOf({ call }: AdmittedGeneration): string {
+/** Names equal requests: of the same key, to the same route, with the same bytes, and with the same versions of named routes. */
+function nameOf({ call, namedRoutes }: AdmittedGeneration): string {
   const { principal, route, readBody, readHeader } = call;
   const keyId = principal.kind === "anonymous" ? "" : principal.key.id;
-  const about = [keyId, route, readHeader("x-gateway-organization"), readHeader("anthropic-beta")];
+  const about = [
+    keyId,
+    route,
+    readHeader("x-gateway-organization"),
+    readHeader("anthropic-beta"),
+    recordSteps(namedRoutes),
+  ];
   return sha256(`${JSON.stringify(about)} ${sha256(readBody(), "base64url")}`, "base64url");
 }
