@@ -5,7 +5,14 @@ import { type ConsolePage, listViolations, openConsolePage, signInWith } from ".
 import { type ConsoleSite, startConsoleSite } from "../support/console-site.ts";
 import { callAdmin } from "../support/management.ts";
 
-const SCREENS = ["health", "routing", "routing?tier=gateway-auto%2Fbalanced", "settings", "audit"];
+const SCREENS = [
+  "health",
+  "routing",
+  "routing?tier=gateway-auto%2Fbalanced",
+  "routing?route=new",
+  "settings",
+  "audit",
+];
 
 describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a browser", () => {
   let site: ConsoleSite;
@@ -95,6 +102,42 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("gateway-auto/quick was deleted.").waitFor();
     expect((await admin("GET", "/tiers")).rows.map(({ id }) => id)).not.toContain("gateway-auto/quick");
+  });
+
+  test("a named route is tried, stored, changed, restored and deleted", async () => {
+    const page = await open();
+    await go(page, "routing");
+    await page.getByRole("button", { name: "New named route" }).click();
+    await page.getByText("Enter a name.").waitFor();
+    await page.getByRole("button", { name: "Group", exact: true }).click();
+    const group = (weight: number) =>
+      JSON.stringify({
+        kind: "group",
+        targets: [
+          { model: "openai/gpt-5-mini", weight },
+          { model: "openai/gpt-5", weight: 0 },
+        ],
+      });
+    await page.getByLabel("Definition as JSON").fill(group(3));
+    await page.getByLabel("Name", { exact: true }).fill("mix");
+    await page.getByText("mix → openai/gpt-5-mini (weight 3 of 3)").waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("mix is in force on every gateway within a second.").first().waitFor();
+    await page.getByLabel("Definition as JSON").fill(group(4));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Version 2").waitFor();
+    await page.getByRole("button", { name: "Restore", exact: true }).click();
+    await page.getByText("Version 1 was stored again.").waitFor();
+    await page.getByText("Version 3").waitFor();
+    expect((await admin("GET", "/named-routes/mix")).data).toMatchObject({
+      version: 3,
+      definition: JSON.parse(group(3)) as object,
+    });
+    expect(await listViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("mix was deleted.").waitFor();
+    expect((await admin("GET", "/named-routes")).rows).toEqual([]);
   });
 
   test("a session of another browser is ended, and that browser must sign in again", async () => {

@@ -580,6 +580,37 @@ describe("a preset", () => {
   });
 });
 
+describe("POST /api/admin/route/explain with a route that is not stored", () => {
+  const explainTried = (named_route: object, more: object = {}, key = gateway.adminKey) =>
+    callAdmin(gateway, key, "POST", "/route/explain", { named_route, request: { messages }, ...more });
+
+  test("explains an alias, group or preset as if it were stored, and stores nothing", async () => {
+    const alias = { name: "tried", definition: { kind: "alias", target: "acme/two" } };
+    expect((await explainTried(alias)).data).toMatchObject({
+      requested_model: "tried",
+      named_routes: [{ name: "tried", version: null, scope: "gateway", to: "acme/two" }],
+      candidates: [{ model: "acme/two" }],
+    });
+    const preset = { name: "@tried", definition: { kind: "preset", model: "acme/one" } };
+    expect((await explainTried(preset)).data).toMatchObject({
+      requested_model: "@tried",
+      named_routes: [{ name: "@tried", scope: "account", to: "acme/one" }],
+    });
+    expect((await ask("tried")).status).toBe(400);
+    expect((await explainTried({ ...alias, name: "@x" })).status).toBe(400);
+  });
+
+  test("explains it as a route of the account to those who manage an account", async () => {
+    const owner = await create.user("Uma");
+    const organization = await create.organization(owner);
+    const managing = await create.key(organization, { kind: "management", user_id: owner });
+    const tried = { name: "tried", definition: { kind: "alias", target: "acme/two" } };
+    expect((await explainTried(tried, {}, managing)).data).toMatchObject({
+      named_routes: [{ name: "tried", scope: "account" }],
+    });
+  });
+});
+
 describe("a policy", () => {
   test("applies its allowed models to the target, and its denied models to the alias and the target", async () => {
     await putAlias("a", "acme/one");

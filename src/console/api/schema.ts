@@ -2035,6 +2035,52 @@ export interface Operations {
             }
           | { by: "free"; except?: string[]; last?: string[] };
       };
+      named_route?: {
+        name: string;
+        definition:
+          | { kind: "alias"; target: string; replaces_model?: boolean; description?: string }
+          | {
+              kind: "group";
+              targets: { model: string; weight: number }[];
+              sticky?: "session" | "request";
+              replaces_model?: boolean;
+              description?: string;
+            }
+          | {
+              kind: "preset";
+              model?: string;
+              models?: string[];
+              provider?: {
+                order?: string[];
+                only?: string[];
+                ignore?: string[];
+                allow_fallbacks?: boolean;
+                own_keys_only?: boolean;
+                data_collection?: "allow" | "deny";
+                zdr?: boolean;
+                require_parameters?: boolean;
+                max_price?: {
+                  prompt?: number | string;
+                  completion?: number | string;
+                  request?: number | string;
+                  image?: number | string;
+                };
+                sort?: "price" | "throughput" | "latency";
+              };
+              parameters?: {
+                temperature?: number;
+                top_p?: number;
+                max_tokens?: number;
+                stop?: string[];
+                seed?: number;
+                frequency_penalty?: number;
+                presence_penalty?: number;
+                reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+              };
+              system?: string;
+              description?: string;
+            };
+      };
       request: Record<string, unknown>;
     };
     response: { data: Schemas["RouteExplanation"] };

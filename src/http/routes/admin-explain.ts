@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { BOUNDS } from "../../base/bounds.ts";
+import { fail } from "../../base/errors.ts";
+import { chain } from "../../base/maybe-promise.ts";
 import { principalOfAccount, principalOfKey } from "../../core/accounts/inference-principal.ts";
 import type { AccountPrincipal, ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records.ts";
@@ -7,6 +10,8 @@ import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import { tierSchema } from "../../core/catalog/tier-schema.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
 import { explainRoute } from "../../core/generation/explain-route.ts";
+import { createNamedRoutes } from "../../core/named-routes/named-routes.ts";
+import { definitionSchema, findNameFault } from "../../core/named-routes/route-schema.ts";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
 import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -43,6 +48,12 @@ const ExplainBody = z.strictObject({
   tier: tierSchema
     .optional()
     .describe("A tier to try, which is not stored. It replaces the tier in force with its id."),
+  named_route: z
+    .strictObject({ name: z.string().max(BOUNDS.modelIdChars), definition: definitionSchema })
+    .optional()
+    .describe(
+      "A named route to try, which is not stored. It replaces the one with its name: of the operator, or of the account if the caller is not the operator or the route is a preset.",
+    ),
   request: z.record(z.string(), z.unknown()).meta({
     description: "The body of the request. Its `model` defaults to the id of `tier`.",
     examples: [{ model: "openai/gpt-4o-mini", messages: [{ role: "user", content: "Hello" }] }],
@@ -66,16 +77,17 @@ export const explainRouteOf = defineEndpoint({
   errors: ["invalid_model", "context_length_exceeded", "insufficient_credits", "model_not_allowed"],
   changesNothing: true,
   async handle({ principal, body, deps }) {
-    const { api, tier } = body;
+    const { api, tier, named_route: route } = body;
     const caller = await findCaller(deps, principal, body);
-    const request = tier === undefined ? body.request : { model: tier.id, ...body.request };
+    const tried = tier?.id ?? route?.name;
+    const request = tried === undefined ? body.request : { model: tried, ...body.request };
     const headers = new Headers(body.headers);
     const bytes = Buffer.from(JSON.stringify(request));
-    const { request: parsed, preset } = await parseWithPreset(deps.generation, {
+    const generation = withRoute(withTier(deps.generation, tier), route, principal);
+    const { request: parsed, preset } = await parseWithPreset(generation, {
       ...{ api, body: bytes, principal: caller },
       parse: (body) => REQUEST_PARSERS[api](body, renameModels(deps), headers),
     });
-    const generation = withTier(deps.generation, tier);
     const readHeader = (name: string) => headers.get(name);
     const call = { principal: caller, request: parsed, preset, readHeader };
     return { data: await explainRoute(generation, call) };
@@ -103,4 +115,33 @@ function withTier(generation: GenerationDeps, tier: TierRecord | undefined): Gen
   const { tiers } = serving;
   const find = (id: string) => (id.toLowerCase() === tier.id ? tier : tiers.find(id));
   return { ...generation, serving: () => ({ ...serving, tiers: { ...tiers, find } }) };
+}
+
+/**
+ * Returns the dependencies of a generation with a named route in place of the one in force.
+ * @throws GatewayError `invalid_request` for a name that no such route can have.
+ */
+function withRoute(
+  generation: GenerationDeps,
+  tried: z.infer<typeof ExplainBody>["named_route"],
+  principal: ManagementPrincipal,
+): GenerationDeps {
+  if (tried === undefined) return generation;
+  const { definition } = tried;
+  const name = tried.name.toLowerCase();
+  const fault = findNameFault(name, definition.kind);
+  if (fault !== null)
+    fail("invalid_request", `named_route.name: ${fault}.`, { metadata: { field: "named_route" } });
+  const route = { name, definition, version: null, updatedAt: null };
+  if (principal.kind === "operator" && definition.kind !== "preset") {
+    const serving = generation.serving();
+    const namedRoutes = createNamedRoutes([...serving.namedRoutes.list, { ...route, accountId: null }]);
+    return { ...generation, serving: () => ({ ...serving, namedRoutes }) };
+  }
+  const { accountRoutes } = generation;
+  const of = (accountId: string) =>
+    chain(accountRoutes.of(accountId), (own) =>
+      createNamedRoutes([...(own?.list ?? []), { ...route, accountId }]),
+    );
+  return { ...generation, accountRoutes: { ...accountRoutes, of } };
 }

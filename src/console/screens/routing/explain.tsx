@@ -9,6 +9,7 @@ import { loadOptions, optionsOf } from "../../state/names.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { Explanation, type RouteExplanation } from "./explanation.tsx";
+import type { TriedRoute } from "./route-form.ts";
 import type { TierInput } from "./tier-form.ts";
 
 /** How long typing rests before a request is explained. Milliseconds. */
@@ -25,16 +26,19 @@ interface Question {
 
 type TriedTier = TierInput & { readonly id: string };
 
-/** Explains how a request would be routed, with a tier as it is typed or with any model. `missing` says what a tier lacks for that. */
-export function Explain({ tier, missing = null }: { tier: TriedTier | null; missing?: string | null }) {
+/** What is tried: a tier or a named route as it is typed; null for any model. */
+export type Tried = { readonly tier: TriedTier } | { readonly route: TriedRoute };
+
+/** Explains how a request would be routed, with a tier or named route as it is typed or with any model. `missing` says what it lacks for that. */
+export function Explain({ tried, missing = null }: { tried: Tried | null; missing?: string | null }) {
   const [question, setQuestion] = useState<Question>({
     api: "chat.completions",
-    account: null,
+    account: accountOf(tried),
     model: null,
     header: "",
   });
-  const canAsk = tier === null ? question.model !== null : missing === null;
-  const rested = useRested(canAsk ? printBody(question, tier) : null);
+  const canAsk = tried === null ? question.model !== null : missing === null;
+  const rested = useRested(canAsk ? printBody(question, tried) : null);
   const explanation = useLoad(rested, async (signal) => {
     return (await call("POST /api/admin/route/explain", { body: JSON.parse(rested ?? "{}"), signal })).data;
   });
@@ -44,9 +48,9 @@ export function Explain({ tier, missing = null }: { tier: TriedTier | null; miss
         <h2>{text.routing.explain}</h2>
       </div>
       <div class="card-body stack">
-        <p class="quiet">{tier === null ? text.routing.explainAny : text.routing.explainTier}</p>
+        <p class="quiet">{tried === null ? text.routing.explainAny : text.routing.explainTyped}</p>
         <QuestionFields
-          tier={tier}
+          tried={tried}
           question={question}
           onChange={(part) => setQuestion({ ...question, ...part })}
         />
@@ -54,7 +58,7 @@ export function Explain({ tier, missing = null }: { tier: TriedTier | null; miss
           <Result {...explanation} />
         ) : (
           <p class="quiet" role="status">
-            {tier === null ? text.routing.chooseModel : `${text.routing.missing.explain} ${missing ?? ""}`}
+            {tried === null ? text.routing.chooseModel : `${text.routing.missing.explain} ${missing ?? ""}`}
           </p>
         )}
       </div>
@@ -63,37 +67,49 @@ export function Explain({ tier, missing = null }: { tier: TriedTier | null; miss
 }
 
 /** Returns the body of the request for an explanation. */
-function printBody({ api, account, model, header }: Question, tier: TriedTier | null): string {
+function printBody({ api, account, model, header }: Question, tried: Tried | null): string {
   const messages = [{ role: "user", content: "Hello" }];
   const content = api === "responses" ? { input: "Hello" } : { messages, max_tokens: 1_000 };
-  const name = headerOf(tier);
+  const name = headerOf(tried);
   return JSON.stringify({
     api,
     ...(account === null ? {} : { account_id: account }),
-    ...(tier === null ? {} : { tier }),
+    ...printTried(tried),
     ...(name === null || header === "" ? {} : { headers: { [name]: header } }),
-    request: { ...(tier === null ? { model } : {}), ...content },
+    request: { ...(tried === null ? { model } : {}), ...content },
   });
 }
 
 /** Returns the header that a tier chooses by; null if it chooses by something else. */
-function headerOf(tier: TriedTier | null): string | null {
-  return tier?.rule.by === "header" ? tier.rule.header : null;
+function headerOf(tried: Tried | null): string | null {
+  const rule = tried !== null && "tier" in tried ? tried.tier.rule : null;
+  return rule?.by === "header" ? rule.header : null;
+}
+
+function printTried(tried: Tried | null): object {
+  if (tried === null) return {};
+  return "tier" in tried
+    ? tried
+    : { named_route: { name: tried.route.name, definition: tried.route.definition } };
+}
+
+function accountOf(tried: Tried | null): string | null {
+  return tried !== null && "route" in tried ? tried.route.account_id : null;
 }
 
 function QuestionFields({
-  tier,
+  tried,
   question,
   onChange,
 }: {
-  tier: TriedTier | null;
+  tried: Tried | null;
   question: Question;
   onChange: (part: Partial<Question>) => void;
 }) {
-  const name = headerOf(tier);
+  const name = headerOf(tried);
   return (
     <div class="fields">
-      {tier === null ? (
+      {tried === null ? (
         <Combobox
           label={text.routing.model}
           value={question.model}

@@ -14,9 +14,10 @@ const { columns } = text.routing;
 
 /** The candidates of a request in order with the reason of each, and those that were left out. */
 export function Explanation({ explanation }: { explanation: RouteExplanation }) {
-  const { tier, error, candidates, left_out, warnings } = explanation;
+  const { tier, error, candidates, left_out, warnings, named_routes } = explanation;
   return (
     <>
+      {named_routes.length === 0 ? null : <p class="breaks">{printSteps(named_routes)}</p>}
       {tier === null ? null : <p>{text.routing.case(tier.when)}</p>}
       {error === null ? null : (
         <div class="check-line bad" role="status">
@@ -54,6 +55,16 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
       )}
     </>
   );
+}
+
+/** Prints the names on the way, with the draw of a group: `fast → openai/gpt-5.4 (90 of 100)`. */
+function printSteps(steps: RouteExplanation["named_routes"]): string {
+  const ways = steps.map(({ to, draw }) => {
+    const weight = draw?.order.find(({ model }) => model === to)?.weight;
+    const sum = draw?.order.reduce((total, target) => total + target.weight, 0);
+    return weight === undefined || sum === undefined ? to : `${to} (${text.routing.share(weight, sum)})`;
+  });
+  return [steps[0]?.name ?? "", ...ways].join(" → ");
 }
 
 function reasonOf(reason: string): string {

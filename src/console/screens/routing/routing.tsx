@@ -1,68 +1,136 @@
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import { AccountPicker } from "../../parts/account-picker.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ErrorBox, Skeleton } from "../../parts/states.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
-import { isOperator } from "../../state/session.ts";
+import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
+import { RouteEditor } from "./route-editor.tsx";
+import type { NamedRoute } from "./route-form.ts";
 import { TierEditor } from "./tier-editor.tsx";
 import { printSource, type Tier } from "./tier-form.ts";
 
 const NEW = "new";
 
-/** Tiers with their editor for the operator; for others the explanation of a request. */
+/** Tiers and named routes with their editors for those who manage them; for others the explanation of a request. */
 export default function Routing() {
-  const isForAll = isOperator.value;
-  const { data, error, reload } = useLoad(isForAll ? "tiers" : null, async (signal) => {
+  const [account, setAccount] = useState<string | null>(query.value["account"] ?? null);
+  const tiers = useLoad(isOperator.value ? "tiers" : null, async (signal) => {
     return (await call("GET /api/admin/tiers", { signal })).data;
   });
-  const chosen = query.value["tier"] ?? null;
-  if (!isForAll)
+  const routes = useLoad(isManager.value ? `routes ${account ?? ""}` : null, async (signal) => {
+    const ofAccount = account === null ? {} : { query: { account_id: account } };
+    return (await call("GET /api/admin/named-routes", { ...ofAccount, signal })).data;
+  });
+  const error = tiers.error ?? routes.error;
+  if (!isManager.value)
     return (
       <Page title={text.routing.title}>
-        <Explain tier={null} />
+        <Explain tried={null} />
       </Page>
     );
-  const tier = data?.find(({ id }) => id === chosen) ?? null;
   return (
-    <Page
-      title={text.routing.title}
-      actions={
-        <Button kind="primary" icon="plus" onClick={() => setQuery({ tier: NEW })}>
-          {text.routing.newTier}
-        </Button>
-      }
-    >
-      {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
-      {data !== null ? (
-        <div class="routing">
-          <TierList tiers={data} chosen={chosen} />
-          <div class="routing-main">
-            {tier !== null || chosen === NEW ? (
-              <TierEditor
-                key={chosen}
-                tier={tier}
-                onChanged={(id) => {
-                  setQuery({ tier: id });
-                  reload();
-                }}
-              />
+    <Page title={text.routing.title} actions={<NewButtons />}>
+      {error === null ? null : (
+        <ErrorBox error={error} onRetry={tiers.error === null ? routes.reload : tiers.reload} />
+      )}
+      <div class="routing">
+        <div class="stack">
+          {isOperator.value ? (
+            tiers.data === null ? (
+              <Skeleton lines={4} />
             ) : (
-              <Explain tier={null} />
-            )}
-          </div>
+              <TierList tiers={tiers.data} />
+            )
+          ) : null}
+          {isOperator.value ? (
+            <AccountPicker
+              label={text.routing.ownerOfRoutes}
+              value={account}
+              onChange={setAccount}
+              showsLabel
+            />
+          ) : null}
+          {routes.data === null ? <Skeleton lines={2} /> : <RouteList routes={routes.data} />}
         </div>
-      ) : error === null ? (
-        <Skeleton lines={8} />
-      ) : null}
+        <div class="routing-main">
+          <Chosen
+            tiers={tiers.data ?? []}
+            routes={routes.data ?? []}
+            account={account}
+            onChanged={() => {
+              tiers.reload();
+              routes.reload();
+            }}
+          />
+        </div>
+      </div>
     </Page>
   );
 }
 
-function TierList({ tiers, chosen }: { tiers: readonly Tier[]; chosen: string | null }) {
+function NewButtons() {
+  return (
+    <div class="row wrap">
+      {isOperator.value ? (
+        <Button kind="bare" icon="plus" onClick={() => setQuery({ tier: NEW, route: null })}>
+          {text.routing.newTier}
+        </Button>
+      ) : null}
+      <Button kind="primary" icon="plus" onClick={() => setQuery({ route: NEW, tier: null })}>
+        {text.routing.newRoute}
+      </Button>
+    </div>
+  );
+}
+
+/** The editor of what the address names; else the explanation of any request. */
+function Chosen({
+  tiers,
+  routes,
+  account,
+  onChanged,
+}: {
+  tiers: readonly Tier[];
+  routes: readonly NamedRoute[];
+  account: string | null;
+  onChanged: () => void;
+}) {
+  const { tier: tierId = null, route: routeName = null } = query.value;
+  const tier = tiers.find(({ id }) => id === tierId) ?? null;
+  const route = routes.find(({ name }) => name === routeName) ?? null;
+  if (tier !== null || tierId === NEW)
+    return (
+      <TierEditor
+        key={tierId}
+        tier={tier}
+        onChanged={(id) => {
+          setQuery({ tier: id });
+          onChanged();
+        }}
+      />
+    );
+  if (route !== null || routeName === NEW)
+    return (
+      <RouteEditor
+        key={`${account} ${routeName} ${route?.version}`}
+        route={route}
+        account={account}
+        onChanged={(name) => {
+          setQuery({ route: name });
+          onChanged();
+        }}
+      />
+    );
+  return <Explain tried={null} />;
+}
+
+function TierList({ tiers }: { tiers: readonly Tier[] }) {
   return (
     <nav class="card tier-nav" aria-label={text.routing.tiers}>
       {tiers.map((tier) => (
@@ -70,7 +138,7 @@ function TierList({ tiers, chosen }: { tiers: readonly Tier[]; chosen: string | 
           key={tier.id}
           class="tier-item"
           href={`/console/routing?tier=${encodeURIComponent(tier.id)}`}
-          aria-current={tier.id === chosen ? "true" : undefined}
+          aria-current={tier.id === query.value["tier"] ? "true" : undefined}
         >
           <span class="row">
             <span class="cut strong-name grow" title={tier.id}>
@@ -85,6 +153,37 @@ function TierList({ tiers, chosen }: { tiers: readonly Tier[]; chosen: string | 
           </span>
         </a>
       ))}
+    </nav>
+  );
+}
+
+function RouteList({ routes }: { routes: readonly NamedRoute[] }) {
+  if (routes.length === 0) return <p class="quiet">{text.routing.noRoutes}</p>;
+  return (
+    <nav class="card tier-nav" aria-label={text.routing.namedRoutes}>
+      {routes.map(({ name, definition, resolves_to, unknown_models, file, line, is_used }) => {
+        const targets = [...resolves_to, ...unknown_models].join(", ");
+        return (
+          <a
+            key={name}
+            class="tier-item"
+            href={`/console/routing?route=${encodeURIComponent(name)}`}
+            aria-current={name === query.value["route"] ? "true" : undefined}
+          >
+            <span class="row">
+              <span class="cut strong-name grow" title={name}>
+                {name}
+              </span>
+              <Badge tone={is_used ? "accent" : "plain"}>
+                {printSource({ file, line }) ?? text.routing.kinds[definition.kind]}
+              </Badge>
+            </span>
+            <span class="cut quiet" title={targets}>
+              {targets}
+            </span>
+          </a>
+        );
+      })}
     </nav>
   );
 }

@@ -69,7 +69,7 @@ export function TierEditor({ tier, onChanged }: EditorProps) {
       </section>
       {tier === null ? null : <ResolvesTo tier={tier} />}
       <Explain
-        tier={{ ...("tier" in read ? read.tier : NEW_TIER), id: PREFIX + values.id }}
+        tried={{ tier: { ...("tier" in read ? read.tier : NEW_TIER), id: PREFIX + values.id } }}
         missing={findMissing(values)}
       />
     </>

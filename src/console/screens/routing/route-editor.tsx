@@ -1,0 +1,228 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { Field, TextArea } from "../../parts/field.tsx";
+import { FormError } from "../../parts/form-error.tsx";
+import { SaveBar } from "../../parts/save-bar.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { useForm } from "../../state/form.ts";
+import { toApiError, useLoad } from "../../state/load.ts";
+import { text } from "../../text/text.ts";
+import { Explain } from "./explain.tsx";
+import {
+  findMissingOfRoute,
+  type NamedRoute,
+  NEW_ROUTES,
+  type RouteDraft,
+  type RouteKind,
+  readDefinition,
+  toRouteDraft,
+} from "./route-form.ts";
+import { printSource } from "./tier-form.ts";
+
+interface EditorProps {
+  /** Null for a new one. */
+  readonly route: NamedRoute | null;
+  /** The account that owns it; null for the account of the person, or for the operator's routes. */
+  readonly account: string | null;
+  readonly onChanged: (name: string | null) => void;
+}
+
+/** A named route as JSON with an explanation of a request beside it, and its versions. Routes of the file can only be read. */
+export function RouteEditor({ route, account, onChanged }: EditorProps) {
+  const form = useRouteForm({ route, account, onChanged });
+  const { values } = form;
+  const read = readDefinition(values);
+  const kind = "problem" in read ? null : read.definition.kind;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (!("problem" in read) && route?.source !== "file") void form.submit();
+  };
+  return (
+    <>
+      <section class="card">
+        <div class="card-head">
+          <h2 class="cut">{route?.name ?? text.routing.newRoute}</h2>
+          <span class="grow" />
+          {route === null ? (
+            <Segments<RouteKind>
+              label={text.routing.kind}
+              value={kind ?? "alias"}
+              choices={KINDS}
+              onChange={(chosen) => form.set(toRouteDraft(values.name, NEW_ROUTES[chosen]))}
+            />
+          ) : null}
+        </div>
+        <form class="card-body stack" onSubmit={submit}>
+          {route === null ? null : <About route={route} />}
+          <FormError error={form.error} />
+          {route === null ? (
+            <Field
+              label={text.routing.routeName}
+              hint={text.routing.routeNameHint}
+              value={values.name}
+              error={form.errorOf("name")}
+              onInput={(name) => form.set({ name })}
+            />
+          ) : null}
+          <TextArea
+            label={text.routing.definition}
+            rows={14}
+            error={"problem" in read ? read.problem : null}
+            value={values.json}
+            onInput={(json) => form.set({ json })}
+          />
+          {route?.source === "file" ? null : (
+            <SaveBar form={form}>
+              {route === null ? null : <RemoveRoute route={route} onRemoved={() => onChanged(null)} />}
+            </SaveBar>
+          )}
+        </form>
+      </section>
+      {route?.version == null ? null : <Versions route={route} onRestored={() => onChanged(route.name)} />}
+      <Explain
+        tried={
+          "problem" in read
+            ? null
+            : {
+                route: {
+                  name: values.name,
+                  account_id: route?.account_id ?? account,
+                  definition: read.definition,
+                },
+              }
+        }
+        missing={findMissingOfRoute(values)}
+      />
+    </>
+  );
+}
+
+const KINDS = (["alias", "group", "preset"] as const).map((value) => ({
+  value,
+  label: text.routing.kinds[value],
+}));
+
+function useRouteForm({ route, account, onChanged }: EditorProps) {
+  return useForm<RouteDraft, NamedRoute>({
+    draft: `route ${account ?? ""} ${route?.name ?? ""}`,
+    initial: toRouteDraft(route?.name ?? "", route?.definition ?? NEW_ROUTES.alias),
+    fields: ["name"],
+    async send(draft) {
+      const read = readDefinition(draft);
+      const body = "problem" in read ? NEW_ROUTES.alias : read.definition;
+      const query = ownerOf(route?.account_id ?? account);
+      const params = { name: draft.name };
+      return (await call("PUT /api/admin/named-routes/{name}", { params, query, body })).data;
+    },
+    onSent({ name }) {
+      showToast(text.routing.saved(name));
+      onChanged(name);
+    },
+  });
+}
+
+function ownerOf(account: string | null): { account_id?: string } {
+  return account === null ? {} : { account_id: account };
+}
+
+function About({ route }: { route: NamedRoute }) {
+  const place = printSource(route);
+  return (
+    <>
+      {place === null ? null : <p class="quiet">{text.routing.readOnly(place)}</p>}
+      {route.is_used ? null : <p class="warn breaks">{text.routing.notUsed}</p>}
+      {route.unknown_models.length === 0 ? null : (
+        <p class="warn breaks">
+          {text.routing.unknown} {route.unknown_models.join(", ")}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The kept versions of a route, each of which can be restored. */
+function Versions({ route, onRestored }: { route: NamedRoute; onRestored: () => void }) {
+  const { name, account_id, version: latest } = route;
+  const params = { name };
+  const query = ownerOf(account_id);
+  const { data, error, reload } = useLoad(`versions ${account_id} ${name} ${latest}`, async (signal) => {
+    return (await call("GET /api/admin/named-routes/{name}/versions", { params, query, signal })).data;
+  });
+  const restore = (version: number) => {
+    call("POST /api/admin/named-routes/{name}/restore", { params, query, body: { version } }).then(
+      () => {
+        showToast(text.routing.restored(version));
+        onRestored();
+      },
+      (failure: unknown) => showToast(toApiError(failure).message, { isError: true }),
+    );
+  };
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{text.routing.versions}</h2>
+      </div>
+      <div class="card-body stack">
+        {error === null ? null : <ErrorBox error={error} onRetry={reload} />}
+        {data === null && error === null ? <Skeleton lines={2} /> : null}
+        {(data ?? []).map(({ version, definition }) => (
+          <div class="row" key={version}>
+            <details class="grow">
+              <summary>
+                {text.routing.version(version)} {version === latest ? `· ${text.routing.current}` : ""}
+              </summary>
+              <pre class="breaks">{JSON.stringify(definition, null, 2)}</pre>
+            </details>
+            {version === latest ? null : (
+              <Button kind="bare" onClick={() => restore(version)}>
+                {text.routing.restore}
+              </Button>
+            )}
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function RemoveRoute({ route, onRemoved }: { route: NamedRoute; onRemoved: () => void }) {
+  const [isAsking, setAsking] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const { name, account_id } = route;
+  const remove = () => {
+    setBusy(true);
+    call("DELETE /api/admin/named-routes/{name}", { params: { name }, query: ownerOf(account_id) }).then(
+      () => {
+        showToast(text.routing.removed(name));
+        onRemoved();
+      },
+      (failure: unknown) => {
+        showToast(toApiError(failure).message, { isError: true });
+        setBusy(false);
+        setAsking(false);
+      },
+    );
+  };
+  return (
+    <>
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        {text.routing.remove}
+      </Button>
+      {isAsking ? (
+        <Confirm
+          title={text.routing.removeTitle(name)}
+          action={text.routing.remove}
+          isBusy={isBusy}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        >
+          <p>{text.routing.removeRouteAbout}</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

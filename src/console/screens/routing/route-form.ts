@@ -1,0 +1,69 @@
+/** A named route as texts of a form. Pure functions. */
+import type { Schemas } from "../../api/schema.ts";
+import { text } from "../../text/text.ts";
+
+/** A named route in force, and what it stands for. */
+export type NamedRoute = Schemas["NamedRoute"];
+export type RouteDefinition = NamedRoute["definition"];
+export type RouteKind = RouteDefinition["kind"];
+
+/** A named route as it is typed. */
+export interface TriedRoute {
+  readonly name: string;
+  readonly account_id: string | null;
+  readonly definition: RouteDefinition;
+}
+
+/** What is typed. */
+export interface RouteDraft {
+  /** Can be typed for a new route only. */
+  readonly name: string;
+  readonly json: string;
+}
+
+/** What a new route of each kind begins with. */
+export const NEW_ROUTES: Readonly<Record<RouteKind, RouteDefinition>> = {
+  alias: { kind: "alias", target: "gateway-auto/balanced" },
+  group: {
+    kind: "group",
+    targets: [
+      { model: "gateway-auto/balanced", weight: 90 },
+      { model: "gateway-auto/small", weight: 10 },
+    ],
+    sticky: "session",
+  },
+  preset: {
+    kind: "preset",
+    model: "gateway-auto/balanced",
+    system: "Be brief.",
+    parameters: { temperature: 0.2 },
+    provider: { sort: "throughput" },
+  },
+};
+
+/** Returns what the form shows for a route. */
+export function toRouteDraft(name: string, definition: RouteDefinition): RouteDraft {
+  return { name, json: JSON.stringify(definition, null, 2) };
+}
+
+/** Returns the definition that a form describes, or why it cannot be read. */
+export function readDefinition({
+  json,
+}: RouteDraft): { readonly definition: RouteDefinition } | { readonly problem: string } {
+  try {
+    const value = JSON.parse(json) as RouteDefinition | null;
+    const isDefinition = typeof value === "object" && value !== null && typeof value.kind === "string";
+    return isDefinition ? { definition: value } : { problem: text.routing.notRoute };
+  } catch (error) {
+    return { problem: text.routing.notJson((error as Error).message) };
+  }
+}
+
+/** Returns why a draft cannot be explained yet; null if nothing is known to be missing. */
+export function findMissingOfRoute(draft: RouteDraft): string | null {
+  const read = readDefinition(draft);
+  if ("problem" in read) return read.problem;
+  if (draft.name.trim() === "") return text.routing.missingName;
+  const isPreset = read.definition.kind === "preset";
+  return draft.name.startsWith("@") === isPreset ? null : text.routing.presetName;
+}
