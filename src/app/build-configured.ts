@@ -10,7 +10,14 @@ import type { ConsoleDeps } from "../http/context/console-deps.ts";
 import type { HttpDeps } from "../http/context/context.ts";
 import type { Config } from "./config-schema.ts";
 import { readPricingRules } from "./pricing-schema.ts";
-import { readHolderBytes, readLimits, readPolicy, readTimers, readTrustedProxies } from "./read-settings.ts";
+import {
+  readAllowedOrigins,
+  readHolderBytes,
+  readLimits,
+  readPolicy,
+  readTimers,
+  readTrustedProxies,
+} from "./read-settings.ts";
 
 /** The dependencies of requests that follow from the configuration, so that a reload replaces them. */
 export interface Configured {
@@ -19,6 +26,7 @@ export interface Configured {
     | "trustedProxies"
     | "maxBodyBytes"
     | "headerAliases"
+    | "allowedOrigins"
     | "bodyBudget"
     | "bodyWaits"
     | "modelPrefixAliases"
@@ -64,6 +72,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
         trustedProxies: readTrustedProxies(config),
         maxBodyBytes: limits.body_bytes,
         headerAliases: Object.entries(server.header_aliases),
+        allowedOrigins: readAllowedOrigins(config),
         bodyBudget: budget(limits.total_body_bytes, readHolderBytes(config)),
         bodyWaits: bodyWaits(timers.client_silence_ms),
         modelPrefixAliases: server.model_prefix_aliases,

@@ -226,6 +226,11 @@ const oidc = z
   )
   .describe("Sign-in to the console through an OpenID Connect provider; see docs/console.md.");
 
+/** Browsers send origins in this form: without a path, and without the port of the scheme. */
+function isOrigin(text: string): boolean {
+  return text === "*" || (URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text);
+}
+
 /** Secrets are sent to the issuer, so that it must be reached over TLS unless it is on the same machine. */
 function isSafeIssuer(issuer: string): boolean {
   if (!URL.canParse(issuer)) return true;
@@ -276,6 +281,17 @@ export const configSchema = z.strictObject({
         .array(z.string())
         .default([])
         .describe("Addresses and CIDR ranges of proxies whose x-forwarded-for is trusted."),
+      cors: z
+        .strictObject({
+          origins: z
+            .array(z.string().refine(isOrigin, "must be an origin such as https://app.example.com, or *"))
+            .max(1_000)
+            .default([])
+            .describe(
+              "Origins of web pages whose scripts may call models and public lists, or * for all. They send a key in a header; cookies are never accepted.",
+            ),
+        })
+        .prefault({}),
       send_buffer_bytes: z
         .int()
         .min(0)

@@ -226,7 +226,6 @@ describe("model prefix aliases", () => {
 
 describe("a path or method that does not exist", () => {
   test.each([
-    "/",
     "/api",
     "/api/gateway/nothing",
     "/v1/chat",

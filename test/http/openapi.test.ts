@@ -4,7 +4,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { describeApi } from "../../src/http/openapi/describe-api.ts";
 import type { OperationObject } from "../../src/http/openapi/document.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
-import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/server/route-table.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES, OPEN_FIXED_ROUTES } from "../../src/http/server/route-table.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
 const DOCUMENT = describeApi();
@@ -24,6 +24,7 @@ const PAGES = / (\/console|\/api\/console\/oidc)(\/|$)/;
 function listRoutes(): string[] {
   const routes = [
     ...Object.entries(FIXED_ROUTES),
+    ...Object.entries(OPEN_FIXED_ROUTES),
     ...Object.entries(GATEWAY_ROUTES).map(([path, methods]) => [`/api/gateway${path}`, methods] as const),
   ];
   return routes

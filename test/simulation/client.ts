@@ -72,7 +72,7 @@ export class SimulatedClient {
       signal: this.leaving.signal,
     });
     const methods = GATEWAY_ROUTES[path] ?? {};
-    const route = { deps: this.service.parts.http, route: path, methods };
+    const route = { deps: this.service.parts.http, route: path, methods, isOpen: false };
     const response = await serve(route, httpRequest, CONNECTION);
     if (this.isGone()) return;
     this.status = response.status;

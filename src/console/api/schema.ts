@@ -1267,6 +1267,21 @@ export interface Operations {
     body: null;
     response: { signed_out: true; sign_out_url: string | null };
   };
+  "GET /": {
+    params: object;
+    query: object;
+    body: null;
+    response: {
+      object: "gateway";
+      base_path: string;
+      console?: string;
+      docs: string;
+      openapi: string;
+      models: string;
+      health: string;
+      readiness: string;
+    };
+  };
   "GET /api/admin/accounts/{id}/balance": {
     params: { id: string };
     query: object;

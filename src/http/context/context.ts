@@ -43,6 +43,9 @@ export interface Readiness {
   readonly problems: readonly string[];
 }
 
+/** Origins of web pages: some, all, or null for none. */
+export type AllowedOrigins = ReadonlySet<string> | "*" | null;
+
 /** The dependencies of the HTTP layer. */
 export interface HttpDeps {
   readonly clock: Clock;
@@ -93,6 +96,8 @@ export interface HttpDeps {
   readonly addressSalt: string;
   /** The largest request body in bytes, after decompression. */
   readonly maxBodyBytes: number;
+  /** The origins whose pages may call models. */
+  readonly allowedOrigins: AllowedOrigins;
   /** Aliases of request headers: from, to. */
   readonly headerAliases: readonly (readonly [string, string])[];
   /** The memory budget of the bodies of all requests. */

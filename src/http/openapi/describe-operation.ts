@@ -35,6 +35,7 @@ export function describeOperation(
 
 /** Returns a stable operation id from method and path: `GET /api/admin/users/:id` is `getAdminUsersById`. */
 function nameOperation(method: string, path: string): string {
+  if (path === "/") return `${method.toLowerCase()}Root`;
   const words = path
     .replace(/^\/api\//, "/")
     .replace(/^\/gateway(?=\/.)/, "")

@@ -130,6 +130,28 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     tag: "Service",
+    path: "/",
+    summary: "Retrieve the paths of this gateway. An HTML page for browsers",
+    responses: [
+      {
+        status: 200,
+        description: "JSON, or HTML if `Accept` includes `text/html`.",
+        schema: z.object({
+          object: z.literal("gateway"),
+          base_path: z.string().describe("Path under which clients call models."),
+          console: z.string().optional().describe("Absent if the console is disabled."),
+          docs: z.string(),
+          openapi: z.string(),
+          models: z.string(),
+          health: z.string(),
+          readiness: z.string(),
+        }),
+      },
+    ],
+  },
+  {
+    ...COMMON,
+    tag: "Service",
     path: "/healthz",
     summary: "Liveness check: the process runs",
     responses: [

@@ -2,6 +2,7 @@ import { completeOidc, logoutByProvider, startOidc } from "../console/oidc-sign-
 import { getConsole } from "../console/serve-console.ts";
 import type { Handler } from "../context/context.ts";
 import { getDocs, getOpenApi } from "../docs-page/documentation.ts";
+import { getRoot } from "../docs-page/root-page.ts";
 import { chatCompletions } from "../routes/chat-completions.ts";
 import { postCountTokens } from "../routes/count-tokens.ts";
 import { embeddings } from "../routes/embeddings.ts";
@@ -44,6 +45,7 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
 
 /** The routes at a fixed path. */
 export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
+  "/": { GET: getRoot },
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
   "/metrics": { GET: getMetrics },
@@ -54,9 +56,13 @@ export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/api/console/oidc/start": { GET: startOidc },
   "/api/console/oidc/callback": { GET: completeOidc },
   "/api/console/oidc/backchannel-logout": { POST: logoutByProvider },
+  ...apiRoutes("fixed"),
+};
+
+/** The routes at a fixed path that pages of other origins may call as those under a prefix. */
+export const OPEN_FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   // The specification names this path; the prefixes have the route too.
   "/api/fim/completions": { POST: fimCompletions },
-  ...apiRoutes("fixed"),
 };
 
 /** The gateway prefixes. All serve the same: SDKs append `/v1`, and some need the shorter base URL. */

@@ -1,12 +1,13 @@
 import type { BunRequest, Server } from "bun";
 import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import { Stopwatch } from "../../base/stopwatch.ts";
-import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
+import type { AllowedOrigins, Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
 import { urlOf } from "../context/url-of.ts";
 import { rendererFor } from "../errors/error-shape.ts";
 import { renderError } from "../errors/render-error.ts";
-import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "./route-table.ts";
+import { allowOrigin, answerPreflight, isPreflight } from "./cross-origin.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES, OPEN_FIXED_ROUTES, PREFIXES } from "./route-table.ts";
 import { boundSendBuffers } from "./send-buffers.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
@@ -76,7 +77,7 @@ function serveAll(
     reusePort: sharesPort,
     routes: buildRoutes(deps, extraPrefixes),
     fetch: (request, server) =>
-      serve({ deps: deps(), route: "unknown", methods: NO_METHODS }, request, server),
+      serve({ deps: deps(), route: "unknown", methods: NO_METHODS, isOpen: false }, request, server),
   });
 }
 
@@ -84,12 +85,14 @@ type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | P
 
 function buildRoutes(deps: CurrentDeps, extraPrefixes: readonly string[]): Record<string, RouteHandler> {
   const routes: Record<string, RouteHandler> = {};
-  const add = (path: string, name: string, methods: Methods): void => {
-    routes[path] = (request, server) => serve({ deps: deps(), route: name, methods }, request, server);
+  const add = (path: string, name: string, methods: Methods, isOpen: boolean): void => {
+    routes[path] = (request, server) =>
+      serve({ deps: deps(), route: name, methods, isOpen }, request, server);
   };
-  for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods);
+  for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods, false);
+  for (const [path, methods] of Object.entries(OPEN_FIXED_ROUTES)) add(path, path, methods, true);
   for (const prefix of [...PREFIXES, ...extraPrefixes]) {
-    for (const [path, methods] of Object.entries(GATEWAY_ROUTES)) add(prefix + path, path, methods);
+    for (const [path, methods] of Object.entries(GATEWAY_ROUTES)) add(prefix + path, path, methods, true);
   }
   return routes;
 }
@@ -110,6 +113,8 @@ export interface Route {
   /** The path pattern without the gateway prefix. */
   readonly route: string;
   readonly methods: Methods;
+  /** Whether pages of allowed origins may call it. */
+  readonly isOpen: boolean;
 }
 
 type Connection = Pick<GatewayServer, "requestIP" | "timeout">;
@@ -137,13 +142,14 @@ function createContext({ deps, route }: Route, request: Request, server: Connect
 
 /** Handles one request, from its id to its response and its log line. */
 export async function serve(route: Route, request: Request, server: Connection): Promise<Response> {
-  const { deps, methods } = route;
+  const { deps } = route;
+  const origins = route.isOpen ? deps.allowedOrigins : null;
   const context = createContext(route, request, server);
   renameHeaders(request.headers, deps.headerAliases);
   let response: Response;
   try {
     requireOneHost(request.headers.get("host"));
-    response = await findHandler(methods, request)(request, context);
+    response = await findHandler(route.methods, request, origins)(request, context);
     if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
   } catch (error) {
     // The request did not reach a handler that sets the error format.
@@ -154,6 +160,7 @@ export async function serve(route: Route, request: Request, server: Connection):
     context.bodyShare?.release();
     writeRequestLog(context, response.status);
   }
+  if (origins !== null) allowOrigin(response, request, origins);
   if (deps.shutdown.isDraining) announceShutdown(response, deps.shutdown);
   // For HEAD the runtime omits the body and keeps its length.
   return response;
@@ -178,7 +185,9 @@ function requireOneHost(host: string | null): void {
   });
 }
 
-function findHandler(methods: Methods, request: Request): Handler {
+function findHandler(methods: Methods, request: Request, origins: AllowedOrigins): Handler {
+  if (origins !== null && isPreflight(request))
+    return () => answerPreflight(request, origins, listMethods(methods));
   const handler = methods[request.method] ?? (request.method === "HEAD" ? methods["GET"] : undefined);
   return handler ?? (methods === NO_METHODS ? rejectUnknownPath : rejectMethod(methods));
 }
@@ -191,10 +200,13 @@ function rejectUnknownPath(): never {
   });
 }
 
+function listMethods(methods: Methods): readonly string[] {
+  const names = Object.keys(methods);
+  return names.includes("GET") ? [...names, "HEAD"] : names;
+}
+
 function rejectMethod(methods: Methods): Handler {
-  const allowed = Object.keys(methods);
-  if (allowed.includes("GET")) allowed.push("HEAD");
-  const allow = allowed.join(", ");
+  const allow = listMethods(methods).join(", ");
   return () => {
     throw new GatewayError({
       code: "method_not_allowed",

@@ -1,0 +1,60 @@
+import { fail } from "../../base/errors.ts";
+import type { AllowedOrigins } from "../context/context.ts";
+
+/** How long a browser remembers the answer to a preflight. Seconds; browsers have maxima of their own. */
+const PREFLIGHT_S = 7_200;
+/** The longest list of headers that a preflight may name. Characters. */
+const MAX_HEADER_CHARS = 2_000;
+const HEADER_LIST = /^[\w!#$%&'*+.^`|~-]+(\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
+
+/**
+ * Lets scripts of an allowed origin read a response, its headers included. Credentials of the browser are never allowed: callers send
+ * their key in a header, which only their own script knows.
+ */
+export function allowOrigin(response: Response, request: Request, allowed: AllowedOrigins): void {
+  if (allowed === null) return;
+  const origin = findAllowed(request, allowed);
+  if (allowed !== "*") response.headers.append("vary", "origin");
+  if (origin === null) return;
+  response.headers.set("access-control-allow-origin", origin);
+  response.headers.set("access-control-expose-headers", "*");
+}
+
+/** Whether a request is a preflight: a browser asks whether a script of another origin may send what it wants to send. */
+export function isPreflight({ method, headers }: Request): boolean {
+  return method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
+}
+
+/**
+ * Answers a preflight for a path with these methods. It needs no key, because browsers send none.
+ * @throws GatewayError `permission_denied` for an origin that is not allowed.
+ */
+export function answerPreflight(
+  request: Request,
+  allowed: Exclude<AllowedOrigins, null>,
+  methods: readonly string[],
+): Response {
+  if (findAllowed(request, allowed) === null)
+    fail(
+      "permission_denied",
+      "Pages of this origin may not call the gateway. Add the origin to server.cors.origins in the configuration.",
+    );
+  const asked = request.headers.get("access-control-request-headers") ?? "";
+  const isList = asked.length <= MAX_HEADER_CHARS && HEADER_LIST.test(asked);
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": methods.join(", "),
+      // Named one by one, because a wildcard does not include Authorization.
+      ...(isList ? { "access-control-allow-headers": asked } : {}),
+      "access-control-max-age": String(PREFLIGHT_S),
+      vary: "access-control-request-headers",
+    },
+  });
+}
+
+function findAllowed(request: Request, allowed: Exclude<AllowedOrigins, null>): string | null {
+  if (allowed === "*") return "*";
+  const origin = request.headers.get("origin");
+  return origin !== null && allowed.has(origin) ? origin : null;
+}
