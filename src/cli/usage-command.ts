@@ -95,17 +95,18 @@ function listColumns(
   const number = (title: string, rank: number, print: (line: TimedUsageSum) => string): FittingColumn => {
     return { title, cells: lines.map(print), kind: "number", rank };
   };
-  const seconds = (ms: number | undefined): string => (ms === undefined ? "–" : (ms / 1_000).toFixed(2));
+  const seconds = (ms: number | undefined): string =>
+    ms === undefined ? "–" : `${(ms / 1_000).toFixed(2)}s`;
   return [
     ...names,
     number("requests", 0, ({ requests }) => String(requests)),
     number("errors", 0, ({ errors }) => String(errors)),
-    number("prompt tokens", 2, ({ promptTokens }) => String(promptTokens)),
-    number("completion tokens", 2, ({ completionTokens }) => String(completionTokens)),
-    number("first token p50 (s)", 3, ({ latency }) => seconds(latency?.p50)),
+    number("tokens in", 3, ({ promptTokens }) => String(promptTokens)),
+    number("tokens out", 3, ({ completionTokens }) => String(completionTokens)),
+    number("TTFT p50", 2, ({ latency }) => seconds(latency?.p50)),
     number("p90", 4, ({ latency }) => seconds(latency?.p90)),
-    number("p99", 3, ({ latency }) => seconds(latency?.p99)),
-    number("duration p50 (s)", 5, ({ duration }) => seconds(duration?.p50)),
+    number("p99", 2, ({ latency }) => seconds(latency?.p99)),
+    number("took p50", 5, ({ duration }) => seconds(duration?.p50)),
     number("p90", 6, ({ duration }) => seconds(duration?.p90)),
     number("p99", 5, ({ duration }) => seconds(duration?.p99)),
     number("dollars", 0, ({ cost }) => formatDollars(cost)),
