@@ -148,7 +148,7 @@ async function buildParts({
   upstreams,
   ...resources
 }: Omit<Base, "gateways" | "health" | "live"> & Resources & Pick<Parts, "upstreams">): Promise<Parts> {
-  const { clock, log, random } = platform;
+  const { clock, random } = platform;
   const { stores, gatewayId } = resources;
   const masters = openMasterKeys(config, random);
   const gateways = await joinGateways({ stores, clock, id: gatewayId, dataDir: config.data_dir, masters });
@@ -158,38 +158,19 @@ async function buildParts({
   const base: Base = { config, live, platform, gateways, health, ...resources };
   const money = buildMoney(base);
   const secrets = await buildSecrets(base, masters);
-  const promptLog = new PromptLog({
-    store: resources.stores.promptLog,
-    vault: secrets.vault,
-    random,
-    clock,
-    log,
-  });
   const telemetry = buildTelemetry({ ...base, serving: () => resources.serving.current() });
   const common = await buildCommonState(base);
-  const answers = { store: common.answers, claims: resources.stores.answers, clock, log };
-  const repeatable = new RepeatableAnswers(answers);
-  const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers)];
-  const extensions = [...own, ...telemetry.extensions, ...(platform.extensions ?? [])];
-  const drains = new Drains({ store: resources.stores.drains, changes: resources.stores.changes });
+  const { extensions, ...features } = buildFeatures(base, { ...secrets, common, telemetry });
+  const drains = new Drains({ store: stores.drains, changes: stores.changes });
   await drains.refresh();
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
-  const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
-  const management = buildManagement(base, { ...money, ...secrets });
   const reloader = buildReloader(base, generation);
   const fixed: FixedHttpDeps = {
-    ...management,
+    ...buildManagement(base, { ...money, ...secrets }),
     ...telemetry.http,
-    clock,
-    ownTurn: createTurnLine(),
-    unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
-    ids: resources.stores.ids,
-    log,
-    promptLog,
-    repeatable,
-    addressSalt: await findSecret("address_salt", resources.stores.settings, random),
-    shutdown,
-    readiness: () => readReadiness({ ...money, ...resources, health, clock, common, shutdown }),
+    ...features,
+    ...buildServer(base, { ...money, common }),
+    addressSalt: await findSecret("address_salt", stores.settings, random),
     reloadConfig: (options) =>
       (platform.reloadAll?.(options) ?? reloader.reload(options)).catch(rejectReload),
   };
@@ -209,6 +190,45 @@ async function buildParts({
     upstreams,
     common,
     telemetry,
+  };
+}
+
+/** The features that are attached to generations, and what the HTTP layer asks of them. */
+interface Features extends Pick<GenerationDeps, "extensions">, Pick<HttpDeps, "promptLog" | "repeatable"> {}
+
+function buildFeatures(
+  { platform, stores }: Base,
+  { vault, common, telemetry }: Pick<Secrets, "vault"> & Pick<Parts, "common" | "telemetry">,
+): Features {
+  const { clock, log, random } = platform;
+  const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
+  const answers = { store: common.answers, claims: stores.answers, clock, log };
+  const repeatable = new RepeatableAnswers(answers);
+  const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers)];
+  const extensions = [...own, ...telemetry.extensions, ...(platform.extensions ?? [])];
+  return { extensions, promptLog, repeatable };
+}
+
+/** The parts of `HttpDeps` that receive requests and no reload replaces. */
+type ServerDeps = Pick<
+  HttpDeps,
+  "clock" | "log" | "ids" | "ownTurn" | "unpackGate" | "shutdown" | "readiness"
+>;
+
+function buildServer(
+  { platform, stores, journal, health }: Base,
+  { recorder, common }: Pick<Money, "recorder"> & Pick<Parts, "common">,
+): ServerDeps {
+  const { clock, log } = platform;
+  const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
+  return {
+    clock,
+    log,
+    ids: stores.ids,
+    ownTurn: createTurnLine(),
+    unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
+    shutdown,
+    readiness: () => readReadiness({ recorder, journal, health, clock, common, shutdown }),
   };
 }
 
