@@ -147,7 +147,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
       kind: "group",
       sticky: "session",
       targets: [
-        { model: "openai/gpt-5.4-mini", weight: 90 },
+        { model: "openai/gpt-5.4-mini", weight: 90, shadow: { model: "qwen/qwen3.5-flash", share: 0.05 } },
         { model: "qwen/qwen3.7-plus", weight: 10 },
       ],
     },

@@ -56,9 +56,9 @@ export function buildTelemetry(source: TelemetrySource): Telemetry {
   };
 }
 
-/** Returns the id of a model or tier; null for any other text. */
-function findModelId({ catalog, tiers }: Serving, text: string): string | null {
-  return catalog.find(text)?.id ?? tiers.find(text)?.id ?? null;
+/** Returns the id of a model or tier, or the name of a route of the operator; null for any other text. */
+function findModelId({ catalog, tiers, namedRoutes }: Serving, text: string): string | null {
+  return catalog.find(text)?.id ?? tiers.find(text)?.id ?? namedRoutes.find(text)?.name ?? null;
 }
 
 interface Started {

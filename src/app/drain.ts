@@ -30,6 +30,7 @@ export async function drain(task: Drain, { clock, log }: Pick<Platform, "clock" 
   if (active.size > 0) log.info("waiting for open answers", { open: active.size, drain_ms: drainMs });
   parts.http.shutdown.isDraining = true;
   parts.http.generationFeed.close();
+  parts.http.shadow.stop();
   const cutRest = clock.after(drainMs, () => {
     for (const cancellation of [...active]) cancellation.cancel("shutdown");
     clock.after(LAST_EVENTS_MS, () => server.kill());

@@ -13,7 +13,7 @@ import type { Stores } from "./stores.ts";
 /** The parts of a gateway that have metrics of their own. */
 export interface ObservedParts {
   /** Those of a request that begins now. */
-  readonly http: Pick<HttpDeps, "generation" | "bodyBudget" | "clock">;
+  readonly http: Pick<HttpDeps, "generation" | "bodyBudget" | "clock" | "shadow">;
   readonly journal: Pick<Journal, "size">;
   readonly recorder: Recorder;
   readonly health: StoreHealth;
@@ -34,6 +34,10 @@ function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {
   registry.observe(METRICS.inflight, (report) => report(parts.http.generation.active.size, []));
   // Read anew, because a reload of the configuration may replace it.
   registry.observe(METRICS.bodyBytes, (report) => report(parts.http.bodyBudget.heldBytes(), []));
+  registry.observe(METRICS.shadow, (report) => {
+    report(parts.http.shadow.counts.sent, ["sent"]);
+    report(parts.http.shadow.counts.dropped, ["dropped"]);
+  });
 }
 
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };

@@ -5,15 +5,19 @@ import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
 import { StoreHealth } from "../base/store-health.ts";
 import { createAccountCache } from "../core/accounts/account-cache.ts";
+import { principalOfAccount } from "../core/accounts/inference-principal.ts";
 import { createKeyCache } from "../core/accounts/key-cache.ts";
+import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records.ts";
 import type { CatalogManager } from "../core/catalog/catalog-manager.ts";
 import type { Transport } from "../core/deployments/transport.ts";
 import { AnswerCache } from "../core/extensions/answers/answer-cache.ts";
 import { RepeatableAnswers } from "../core/extensions/answers/repeatable-answers.ts";
 import { PromptLog } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createRequestLog } from "../core/extensions/request-log.ts";
+import { ShadowTraffic, type ShadowTrafficDeps } from "../core/extensions/shadow/shadow-traffic.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import type { Extension } from "../core/generation/extension.ts";
+import { generate } from "../core/generation/generate.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import { createRecentFailures } from "../core/generation/recent-failures.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
@@ -160,7 +164,11 @@ async function buildParts({
   const secrets = await buildSecrets(base, masters);
   const telemetry = buildTelemetry({ ...base, serving: () => resources.serving.current() });
   const common = await buildCommonState(base);
-  const { extensions, ...features } = buildFeatures(base, { ...secrets, common, telemetry });
+  const { extensions, ...features } = buildFeatures(base, {
+    ...{ ...secrets, common, telemetry },
+    findPayer: () => principalOfAccount(fixed.accountCache, DEFAULT_ACCOUNT_ID),
+    generate: (call) => generate(current().generation, call),
+  });
   const drains = new Drains({ store: stores.drains, changes: stores.changes });
   await drains.refresh();
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
@@ -194,19 +202,28 @@ async function buildParts({
 }
 
 /** The features that are attached to generations, and what the HTTP layer asks of them. */
-interface Features extends Pick<GenerationDeps, "extensions">, Pick<HttpDeps, "promptLog" | "repeatable"> {}
+interface Features
+  extends Pick<GenerationDeps, "extensions">,
+    Pick<HttpDeps, "promptLog" | "repeatable" | "shadow"> {}
+
+/** What features are made of. */
+interface FeatureParts
+  extends Pick<Secrets, "vault">,
+    Pick<Parts, "common" | "telemetry">,
+    Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
 
 function buildFeatures(
   { platform, stores }: Base,
-  { vault, common, telemetry }: Pick<Secrets, "vault"> & Pick<Parts, "common" | "telemetry">,
+  { vault, common, telemetry, findPayer, generate }: FeatureParts,
 ): Features {
   const { clock, log, random } = platform;
   const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
   const answers = { store: common.answers, claims: stores.answers, clock, log };
   const repeatable = new RepeatableAnswers(answers);
-  const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers)];
+  const shadow = new ShadowTraffic({ clock, random, log, findPayer, generate });
+  const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers), shadow];
   const extensions = [...own, ...telemetry.extensions, ...(platform.extensions ?? [])];
-  return { extensions, promptLog, repeatable };
+  return { extensions, promptLog, repeatable, shadow };
 }
 
 /** The parts of `HttpDeps` that receive requests and no reload replaces. */

@@ -369,6 +369,7 @@ export interface Schemas {
       to: string;
       draw?: { by: "session" | "request"; order: { model: string; weight: number }[] };
     }[];
+    shadow_of: string | null;
     model: string | null;
     provider_name: string | null;
     streamed: boolean;
@@ -460,6 +461,7 @@ export interface Schemas {
       to: string;
       draw?: { by: "session" | "request"; order: { model: string; weight: number }[] };
     }[];
+    shadow_of: string | null;
     model: string | null;
     provider_name: string | null;
     streamed: boolean;
@@ -676,7 +678,7 @@ export interface Schemas {
       | { kind: "alias"; target: string; replaces_model?: boolean; description?: string }
       | {
           kind: "group";
-          targets: { model: string; weight: number }[];
+          targets: { model: string; weight: number; shadow?: { model: string; share: number } }[];
           sticky?: "session" | "request";
           replaces_model?: boolean;
           description?: string;
@@ -728,7 +730,7 @@ export interface Schemas {
     | { kind: "alias"; target: string; replaces_model?: boolean; description?: string }
     | {
         kind: "group";
-        targets: { model: string; weight: number }[];
+        targets: { model: string; weight: number; shadow?: { model: string; share: number } }[];
         sticky?: "session" | "request";
         replaces_model?: boolean;
         description?: string;
@@ -1520,7 +1522,7 @@ export interface Operations {
           | { kind: "alias"; target: string; replaces_model?: boolean; description?: string }
           | {
               kind: "group";
-              targets: { model: string; weight: number }[];
+              targets: { model: string; weight: number; shadow?: { model: string; share: number } }[];
               sticky?: "session" | "request";
               replaces_model?: boolean;
               description?: string;
@@ -2056,7 +2058,7 @@ export interface Operations {
           | { kind: "alias"; target: string; replaces_model?: boolean; description?: string }
           | {
               kind: "group";
-              targets: { model: string; weight: number }[];
+              targets: { model: string; weight: number; shadow?: { model: string; share: number } }[];
               sticky?: "session" | "request";
               replaces_model?: boolean;
               description?: string;

@@ -1,9 +1,11 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { ProviderPreferences } from "../../wire/conversation/preferences.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import { policyOf } from "../accounts/merge-policies.ts";
+import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
+import type { ShadowRoute } from "../named-routes/resolve-names.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
 import { type FilteredOut, filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
@@ -37,6 +39,8 @@ export interface Admission {
   readonly firstId: string;
   /** The requested model, or the first one that the tier or named route resolves to: limits count against it. */
   readonly modelId: string;
+  /** What gets a copy of the request; null for none. */
+  readonly shadow: ShadowRoute | null;
   /** Nothing of the request may be stored, and no turn remembered. */
   readonly zeroRetention: boolean;
   /** For `gateway_metadata.warnings`. */
@@ -113,10 +117,20 @@ function selectDeployments(
       namedRoutes: names[0]?.steps ?? [],
       firstId: names[0]?.id ?? request.model,
       modelId: choiceId === null ? requested.id : first.id,
+      shadow: mayShadow(preferences, policy) ? (names[0]?.shadow ?? null) : null,
       zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
       warnings: warnOfParameters(preferences, listNeeds),
     };
   });
+}
+
+/** Whether a copy of a request may be sent elsewhere: not if the request, its account or the operator has rules about its data. */
+function mayShadow(
+  { zeroRetention, denyDataCollection }: ProviderPreferences,
+  policy: EffectivePolicy,
+): boolean {
+  if (zeroRetention || denyDataCollection) return false;
+  return policy.zeroRetention === null && policy.denyDataCollection === null;
 }
 
 /** Memoizes a function without parameters. */

@@ -37,12 +37,16 @@ export interface AppliedPreset {
   readonly step: RouteStep;
   /** What the client sent as model, if that names the preset; null if another field does. */
   readonly requested: string | null;
+  /** The body with its settings. */
+  readonly body: Buffer;
 }
 
 /** An inference request whose caller is identified and whose body is parsed. */
 export interface GenerationCall extends AdmittedCall {
   /** The preset whose settings the request has; absent or null for none. */
   readonly preset?: AppliedPreset | null;
+  /** The generation that it is a copy of, if it is shadow traffic. It then counts for no rate limit. */
+  readonly shadowOf?: string;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
   readonly readClientSignal: () => AbortSignal;
   /** Called once, when the generation has ended and its record is written: what the request holds may be released. */

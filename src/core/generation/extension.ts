@@ -5,6 +5,7 @@ import type { InferenceRequest } from "../../wire/client-apis/inference-request.
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { ShadowRoute } from "../named-routes/resolve-names.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import type { RouteStep } from "../usage/route-step.ts";
@@ -40,6 +41,10 @@ export interface AdmittedGeneration {
   readonly zeroRetention: boolean;
   /** How named routes led to the first model; empty if the request names a model or tier. */
   readonly namedRoutes: readonly RouteStep[];
+  /** What gets a copy of the request; null for none, also if rules about its data forbid that. */
+  readonly shadow: ShadowRoute | null;
+  /** Returns the body with the settings of its preset. Its bytes stay unchanged only until the gates have decided. */
+  readonly readAppliedBody: () => Uint8Array;
 }
 
 /** An attempt that is about to begin. */

@@ -90,7 +90,13 @@ export class Generation implements Settling {
     const opened = { id, requestedModel: requestedId, plan: [], lease, sessionId, requestedAt };
     const record = openRecord(call, opened);
     this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes: recordSteps(namedRoutes) };
-    this.extensions = attachExtensions(deps, { id, call, zeroRetention, namedRoutes });
+    if (call.shadowOf !== undefined) this.record = { ...this.record, shadowOf: call.shadowOf };
+    this.extensions = attachExtensions(deps, {
+      ...{ id, call, zeroRetention, namedRoutes },
+      // A copy is not copied.
+      shadow: call.shadowOf === undefined ? admission.shadow : null,
+      readAppliedBody: () => call.preset?.body ?? call.readBody(),
+    });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>
       this.cancellation.cancel("client_left"),

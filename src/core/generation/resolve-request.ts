@@ -56,6 +56,7 @@ export function resolveRequest(
         steps: NO_STEPS,
         sort: null,
         isOptional: false,
+        shadow: null,
         field: fieldOf(at),
       })),
       name: null,

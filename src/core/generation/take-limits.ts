@@ -34,6 +34,7 @@ export function takeLimits(
   call: GenerationCall,
   admitted: AdmittedId,
 ): MaybePromise<TakenLimits> {
+  if (call.shadowOf !== undefined) return { limitStatus: null, freeLimit: null };
   const scopes = deps.listLimits(call.principal, admitted.admission.modelId);
   return chain(peekFreeLimit(deps, call.principal, admitted.admission.deployments), (freeLimit) => {
     if (scopes.length === 0) return { limitStatus: null, freeLimit };

@@ -21,6 +21,14 @@ export interface ResolvedName {
   readonly sort: ProviderSort | null;
   /** Whether it is one of several targets of a group, and may be left out if it cannot be used. */
   readonly isOptional: boolean;
+  /** What gets copies of its requests; null for none. */
+  readonly shadow: ShadowRoute | null;
+}
+
+/** A model that gets copies of a share of requests. */
+export interface ShadowRoute {
+  readonly model: string;
+  readonly share: number;
 }
 
 /** What names are resolved with. */
@@ -64,7 +72,7 @@ function isKnownName(name: string, { catalog, tiers }: NameSources): boolean {
  */
 export function resolveName(name: string, resolving: Resolving): readonly ResolvedName[] {
   const found: ResolvedName[] = [];
-  follow({ name, steps: [], sort: null, isOptional: false }, resolving, found);
+  follow({ name, steps: [], sort: null, isOptional: false, shadow: null }, resolving, found);
   return found;
 }
 
@@ -75,28 +83,39 @@ interface Place extends Omit<ResolvedName, "id"> {
 
 /** Adds what a place leads to, up to the maximum. */
 function follow(place: Place, resolving: Resolving, found: ResolvedName[]): void {
-  const { name, steps, sort, isOptional } = place;
+  const { name, steps, sort, isOptional, shadow } = place;
   if (found.length === MAX_NAMES) return;
   const route = findRoute(place, resolving);
   if (route === null) {
     const split = isKnownName(name, resolving.sources) ? null : splitSortSuffix(name);
-    if (split === null) found.push({ id: name, steps, sort, isOptional });
+    if (split === null) found.push({ id: name, steps, sort, isOptional, shadow });
     // What the client wrote precedes what routes say.
     else follow({ ...place, name: split.name, sort: sort ?? split.sort }, resolving, found);
     return;
   }
   if (steps.length === MAX_STEPS) rejectChain(place, `are more than ${MAX_STEPS} steps`);
-  for (const { target, step } of listTargets(route, resolving)) {
-    const isOne = isOptional || route.definition.kind === "group";
-    follow({ name: target, steps: [...steps, step], sort, isOptional: isOne }, resolving, found);
+  const isGroup = route.definition.kind === "group";
+  for (const { target, step, shadow: own = shadow } of listTargets(route, resolving)) {
+    const next = {
+      name: target,
+      steps: [...steps, step],
+      sort,
+      isOptional: isOptional || isGroup,
+      shadow: own,
+    };
+    follow(next, resolving, found);
   }
 }
 
+/** A target of a route. */
+interface Target {
+  readonly target: string;
+  readonly step: RouteStep;
+  readonly shadow?: ShadowRoute | undefined;
+}
+
 /** Lists the targets of a route in the order in which they are used. */
-function listTargets(
-  route: NamedRoute,
-  { draw }: Resolving,
-): readonly { readonly target: string; readonly step: RouteStep }[] {
+function listTargets(route: NamedRoute, { draw }: Resolving): readonly Target[] {
   const { definition } = route;
   switch (definition.kind) {
     case "alias":
@@ -107,7 +126,11 @@ function listTargets(
         by: stickyOf(definition),
         order: order.map(({ model, weight }) => ({ model, weight })),
       };
-      return order.map(({ model }) => ({ target: model, step: { ...stepOf(route, model), draw: drawn } }));
+      return order.map(({ model, shadow }) => ({
+        target: model,
+        step: { ...stepOf(route, model), draw: drawn },
+        shadow,
+      }));
     }
     case "preset":
       return [];

@@ -136,6 +136,10 @@ function checkDefinition(definition: RouteDefinition, { accountId, name }: Route
       "invalid_request",
       `The named route must not have more than ${MAX_DEFINITION_CHARS} characters as JSON.`,
     );
+  if (accountId !== null && definition.kind === "group" && definition.targets.some(({ shadow }) => shadow))
+    fail("invalid_request", "shadow: only a route of the operator, who pays, may have one. Leave it out.", {
+      metadata: { field: "shadow" },
+    });
   if (accountId !== null && definition.kind !== "preset" && definition.replaces_model === true)
     fail(
       "invalid_request",

@@ -53,6 +53,15 @@ const group = z.strictObject({
           .describe(
             "Share of the requests, in proportion to the sum of all weights. 0: only used if others fail.",
           ),
+        shadow: z
+          .strictObject({
+            model: target,
+            share: z.number().gt(0).max(1).describe("Share of the target's requests that are copied."),
+          })
+          .optional()
+          .describe(
+            "A model that gets copies of requests. Their answers are discarded, and the operator pays. Only for routes of the operator.",
+          ),
       }),
     )
     .min(1)

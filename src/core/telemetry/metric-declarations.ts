@@ -98,6 +98,12 @@ export const METRICS = {
     help: "Models of a provider that the gateway serves with platform keys",
     labels: ["provider"],
   }),
+  shadow: declare({
+    name: "gateway_shadow_requests_total",
+    kind: "counter",
+    help: "Copies of requests for shadow models of named routes, by outcome: sent, or dropped because too many ran",
+    labels: ["outcome"],
+  }),
   inflight: declare({
     name: "gateway_inflight",
     kind: "gauge",

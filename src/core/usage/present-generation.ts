@@ -32,6 +32,7 @@ export function presentGeneration(
     api: record.api,
     requested_model: record.requestedModel,
     named_routes: (record.namedRoutes ?? []).map(presentStep),
+    shadow_of: record.shadowOf ?? null,
     model: record.model,
     provider_name: record.provider,
     streamed: record.streamed,

@@ -87,6 +87,8 @@ export interface UsageRecord extends TokenUsage {
   readonly requestedModel: string;
   /** How named routes led from the requested model to the first one that was to answer. Absent if it names none. */
   readonly namedRoutes?: readonly RouteStep[];
+  /** The generation that it is a copy of, if it is shadow traffic. Absent otherwise. */
+  readonly shadowOf?: string;
   /** The candidate of the last attempt; null before the first. */
   readonly model: string | null;
   readonly provider: string | null;

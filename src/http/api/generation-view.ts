@@ -22,6 +22,10 @@ const GENERATION = {
   api: z.string().describe("Client API of the request, such as `chat.completions`."),
   requested_model: z.string(),
   named_routes: NamedRouteSteps,
+  shadow_of: z
+    .string()
+    .nullable()
+    .describe("Generation that this one is a copy of. `null` if it is no shadow traffic."),
   model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
   provider_name: z.string().nullable(),
   streamed: z.boolean(),

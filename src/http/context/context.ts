@@ -15,6 +15,7 @@ import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
 import type { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
+import type { ShadowTraffic } from "../../core/extensions/shadow/shadow-traffic.ts";
 import type { GatewayRegistry } from "../../core/gateways/gateway-registry.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
 import type { StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
@@ -60,6 +61,7 @@ export interface HttpDeps {
   readonly catalogManager: CatalogManager;
   readonly tierManager: TierManager;
   readonly routeManager: NamedRouteManager;
+  readonly shadow: ShadowTraffic;
   readonly providerKeyStores: ProviderKeyStores;
   readonly generation: GenerationDeps;
   readonly credits: Credits;

@@ -58,5 +58,5 @@ function apply<Request extends { readonly model: string }>(
   const changed = applyPreset(api, body, { settings: definition, model: field === "model" ? model : null });
   const step = { name, kind: "preset", version, scope: "account", to: model } as const;
   const requested = field === "model" ? (asked === null ? name : `${asked}@preset/${name.slice(1)}`) : null;
-  return { request: parse(changed), preset: { step, requested }, bodyBytes: changed.length };
+  return { request: parse(changed), preset: { step, requested, body: changed }, bodyBytes: changed.length };
 }

@@ -13,13 +13,13 @@ import { explainRoute } from "../../core/generation/explain-route.ts";
 import { createNamedRoutes } from "../../core/named-routes/named-routes.ts";
 import { definitionSchema, findNameFault } from "../../core/named-routes/route-schema.ts";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import { REQUEST_PARSERS } from "../../wire/client-apis/request-parsers.ts";
 import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";
 import type { HttpDeps } from "../context/context.ts";
 import { renameModels } from "../inference/inference-handler.ts";
 import { parseWithPreset } from "../inference/parse-with-preset.ts";
-import { REQUEST_PARSERS } from "./explain-route.ts";
 
 const MAX_HEADERS = 50;
 

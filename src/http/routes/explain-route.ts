@@ -1,25 +1,12 @@
 import { fail } from "../../base/errors.ts";
 import { explainRoute } from "../../core/generation/explain-route.ts";
-import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
-import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
-import { parseFimRequest } from "../../wire/client-apis/fim-request.ts";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
-import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts";
-import { parseResponsesRequest } from "../../wire/client-apis/responses-request.ts";
+import { REQUEST_PARSERS } from "../../wire/client-apis/request-parsers.ts";
 import type { Handler } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { type ClientApiOptions, renameModels, reserveExtraMemory } from "../inference/inference-handler.ts";
+import { renameModels, reserveExtraMemory } from "../inference/inference-handler.ts";
 import { parseWithPreset } from "../inference/parse-with-preset.ts";
 import { admit } from "../middleware/admit.ts";
-
-/** The parser of each client API. */
-export const REQUEST_PARSERS: Readonly<Record<ClientApi, ClientApiOptions["parse"]>> = {
-  "chat.completions": parseChatRequest,
-  responses: parseResponsesRequest,
-  messages: parseMessagesRequest,
-  fim: parseFimRequest,
-  embeddings: parseEmbeddingsRequest,
-};
 
 /** `POST route/explain?api=`: explains how the request in the body would be routed, without calling a provider (docs/routing.md). */
 export const postExplainRoute: Handler = async (request, context) => {
