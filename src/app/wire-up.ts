@@ -494,7 +494,7 @@ function buildManagement(
     routeManager: new NamedRouteManager({
       store: stores.namedRoutes,
       clock,
-      configured: listConfiguredRoutes(config),
+      configured: () => listConfiguredRoutes(live.current()),
       async onChanged(accountId) {
         if (accountId === null) await refreshServing({ stores, serving });
         else accountRoutes.changed(accountId);

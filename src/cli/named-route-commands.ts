@@ -97,7 +97,7 @@ function withRoutes({ account }: OwnerOptions, run: (scene: Scene) => Promise<st
   return withStores(async (stores, config: Config) => {
     const { namedRoutes: store, clock } = stores;
     if (account !== undefined) await requireAccount(stores, account);
-    const manager = new NamedRouteManager({ store, clock, configured: listConfiguredRoutes(config) });
+    const manager = new NamedRouteManager({ store, clock, configured: () => listConfiguredRoutes(config) });
     return run({ stores, manager, accountId: account ?? null });
   });
 }

@@ -179,6 +179,31 @@ describe("a reload of the configuration", () => {
     expect((await ask("gateway-auto/mine")).status).toBe(400);
   });
 
+  test("adds and removes named routes, which are listed and cannot be stored while the file has them", async () => {
+    yaml = `named_routes: { echo: { kind: alias, target: sandbox/echo } }`;
+    await reload();
+    expect((await ask("echo")).status).toBe(200);
+    expect((await read("/api/admin/named-routes")).body.data).toMatchObject([
+      { name: "echo", source: "file" },
+    ]);
+    const put = () =>
+      fetch(`${gateway.url}/api/admin/named-routes/echo`, {
+        method: "PUT",
+        headers: { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ kind: "alias", target: "sandbox/echo" }),
+      });
+    expect((await put()).status).toBe(409);
+    yaml = START;
+    await reload();
+    expect((await ask("echo")).status).toBe(400);
+    expect((await read("/api/admin/named-routes")).body.data).toEqual([]);
+    expect((await put()).status).toBe(200);
+    await fetch(`${gateway.url}/api/admin/named-routes/echo`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${gateway.adminKey}` },
+    });
+  });
+
   test("changes hosts of the console and the largest body", async () => {
     yaml = "limits: { body_bytes: 1024 }\nconsole: { enabled: false }";
     await reload();

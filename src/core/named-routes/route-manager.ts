@@ -34,7 +34,8 @@ export interface RouteAddress {
 export interface RouteManagerParts {
   readonly store: NamedRouteStore;
   readonly clock: Clock;
-  readonly configured: readonly ConfiguredRoute[];
+  /** Returns the routes of the configuration in force, which a reload replaces. */
+  readonly configured: () => readonly ConfiguredRoute[];
   /** Called after a stored route has changed. */
   readonly onChanged?: (accountId: string | null) => Promise<void>;
 }
@@ -51,7 +52,7 @@ export class NamedRouteManager {
     );
     if (accountId !== null) return listed;
     const byName = new Map(listed.map((one) => [one.route.name, one]));
-    for (const { name, definition, file, line } of this.parts.configured)
+    for (const { name, definition, file, line } of this.parts.configured())
       byName.set(name, { route: fromFile(name, definition), source: "file", file, line });
     return [...byName.values()].sort((a, b) => compareText(a.route.name, b.route.name));
   }
@@ -112,7 +113,7 @@ export class NamedRouteManager {
   }
 
   private rejectConfigured(name: string): void {
-    const found = this.parts.configured.find((route) => route.name === name);
+    const found = this.parts.configured().find((route) => route.name === name);
     if (found === undefined) return;
     const place = found.file === null ? "the configuration" : `${found.file}:${found.line}`;
     fail("conflict", `${quote(name)} is defined in ${place}, which takes precedence. Change it there.`);
