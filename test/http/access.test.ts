@@ -318,6 +318,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     status: organizationOnly(200, 403),
   },
   "GET /api/admin/settings": { path: () => "/settings", status: operatorOnly(200) },
+  "POST /api/admin/settings/reload": {
+    path: () => "/settings/reload?dry_run=true",
+    body: () => ({}),
+    status: operatorOnly(200),
+  },
   "GET /api/admin/models": { path: () => "/models", status: managementOnly(200) },
   "GET /api/admin/models/:author/:model": {
     path: () => "/models/openai/gpt-5",

@@ -317,9 +317,9 @@ describe("the format of a request", () => {
   });
 
   test.each([
-    ["providers.openai.formats: openai does not speak gemini", "openai: { formats: [gemini] }"],
+    ["providers.openai.formats names gemini, which openai does not speak", "openai: { formats: [gemini] }"],
     [
-      "providers.vllm.format: conflicts with formats; remove one of them",
+      "providers.vllm.format conflicts with formats; remove one of them",
       "vllm: { base_url: 'http://h', models: [], format: gemini, formats: [gemini] }",
     ],
   ])(

@@ -188,6 +188,7 @@ describe("managing keys", () => {
       rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: null },
       rate_limit_set_by: null,
       prompt_log: null,
+      cache: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       expires_at: null,
       last_used_at: null,

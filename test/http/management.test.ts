@@ -49,6 +49,7 @@ describe("a user", () => {
           own_keys_only: false,
         },
         rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: null },
+        plan: null,
         created_at: new Date(clock.now()).toISOString(),
         closed_at: null,
       },

@@ -179,6 +179,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     tag: "Service",
+    callers: { kind: "operator" },
     path: "/metrics",
     summary:
       "Read metrics in Prometheus' text format, with a management key of the operator or metrics.token",
