@@ -353,12 +353,14 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       const settings = page.getByRole("dialog", { name: "Settings of billing service" });
       expect(await settings.getByLabel("Store bodies for seconds").inputValue()).toBe("3600");
       await settings.getByLabel("Store bodies for seconds").fill("");
+      await settings.getByLabel("Give answers again for seconds").fill("600");
       await settings.getByRole("button", { name: "Save" }).click();
       await settings.waitFor({ state: "detached" });
       const { rows } = await callAdmin(site.gateway, site.secrets.operator, "GET", "/keys?limit=100");
       expect(rows.find(({ name }) => name === "billing service")).toMatchObject({
         rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: 3 },
         prompt_log: null,
+        cache: 600,
       });
       await row.getByRole("button", { name: "Revoke" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();

@@ -13,6 +13,8 @@ export interface KeyInput {
   readonly concurrent: string;
   /** How long bodies are stored. Seconds; empty: they are not. */
   readonly promptLog: string;
+  /** How long answers are given again to equal requests. Seconds; empty: they are not. */
+  readonly cache: string;
   /** A day, such as `2027-01-31`, at whose end the key expires. Empty: never. */
   readonly expires: string;
 }
@@ -28,6 +30,7 @@ export const NEW_KEY: KeyInput = {
   tokensPerMinute: "",
   concurrent: "",
   promptLog: "",
+  cache: "",
   expires: "",
 };
 
@@ -44,6 +47,7 @@ export interface KeyFields {
     readonly concurrent: number | null;
   };
   readonly prompt_log: number | null;
+  readonly cache: number | null;
   readonly expires_at: string | null;
 }
 
@@ -60,6 +64,7 @@ export function readKey(key: KeyFields): KeyInput {
     tokensPerMinute: print(tokens_per_minute),
     concurrent: print(concurrent),
     promptLog: print(key.prompt_log),
+    cache: print(key.cache),
     expires: key.expires_at === null ? "" : key.expires_at.slice(0, 10),
   };
 }
@@ -77,10 +82,11 @@ export interface KeyProblem {
 /** Returns the first problem of a form; null if it can be sent. */
 export function findProblem(input: KeyInput): KeyProblem | null {
   if (input.name.trim() === "") return { field: "name", problem: "required" };
-  const { spendLimit, requestsPerMinute, tokensPerMinute, concurrent, promptLog } = input;
+  const { spendLimit, requestsPerMinute, tokensPerMinute, concurrent, promptLog, cache } = input;
   if (spendLimit.trim() !== "" && !(Number(spendLimit) >= 0))
     return { field: "spendLimit", problem: "number" };
-  for (const [field, value] of Object.entries({ requestsPerMinute, tokensPerMinute, concurrent, promptLog }))
+  const counts = { requestsPerMinute, tokensPerMinute, concurrent, promptLog, cache };
+  for (const [field, value] of Object.entries(counts))
     if (value.trim() !== "" && !/^[1-9]\d*$/.test(value.trim()))
       return { field: field as keyof KeyInput, problem: "whole" };
   return null;
@@ -106,6 +112,7 @@ export function toSettings(input: KeyInput): Record<string, unknown> {
     spend_limit: toNumber(input.spendLimit),
     rate_limit: hasLimits ? limits : null,
     prompt_log: toNumber(input.promptLog),
+    cache: toNumber(input.cache),
   };
 }
 

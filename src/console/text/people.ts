@@ -57,6 +57,8 @@ export const peopleText = {
   limits: "Name and limits",
   overdraft: "Overdraft in US dollars",
   overdraftHint: "How far the balance may fall below zero. Empty: no bound. Set by the operator.",
+  plan: "Plan",
+  planHint: "By which pricing rules set what the account pays. Empty: none. Set by the operator.",
   monthly: "Monthly limit in US dollars",
   monthlyHint: "What all members together may spend in a month (UTC). Empty: no limit.",
   rate: {

@@ -211,6 +211,7 @@ export const text = {
       fim: "mistral-fim",
     },
     modelName: "Model name",
+    replayOf: "Answer of",
     finishReason: "Finish reason",
     native: (reason: string) => `the provider said ${reason}`,
     usage: "Token usage",
@@ -385,6 +386,8 @@ export const text = {
     promptLog: "Store bodies for seconds",
     promptLogHint:
       "Requests and responses are stored encrypted for this time, and readable here. Empty: never.",
+    cache: "Give answers again for seconds",
+    cacheHint: "A request that equals an earlier one gets its answer, at no cost. Empty: never.",
     noLimit: "No limit",
     limit: "Limit",
     expires: "Last day",

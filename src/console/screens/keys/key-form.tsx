@@ -26,6 +26,7 @@ const API_FIELDS: Readonly<Partial<Record<keyof KeyInput, string>>> = {
   spendLimit: "spend_limit",
   requestsPerMinute: "rate_limit",
   promptLog: "prompt_log",
+  cache: "cache",
   expires: "expires_at",
 };
 
@@ -145,6 +146,7 @@ const COUNTS = [
   ["tokensPerMinute", "noLimit"],
   ["concurrent", "noLimit"],
   ["promptLog", "never"],
+  ["cache", "never"],
 ] as const;
 
 function Limits(props: {
@@ -186,6 +188,7 @@ function Limits(props: {
         ))}
       </div>
       <p class="field-hint">{words.promptLogHint}</p>
+      <p class="field-hint">{words.cacheHint}</p>
     </>
   );
 }

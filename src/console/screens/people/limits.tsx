@@ -14,7 +14,7 @@ const RATES = ["requests_per_minute", "tokens_per_minute", "concurrent"] as cons
 const NUMBERS = ["monthly_limit", "overdraft", ...RATES] as const;
 type NumberName = (typeof NUMBERS)[number];
 
-type Values = Readonly<Record<NumberName, string>> & { readonly name: string };
+type Values = Readonly<Record<NumberName, string>> & { readonly name: string; readonly plan: string };
 
 /** The name and the limits of an account. */
 export function Limits({ account, onSaved }: { account: AccountFields; onSaved: () => void }) {
@@ -22,7 +22,7 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
   const form = useForm<Values, AccountFields>({
     draft: `limits ${account.id}`,
     initial: toValues(account),
-    fields: ["name", "monthly_limit", "overdraft", ...RATES.map((name) => `rate_limit.${name}`)],
+    fields: ["name", "plan", "monthly_limit", "overdraft", ...RATES.map((name) => `rate_limit.${name}`)],
     send: (values) => changeAccount(account.id, toChange(toValues(account), values)),
     onSent() {
       forgetAccounts();
@@ -67,6 +67,14 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
             isRequired
             isDisabled={!isManager.value}
           />
+          <Field
+            label={text.people.plan}
+            hint={text.people.planHint}
+            error={form.errorOf("plan")}
+            value={form.values.plan}
+            onInput={(plan) => form.set({ plan })}
+            isDisabled={!isOperator.value}
+          />
           {account.monthly_limit === undefined
             ? null
             : number("monthly_limit", { label: monthly, hint: monthlyHint }, isManager.value)}
@@ -79,11 +87,12 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
   );
 }
 
-function toValues({ name, monthly_limit, overdraft, rate_limit }: AccountFields): Values {
+function toValues({ name, plan, monthly_limit, overdraft, rate_limit }: AccountFields): Values {
   const print = (value: number | null | undefined) => value?.toString() ?? "";
   const rates = RATES.map((rate) => [rate, print(rate_limit[rate])]);
   return {
     name,
+    plan: plan ?? "",
     monthly_limit: print(monthly_limit),
     overdraft: print(overdraft),
     ...Object.fromEntries(rates),
@@ -102,6 +111,7 @@ function toChange(before: Values, values: Values): AccountChange {
   return {
     ...others,
     ...(values.name === before.name ? {} : { name: values.name }),
+    ...(values.plan === before.plan ? {} : { plan: values.plan.trim() || null }),
     ...(Object.keys(rates).length === 0 ? {} : { rate_limit: rates }),
   };
 }
