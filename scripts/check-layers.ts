@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
   wire: [["json", "sse"], ["conversation"], ["json-schema"], ["canonical"], ["*"], ["client-apis"]],
   core: [
-    ["audit", "settings", "idempotency", "gateways", "storage-copy"],
+    ["audit", "settings", "idempotency", "gateways", "storage-copy", "events"],
     ["catalog"],
     ["accounts"],
     ["console"],

@@ -29,6 +29,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "storage.retention_days": 90,
   "redis.url": "redis://localhost:6379",
   "metrics.token": "a-long-random-text",
+  webhooks: [
+    { url: "https://alerts.example.com/gateway", secret: "a-long-random-text-of-32-characters" },
+    { url: "https://hooks.slack.com/services/…", format: "slack", events: ["provider.down", "provider.up"] },
+  ],
   "console.built_dir": "/usr/share/gateway/console",
   "catalog.source": "./models.json",
   "pricing.rules": [

@@ -26,6 +26,7 @@ export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
     sweepPromptLog(parts, platform),
     ...sweepDays(parts, platform),
     parts.telemetry.start(parts),
+    parts.events.start(parts),
     takeOverRegularly({ ...parts.gateways, stores, clock, log, dataDir: config.current().data_dir }),
   ];
   return {

@@ -73,8 +73,11 @@ function startAll({ source, registry, exporters }: Started, parts: ObservedParts
   const timers: Timer[] = [exporters.start()];
   if (registry !== null) {
     observeParts(registry, parts, config);
+    timers.push(watchEventLoop(registry, clock));
+    observeProcess(registry, describeProcess(clock));
+  }
+  if (registry !== null || source.onLedgerChecked !== null)
     timers.push(
-      watchEventLoop(registry, clock),
       watchLedger({
         registry,
         clock,
@@ -82,10 +85,9 @@ function startAll({ source, registry, exporters }: Started, parts: ObservedParts
         minutes: config.metrics.ledger_check_minutes,
         isLeader: () => parts.gateways.isLeader(),
         countDifferences: createLedgerCheck(parts.stores, config.data_dir, clock),
+        onChecked: source.onLedgerChecked,
       }),
     );
-    observeProcess(registry, describeProcess(clock));
-  }
   return {
     cancel() {
       for (const timer of timers) timer.cancel();

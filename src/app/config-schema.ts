@@ -3,8 +3,10 @@ import { LOG_LEVELS } from "../base/log.ts";
 import { parseDollars } from "../base/money.ts";
 import { ROLES } from "../core/accounts/records.ts";
 import { tiersSchema } from "../core/catalog/tier-schema.ts";
+import { EVENT_TYPES } from "../core/events/event.ts";
 import { namedRoutesSchema } from "../core/named-routes/route-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
+import { WEBHOOK_FORMATS } from "../telemetry/webhooks/render-event.ts";
 import { FORMAT_NAMES } from "../wire/conversation/format-name.ts";
 import { overridesSchema } from "./override-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
@@ -109,8 +111,72 @@ const secret = z.string().min(1, "must not be empty").describe("secret");
 
 /** The least characters of a management key. */
 const ADMIN_KEY_CHARS = 16;
-/** The least characters of the webhook secret, which authorizes adding credits. */
+/** The least characters of a secret that signs webhooks. The payment webhook's secret authorizes adding credits. */
 const WEBHOOK_SECRET_CHARS = 32;
+/** The most webhooks that events are sent to. */
+const MAX_WEBHOOKS = 20;
+/** The most minutes of requests among which the share of failed ones is computed. */
+const MAX_RATE_MINUTES = 60;
+
+const webhookSecret = z
+  .string()
+  .min(
+    WEBHOOK_SECRET_CHARS,
+    `must have at least ${WEBHOOK_SECRET_CHARS} characters; \`openssl rand -hex 32\` generates one`,
+  );
+
+const webhook = z
+  .strictObject({
+    url: baseUrl.describe("Address to which events are sent with POST. Redirects are not followed."),
+    format: z
+      .enum(WEBHOOK_FORMATS)
+      .default("json")
+      .describe(
+        "json: the event, signed. slack: its text, for incoming webhooks of Slack and compatible chats.",
+      ),
+    secret: webhookSecret
+      .optional()
+      .describe("Secret with which events are signed. At least 32 characters. Required for format json."),
+    events: z
+      .array(z.enum(EVENT_TYPES))
+      .min(1)
+      .refine((events) => new Set(events).size === events.length, "must not name an event twice")
+      .default([...EVENT_TYPES])
+      .describe("Types of events that are sent. Defaults to all."),
+  })
+  .refine(({ format, secret }) => format !== "json" || secret !== undefined, {
+    path: ["secret"],
+    error: "is required for the format json; `openssl rand -hex 32` generates one",
+  });
+
+const alerts = z
+  .strictObject({
+    key_expiring_days: z
+      .int()
+      .min(1)
+      .max(90)
+      .default(7)
+      .describe("Days before the expiry of an API key at which key.expiring is sent."),
+    error_share: z
+      .number()
+      .min(0.01)
+      .max(1)
+      .default(0.1)
+      .describe("Share of failed requests at which errors.rate is sent, from 0.01 to 1."),
+    error_window_minutes: z
+      .int()
+      .min(1)
+      .max(MAX_RATE_MINUTES)
+      .default(5)
+      .describe("Minutes of requests among which the share of failed ones is computed."),
+    error_min_requests: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(50)
+      .describe("Least requests in that time: the share of fewer says little."),
+  })
+  .describe("When events are sent to webhooks; see docs/webhooks.md.");
 
 const provider = z.strictObject({
   base_url: baseUrl
@@ -558,12 +624,7 @@ export const configSchema = z.strictObject({
         .url({ protocol: /^https?$/ })
         .optional()
         .describe("URL where callers can buy credits. It is included in answers with status 402."),
-      webhook_secret: z
-        .string()
-        .min(
-          WEBHOOK_SECRET_CHARS,
-          `must have at least ${WEBHOOK_SECRET_CHARS} characters; \`openssl rand -hex 32\` generates one`,
-        )
+      webhook_secret: webhookSecret
         .optional()
         .describe(
           "Secret with which a payment system signs its requests to POST /api/payments/webhook. At least 32 characters. GATEWAY_WEBHOOK_SECRET.",
@@ -663,6 +724,13 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .meta(RESTART),
+  webhooks: z
+    .array(webhook)
+    .max(MAX_WEBHOOKS)
+    .optional()
+    .describe("Where events are sent that an operator wants to know of; see docs/webhooks.md.")
+    .meta(RESTART),
+  alerts: alerts.prefault({}).meta(RESTART),
   timers: z
     .strictObject({
       connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
@@ -744,3 +812,4 @@ export const configSchema = z.strictObject({
 /** The checked configuration. */
 export type Config = z.infer<typeof configSchema>;
 export type ProviderConfig = z.infer<typeof provider>;
+export type AlertsConfig = Config["alerts"];

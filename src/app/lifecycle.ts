@@ -82,7 +82,11 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
       const { drain_ms, drain_notice_ms } = parts.config.current().server;
       await drain({ parts, server, drainMs: drain_ms, noticeMs: drain_notice_ms }, platform);
       tasks.cancel();
-      const [isSaved] = await Promise.all([writeRest(parts, platform), flushTelemetry(parts, platform)]);
+      const [isSaved] = await Promise.all([
+        writeRest(parts, platform),
+        flushTelemetry(parts, platform),
+        sendLastEvents(parts, platform),
+      ]);
       const leaveMs = isSaved ? LEAVE_MS.saved : LEAVE_MS.unsaved;
       // What is not given back is taken over, or used by the next start.
       await within(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
@@ -102,11 +106,16 @@ const SAVE_MS = 10_000;
 /** How long this gateway may take to leave the others: to give its leases back if all is saved, else only to resign. Milliseconds. */
 const LEAVE_MS = { saved: 10_000, unsaved: 1_000 };
 
-/** How long the last spans and metrics may take. A collector that is away must not delay the end. Milliseconds. */
+/** How long the last spans, metrics and events may take. A collector or receiver that is away must not delay the end. Milliseconds. */
 const FLUSH_MS = 5_000;
 
 async function flushTelemetry({ telemetry }: Parts, { clock }: Platform): Promise<void> {
   await within(clock, FLUSH_MS, telemetry.flush()).catch(() => {});
+}
+
+/** Sends the events that wait for webhooks once more. */
+async function sendLastEvents({ events }: Parts, { clock }: Platform): Promise<void> {
+  await within(clock, FLUSH_MS, events.stop()).catch(() => {});
 }
 
 /** Saves what is not in the store yet. Returns whether the store has taken it. */

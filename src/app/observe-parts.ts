@@ -13,7 +13,7 @@ import type { Stores } from "./stores.ts";
 /** The parts of a gateway that have metrics of their own. */
 export interface ObservedParts {
   /** Those of a request that begins now. */
-  readonly http: Pick<HttpDeps, "generation" | "bodyBudget" | "clock" | "shadow">;
+  readonly http: Pick<HttpDeps, "generation" | "bodyBudget" | "clock" | "shadow" | "webhooks">;
   readonly journal: Pick<Journal, "size">;
   readonly recorder: Recorder;
   readonly health: StoreHealth;
@@ -28,6 +28,7 @@ export function observeParts(registry: MetricRegistry, parts: ObservedParts, con
   observeProviders(registry, parts);
   observeStores(registry, parts, config);
   observeMoney(registry, parts);
+  observeWebhooks(registry, parts);
 }
 
 function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {
@@ -68,6 +69,16 @@ function observeProviders(registry: MetricRegistry, { http }: ObservedParts): vo
   registry.observe(METRICS.servedModels, (report) =>
     eachProvider((slug, models) => report(models.length, [slug])),
   );
+}
+
+function observeWebhooks(registry: MetricRegistry, { http: { webhooks } }: ObservedParts): void {
+  const sum = (field: "delivered" | "dropped" | "waiting"): number =>
+    webhooks.list().reduce((total, webhook) => total + webhook[field], 0);
+  registry.observe(METRICS.webhookEvents, (report) => {
+    report(sum("delivered"), ["delivered"]);
+    report(sum("dropped"), ["dropped"]);
+  });
+  registry.observe(METRICS.webhookWaiting, (report) => report(sum("waiting"), []));
 }
 
 function observeStores(

@@ -24,6 +24,7 @@ const SECRETS = [
   "secrets.keys",
   "providers.*.api_keys",
   "providers.*.headers",
+  "webhooks",
 ];
 
 /** Returns whether a setting contains a secret, which is masked. `name` is its path: `providers.openai.api_keys`. */
@@ -64,12 +65,22 @@ function maskSettings(config: Config): Readonly<Record<string, unknown>> {
     },
     database: { ...config.database, ...maskUrl(config.database) },
     redis: maskUrl(config.redis),
+    ...(config.webhooks === undefined ? {} : { webhooks: config.webhooks.map(maskWebhook) }),
     metrics: { ...config.metrics, ...(config.metrics.token === undefined ? {} : { token: MASK }) },
     secrets: { keys: config.secrets.keys.map(() => MASK) },
     providers: Object.fromEntries(
       Object.entries(config.providers).map(([slug, provider]) => [slug, maskProvider(provider)]),
     ),
     catalog: { ...config.catalog, ...maskSource(config.catalog) },
+  };
+}
+
+/** Returns a webhook without its secret and the path of its address, which is a secret of chats. */
+function maskWebhook({ url, secret, ...others }: NonNullable<Config["webhooks"]>[number]): unknown {
+  return {
+    url: `${new URL(url).origin}/${MASK}`,
+    ...(secret === undefined ? {} : { secret: MASK }),
+    ...others,
   };
 }
 

@@ -17,4 +17,6 @@ export interface TelemetrySource {
   };
   readonly gatewayId: string;
   readonly serving: () => Serving;
+  /** Called with the number of inconsistencies that a ledger check has found; null if only metrics report them. */
+  readonly onLedgerChecked: ((differences: number) => void) | null;
 }

@@ -16,7 +16,8 @@ const MAX_CHECK_MS = 30 * MINUTE_MS;
 
 /** What regular ledger checks need. */
 export interface LedgerWatch {
-  readonly registry: MetricRegistry;
+  /** Null if there are no metrics. */
+  readonly registry: MetricRegistry | null;
   readonly clock: Clock;
   readonly log: Pick<Log, "error" | "warn">;
   /** The pause between two checks. Minutes; 0 for no checks. */
@@ -25,16 +26,18 @@ export interface LedgerWatch {
   readonly isLeader: () => Promise<boolean>;
   /** Returns how many inconsistencies the ledger has. */
   readonly countDifferences: () => Promise<number>;
+  /** Called with the result of each check that this gateway makes. */
+  readonly onChecked?: ((differences: number) => void) | null;
 }
 
 /** Checks the ledger at intervals, and reports the last result. */
 export function watchLedger(watch: LedgerWatch): Timer {
   const { registry, clock, minutes } = watch;
   const last: LastCheck = { differences: null, endedAt: 0 };
-  registry.observe(METRICS.ledgerImbalance, (report) => {
+  registry?.observe(METRICS.ledgerImbalance, (report) => {
     if (last.differences !== null) report(last.differences, []);
   });
-  registry.observe(METRICS.ledgerCheckAge, (report) => {
+  registry?.observe(METRICS.ledgerCheckAge, (report) => {
     if (last.differences !== null) report((clock.now() - last.endedAt) / 1_000, []);
   });
   if (minutes === 0) return { cancel() {} };
@@ -76,6 +79,7 @@ async function check(watch: LedgerWatch, last: LastCheck): Promise<void> {
       log.error("the ledger is inconsistent; `gateway ledger check` lists what", {
         differences: last.differences,
       });
+    watch.onChecked?.(last.differences);
   } catch (error) {
     log.warn("the ledger could not be checked; it is checked again later", { detail: String(error) });
   }

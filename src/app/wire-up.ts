@@ -43,6 +43,7 @@ import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { type Configured, createConfiguredBuilder } from "./build-configured.ts";
 import { createConsoleBuilder } from "./build-console.ts";
+import { buildEvents, type Events, joinObservers } from "./build-events.ts";
 import { buildMoney, type Money } from "./build-money.ts";
 import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
 import { createCatalogManager } from "./catalog-manager.ts";
@@ -133,6 +134,7 @@ export interface Parts extends Resources {
   readonly upstreams: Upstreams;
   readonly common: CommonState;
   readonly telemetry: Telemetry;
+  readonly events: Events;
 }
 
 /** Builds all parts of a gateway. @throws ConfigError, or Error if the data directory is locked or cannot be used. */
@@ -162,10 +164,13 @@ async function buildParts({
   const base: Base = { config, live, platform, gateways, health, ...resources };
   const money = buildMoney(base);
   const secrets = await buildSecrets(base, masters);
-  const telemetry = buildTelemetry({ ...base, serving: () => resources.serving.current() });
+  const events = buildEvents({ ...base, ids: stores.ids });
+  const { onLedgerChecked } = events;
+  const serving = () => resources.serving.current();
+  const telemetry = buildTelemetry({ ...base, serving, onLedgerChecked });
   const common = await buildCommonState(base);
   const { extensions, ...features } = buildFeatures(base, {
-    ...{ ...secrets, common, telemetry },
+    ...{ ...secrets, common, telemetry, events },
     findPayer: () => principalOfAccount(fixed.accountCache, DEFAULT_ACCOUNT_ID),
     generate: (call) => generate(current().generation, call),
   });
@@ -176,6 +181,8 @@ async function buildParts({
   const fixed: FixedHttpDeps = {
     ...buildManagement(base, { ...money, ...secrets }),
     ...telemetry.http,
+    requestObserver: joinObservers(telemetry.http.requestObserver, events.observer),
+    webhooks: events.webhooks,
     ...features,
     ...buildServer(base, { ...money, common }),
     addressSalt: await findSecret("address_salt", stores.settings, random),
@@ -198,6 +205,7 @@ async function buildParts({
     upstreams,
     common,
     telemetry,
+    events,
   };
 }
 
@@ -209,12 +217,12 @@ interface Features
 /** What features are made of. */
 interface FeatureParts
   extends Pick<Secrets, "vault">,
-    Pick<Parts, "common" | "telemetry">,
+    Pick<Parts, "common" | "telemetry" | "events">,
     Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
 
 function buildFeatures(
   { platform, stores }: Base,
-  { vault, common, telemetry, findPayer, generate }: FeatureParts,
+  { vault, common, telemetry, events, findPayer, generate }: FeatureParts,
 ): Features {
   const { clock, log, random } = platform;
   const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
@@ -222,7 +230,7 @@ function buildFeatures(
   const repeatable = new RepeatableAnswers(answers);
   const shadow = new ShadowTraffic({ clock, random, log, findPayer, generate });
   const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers), shadow];
-  const extensions = [...own, ...telemetry.extensions, ...(platform.extensions ?? [])];
+  const extensions = [...own, ...telemetry.extensions, ...events.extensions, ...(platform.extensions ?? [])];
   return { extensions, promptLog, repeatable, shadow };
 }
 

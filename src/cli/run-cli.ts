@@ -29,6 +29,7 @@ import { addStartCommand } from "./start-command.ts";
 import { addStorageCommands } from "./storage-commands.ts";
 import { addTierCommands } from "./tier-commands.ts";
 import { addUsageCommand } from "./usage-command.ts";
+import { addWebhookCommands } from "./webhook-commands.ts";
 
 /** Runs the `gateway` command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
 export async function runCli(args: readonly string[]): Promise<number> {
@@ -59,6 +60,7 @@ function addCommands(program: Command): void {
   addConsoleCommand(program);
   addHealthCommands(program);
   addDrainCommands(program);
+  addWebhookCommands(program);
   addConfigCommands(program);
   addReadyCommand(program);
   addDoctorCommand(program);

@@ -35,6 +35,7 @@ function createSlowStore(key = KEY) {
   let gate = Promise.resolve();
   const store: KeyStore = {
     insertKey: () => Promise.reject(new Error("not in this test")),
+    listExpiringKeys: async () => [],
     listKeys: async () => [key],
     findKey: async () => key,
     findKeyNames: async () => new Map([[key.id, key.name]]),

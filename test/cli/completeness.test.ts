@@ -118,6 +118,9 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/admin/health/:provider/drain": [],
   "DELETE /api/admin/health/:provider/drain": [],
   "POST /api/admin/health/:provider/clear": [],
+  // Ask a running gateway. Tested in webhooks.test.ts.
+  "GET /api/admin/webhooks": [],
+  "POST /api/admin/webhooks/test": [],
   // A command is no browser.
   "POST /api/console/session": [],
   "GET /api/console/session": [],

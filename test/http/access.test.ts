@@ -244,6 +244,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: () => "/health/sandbox/clear",
     status: operatorOnly(200),
   },
+  "GET /api/admin/webhooks": { path: () => "/webhooks", status: operatorOnly(200) },
+  // None is configured.
+  "POST /api/admin/webhooks/test": {
+    path: () => "/webhooks/test",
+    body: () => ({}),
+    status: operatorOnly(404),
+  },
   // Of a provider that no other row calls.
   "POST /api/admin/health/:provider/drain": {
     path: () => "/health/anthropic/drain",

@@ -15,11 +15,13 @@ import { postChat, readEvents, startTestGateway, type TestGateway } from "../sup
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { findSessionId, signIn } from "../support/sign-in.ts";
 import { documentOf, startVendor, type Vendor } from "../support/vendor.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const WEBHOOK_SECRET = "a-secret-for-the-documented-answers-0123456789";
 const DOCUMENT = describeApi();
 
 let gateway: TestGateway;
+let receiver: WebhookReceiver;
 let vendor: Vendor;
 let source: TestSource;
 let variables: Readonly<Record<string, string>>;
@@ -34,12 +36,14 @@ beforeAll(async () => {
     mistral: [sourceModel("codestral-latest")],
   });
   source = startSource(models({ input: 9, output: 2 }));
+  receiver = startWebhookReceiver();
   gateway = await startTestGateway({
     dataDir: await seedCatalog(models({ input: 1, output: 2 })),
     yaml: JSON.stringify({
       sandbox: "on",
       billing: { webhook_secret: WEBHOOK_SECRET },
       catalog: { source: source.url },
+      webhooks: [{ url: receiver.url, format: "slack" }],
     }),
     environment: {
       MISTRAL_API_KEY: "sk-mistral",
@@ -88,6 +92,7 @@ afterAll(async () => {
   await gateway.stop();
   vendor.stop();
   source.stop();
+  await receiver.stop();
 });
 
 /** Runs the curl example of an operation in a shell. */

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
-import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "../../src/http/server/route-table.ts";
+import {
+  FIXED_ROUTES,
+  GATEWAY_ROUTES,
+  OPEN_FIXED_ROUTES,
+  PREFIXES,
+} from "../../src/http/server/route-table.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { openTestStores } from "../support/test-stores.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
@@ -58,7 +63,8 @@ const MANAGEMENT: ReadonlySet<string> = new Set(ENDPOINTS.map(({ path }) => path
 
 const takesBody = (methods: object): boolean => ["POST", "PUT", "PATCH"].some((method) => method in methods);
 const GATEWAY_PATHS = Object.keys(GATEWAY_ROUTES).filter((path) => takesBody(GATEWAY_ROUTES[path] ?? {}));
-const FIXED_PATHS = Object.keys(FIXED_ROUTES).filter((path) => takesBody(FIXED_ROUTES[path] ?? {}));
+const ALL_FIXED = { ...FIXED_ROUTES, ...OPEN_FIXED_ROUTES };
+const FIXED_PATHS = Object.keys(ALL_FIXED).filter((path) => takesBody(ALL_FIXED[path] ?? {}));
 
 let vendor: Vendor;
 let gateway: TestGateway;

@@ -21,12 +21,14 @@ describe("the regular ledger check", () => {
     const clock = createTestClock();
     const registry = createMetricRegistry();
     const { log, lines } = createMemoryLog();
+    const told: number[] = [];
     let checks = 0;
     watchLedger({
       registry,
       clock,
       log,
       minutes: 60,
+      onChecked: (differences) => told.push(differences),
       isLeader: async () => options.isLeader ?? true,
       async countDifferences() {
         checks += 1;
@@ -42,7 +44,7 @@ describe("the regular ledger check", () => {
       clock.advance(ms);
       await turnEventLoop();
     };
-    return { advance, read, lines, count: () => checks };
+    return { advance, read, lines, told, count: () => checks };
   }
 
   test("reports the number of inconsistencies and its age, and logs an inconsistent ledger", async () => {
@@ -55,6 +57,7 @@ describe("the regular ledger check", () => {
     await ledger.advance(60 * MINUTE_MS);
     expect((await ledger.read()).value("gateway_ledger_imbalance")).toBe(3);
     expect(ledger.lines.map(({ level }) => level)).toEqual(["error"]);
+    expect(ledger.told).toEqual([0, 3]);
   });
 
   test("keeps the last result if a check fails, so that its age shows it", async () => {

@@ -1657,6 +1657,23 @@ export interface Operations {
       };
     };
   };
+  "GET /api/admin/webhooks": {
+    params: object;
+    query: object;
+    body: null;
+    response: {
+      data: {
+        index: number;
+        origin: string;
+        format: "json" | "slack";
+        events: string[];
+        waiting: number;
+        delivered: number;
+        dropped: number;
+        last_error: string | null;
+      }[];
+    };
+  };
   "GET /api/console/session": {
     params: object;
     query: object;
@@ -2119,6 +2136,20 @@ export interface Operations {
       plan?: string | null;
     };
     response: { data: Schemas["User"] };
+  };
+  "POST /api/admin/webhooks/test": {
+    params: object;
+    query: object;
+    body: { index?: number };
+    response: {
+      data: {
+        index: number;
+        origin: string;
+        event_id: string;
+        status: number | null;
+        error: string | null;
+      }[];
+    };
   };
   "POST /api/console/playground-key": {
     params: object;

@@ -26,6 +26,11 @@ export interface KeyStore {
   /** Returns keys, newest first. */
   listKeys(query?: KeyQuery): Promise<readonly KeyRecord[]>;
   /**
+   * Returns keys that are not revoked and expire after `after` and not later than `until`, in milliseconds since
+   * the epoch: the `limit` that expire first.
+   */
+  listExpiringKeys(after: number, until: number, limit: number): Promise<readonly KeyRecord[]>;
+  /**
    * Replaces the settings of a key (`KEY_SETTINGS`) by what `change` returns, in one transaction. Returns null if there is no
    * such key.
    */

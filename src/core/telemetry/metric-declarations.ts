@@ -205,6 +205,18 @@ export const METRICS = {
     help: "Spans and metric exports that the collector has taken",
     labels: ["signal"],
   }),
+  webhookEvents: declare({
+    name: "gateway_webhook_events_total",
+    kind: "counter",
+    help: "Events for webhooks by result: delivered, or dropped because the queue was full or the receiver did not take them",
+    labels: ["result"],
+  }),
+  webhookWaiting: declare({
+    name: "gateway_webhook_events_waiting",
+    kind: "gauge",
+    help: "Events that wait for webhooks to take them",
+    labels: [],
+  }),
   cpuSeconds: declare({
     name: "process_cpu_seconds_total",
     kind: "counter",

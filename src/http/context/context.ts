@@ -13,6 +13,7 @@ import type { CatalogManager } from "../../core/catalog/catalog-manager.ts";
 import type { TierManager } from "../../core/catalog/tier-manager.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
+import type { Webhooks } from "../../core/events/webhooks.ts";
 import type { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
 import type { ShadowTraffic } from "../../core/extensions/shadow/shadow-traffic.ts";
@@ -93,6 +94,8 @@ export interface HttpDeps {
   readonly listDamagedLines: () => readonly DamagedLines[];
   /** The secret that the payment system signs its requests with; null if none is configured. */
   readonly webhookSecret: string | null;
+  /** Where events are sent. */
+  readonly webhooks: Webhooks;
   readonly trustedProxies: TrustedProxies;
   /** The key of the hash of client addresses, so that records do not contain addresses. */
   readonly addressSalt: string;

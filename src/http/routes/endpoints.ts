@@ -53,6 +53,7 @@ import { listSettings, reloadSettings } from "./admin-settings.ts";
 import { deleteTier, getTier, listTiers, putTier } from "./admin-tiers.ts";
 import { getUsage } from "./admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
+import { listWebhooks, testWebhooks } from "./admin-webhooks.ts";
 import { deleteSession, getSession, postSession } from "./console-session.ts";
 import { getGenerationHistogram } from "./generation-histogram.ts";
 import { streamGenerations } from "./generation-stream.ts";
@@ -135,6 +136,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   restoreNamedRoute,
   explainRouteOf,
   dryRunOfPolicy,
+  listWebhooks,
+  testWebhooks,
 ];
 
 /** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */

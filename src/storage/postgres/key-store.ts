@@ -64,6 +64,15 @@ export class PostgresKeyStore implements KeyStore {
     return rows.map(readKey);
   }
 
+  async listExpiringKeys(after: number, until: number, limit: number) {
+    const rows = await this.database.run<KeyRow>(
+      `SELECT * FROM api_keys WHERE expires_at > $1::bigint AND expires_at <= $2::bigint AND revoked_at IS NULL
+       ORDER BY expires_at, id LIMIT $3::bigint`,
+      [after, until, limit],
+    );
+    return rows.map(readKey);
+  }
+
   async changeKey(id: string, change: (key: KeyRecord) => KeyRecord) {
     const replace = async (sql: SqlRunner) => {
       const key = await findOne(sql, "SELECT * FROM api_keys WHERE id = $1", [id]);

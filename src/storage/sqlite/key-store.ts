@@ -73,6 +73,14 @@ export class SqliteKeyStore implements KeyStore {
     return rows.map(readKey);
   }
 
+  async listExpiringKeys(after: number, until: number, limit: number) {
+    const keys = this.database.query<KeyRow, { after: number; until: number; limit: number }>(
+      `SELECT * FROM api_keys WHERE expires_at > $after AND expires_at <= $until AND revoked_at IS NULL
+       ORDER BY expires_at, id LIMIT $limit`,
+    );
+    return keys.all({ after, until, limit }).map(readKey);
+  }
+
   async changeKey(id: string, change: (key: KeyRecord) => KeyRecord) {
     return this.inTransaction(() => {
       const key = readRow(this.byId.get(id));

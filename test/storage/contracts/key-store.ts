@@ -124,6 +124,17 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(changed).toMatchObject({ name: "other", lastUsedAt: 3_600_000 });
     });
 
+    test("lists the keys that expire within a time and are not revoked, those that expire first", async () => {
+      const store = await createStore();
+      const expiries = { key_1: 3_000, key_2: 1_000, key_3: 2_000, key_4: 2_500, key_5: null };
+      for (const [id, expiresAt] of Object.entries(expiries)) await store.insertKey(keyOf(id, { expiresAt }));
+      await store.revokeKey("key_4", 500);
+      const list = async (after: number, until: number, limit = 10) =>
+        (await store.listExpiringKeys(after, until, limit)).map(({ id }) => id);
+      expect(await list(1_000, 3_000)).toEqual(["key_3", "key_1"]);
+      expect(await list(0, 10_000, 2)).toEqual(["key_2", "key_3"]);
+    });
+
     test("keeps the first time at which a key was revoked", async () => {
       const store = await createStore();
       await store.insertKey(keyOf("key_1"));

@@ -1,0 +1,33 @@
+/** The state of a webhook, as the process that is asked sees it. */
+export interface WebhookStatus {
+  /** Its position in the configuration, from 0. */
+  readonly index: number;
+  /** The origin of its URL. The path may be a secret. */
+  readonly origin: string;
+  readonly format: "json" | "slack";
+  /** The types of events that it receives. */
+  readonly events: readonly string[];
+  /** Events that wait, the one in delivery included. */
+  readonly waiting: number;
+  readonly delivered: number;
+  /** Events that were given up: the queue was full, or the receiver did not take them. */
+  readonly dropped: number;
+  /** Why the last try failed; null if the last one succeeded, and before the first. */
+  readonly lastError: string | null;
+}
+
+/** The result of a test. */
+export interface WebhookTrial extends Pick<WebhookStatus, "index" | "origin"> {
+  readonly eventId: string;
+  /** The status of the response; null if there was none. */
+  readonly status: number | null;
+  /** Why the event was not taken; null if it was. */
+  readonly error: string | null;
+}
+
+/** The configured webhooks. */
+export interface Webhooks {
+  list(): readonly WebhookStatus[];
+  /** Sends a test event once, to all webhooks or to the one at `index`. Returns an empty list if there is none. */
+  test(index: number | null): Promise<readonly WebhookTrial[]>;
+}

@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createLedgerAlarm } from "../../src/app/ledger-alarm.ts";
+import { turnEventLoop, waitFor } from "../support/event-loop.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin } from "../support/management.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { isSigned, startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+
+const SECRET = "0123456789abcdef0123456789abcdef";
+const DAY_MS = 86_400_000;
+/** Turns of the event loop between two steps of the clock: a delivery that takes longer is repeated. */
+const TURNS = 50;
+
+let receiver: WebhookReceiver;
+let vendor: Vendor;
+let clock: TestClock;
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  receiver = startWebhookReceiver();
+  vendor = startVendor(healthy("Hi"));
+  clock = createTestClock();
+  gateway = await startTestGateway({ clock, yaml: yamlOf("") });
+});
+
+afterEach(async () => {
+  await gateway.stop();
+  await vendor.stop();
+  await receiver.stop();
+});
+
+const yamlOf = (more: string) => `
+webhooks: [{url: "${receiver.url}", secret: "${SECRET}"}]
+alerts: {error_min_requests: 10}
+metrics: {ledger_check_minutes: 60}
+providers:
+  acme:
+    name: Acme
+    base_url: "${vendor.baseUrl}"
+    api_keys: ["sk-0123456789"]
+    models: [{id: acme/one}, {id: acme/two}]
+${more}`;
+
+const admin = (method: string, path: string, body?: unknown) =>
+  callAdmin(gateway, gateway.adminKey, method, path, body);
+
+async function ask(model: string): Promise<number> {
+  const response = await postChat(gateway, { model, messages: [{ role: "user", content: "Hi" }] });
+  await response.text();
+  return response.status;
+}
+
+/** Advances in steps of the watch until the receiver has an event of the type. */
+async function untilEvent(type: string, stepMs = 5_000) {
+  return waitFor(async () => {
+    clock.advance(stepMs);
+    await turnEventLoop(TURNS);
+    return receiver.received.find(({ body }) => body.type === type) ?? null;
+  });
+}
+
+/** The events as a receiver counts them: an event that was sent again has the id of the first time. */
+const events = () => [...new Map(receiver.received.map(({ body }) => [body.id, body])).values()];
+
+const types = () => events().map(({ type }) => type);
+
+/** Makes each request fail, until both models' circuits and the provider's have opened. */
+async function breakProvider(): Promise<void> {
+  vendor.perform((call) => call.respond(500, { error: { message: "broken" } }));
+  for (let count = 0; count < 6; count++) for (const model of ["acme/one", "acme/two"]) await ask(model);
+}
+
+describe("events of a gateway", () => {
+  test("tell that a provider is down, that it is up again, and that many requests fail, each once", async () => {
+    await breakProvider();
+    const down = await untilEvent("provider.down");
+    expect(isSigned(down, SECRET)).toBe(true);
+    expect(down.body).toMatchObject({
+      text: "Acme is down: too many requests to it have failed.",
+      data: { provider: "acme" },
+    });
+    const { body } = await untilEvent("errors.rate");
+    expect(body.data).toMatchObject({ window_minutes: 5 });
+    expect(body.data.failed).toBeGreaterThanOrEqual(10);
+    vendor.perform(healthy("Hi"));
+    await waitFor(async () => {
+      clock.advance(5_000);
+      await turnEventLoop(TURNS);
+      await ask("acme/one");
+      await ask("acme/two");
+      return types().includes("provider.up") ? true : null;
+    });
+    expect(types().toSorted()).toEqual(["errors.rate", "provider.down", "provider.up"]);
+  });
+
+  test("announce a key a week before it expires, once and not again after a restart", async () => {
+    const { data } = await admin("POST", "/users", { name: "Ada" });
+    const create = async (name: string, days: number) => {
+      const expires_at = new Date(clock.now() + days * DAY_MS).toISOString();
+      await admin("POST", "/keys", { account_id: data.id, user_id: data.id, name, expires_at });
+    };
+    await create("in three days", 3);
+    await create("in eight days", 8);
+    const { body } = await untilEvent("key.expiring");
+    expect(body.data).toMatchObject({ key_name: "in three days", account_id: data.id });
+    await create("made to live shortly", 2);
+    await gateway.stop({ keepData: true });
+    const { dataDir, key } = gateway;
+    gateway = await startTestGateway({ clock, dataDir, key, yaml: yamlOf("") });
+    clock.advance(DAY_MS);
+    const names = () => events().map(({ data: { key_name } }) => key_name);
+    await waitFor(async () => {
+      clock.advance(60_000);
+      await turnEventLoop(TURNS);
+      return names().length > 1 ? true : null;
+    });
+    expect(names()).toEqual(["in three days", "in eight days"]);
+  });
+});
+
+describe("POST /api/admin/webhooks/test", () => {
+  test("sends a signed test event once, and says what the receiver answered", async () => {
+    receiver.answers.push(new Response("no", { status: 500 }));
+    const failed = await admin("POST", "/webhooks/test", {});
+    const { origin } = new URL(receiver.url);
+    expect(failed.rows).toEqual([
+      { index: 0, origin, event_id: expect.any(String), status: 500, error: "status 500" } as never,
+    ]);
+    const taken = await admin("POST", "/webhooks/test", { index: 0 });
+    expect(taken.rows[0]).toMatchObject({ status: 204, error: null });
+    expect(types()).toEqual(["webhook.test", "webhook.test"]);
+    expect(receiver.received.every((request) => isSigned(request, SECRET))).toBe(true);
+  });
+
+  test("without a webhook of that number it is a 404 that says where they are listed", async () => {
+    const { status, body } = await admin("POST", "/webhooks/test", { index: 1 });
+    expect(status).toBe(404);
+    expect(JSON.stringify(body)).toContain("GET /api/admin/webhooks");
+  });
+});
+
+test("GET /api/admin/webhooks lists webhooks without their paths, and settings mask addresses and secrets", async () => {
+  const { rows } = await admin("GET", "/webhooks");
+  const { origin } = new URL(receiver.url);
+  expect(rows).toMatchObject([
+    { index: 0, origin, format: "json", waiting: 0, delivered: 0, dropped: 0 } as never,
+  ]);
+  const settings = JSON.stringify((await admin("GET", "/settings")).body);
+  expect(settings).toContain(`${origin}/********`);
+  expect(settings).not.toContain("/hook");
+  expect(settings).not.toContain(SECRET);
+});
+
+test("a webhook in the JSON format needs a secret, and the error names the field", async () => {
+  const start = startTestGateway({ yaml: `webhooks: [{url: "${receiver.url}"}]` });
+  const error = await start.then(() => null, String);
+  expect(error).toContain("webhooks.0.secret is required");
+});
+
+test("an inconsistent ledger is reported once a day, when the number of inconsistencies changes, and when it is inconsistent again", () => {
+  const sent: string[] = [];
+  const alarm = createLedgerAlarm(({ id, text }) => sent.push(`${id} ${text.slice(0, 32)}`), clock);
+  for (const differences of [0, 1, 1, 2, 0, 2]) alarm(differences);
+  expect(sent.map((line) => line.slice(line.indexOf(" ") + 1))).toEqual([
+    "The ledger has 1 inconsistency. ",
+    "The ledger has 2 inconsistencies",
+    "The ledger has 2 inconsistencies",
+  ]);
+  clock.advance(DAY_MS);
+  alarm(2);
+  expect(new Set(sent.map((line) => line.split(" ")[0])).size).toBe(3);
+});
