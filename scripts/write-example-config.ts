@@ -157,6 +157,17 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     },
     "openai/gpt-4.1": { kind: "alias", target: "openai/gpt-5.4", replaces_model: true },
   },
+  guardrails: [
+    { name: "no-secrets", kind: "regex", action: "block", patterns: ["sk-[A-Za-z0-9]{20,}"] },
+    {
+      name: "personal-data",
+      kind: "pii",
+      action: "mask",
+      types: ["email", "credit_card"],
+      models: ["openai/*"],
+    },
+    { name: "injection", kind: "injection", action: "warn", phrases: ["open sesame"] },
+  ],
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
   "console.url": "https://gateway.example.com",

@@ -5,6 +5,7 @@ import { createRequestMetrics } from "../core/extensions/metrics.ts";
 import { createTracing } from "../core/extensions/tracing.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Extension } from "../core/generation/extension.ts";
+import { METRICS } from "../core/telemetry/metric-declarations.ts";
 import type { HttpDeps } from "../http/context/context.ts";
 import type { MetricsDeps } from "../http/context/metrics-deps.ts";
 import { joinFamilies, printFamilies, TEXT_FORMAT } from "../telemetry/metrics/print-metrics.ts";
@@ -21,6 +22,8 @@ import { createLedgerCheck, watchLedger } from "./watch-ledger.ts";
 /** The metrics and traces of a gateway. */
 export interface Telemetry {
   readonly extensions: readonly Extension[];
+  /** Counts requests that a guardrail matches. */
+  readonly onGuardrailMatch: (name: string, action: string) => void;
   readonly http: Pick<HttpDeps, "requestObserver" | "tracer" | "metrics">;
   /** Starts what is measured and exported at intervals, once all parts are built. */
   start(parts: ObservedParts): Timer;
@@ -40,12 +43,14 @@ export function buildTelemetry(source: TelemetrySource): Telemetry {
   const exporters = buildExporters({ ...source, otlp, registry });
   const requestMetrics =
     registry && createRequestMetrics({ registry, findModelId: (text) => findModelId(serving(), text) });
+  const guardrailMatches = registry?.counter(METRICS.guardrailMatches);
   const propagated = new Set(config.telemetry.propagate_to);
   return {
     extensions: [
       ...(requestMetrics === null ? [] : [requestMetrics]),
       ...(exporters.tracer === null ? [] : [createTracing((slug) => propagated.has(slug))]),
     ],
+    onGuardrailMatch: (name, action) => guardrailMatches?.add(1, [name, action]),
     http: {
       requestObserver: requestMetrics,
       tracer: exporters.tracer,

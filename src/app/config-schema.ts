@@ -8,6 +8,7 @@ import { namedRoutesSchema } from "../core/named-routes/route-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { WEBHOOK_FORMATS } from "../telemetry/webhooks/render-event.ts";
 import { FORMAT_NAMES } from "../wire/conversation/format-name.ts";
+import { guardrailsSchema } from "./guardrail-schema.ts";
 import { overridesSchema } from "./override-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
 
@@ -793,6 +794,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   pricing: pricingSchema,
+  guardrails: guardrailsSchema,
   tiers: tiersSchema
     .optional()
     .describe("Further tiers, and tiers that replace those of the catalog; see docs/tiers.md."),

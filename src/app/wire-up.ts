@@ -12,6 +12,7 @@ import type { CatalogManager } from "../core/catalog/catalog-manager.ts";
 import type { Transport } from "../core/deployments/transport.ts";
 import { AnswerCache } from "../core/extensions/answers/answer-cache.ts";
 import { RepeatableAnswers } from "../core/extensions/answers/repeatable-answers.ts";
+import { Guardrails } from "../core/extensions/guardrails/guardrails.ts";
 import { PromptLog } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createRequestLog } from "../core/extensions/request-log.ts";
 import { ShadowTraffic, type ShadowTrafficDeps } from "../core/extensions/shadow/shadow-traffic.ts";
@@ -52,6 +53,7 @@ import { ConfigReloader, rejectReload } from "./config-reloader.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { createGenerationFeed } from "./generation-feed.ts";
+import { readGuardrails } from "./guardrail-schema.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
 import { listSettings } from "./list-settings.ts";
 import { LiveConfig } from "./live-config.ts";
@@ -221,7 +223,7 @@ interface FeatureParts
     Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
 
 function buildFeatures(
-  { platform, stores }: Base,
+  { platform, stores, live }: Base,
   { vault, common, telemetry, events, findPayer, generate }: FeatureParts,
 ): Features {
   const { clock, log, random } = platform;
@@ -229,8 +231,19 @@ function buildFeatures(
   const answers = { store: common.answers, claims: stores.answers, clock, log };
   const repeatable = new RepeatableAnswers(answers);
   const shadow = new ShadowTraffic({ clock, random, log, findPayer, generate });
-  const own = [createRequestLog({ clock, log }), promptLog, repeatable, new AnswerCache(answers), shadow];
-  const extensions = [...own, ...telemetry.extensions, ...events.extensions, ...(platform.extensions ?? [])];
+  const guardrails = new Guardrails({ log, onMatch: telemetry.onGuardrailMatch });
+  guardrails.replace(readGuardrails(live.current().guardrails));
+  live.subscribe((config) => guardrails.replace(readGuardrails(config.guardrails)));
+  // Guardrails come before what stores, repeats or copies requests, so that none of these has what they mask.
+  const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
+  const extensions = [
+    createRequestLog({ clock, log }),
+    guardrails,
+    ...own,
+    ...telemetry.extensions,
+    ...events.extensions,
+    ...(platform.extensions ?? []),
+  ];
   return { extensions, promptLog, repeatable, shadow };
 }
 

@@ -12,6 +12,7 @@ export const ERROR_STATUS = {
   insufficient_credits: 402,
   model_not_allowed: 403,
   permission_denied: 403,
+  content_blocked: 403,
   not_found: 404,
   method_not_allowed: 405,
   client_timeout: 408,

@@ -26,6 +26,9 @@ function start(seed = 1) {
 
 const BODY = Buffer.from('{"model":"trial","messages":[{"role":"user","content":"Hi"}],"models":["b"]}');
 
+/** The request at the gate. */
+const GATED = { readBody: () => BODY, readAppliedBody: () => BODY };
+
 function generationOf(share: number, id = "gen_1"): AdmittedGeneration {
   const call = {
     requestId: "req",
@@ -34,12 +37,12 @@ function generationOf(share: number, id = "gen_1"): AdmittedGeneration {
     route: "/",
   };
   const shadow = { model: "acme/shadow", share };
-  return { id, call, shadow, zeroRetention: false, namedRoutes: [], readAppliedBody: () => BODY } as never;
+  return { id, call, shadow, zeroRetention: false, namedRoutes: [] } as never;
 }
 
 /** Lets a generation answer. */
 async function answer(points: ExtensionPoints | null): Promise<void> {
-  await points?.beforeRoute?.();
+  await points?.beforeRoute?.(GATED);
   points?.onText?.(new Uint8Array(1));
   points?.onText?.(new Uint8Array(1));
   points?.onSettled?.({} as never, null);
@@ -64,7 +67,7 @@ describe("shadow traffic", () => {
   test("sends one copy when the answer begins, for the shadow's model and without fallbacks", async () => {
     const { traffic, calls } = start();
     const points = traffic.attach(generationOf(1));
-    await points?.beforeRoute?.();
+    await points?.beforeRoute?.(GATED);
     expect(calls).toHaveLength(0);
     await answer(points);
     expect(calls).toHaveLength(1);
@@ -78,7 +81,7 @@ describe("shadow traffic", () => {
   test("sends nothing if there is no answer", async () => {
     const { traffic, calls } = start();
     const points = traffic.attach(generationOf(1));
-    await points?.beforeRoute?.();
+    await points?.beforeRoute?.(GATED);
     points?.onSettled?.({} as never, null);
     points?.onText?.(new Uint8Array(1));
     await nextTurn();

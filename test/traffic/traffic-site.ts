@@ -240,6 +240,7 @@ async function sendRequest(
     requestId: `req_${request}`,
     principal: principal,
     request: parseChatRequest(bytes, (id) => id),
+    parse: (body) => parseChatRequest(body, (id) => id),
     readClientSignal: () => NEVER,
     readHeader: () => null,
     readBody: () => bytes,

@@ -301,6 +301,7 @@ export interface Schemas {
     | "insufficient_credits"
     | "model_not_allowed"
     | "permission_denied"
+    | "content_blocked"
     | "not_found"
     | "method_not_allowed"
     | "client_timeout"

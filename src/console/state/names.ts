@@ -19,6 +19,7 @@ const lists = {
 const ERROR_TYPES = [
   "authentication",
   "client_timeout",
+  "content_blocked",
   "context_length_exceeded",
   "insufficient_credits",
   "internal",

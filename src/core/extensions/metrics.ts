@@ -62,6 +62,7 @@ export function createRequestMetrics({
           requests.add(1, [settled.api, model, settled.provider ?? NONE, outcome]);
           duration.observe(stopwatch.elapsedMs() / 1_000, [settled.api, outcome]);
           record(settled, receivedAt);
+          if (failure?.code === "content_blocked") refused.add(1, [failure.code]);
         },
       };
     },

@@ -3,6 +3,7 @@ import type { Failure } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { PricingRules } from "../catalog/pricing-rules.ts";
@@ -47,6 +48,8 @@ export interface GenerationCall extends AdmittedCall {
   readonly preset?: AppliedPreset | null;
   /** The generation that it is a copy of, if it is shadow traffic. It then counts for no rate limit. */
   readonly shadowOf?: string;
+  /** Parses another body of this request. @throws GatewayError if it is not valid. */
+  readonly parse: (body: Buffer) => InferenceRequest;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
   readonly readClientSignal: () => AbortSignal;
   /** Called once, when the generation has ended and its record is written: what the request holds may be released. */

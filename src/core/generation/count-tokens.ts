@@ -66,7 +66,8 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
   });
   const limit = await countRequest(deps, principal);
   // Of several models only the first is counted for.
-  for (const deployment of deployments[0] ?? []) {
+  const atVendors = deps.extensions.some(({ checksTexts }) => checksTexts) ? [] : (deployments[0] ?? []);
+  for (const deployment of atVendors) {
     const tokens = await countAtVendor(deps, deployment, request);
     if (tokens !== null) return { tokens, estimated: false, limit };
   }

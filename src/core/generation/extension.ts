@@ -17,7 +17,7 @@ export interface AdmittedCall {
   readonly request: InferenceRequest;
   /** Returns the value of a request header; null if it was not sent. */
   readonly readHeader: (name: string) => string | null;
-  /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided. */
+  /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided. Gates read `GatedRequest`. */
   readonly readBody: () => Uint8Array;
   /** Reserves memory until the generation ends. Returns false if none is left. */
   readonly takeMemory: (bytes: number) => boolean;
@@ -43,6 +43,14 @@ export interface AdmittedGeneration {
   readonly namedRoutes: readonly RouteStep[];
   /** What gets a copy of the request; null for none, also if rules about its data forbid that. */
   readonly shadow: ShadowRoute | null;
+  /** Lists the ids of the requested model or tier, and of the models that may answer. */
+  readonly listModels: () => readonly string[];
+}
+
+/** A request at a gate, as the gates before it left it. */
+export interface GatedRequest {
+  /** Returns the body. Its bytes stay unchanged only until the gates have decided. */
+  readonly readBody: () => Uint8Array;
   /** Returns the body with the settings of its preset. Its bytes stay unchanged only until the gates have decided. */
   readonly readAppliedBody: () => Uint8Array;
 }
@@ -60,6 +68,8 @@ export interface BeginningAttempt {
 export interface Extension {
   /** Identifies it in the log. */
   readonly name: string;
+  /** It may reject requests for their texts, or change these: no vendor is asked to count the tokens of what it has not seen. */
+  readonly checksTexts?: boolean;
   /** Returns what it does in this generation; null if it takes no part, which then costs nothing further. */
   attach(generation: AdmittedGeneration): ExtensionPoints | null;
 }
@@ -73,7 +83,7 @@ export interface ExtensionPoints {
    * Called once, after the request was admitted and counted, before it is routed. The request's body is unchanged only
    * until the promise settles. The wait is bounded by the generation's total time.
    */
-  beforeRoute?(): Promise<GateDecision>;
+  beforeRoute?(request: GatedRequest): Promise<GateDecision>;
   /** Called before each attempt. Returns headers to add to the request to the provider; null for none. */
   beforeAttempt?(attempt: BeginningAttempt): Readonly<Record<string, string>> | null;
   /** Called after each attempt, with its outcome as far as its first token. */
@@ -89,10 +99,16 @@ export interface ExtensionPoints {
   onAbandoned?(): void;
 }
 
-/** What a gate decides: `warnings` go into the answer's `gateway_metadata`, `headers` into the response. */
+/** What a gate decides: `warnings` go into the answer's `gateway_metadata` and the record, `headers` into the response. */
 export type GateDecision =
-  | { readonly kind: "continue"; readonly warnings?: readonly Warning[]; readonly headers?: Headers }
-  | { readonly kind: "reject"; readonly failure: Failure }
+  | {
+      readonly kind: "continue";
+      readonly warnings?: readonly Warning[];
+      readonly headers?: Headers;
+      /** Replaces the body of the request with the settings of its preset, for later gates and for the provider. Model and parameters must stay the same. */
+      readonly body?: Buffer;
+    }
+  | { readonly kind: "reject"; readonly failure: Failure; readonly warnings?: readonly Warning[] }
   | Replacement;
 
 /** An answer that no provider is asked for. */
@@ -108,10 +124,17 @@ export interface Replacement {
 /** Response headers, by lower-case name. */
 type Headers = Readonly<Record<string, string>>;
 
-/** What the gates of a generation decide together. */
-export type JointDecision =
-  | { readonly kind: "continue"; readonly warnings: readonly Warning[]; readonly headers: Headers }
-  | Exclude<GateDecision, { kind: "continue" }>;
+/** What the gates of a generation decide together, with the warnings of those that were asked. */
+export type JointDecision = { readonly warnings: readonly Warning[] } & (
+  | {
+      readonly kind: "continue";
+      readonly headers: Headers;
+      /** Null if no gate replaced the body. */
+      readonly body: Buffer | null;
+    }
+  | { readonly kind: "reject"; readonly failure: Failure }
+  | Replacement
+);
 
 interface Attached {
   readonly name: string;
@@ -138,18 +161,23 @@ export class AttachedExtensions {
   }
 
   /** Asks the gates in order, until one rejects the request or replaces its answer. Rejects with what a gate throws. */
-  async beforeRoute(): Promise<JointDecision> {
+  async beforeRoute(received: GatedRequest): Promise<JointDecision> {
     const warnings: Warning[] = [];
     let headers: Headers = {};
+    let body: Buffer | null = null;
     for (const { points } of this.attached) {
-      const decision = await points.beforeRoute?.();
+      const changed: Buffer | null = body;
+      const read = () => changed as Uint8Array;
+      const request: GatedRequest = changed === null ? received : { readBody: read, readAppliedBody: read };
+      const decision: GateDecision | undefined = await points.beforeRoute?.(request);
       if (decision === undefined) continue;
-      if (decision.kind === "reject") return decision;
+      if (decision.kind !== "replace") warnings.push(...(decision.warnings ?? []));
+      if (decision.kind === "reject") return { ...decision, warnings };
       headers = { ...headers, ...decision.headers };
-      if (decision.kind === "replace") return { ...decision, headers };
-      warnings.push(...(decision.warnings ?? []));
+      if (decision.kind === "replace") return { ...decision, headers, warnings };
+      body = decision.body ?? body;
     }
-    return { kind: "continue", warnings, headers };
+    return { kind: "continue", warnings, headers, body };
   }
 
   /** Returns the headers that extensions add to the request of an attempt; null for none. */

@@ -1,10 +1,10 @@
-import { failureOf, GatewayError } from "../../base/errors.ts";
+import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { type Admission, admit } from "./admit.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { classifyFreeLimit, classifyNoCandidates } from "./classify-no-candidates.ts";
-import type { JointDecision } from "./extension.ts";
+import type { GatedRequest, JointDecision } from "./extension.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
 import { Generation } from "./generation.ts";
 import { type Route, routeRequest } from "./route-request.ts";
@@ -59,23 +59,46 @@ async function passGates(generation: Generation): Promise<GenerationResult | nul
   cancellation.endPhase();
   let decision: JointDecision | null;
   try {
-    decision = await cancellation.until(extensions.beforeRoute());
+    decision = await cancellation.until(extensions.beforeRoute(gatedRequest(generation.call)));
   } catch (error) {
     return generation.fail(failureOf(error));
   }
-  switch (decision?.kind) {
-    case undefined:
-      return generation.endIfCancelled(null);
+  if (decision === null) return generation.endIfCancelled(null);
+  generation.warn(decision.warnings);
+  switch (decision.kind) {
     case "reject":
       return generation.fail(decision.failure);
     case "replace":
       return generation.giveReplacement(decision);
     case "continue":
-      generation.warnings = [...generation.warnings, ...decision.warnings];
       generation.headers = decision.headers;
-      return null;
+      return decision.body === null ? null : replaceBody(generation, decision.body);
   }
 }
+
+function gatedRequest({ readBody, preset }: GenerationCall): GatedRequest {
+  return { readBody, readAppliedBody: () => preset?.body ?? readBody() };
+}
+
+/** Goes on with another body of the request. Returns the result if that is not possible; null if it is. */
+function replaceBody(generation: Generation, body: Buffer): GenerationResult | null {
+  const { call } = generation;
+  try {
+    const request = call.parse(body);
+    // The client's body and what was read from it are held until the end as well.
+    if (!call.takeMemory(body.length + request.heldBytes)) return generation.fail(NO_MEMORY);
+    generation.call = { ...call, request, readBody: () => body };
+    return null;
+  } catch (error) {
+    return generation.fail(failureOf(error));
+  }
+}
+
+const NO_MEMORY: Failure = {
+  code: "unavailable",
+  message: "The gateway has no memory left for a changed copy of this request. Repeat it later.",
+  retryAfterS: 5,
+};
 
 /** @throws GatewayError `rate_limit_exceeded` if only free models could answer, and the account has used them up. */
 function plan(generation: Generation, { deployments, filteredOut }: Admission): Route {

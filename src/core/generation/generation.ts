@@ -74,7 +74,7 @@ export class Generation implements Settling {
 
   constructor(
     readonly deps: GenerationDeps,
-    readonly call: GenerationCall,
+    public call: GenerationCall,
     { id, admission, limits, requestedAt }: AdmittedRequest,
   ) {
     const { requestedId, namedRoutes, zeroRetention, warnings } = admission;
@@ -95,7 +95,7 @@ export class Generation implements Settling {
       ...{ id, call, zeroRetention, namedRoutes },
       // A copy is not copied.
       shadow: call.shadowOf === undefined ? admission.shadow : null,
-      readAppliedBody: () => call.preset?.body ?? call.readBody(),
+      listModels: () => listModelIds(admission),
     });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>
@@ -108,6 +108,13 @@ export class Generation implements Settling {
   plan(route: Route, filteredOut: Admission["filteredOut"]): void {
     this.session = route.session;
     this.record = { ...this.record, plan: toPlanEntries(route, filteredOut) };
+  }
+
+  /** Adds warnings of gates for the answer and the record. */
+  warn(warnings: readonly Warning[]): void {
+    if (warnings.length === 0) return;
+    this.warnings = [...this.warnings, ...warnings];
+    this.record = { ...this.record, work: this.recordWork({ repair: null, warnings: [] }) };
   }
 
   /** Returns the record of what was done for an encoding, and of what admission and gates have warned of; undefined if nothing. */
@@ -311,6 +318,10 @@ export class Generation implements Settling {
 }
 
 const NO_HEADERS: GenerationResult["headers"] = {};
+
+function listModelIds({ requestedId, deployments }: Admission): readonly string[] {
+  return [requestedId, ...new Set(deployments.flat().map(({ model }) => model.id))];
+}
 
 /** The status in logs and records if the client left before there was an answer; it is never sent. */
 const CLIENT_LEFT = 499;

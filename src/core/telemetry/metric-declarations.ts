@@ -80,6 +80,12 @@ export const METRICS = {
     help: "Inference requests that were answered with an error before a provider was chosen, by error code",
     labels: ["rule"],
   }),
+  guardrailMatches: declare({
+    name: "gateway_guardrail_matches_total",
+    kind: "counter",
+    help: "Requests that a guardrail matched, by its name and action",
+    labels: ["rule", "action"],
+  }),
   circuitState: declare({
     name: "gateway_circuit_state",
     kind: "gauge",

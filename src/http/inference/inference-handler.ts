@@ -53,7 +53,7 @@ async function answer(
   { options, observed }: { readonly options: ClientApiOptions; readonly observed: Observed },
 ): Promise<Response> {
   const { deps } = context;
-  const { principal, body, parsed, preset } = await readRequest(request, context, options);
+  const { principal, body, parsed, preset, parse } = await readRequest(request, context, options);
   observed.model = parsed.model;
   context.disableIdleTimeout();
   const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
@@ -62,6 +62,7 @@ async function answer(
     principal,
     request: parsed,
     preset,
+    parse,
     readHeader: (name) => request.headers.get(name),
     readClientSignal: () => (isRepeatable ? NEVER_LEAVES : request.signal),
     readBody: () => body,
@@ -89,14 +90,12 @@ async function readRequest(request: Request, context: RequestContext, options: C
   const { principal, body } = await admit(request, context, options.access);
   const isLarge = body.length > LARGE_BYTES;
   if (isLarge) await deps.ownTurn();
-  const made = parseWithPreset(deps.generation, {
-    ...{ api: options.api, body, principal },
-    parse: (bytes) => options.parse(bytes, renameModels(deps), request.headers),
-  });
+  const parse = (bytes: Buffer) => options.parse(bytes, renameModels(deps), request.headers);
+  const made = parseWithPreset(deps.generation, { api: options.api, body, principal, parse });
   const { request: parsed, preset, bodyBytes } = made instanceof Promise ? await made : made;
   if (isLarge) await deps.ownTurn();
   reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);
-  return { principal, body, parsed, preset };
+  return { principal, body, parsed, preset, parse };
 }
 
 /** Begins the trace of a request, or continues its caller's. */

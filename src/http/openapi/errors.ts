@@ -53,6 +53,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   insufficient_credits: "the balance or a spending limit does not cover the possible cost of the request",
   model_not_allowed: "a policy excludes every provider of the model; `metadata.rule` is the rule",
   permission_denied: "the key is of the wrong kind or lacks permission",
+  content_blocked: "a guardrail of the gateway does not allow a text; `metadata.guardrail` is its name",
   not_found: "the resource does not exist or belongs to another account",
   method_not_allowed: "the path does not support the method; `Allow` lists the supported ones",
   client_timeout: "the request body arrived too slowly",

@@ -28,6 +28,7 @@ const ERRORS: readonly ErrorCode[] = [
   "insufficient_credits",
   "model_not_allowed",
   "permission_denied",
+  "content_blocked",
   "client_timeout",
   "payload_too_large",
   "unsupported_media_type",

@@ -17,6 +17,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   insufficient_credits: "billing_error",
   model_not_allowed: "permission_error",
   permission_denied: "permission_error",
+  content_blocked: "permission_error",
   not_found: "not_found_error",
   method_not_allowed: "invalid_request_error",
   client_timeout: "timeout_error",

@@ -20,6 +20,7 @@ const OPENAI_ERRORS: Readonly<Record<string, { readonly type: string; readonly c
   insufficient_credits: { type: "insufficient_quota", code: "insufficient_quota" },
   model_not_allowed: { type: "permission_error", code: "model_not_allowed" },
   permission_denied: { type: "permission_error", code: "permission_denied" },
+  content_blocked: { type: "permission_error", code: "content_blocked" },
   not_found: { type: "invalid_request_error", code: "not_found" },
   method_not_allowed: { type: "invalid_request_error", code: "method_not_allowed" },
   client_timeout: { type: "invalid_request_error", code: "client_timeout" },

@@ -6,6 +6,7 @@ import type {
   Extension,
   ExtensionPoints,
   GateDecision,
+  GatedRequest,
 } from "../../generation/extension.ts";
 import type { UsageRecord } from "../../usage/records.ts";
 import { recordSteps } from "../../usage/route-step.ts";
@@ -68,8 +69,8 @@ class CachedGeneration implements ExtensionPoints {
 
   constructor(private readonly parts: CachedGenerationParts) {}
 
-  async beforeRoute(): Promise<GateDecision> {
-    const name = nameOf(this.parts.generation);
+  async beforeRoute({ readBody }: GatedRequest): Promise<GateDecision> {
+    const name = nameOf(this.parts.generation, readBody());
     const found = await this.find(name);
     if (found !== null) return found;
     const { running, generation } = this.parts;
@@ -131,8 +132,8 @@ class CachedGeneration implements ExtensionPoints {
 }
 
 /** Names equal requests: of the same key, to the same route, with the same bytes, and with the same versions of named routes. */
-function nameOf({ call, namedRoutes }: AdmittedGeneration): string {
-  const { principal, route, readBody, readHeader } = call;
+function nameOf({ call, namedRoutes }: AdmittedGeneration, body: Uint8Array): string {
+  const { principal, route, readHeader } = call;
   const keyId = principal.kind === "anonymous" ? "" : principal.key.id;
   const about = [
     keyId,
@@ -141,5 +142,5 @@ function nameOf({ call, namedRoutes }: AdmittedGeneration): string {
     readHeader("anthropic-beta"),
     recordSteps(namedRoutes),
   ];
-  return sha256(`${JSON.stringify(about)} ${sha256(readBody(), "base64url")}`, "base64url");
+  return sha256(`${JSON.stringify(about)} ${sha256(body, "base64url")}`, "base64url");
 }

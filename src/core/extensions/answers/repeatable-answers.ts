@@ -8,6 +8,7 @@ import type {
   Extension,
   ExtensionPoints,
   GateDecision,
+  GatedRequest,
 } from "../../generation/extension.ts";
 import {
   describeBadName,
@@ -102,11 +103,11 @@ class RepeatableGeneration implements ExtensionPoints {
     this.name = sha256(`repeatable ${JSON.stringify([scope, name])}`, "base64url");
   }
 
-  async beforeRoute(): Promise<GateDecision> {
+  async beforeRoute({ readBody }: GatedRequest): Promise<GateDecision> {
     const { key, claims, clock, generation, running } = this.parts;
     if (!isIdempotencyName(key.name)) return { kind: "reject", failure: describeBadName() };
     const { call } = generation;
-    const fingerprint = sha256(`${call.route} ${sha256(call.readBody(), "hex")}`, "hex");
+    const fingerprint = sha256(`${call.route} ${sha256(readBody(), "hex")}`, "hex");
     const at = clock.now();
     const claim = await claims.claimKey(key, {
       fingerprint,

@@ -47,14 +47,18 @@ export class PromptLog implements Extension {
     if (promptLog === null) return null;
     const request = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
     const response = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
+    let wasAdmitted = false;
     return {
-      async beforeRoute() {
+      async beforeRoute({ readBody }) {
         // Copied now: encoding for an upstream may overwrite the body.
-        request.append(call.readBody());
+        request.append(readBody());
+        wasAdmitted = true;
         return { kind: "continue" };
       },
       onText: (delta) => response.append(delta),
       onSettled: ({ createdAt, status }) => {
+        // A guardrail does not allow the request: its text is not stored.
+        if (!wasAdmitted) return;
         const expiresAt = createdAt + promptLog * 1_000;
         const identity = { id, accountId: account.id, keyId: key.id, createdAt, expiresAt };
         this.write(identity, {

@@ -64,8 +64,8 @@ export class ShadowTraffic implements Extension {
       body = null;
     };
     return {
-      beforeRoute: async () => {
-        const applied = generation.readAppliedBody();
+      beforeRoute: async ({ readAppliedBody }) => {
+        const applied = readAppliedBody();
         if (this.bodyBytes + applied.length > MAX_BODY_BYTES) this.drop();
         else {
           // Copied now: encoding for an upstream may overwrite the body.
@@ -146,10 +146,12 @@ function describeCall(
   { id, call }: AdmittedGeneration,
   { body, principal, controller, clock }: ShadowCall,
 ): GenerationCall {
+  const parse = (bytes: Buffer) => REQUEST_PARSERS[call.request.api](bytes, (name) => name);
   return {
     requestId: call.requestId,
     principal,
-    request: REQUEST_PARSERS[call.request.api](body, (name) => name),
+    request: parse(body),
+    parse,
     shadowOf: id,
     readHeader: () => null,
     readClientSignal: () => controller.signal,

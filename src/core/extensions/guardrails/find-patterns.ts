@@ -1,0 +1,47 @@
+import type { RE2JS } from "re2js";
+import type { FindMatches, Match } from "./find-in-text.ts";
+
+/** The longest regular expression. Characters. */
+export const MAX_PATTERN_CHARS = 1_000;
+/** The most instructions that an expression is compiled to: time grows with their number times the length of the text. */
+const MAX_INSTRUCTIONS = 500;
+
+/** A compiled regular expression of RE2's syntax, whose search takes time linear in the text, whatever the expression is. */
+export type Pattern = RE2JS;
+
+/** Loads the library at the first expression, because a gateway without guardrails should not spend time and memory on it. */
+function loadLibrary(): typeof import("re2js") {
+  return require("re2js");
+}
+
+/** Compiles a regular expression, or returns why that is not possible: part of a sentence such as "has no closing bracket". */
+export function compilePattern(source: string): Pattern | string {
+  const { RE2JS, RE2JSException } = loadLibrary();
+  try {
+    const pattern = RE2JS.compile(source);
+    if (pattern.matches("")) return "also matches an empty text, so it would match every text";
+    const size = pattern.programSize();
+    return size <= MAX_INSTRUCTIONS
+      ? pattern
+      : `is too large: it is compiled to ${size} instructions, of at most ${MAX_INSTRUCTIONS}. Use lower numbers of repetitions`;
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return `is not a regular expression of RE2's syntax, which has no lookaround and no backreferences: ${error.message}`;
+  }
+}
+
+/** Returns a function that finds what any of the patterns matches. `kind` names the matches. */
+export function createPatternFinder(patterns: readonly Pattern[], kind: string): FindMatches {
+  return (text) => {
+    const matches: Match[] = [];
+    for (const pattern of patterns) {
+      const matcher = pattern.matcher(text);
+      while (matcher.find()) {
+        const start = matcher.start();
+        const end = matcher.end();
+        if (end > start) matches.push({ start, end, kind });
+      }
+    }
+    return matches;
+  };
+}

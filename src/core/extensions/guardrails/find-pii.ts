@@ -1,0 +1,177 @@
+import { isIPv6 } from "node:net";
+import type { FindMatches, Match } from "./find-in-text.ts";
+import { IBAN_CHARS } from "./iban-lengths.ts";
+
+/**
+ * Kinds of personal data that are recognized by their form. Every expression either has only bounded repetitions or starts only where a
+ * run of its characters begins, so that a search takes linear time.
+ */
+const FINDERS = {
+  email: findEmails,
+  credit_card: findCreditCards,
+  iban: findIbans,
+  ssn: (text) => findAll(text, SSN, "SSN"),
+  phone: (text) => [
+    ...findAll(text, INTERNATIONAL_PHONE, "PHONE", hasPhoneDigits),
+    ...findAll(text, US_PHONE, "PHONE"),
+  ],
+  ip: findAddresses,
+} as const satisfies Readonly<Record<string, FindMatches>>;
+
+/** A kind of personal data. */
+export type PiiType = keyof typeof FINDERS;
+
+/** All kinds of personal data, the most certain first: where two match the same text, the earlier counts. */
+export const PII_TYPES = Object.keys(FINDERS) as readonly PiiType[];
+
+/** Returns a function that finds these kinds of personal data. */
+export function createPiiFinder(types: readonly PiiType[]): FindMatches {
+  const finders = PII_TYPES.filter((type) => types.includes(type)).map((type) => FINDERS[type]);
+  return (text) => {
+    const matches: Match[] = [];
+    for (const find of finders) addDisjoint(matches, find(text));
+    return matches;
+  };
+}
+
+/** Adds those matches that overlap none of the earlier ones. Both lists become sorted by position. */
+function addDisjoint(matches: Match[], found: readonly Match[]): void {
+  const before = [...matches];
+  let at = 0;
+  for (const match of found.toSorted(byStart)) {
+    while (at < before.length && (before[at] as Match).end <= match.start) at++;
+    const next = before[at];
+    if (next === undefined || next.start >= match.end) matches.push(match);
+  }
+  matches.sort(byStart);
+}
+
+function byStart(a: Match, b: Match): number {
+  return a.start - b.start;
+}
+
+function findAll(
+  text: string,
+  pattern: RegExp,
+  kind: string,
+  accepts: (found: string) => boolean = () => true,
+): Match[] {
+  const matches: Match[] = [];
+  for (const { 0: found, index } of text.matchAll(pattern))
+    if (accepts(found)) matches.push({ start: index, end: index + found.length, kind });
+  return matches;
+}
+
+const LOCAL_CHAR = /[\p{L}\p{N}._%+'-]/u;
+const DOMAIN = /[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}-])/uy;
+const LOCAL_CHARS = 64;
+
+/** Looks at each `@`, so that texts without one cost a search for a character. */
+function findEmails(text: string): Match[] {
+  const matches: Match[] = [];
+  let floor = 0;
+  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
+    const start = startOfLocal(text, at, floor);
+    if (start === at) continue;
+    DOMAIN.lastIndex = at + 1;
+    const domain = DOMAIN.exec(text);
+    if (domain === null) continue;
+    const end = at + 1 + domain[0].length;
+    matches.push({ start, end, kind: "EMAIL" });
+    floor = end;
+  }
+  return matches;
+}
+
+/** Returns where the part before an `@` begins. `floor` is the earliest position. */
+function startOfLocal(text: string, at: number, floor: number): number {
+  const least = Math.max(floor, at - LOCAL_CHARS);
+  let start = at;
+  while (start > least && LOCAL_CHAR.test(text.charAt(start - 1))) start--;
+  // In JSON within a text, the letter after a backslash belongs to the escape.
+  if (text.charAt(start - 1) === "\\" && start < at) start++;
+  return start;
+}
+
+const CARD =
+  /(?<![\d.])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![\d]|\.\d)/g;
+
+function findCreditCards(text: string): Match[] {
+  return findAll(text, CARD, "CREDIT_CARD", (found) => hasCardPrefix(found) && passesLuhn(found));
+}
+
+/** The first digit of the networks' numbers: 2 to 6. Others are used by airlines and fuel cards, and mostly are other numbers. */
+function hasCardPrefix(text: string): boolean {
+  const first = text.charAt(0);
+  return first >= "2" && first <= "6";
+}
+
+/** Whether the last digit is the check digit of the others (ISO/IEC 7812-1). */
+function passesLuhn(text: string): boolean {
+  const digits = text.replace(/\D/g, "");
+  let sum = 0;
+  for (let at = 0; at < digits.length; at++) {
+    const digit = Number(digits[digits.length - 1 - at]);
+    const weighted = at % 2 === 0 ? digit : digit * 2;
+    sum += weighted > 9 ? weighted - 9 : weighted;
+  }
+  return sum % 10 === 0;
+}
+
+const IBAN_START = /(?<![A-Za-z0-9])([A-Za-z]{2})\d{2}/g;
+
+function findIbans(text: string): Match[] {
+  const matches: Match[] = [];
+  for (const { index, 1: country = "" } of text.matchAll(IBAN_START)) {
+    const chars = IBAN_CHARS[country.toUpperCase()];
+    const end = chars === undefined ? -1 : endOfGroups(text, index, chars);
+    if (end >= 0 && passesMod97(text.slice(index, end))) matches.push({ start: index, end, kind: "IBAN" });
+  }
+  return matches;
+}
+
+/** Returns where `chars` letters and digits end, which single spaces may separate; -1 if there are fewer or more. */
+function endOfGroups(text: string, start: number, chars: number): number {
+  let at = start;
+  for (let left = chars; left > 0; at++) {
+    if (ALPHANUMERIC.test(text.charAt(at))) left--;
+    else if (text.charAt(at) !== " " || text.charAt(at - 1) === " ") return -1;
+  }
+  return ALPHANUMERIC.test(text.charAt(at)) ? -1 : at;
+}
+
+const ALPHANUMERIC = /[A-Za-z0-9]/;
+
+/** Whether the check digits of an IBAN are right (ISO 13616). */
+function passesMod97(iban: string): boolean {
+  const text = iban.replaceAll(" ", "").toUpperCase();
+  let rest = 0;
+  for (const char of text.slice(4) + text.slice(0, 4)) {
+    const value = Number.parseInt(char, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest === 1;
+}
+
+const SSN = /(?<![\d-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/g;
+
+const INTERNATIONAL_PHONE = /(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){6,14}(?![\d])/g;
+const US_PHONE = /(?<![\d+(-])(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[-. ])[2-9]\d{2}[-. ]\d{4}(?![\d-])/g;
+
+function hasPhoneDigits(text: string): boolean {
+  const digits = text.replace(/\D/g, "").length;
+  return digits >= 8 && digits <= 15;
+}
+
+const OCTET = "(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)";
+const IPV4 = new RegExp(`(?<![\\w.])(?:${OCTET}\\.){3}${OCTET}(?![\\w]|\\.\\d)`, "g");
+const IPV6 = /(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])/g;
+/** Short forms such as `a::b` also stand in programs. */
+const IPV6_GROUPS = 3;
+
+function findAddresses(text: string): Match[] {
+  const isPersonal = (address: string) => !address.startsWith("127.") && !address.startsWith("0.");
+  const isAddress = (found: string) =>
+    isIPv6(found) && found.split(":").filter((group) => group !== "").length >= IPV6_GROUPS;
+  return [...findAll(text, IPV4, "IP", isPersonal), ...findAll(text, IPV6, "IP", isAddress)];
+}

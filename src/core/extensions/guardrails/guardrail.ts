@@ -1,0 +1,42 @@
+import { matchPattern } from "../../../base/match-pattern.ts";
+import type { InferencePrincipal } from "../../accounts/principal.ts";
+import type { Match } from "./find-in-text.ts";
+
+/** What happens to a request or answer that a guardrail matches. */
+export const GUARDRAIL_ACTIONS = ["block", "mask", "warn"] as const;
+export type GuardrailAction = (typeof GUARDRAIL_ACTIONS)[number];
+
+/** A check of texts, as the operator configures it (docs/guardrails.md). */
+export interface Guardrail {
+  readonly name: string;
+  readonly action: GuardrailAction;
+  readonly scope: GuardrailScope;
+  /** Returns the matches in a text, in order and without overlaps. Awaits `pause` between parts of a long text. */
+  readonly find: (text: string, pause: () => Promise<void>) => Promise<readonly Match[]>;
+}
+
+/** The requests that a guardrail applies to. Patterns: `*` matches any characters. Null: all. */
+export interface GuardrailScope {
+  /** Patterns of account ids. Requests without a key have no account and match none. */
+  readonly accounts: readonly string[] | null;
+  /** Patterns of key ids. */
+  readonly keys: readonly string[] | null;
+  /** Patterns of ids of models or tiers: of the requested one, and of those that may answer. */
+  readonly models: readonly string[] | null;
+}
+
+/** Returns whether a guardrail applies to a request. `listModels` is called only if that depends on models. */
+export function isInScope(
+  { accounts, keys, models }: GuardrailScope,
+  principal: InferencePrincipal,
+  listModels: () => readonly string[],
+): boolean {
+  const isAnonymous = principal.kind === "anonymous";
+  if (accounts !== null && (isAnonymous || !matchesAny(accounts, principal.account.id))) return false;
+  if (keys !== null && (isAnonymous || !matchesAny(keys, principal.key.id))) return false;
+  return models === null || listModels().some((model) => matchesAny(models, model));
+}
+
+function matchesAny(patterns: readonly string[], id: string): boolean {
+  return patterns.some((pattern) => matchPattern(pattern, id));
+}
