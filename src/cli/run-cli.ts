@@ -13,6 +13,7 @@ import { limitTables } from "./format-table.ts";
 import { addGatewayCommands } from "./gateway-commands.ts";
 import { addHealthCommands } from "./health-commands.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
+import { addImportCommands } from "./import-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
@@ -62,6 +63,7 @@ function addCommands(program: Command): void {
   addDrainCommands(program);
   addWebhookCommands(program);
   addConfigCommands(program);
+  addImportCommands(program);
   addReadyCommand(program);
   addDoctorCommand(program);
   addReloadCommand(program);

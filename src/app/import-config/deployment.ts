@@ -1,0 +1,41 @@
+import type { SourcePath } from "./import-report.ts";
+import type { KnownProvider } from "./provider-names.ts";
+
+/** Prices in US dollars per token, as decimal strings. */
+export interface ImportedPrices {
+  readonly prompt: string;
+  readonly completion: string;
+}
+
+/** Rate limits as `limits.models` has them. */
+export interface ImportedLimits {
+  readonly requests_per_minute?: number;
+  readonly tokens_per_minute?: number;
+  readonly concurrent?: number;
+}
+
+/** A model at a provider, as another gateway's configuration describes it. Texts may be references: `${NAME}`. */
+export interface Deployment {
+  readonly at: SourcePath;
+  readonly provider: KnownProvider;
+  /** The name of the provider in the source, for hosts without an address. */
+  readonly providerName: string;
+  /** The provider's name of the model. */
+  readonly upstream: string;
+  /** The provider's usual name of the model, if `upstream` is a name of the operator's own. */
+  readonly similarTo?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  /** Parts of the base URL: region, project, location, resource, api_version. */
+  readonly parts?: Readonly<Record<string, string>>;
+  readonly prices?: ImportedPrices | undefined;
+  readonly limits?: ImportedLimits;
+  readonly output?: "text" | "embedding";
+}
+
+/** A target of a route, before models have ids. */
+export interface RouteTarget {
+  readonly deployment: Deployment;
+  /** 0: only if the others fail. */
+  readonly weight: number;
+}

@@ -1,0 +1,32 @@
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { ConfigError } from "../config-error.ts";
+import { readConfigFile } from "../load-config.ts";
+import { parseYaml, type YamlSource } from "../yaml-source.ts";
+
+const MAX_BYTES = 8_388_608;
+const MAX_INCLUDES = 50;
+
+/**
+ * Reads a file of another gateway's configuration, YAML or JSON.
+ * @throws ConfigError
+ */
+export function readImportFile(file: string): YamlSource {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MAX_BYTES) throw new ConfigError(`${file} has more than ${MAX_BYTES} bytes`);
+  return parseYaml(readConfigFile({}, file).source, file);
+}
+
+/**
+ * Reads a LiteLLM configuration and the files that its `include` names.
+ * @throws ConfigError
+ */
+export function readWithIncludes(file: string): readonly YamlSource[] {
+  const first = readImportFile(file);
+  const { include } = first.value;
+  const names = (Array.isArray(include) ? (include as unknown[]) : []).filter(
+    (name) => typeof name === "string",
+  );
+  if (names.length > MAX_INCLUDES) throw new ConfigError(`${file} includes more than ${MAX_INCLUDES} files`);
+  return [first, ...names.map((name) => readImportFile(resolve(dirname(file), name)))];
+}

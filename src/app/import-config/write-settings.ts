@@ -1,0 +1,20 @@
+import type { ConfigDraft } from "./config-draft.ts";
+
+/** The most rounds of retries that `limits.repeats` takes. */
+export const MAX_REPEATS = 5;
+const MAX_TIMER_MS = 86_400_000;
+
+/** Writes a timer, within its bounds. Returns false if the time is no number above 0. */
+export function writeMilliseconds(draft: ConfigDraft, key: string, ms: number): boolean {
+  if (!(ms > 0)) return false;
+  draft.set("timers", key, Math.min(Math.max(1, Math.round(ms)), MAX_TIMER_MS));
+  return true;
+}
+
+/** Writes the rounds of retries, at most as many as there may be. Returns false if the value is no whole number from 0. */
+export function writeRepeats(draft: ConfigDraft, value: unknown): boolean {
+  const repeats = Number(value);
+  if (!Number.isInteger(repeats) || repeats < 0) return false;
+  draft.set("limits", "repeats", Math.min(repeats, MAX_REPEATS));
+  return true;
+}
