@@ -196,6 +196,24 @@ model_list:
     expect(entries.every((entry) => "file" in entry && String(entry.file).endsWith("more.yaml"))).toBe(true);
   });
 
+  test("credentials that models share by name are the key and address of each", async () => {
+    const { config } = await convert(
+      "litellm",
+      `
+credential_list:
+  - credential_name: office
+    credential_values: { api_key: os.environ/OFFICE_KEY, api_base: "http://127.0.0.1:9000/v1" }
+model_list:
+  - { model_name: one, litellm_params: { model: openai/first, litellm_credential_name: office } }
+`,
+    );
+    expect(config.providers["127-0-0-1-9000"]).toMatchObject({
+      base_url: "http://127.0.0.1:9000/v1",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of references
+      api_keys: ["${OFFICE_KEY}"],
+    });
+  });
+
   test("a file that is not YAML is an error with its line, and writes nothing", async () => {
     writeFileSync(pathOf("broken.yaml"), "model_list: [\n");
     const output = pathOf("never.yaml");

@@ -20,6 +20,9 @@ const ROUTING = new Set([
   "routing_strategy",
 ]);
 
+/** Sections that are read elsewhere. */
+const READ_SECTIONS = new Set(["model_list", "include", "credential_list"]);
+
 /** Converts a LiteLLM configuration: the file, and those that its `include` names. */
 export function importLitellm(files: readonly YamlSource[], catalog: CatalogData): ImportedConfig {
   return new LitellmImport(files, catalog).run();
@@ -29,6 +32,7 @@ class LitellmImport {
   private readonly report = new ImportReport();
   private readonly draft: ConfigDraft;
   private readonly references: References;
+  private readonly credentials = new Map<string, Fields>();
   private readonly groups = new Map<string, LitellmEntry[]>();
   private readonly fallbacks = new Map<string, string[]>();
   private readonly defaults: string[] = [];
@@ -43,6 +47,7 @@ class LitellmImport {
   }
 
   run(): ImportedConfig {
+    for (const file of this.files) this.readCredentials(file);
     for (const file of this.files) this.readModels(file);
     for (const file of this.files) this.readSections(file);
     for (const [name, entries] of this.groups) this.addGroup(name, entries);
@@ -50,12 +55,20 @@ class LitellmImport {
     return { config, entries: this.report.entries, variables: [...this.references.names].sort() };
   }
 
+  private readCredentials(file: YamlSource): void {
+    for (const { credential_name: name, credential_values: values } of asObjects(
+      file.value["credential_list"],
+    ))
+      this.credentials.set(String(name), asFields(values) ?? {});
+  }
+
   private readModels(file: YamlSource): void {
     const list: unknown = file.value["model_list"];
     if (!Array.isArray(list)) return;
     for (const [index, item] of list.entries()) {
       const at = { file, path: ["model_list", index] };
-      const entry = readLitellmEntry(item, { at, report: this.report, references: this.references });
+      const { report, references, credentials } = this;
+      const entry = readLitellmEntry(item, { at, report, references, credentials });
       if (entry === null || !this.draft.addDeployment(entry.deployment)) continue;
       if (entry.deployment.upstream.includes("*")) this.reportWildcard(entry.deployment);
       else this.groups.set(entry.name, [...(this.groups.get(entry.name) ?? []), entry]);
@@ -73,7 +86,7 @@ class LitellmImport {
 
   private readSections(file: YamlSource): void {
     for (const [section, value] of Object.entries(file.value)) {
-      if (section === "model_list" || section === "include") continue;
+      if (READ_SECTIONS.has(section)) continue;
       const at = { file, path: [section] };
       if (section === "environment_variables") this.readVariables(at, value);
       else if (Object.hasOwn(LITELLM_SETTINGS, section)) this.readSettings(at, asFields(value) ?? {});

@@ -74,6 +74,7 @@ export const LITELLM_SETTINGS: Readonly<Record<string, Readonly<Record<string, S
     timeout,
   },
   litellm_settings: {
+    allowed_fails: health,
     cache: differs(
       "Answers are cached for keys that have a cache: gateway keys create --cache; see docs/answers.md.",
     ),

@@ -21,6 +21,8 @@ interface EntryContext {
   readonly at: SourcePath;
   readonly report: ImportReport;
   readonly references: References;
+  /** Values of `credential_list` by name. */
+  readonly credentials: ReadonlyMap<string, Fields>;
 }
 
 /** What fields of `litellm_params` are called among the parts of a base URL. */
@@ -47,6 +49,7 @@ const READ = new Set([
   "api_base",
   "base_url",
   "custom_llm_provider",
+  "litellm_credential_name",
   "weight",
   "order",
   "rpm",
@@ -80,7 +83,8 @@ const MODES = new Set(["chat", "completion", "responses", "embedding"]);
 /** Reads a member of `model_list`; null, with an entry in the report, if it cannot be called here. */
 export function readLitellmEntry(item: unknown, context: EntryContext): LitellmEntry | null {
   const fields = asFields(item) ?? {};
-  const params = asFields(fields["litellm_params"]) ?? {};
+  const written = asFields(fields["litellm_params"]) ?? {};
+  const params = { ...context.credentials.get(String(written["litellm_credential_name"])), ...written };
   const info = asFields(fields["model_info"]) ?? {};
   const { model_name: name } = fields;
   const { model } = params;
@@ -93,6 +97,8 @@ export function readLitellmEntry(item: unknown, context: EntryContext): LitellmE
   const { mode = "chat" } = info;
   if (typeof mode === "string" && !MODES.has(mode))
     return reject(`${name} has the mode ${mode}, which is not served here.`);
+  if (model === "*")
+    return reject("All models of the catalog whose providers have keys are available by their ids.");
   const found = splitModel(model, params);
   if (found === null) return reject(`The provider of ${name} is not known: add it under providers.`);
   reportFields(params, found.provider, context);
