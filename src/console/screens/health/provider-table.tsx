@@ -14,12 +14,12 @@ const { columns, columnHints } = text.health;
 const TITLES = [
   { title: columns.provider, width: 168 },
   { title: columns.state, width: 104 },
-  { title: columns.requests, hint: columnHints.requests, width: 76, isNumber: true },
+  { title: columns.requests, hint: columnHints.requests, width: 92, isNumber: true },
   { title: columns.errors, hint: columnHints.errors, width: 70, isNumber: true },
   { title: columns.latency, hint: columnHints.latency, width: 88, isNumber: true },
   { title: columns.circuit, width: 84 },
   { title: columns.keys, hint: columnHints.keys, width: 66, isNumber: true },
-  { title: columns.warm, hint: columnHints.warm, width: 66, isNumber: true },
+  { title: columns.warm, hint: columnHints.warm, width: 96, isNumber: true },
   { title: columns.failure },
   { title: columns.actions, width: 164 },
 ] as const;

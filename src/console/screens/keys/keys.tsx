@@ -170,13 +170,13 @@ function listColumns(onAction: (action: Action) => void): readonly Column<Row>[]
     {
       id: "owner",
       title: words.owner,
-      width: 150,
+      width: 132,
       cell: ({ owner, key }) => <span title={key.account_id}>{owner}</span>,
     },
     {
       id: "models",
       title: words.models,
-      width: 112,
+      width: 96,
       cell: ({ key }) =>
         key.models === null ? (
           <span class="faint">{key.kind === "inference" ? words.allModels : "–"}</span>
@@ -226,7 +226,7 @@ function listColumns(onAction: (action: Action) => void): readonly Column<Row>[]
     {
       id: "used",
       title: words.used,
-      width: 92,
+      width: 104,
       cell: ({ key }) =>
         key.last_used_at === null ? (
           <span class="faint">{words.never}</span>
@@ -239,7 +239,7 @@ function listColumns(onAction: (action: Action) => void): readonly Column<Row>[]
     {
       id: "expires",
       title: words.ends,
-      width: 76,
+      width: 92,
       cell: ({ key }) =>
         key.expires_at === null ? <span class="faint">{words.never}</span> : <Time at={key.expires_at} />,
     },

@@ -71,14 +71,16 @@ function listColumns(
     countColumn("completion", columns.completion, total.tokens_completion, (line) => line.tokens_completion),
     cachedColumn(total),
     ...timeColumns(lines),
-    moneyColumn(
-      "list",
-      columns.list,
-      total.upstream_cost_nanodollars,
-      (line) => line.upstream_cost_nanodollars,
-    ),
+    ...listPriceColumns(lines, total),
     moneyColumn("cost", columns.cost, total.cost_nanodollars, (line) => line.cost_nanodollars),
   ];
+}
+
+/** The list price, if it is not what was paid: with mark-ups, and with the account's own provider keys. */
+function listPriceColumns(lines: readonly UsageLine[], total: UsageTotal): readonly Column<UsageLine>[] {
+  const listOf = (line: UsageTotal) => line.upstream_cost_nanodollars;
+  if (lines.every((line) => listOf(line) === line.cost_nanodollars)) return [];
+  return [moneyColumn("list", text.usage.columns.list, listOf(total), listOf)];
 }
 
 function nameColumn(view: UsageView): Column<UsageLine> {
@@ -158,7 +160,7 @@ function countColumn(id: string, title: string, total: number, sortBy: NumberOf)
     id,
     title,
     isNumber: true,
-    width: 76,
+    width: 84,
     sortBy,
     cell: (line) => <Count count={sortBy(line)} />,
     foot: <Count count={total} />,
