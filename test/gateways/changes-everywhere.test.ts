@@ -7,6 +7,7 @@ import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, type TestGateway } from "../support/gateway.ts";
+import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
@@ -20,7 +21,7 @@ const MODELS = [{ id: "acme/model", prices: { prompt: "0.000001", completion: "0
 const model = (id: string, input = 1) => sourceModel(id, { cost: { input, output: 2 } });
 const LISTED = ["gpt-a", "gpt-b", "gpt-c", "gpt-d"];
 
-describe.skipIf(POSTGRES_BIN === null)("two gateways on one database", () => {
+describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("two gateways on one database", () => {
   let server: TestPostgres;
   let source: TestSource;
   let vendor: Vendor;

@@ -35,7 +35,7 @@ const messages = [{ role: "user", content: "Hello!" }];
 const COST = 20_000;
 const CREDITS = 5_000_000_000;
 
-describe.skipIf(POSTGRES_BIN === null)("a gateway of a shared database that is gone", () => {
+describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared database that is gone", () => {
   let server: TestPostgres;
   let vendor: Vendor;
   let url: string;
@@ -239,43 +239,37 @@ describe.skipIf(POSTGRES_BIN === null)("a gateway of a shared database that is g
     gateway = await site.start(gateway.key);
   });
 
-  test.skipIf(!IS_LONG_RUN)(
-    "a gateway that is only stopped is not taken over, and goes on when it wakes up",
-    async () => {
-      expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
-      gateway.suspend();
-      const stopped = await letTimePass();
-      expect(stopped.isLive).toBe(false);
-      expect(await takeOverHere()).toEqual([]);
-      expect(isStillHere(stopped)).toBe(true);
-      gateway.resume();
-      await eventually("the renewal", async () => (await findGateway()).isLive);
-      expect((await findGateway()).epoch).toBe(stopped.epoch);
-      expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
-    },
-  );
+  test("a gateway that is only stopped is not taken over, and goes on when it wakes up", async () => {
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+    gateway.suspend();
+    const stopped = await letTimePass();
+    expect(stopped.isLive).toBe(false);
+    expect(await takeOverHere()).toEqual([]);
+    expect(isStillHere(stopped)).toBe(true);
+    gateway.resume();
+    await eventually("the renewal", async () => (await findGateway()).isLive);
+    expect((await findGateway()).epoch).toBe(stopped.epoch);
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+  });
 
-  test.skipIf(!IS_LONG_RUN)(
-    "a gateway that wakes up after its leases were released ends with a code for supervisors, and starts again",
-    async () => {
-      expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
-      await eventually("the record", async () => (await readBalance()).amount < CREDITS);
-      gateway.suspend();
-      const gone = await letTimePass();
-      // As from another machine, whose operator takes the disk for lost.
-      const released = await giveUpJournal({ stores, gone, action: "gateway leases release" });
-      expect(released).toMatchObject({ hadJournal: false });
-      expect((await readBalance()).leased).toBe(0);
-      expect(await giveUpJournal({ stores, gone, action: "gateway leases release" })).toBeNull();
+  test("a gateway that wakes up after its leases were released ends with a code for supervisors, and starts again", async () => {
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+    await eventually("the record", async () => (await readBalance()).amount < CREDITS);
+    gateway.suspend();
+    const gone = await letTimePass();
+    // As from another machine, whose operator takes the disk for lost.
+    const released = await giveUpJournal({ stores, gone, action: "gateway leases release" });
+    expect(released).toMatchObject({ hadJournal: false });
+    expect((await readBalance()).leased).toBe(0);
+    expect(await giveUpJournal({ stores, gone, action: "gateway leases release" })).toBeNull();
 
-      gateway.resume();
-      expect(await gateway.exited).toBe(75);
-      expect(gateway.printed()).toContain("this gateway was replaced and ends now");
-      gateway = await site.start(gateway.key);
-      expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
-      await eventually("both charges", async () => (await readBalance()).amount === CREDITS - 2 * COST);
-    },
-  );
+    gateway.resume();
+    expect(await gateway.exited).toBe(75);
+    expect(gateway.printed()).toContain("this gateway was replaced and ends now");
+    gateway = await site.start(gateway.key);
+    expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);
+    await eventually("both charges", async () => (await readBalance()).amount === CREDITS - 2 * COST);
+  });
 
   test("a gateway that stops gives its leases back and is listed no more", async () => {
     expect((await postChatTo({ ...gateway, key }, chat)).status).toBe(200);

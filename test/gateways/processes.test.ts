@@ -27,207 +27,207 @@ const COST = 20_000;
 const CREDITS = 5_000_000_000;
 const CHAT = { model: "acme/model", messages: [{ role: "user", content: "Hello!" }] };
 
-describe.skipIf(POSTGRES_BIN === null || process.platform !== "linux")("two processes on one port", () => {
-  let server: TestPostgres;
-  let vendor: Vendor;
-  let database: Postgres;
-  let site: Site;
-  let gateway: GatewayProcess;
-  let user: string;
-  let key: string;
+describe.skipIf(POSTGRES_BIN === null || process.platform !== "linux" || !IS_LONG_RUN)(
+  "two processes on one port",
+  () => {
+    let server: TestPostgres;
+    let vendor: Vendor;
+    let database: Postgres;
+    let site: Site;
+    let gateway: GatewayProcess;
+    let user: string;
+    let key: string;
 
-  beforeAll(async () => {
-    server = await startTestPostgres();
-    vendor = startVendor();
-  });
-  afterAll(async () => {
-    vendor.stop();
-    await server.remove();
-  });
-  beforeEach(async () => {
-    const url = await server.createMigratedDatabase();
-    vendor.perform(healthy("Alpha"));
-    database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
-    const models = [{ id: CHAT.model, prices: { prompt: "0.000001", completion: "0.000002" } }];
-    const providers = { vendor: { base_url: vendor.baseUrl, api_keys: ["sk-vendor-0123456789"], models } };
-    const config = {
-      admin_key: ADMIN_KEY,
-      database: { url },
-      server: { processes: 2, drain_notice_ms: 0 },
-      providers,
-    };
-    site = makeSite(JSON.stringify(config));
-    gateway = await site.start();
-    await eventually("the start of both processes", () => gateway.printed().includes('"processes":2'));
-    const tools = createAccountTools({ url: gateway.url, adminKey: ADMIN_KEY });
-    user = await tools.user();
-    key = await tools.key(user);
-    await callAdmin(gateway, ADMIN_KEY, "POST", `/accounts/${user}/credits`, { amount: CREDITS / 1e9 });
-  });
-  afterEach(async () => {
-    // The processes end with their supervisor.
-    await gateway.kill();
-    await database.close();
-    site.remove();
-  });
-
-  /** Sends a request over a connection of its own. */
-  async function ask(): Promise<number> {
-    const response = await postChatTo({ ...gateway, key }, CHAT, { keepalive: false });
-    await response.arrayBuffer();
-    return response.status;
-  }
-
-  /** Returns the indexes of the processes that have logged a request after the first `from` characters. */
-  function answeredBy(from: number): readonly string[] {
-    const found = gateway
-      .printed()
-      .slice(from)
-      .matchAll(/"message":"request","process":(\d)/g);
-    return [...new Set([...found].map(([, index]) => index as string))].sort();
-  }
-
-  /** Sends requests until both processes have answered some, and returns how many. Each must be answered. */
-  async function askBoth(): Promise<number> {
-    const from = gateway.printed().length;
-    let sent = 0;
-    await eventually("requests at both processes", async () => {
-      if (sent < MANY) {
-        expect(await ask()).toBe(200);
-        sent += 1;
-      }
-      return answeredBy(from).length === 2;
+    beforeAll(async () => {
+      server = await startTestPostgres();
+      vendor = startVendor();
     });
-    return sent;
-  }
-
-  /** Begins a stream that waits for its gate after the first words. */
-  async function beginStream(): Promise<{ readonly client: RawClient; readonly id: string }> {
-    vendor.perform(async (call) => {
-      await call.begin();
-      await call.events(...opening("Alpha"));
-      await call.gate();
-      await call.events(...closing());
-      await call.end();
+    afterAll(async () => {
+      vendor.stop();
+      await server.remove();
     });
-    const client = await postRawChat({ ...gateway, key }, { ...CHAT, stream: true });
-    await client.waitForText("Alpha");
-    return { client, id: GENERATION_ID.exec(client.received)?.[1] as string };
-  }
-
-  /** Returns the index of the process that runs a generation. */
-  async function findProcess(id: string): Promise<string> {
-    const dataDir = await eventually("the record of the running stream", async () => {
-      const [row] = await database.run<{ data_dir: string }>(
-        "SELECT data_dir FROM gateways WHERE id = (SELECT gateway_id FROM generations WHERE id = $1)",
-        [id],
-      );
-      return row?.data_dir;
+    beforeEach(async () => {
+      const url = await server.createMigratedDatabase();
+      vendor.perform(healthy("Alpha"));
+      database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+      const models = [{ id: CHAT.model, prices: { prompt: "0.000001", completion: "0.000002" } }];
+      const providers = { vendor: { base_url: vendor.baseUrl, api_keys: ["sk-vendor-0123456789"], models } };
+      const config = {
+        admin_key: ADMIN_KEY,
+        database: { url },
+        server: { processes: 2, drain_notice_ms: 0 },
+        providers,
+      };
+      site = makeSite(JSON.stringify(config));
+      gateway = await site.start();
+      await eventually("the start of both processes", () => gateway.printed().includes('"processes":2'));
+      const tools = createAccountTools({ url: gateway.url, adminKey: ADMIN_KEY });
+      user = await tools.user();
+      key = await tools.key(user);
+      await callAdmin(gateway, ADMIN_KEY, "POST", `/accounts/${user}/credits`, { amount: CREDITS / 1e9 });
     });
-    return basename(dataDir).replace("process-", "");
-  }
+    afterEach(async () => {
+      // The processes end with their supervisor.
+      await gateway.kill();
+      await database.close();
+      site.remove();
+    });
 
-  /** Returns the process ids of the gateway's processes by their indexes. */
-  function listProcesses(): ReadonlyMap<string, number> {
-    const children = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, "utf8");
-    return new Map(
-      children
-        .split(" ")
-        .filter((pid) => pid !== "")
-        .map((pid) => [readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").at(-2) ?? "", Number(pid)]),
-    );
-  }
-
-  async function readBooks() {
-    const [row] = await database.run<Readonly<Record<string, string>>>(
-      `SELECT amount, leased, (SELECT sum(amount) FROM charges) AS charged,
-         (SELECT count(*) FROM generations WHERE outcome = 'completed') AS completed
-       FROM balances WHERE account_id = $1`,
-      [user],
-    );
-    return {
-      spent: CREDITS - Number(row?.["amount"]),
-      charged: Number(row?.["charged"]),
-      leased: Number(row?.["leased"]),
-      completed: Number(row?.["completed"]),
-    };
-  }
-
-  test("are scraped together, whichever of them is asked, each under its number", async () => {
-    const sent = await askBoth();
-    const scrapes = [];
-    for (let asked = 0; asked < 20; asked++)
-      scrapes.push(await scrape({ url: gateway.url, adminKey: ADMIN_KEY }));
-    for (const { series } of scrapes) {
-      const requests = series.filter(({ name }) => name === "gateway_requests_total");
-      expect(requests.map(({ labels }) => labels["process"]).sort()).toEqual(["1", "2"]);
-      expect(requests.reduce((sum, { value }) => sum + value, 0)).toBe(sent);
-      expect(series.filter(({ labels }) => !["1", "2"].includes(labels["process"] ?? ""))).toEqual([]);
+    /** Sends a request over a connection of its own. */
+    async function ask(): Promise<number> {
+      const response = await postChatTo({ ...gateway, key }, CHAT, { keepalive: false });
+      await response.arrayBuffer();
+      return response.status;
     }
-    expect(new Set(scrapes[0]?.names).size).toBe(scrapes[0]?.names.length as number);
-  });
 
-  /** Writes the configuration file anew with some of its values changed. */
-  function rewrite(change: Readonly<Record<string, unknown>>): void {
-    const config = JSON.parse(readFileSync(site.configFile, "utf8"));
-    writeFileSync(site.configFile, JSON.stringify({ ...config, ...change }));
-  }
-
-  test("a reload by request or by signal changes both processes, or none", async () => {
-    rewrite({ policy: { denied_models: [CHAT.model] } });
-    const { status, body } = await callAdmin(gateway, ADMIN_KEY, "POST", "/settings/reload", {});
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ data: { applied: true, changes: [{ name: "policy.denied_models" }] } });
-    const statuses = async () => new Set(await Promise.all(Array.from({ length: MANY }, ask)));
-    expect(await statuses()).toEqual(new Set([403]));
-    rewrite({ policy: { denied_models: [], denied_modles: [] } });
-    const from = gateway.printed().length;
-    process.kill(gateway.pid, "SIGHUP");
-    await eventually("the rejection", () =>
-      gateway.printed().slice(from).includes("Did you mean denied_models"),
-    );
-    expect((await callAdmin(gateway, ADMIN_KEY, "POST", "/settings/reload", {})).status).toBe(409);
-    expect(await statuses()).toEqual(new Set([403]));
-    rewrite({ policy: { denied_models: [] } });
-    process.kill(gateway.pid, "SIGHUP");
-    const reloads = () => gateway.printed().slice(from).split("the configuration was reloaded").length - 1;
-    await eventually("the reload of both", () => reloads() === 2);
-    expect(await statuses()).toEqual(new Set([200]));
-    const { rows } = await callAdmin(gateway, ADMIN_KEY, "GET", "/audit?limit=10");
-    expect(rows.filter(({ action }) => action === "SIGHUP")).toHaveLength(1);
-  });
-
-  test("a process that is killed is started again, ends its open generation and saves its records, while the other one answers", async () => {
-    let answered = await askBoth();
-    const { client, id } = await beginStream();
-    vendor.perform(healthy("Alpha"));
-    const victim = await findProcess(id);
-    const killed = listProcesses().get(victim) as number;
-    const from = gateway.printed().length;
-    process.kill(killed, "SIGKILL");
-    await client.closed;
-    await eventually("the supervisor's line about it", () =>
-      gateway
+    /** Returns the indexes of the processes that have logged a request after the first `from` characters. */
+    function answeredBy(from: number): readonly string[] {
+      const found = gateway
         .printed()
         .slice(from)
-        .includes(`"process":${Number(victim)},"reason":"SIGKILL"`),
-    );
-    for (let sent = 0; sent < 5; sent++, answered++) expect(await ask()).toBe(200);
-    const ended = await eventually("the end of the open generation", async () => {
-      const found = await fetchGeneration({ ...gateway, key }, id);
-      return found?.["outcome"] === "interrupted" ? found : null;
-    });
-    await eventually("the start of the next process", () => listProcesses().size === 2);
-    expect(listProcesses().get(victim)).not.toBe(killed);
-    answered += await askBoth();
-    expect(await gateway.terminate()).toBe(0);
-    const spent = answered * COST + Number(ended["total_cost_nanodollars"]);
-    expect(await readBooks()).toEqual({ spent, charged: spent, leased: 0, completed: answered });
-  });
+        .matchAll(/"message":"request","process":(\d)/g);
+      return [...new Set([...found].map(([, index]) => index as string))].sort();
+    }
 
-  test.skipIf(!IS_LONG_RUN)(
-    "SIGTERM lets a running stream end, saves all records, gives all leases back and exits with 0",
-    async () => {
+    /** Sends requests until both processes have answered some, and returns how many. Each must be answered. */
+    async function askBoth(): Promise<number> {
+      const from = gateway.printed().length;
+      let sent = 0;
+      await eventually("requests at both processes", async () => {
+        if (sent < MANY) {
+          expect(await ask()).toBe(200);
+          sent += 1;
+        }
+        return answeredBy(from).length === 2;
+      });
+      return sent;
+    }
+
+    /** Begins a stream that waits for its gate after the first words. */
+    async function beginStream(): Promise<{ readonly client: RawClient; readonly id: string }> {
+      vendor.perform(async (call) => {
+        await call.begin();
+        await call.events(...opening("Alpha"));
+        await call.gate();
+        await call.events(...closing());
+        await call.end();
+      });
+      const client = await postRawChat({ ...gateway, key }, { ...CHAT, stream: true });
+      await client.waitForText("Alpha");
+      return { client, id: GENERATION_ID.exec(client.received)?.[1] as string };
+    }
+
+    /** Returns the index of the process that runs a generation. */
+    async function findProcess(id: string): Promise<string> {
+      const dataDir = await eventually("the record of the running stream", async () => {
+        const [row] = await database.run<{ data_dir: string }>(
+          "SELECT data_dir FROM gateways WHERE id = (SELECT gateway_id FROM generations WHERE id = $1)",
+          [id],
+        );
+        return row?.data_dir;
+      });
+      return basename(dataDir).replace("process-", "");
+    }
+
+    /** Returns the process ids of the gateway's processes by their indexes. */
+    function listProcesses(): ReadonlyMap<string, number> {
+      const children = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, "utf8");
+      return new Map(
+        children
+          .split(" ")
+          .filter((pid) => pid !== "")
+          .map((pid) => [readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").at(-2) ?? "", Number(pid)]),
+      );
+    }
+
+    async function readBooks() {
+      const [row] = await database.run<Readonly<Record<string, string>>>(
+        `SELECT amount, leased, (SELECT sum(amount) FROM charges) AS charged,
+         (SELECT count(*) FROM generations WHERE outcome = 'completed') AS completed
+       FROM balances WHERE account_id = $1`,
+        [user],
+      );
+      return {
+        spent: CREDITS - Number(row?.["amount"]),
+        charged: Number(row?.["charged"]),
+        leased: Number(row?.["leased"]),
+        completed: Number(row?.["completed"]),
+      };
+    }
+
+    test("are scraped together, whichever of them is asked, each under its number", async () => {
+      const sent = await askBoth();
+      const scrapes = [];
+      for (let asked = 0; asked < 20; asked++)
+        scrapes.push(await scrape({ url: gateway.url, adminKey: ADMIN_KEY }));
+      for (const { series } of scrapes) {
+        const requests = series.filter(({ name }) => name === "gateway_requests_total");
+        expect(requests.map(({ labels }) => labels["process"]).sort()).toEqual(["1", "2"]);
+        expect(requests.reduce((sum, { value }) => sum + value, 0)).toBe(sent);
+        expect(series.filter(({ labels }) => !["1", "2"].includes(labels["process"] ?? ""))).toEqual([]);
+      }
+      expect(new Set(scrapes[0]?.names).size).toBe(scrapes[0]?.names.length as number);
+    });
+
+    /** Writes the configuration file anew with some of its values changed. */
+    function rewrite(change: Readonly<Record<string, unknown>>): void {
+      const config = JSON.parse(readFileSync(site.configFile, "utf8"));
+      writeFileSync(site.configFile, JSON.stringify({ ...config, ...change }));
+    }
+
+    test("a reload by request or by signal changes both processes, or none", async () => {
+      rewrite({ policy: { denied_models: [CHAT.model] } });
+      const { status, body } = await callAdmin(gateway, ADMIN_KEY, "POST", "/settings/reload", {});
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ data: { applied: true, changes: [{ name: "policy.denied_models" }] } });
+      const statuses = async () => new Set(await Promise.all(Array.from({ length: MANY }, ask)));
+      expect(await statuses()).toEqual(new Set([403]));
+      rewrite({ policy: { denied_models: [], denied_modles: [] } });
+      const from = gateway.printed().length;
+      process.kill(gateway.pid, "SIGHUP");
+      await eventually("the rejection", () =>
+        gateway.printed().slice(from).includes("Did you mean denied_models"),
+      );
+      expect((await callAdmin(gateway, ADMIN_KEY, "POST", "/settings/reload", {})).status).toBe(409);
+      expect(await statuses()).toEqual(new Set([403]));
+      rewrite({ policy: { denied_models: [] } });
+      process.kill(gateway.pid, "SIGHUP");
+      const reloads = () => gateway.printed().slice(from).split("the configuration was reloaded").length - 1;
+      await eventually("the reload of both", () => reloads() === 2);
+      expect(await statuses()).toEqual(new Set([200]));
+      const { rows } = await callAdmin(gateway, ADMIN_KEY, "GET", "/audit?limit=10");
+      expect(rows.filter(({ action }) => action === "SIGHUP")).toHaveLength(1);
+    });
+
+    test("a process that is killed is started again, ends its open generation and saves its records, while the other one answers", async () => {
+      let answered = await askBoth();
+      const { client, id } = await beginStream();
+      vendor.perform(healthy("Alpha"));
+      const victim = await findProcess(id);
+      const killed = listProcesses().get(victim) as number;
+      const from = gateway.printed().length;
+      process.kill(killed, "SIGKILL");
+      await client.closed;
+      await eventually("the supervisor's line about it", () =>
+        gateway
+          .printed()
+          .slice(from)
+          .includes(`"process":${Number(victim)},"reason":"SIGKILL"`),
+      );
+      for (let sent = 0; sent < 5; sent++, answered++) expect(await ask()).toBe(200);
+      const ended = await eventually("the end of the open generation", async () => {
+        const found = await fetchGeneration({ ...gateway, key }, id);
+        return found?.["outcome"] === "interrupted" ? found : null;
+      });
+      await eventually("the start of the next process", () => listProcesses().size === 2);
+      expect(listProcesses().get(victim)).not.toBe(killed);
+      answered += await askBoth();
+      expect(await gateway.terminate()).toBe(0);
+      const spent = answered * COST + Number(ended["total_cost_nanodollars"]);
+      expect(await readBooks()).toEqual({ spent, charged: spent, leased: 0, completed: answered });
+    });
+
+    test("SIGTERM lets a running stream end, saves all records, gives all leases back and exits with 0", async () => {
       const answered = await askBoth();
       const { client, id } = await beginStream();
       await findProcess(id);
@@ -245,6 +245,6 @@ describe.skipIf(POSTGRES_BIN === null || process.platform !== "linux")("two proc
       const spent = (answered + 1) * COST;
       expect(await readBooks()).toEqual({ spent, charged: spent, leased: 0, completed: answered + 1 });
       expect(await database.run("SELECT id FROM gateways")).toEqual([]);
-    },
-  );
-});
+    });
+  },
+);

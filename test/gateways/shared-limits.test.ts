@@ -72,7 +72,7 @@ function addKey([gateway]: readonly TestGateway[], limit: Readonly<Record<string
   return createAccountTools(gateway as TestGateway).key("acct_default", { rate_limit: limit });
 }
 
-describe.skipIf(POSTGRES_BIN === null)("three gateways without Redis", () => {
+describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("three gateways without Redis", () => {
   let database: TestPostgres;
   let vendor: Vendor;
   let shared: SharedGateways;
@@ -111,104 +111,107 @@ describe.skipIf(POSTGRES_BIN === null)("three gateways without Redis", () => {
   );
 });
 
-describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("two gateways with one Redis", () => {
-  let database: TestPostgres;
-  let redis: TestRedis;
-  let vendor: Vendor;
-  let shared: SharedGateways;
-  let gateways: readonly TestGateway[];
+describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
+  "two gateways with one Redis",
+  () => {
+    let database: TestPostgres;
+    let redis: TestRedis;
+    let vendor: Vendor;
+    let shared: SharedGateways;
+    let gateways: readonly TestGateway[];
 
-  beforeAll(async () => {
-    [database, redis] = await Promise.all([startTestPostgres(), startTestRedis()]);
-    vendor = startVendor();
-    shared = shareDatabase(await database.createDatabase());
-    const options = { yaml: yamlFor(vendor.baseUrl), environment: { REDIS_URL: redis.url } };
-    gateways = [await shared.start("first", options), await shared.start("second", options)];
-  }, SLOW_MS);
-  afterAll(async () => {
-    await shared?.clear();
-    vendor?.stop();
-    await redis?.remove();
-    await database?.remove();
-  }, SLOW_MS);
-  beforeEach(() => vendor.perform(healthy("Alpha")));
-
-  test("admit together exactly the requests per minute of a key", async () => {
-    const key = await addKey(gateways, { requests_per_minute: 10 });
-    expect(await countAdmitted(gateways, key, 30)).toBe(10);
-  });
-
-  test("admit together exactly the concurrent requests of a key, and more when some have ended", async () => {
-    const key = await addKey(gateways, { concurrent: 3 });
-    vendor.perform(async (call) => {
-      await call.gate();
-      await call.respond(200, documentOf("Alpha"));
-    });
-    const answers = Array.from({ length: 8 }, (_, turn) => chat(alternate(gateways, turn), key));
-    const rejected = new Set<number>();
-    answers.forEach((answer, at) => void answer.then((status) => status === 429 && rejected.add(at)));
-    await eventually(
-      "three are at the vendor, and the others are rejected",
-      () => vendor.calls.length === 3 && rejected.size === 5,
-    );
-    for (const call of vendor.calls) call.openGate();
-    const statuses = await Promise.all(answers);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(3);
-    vendor.perform(healthy("Alpha"));
-    await eventually(
-      "the ended requests no longer count",
-      async () => (await countAdmitted(gateways, key, 1)) === 1,
-    );
-  });
-
-  test(
-    "while Redis is killed they admit their shares and say so, and when it is back, without its data, they count together again",
-    async () => {
-      const key = await addKey(gateways, { requests_per_minute: 12 });
-      expect(await countAdmitted(gateways, key, 4)).toBe(4);
-      const log = (gateways[0] as TestGateway).log.length;
-      await redis.kill();
-      await untilAway();
-      const degraded = await untilAll(gateways, "degraded", "each of the 2 live gateways admits its share");
-      expect(degraded.map(({ code }) => code)).toEqual([200, 200]);
-      const meanwhile = await countAdmitted(gateways, key, 6);
-      expect(meanwhile).toBe(6);
-      await redis.start();
-      await untilAll(gateways, "ready");
-      expect(await countAdmitted(gateways, key, 20)).toBe(2);
-      const lines = (gateways[0] as TestGateway).log
-        .slice(log)
-        .filter(({ event }) => event.includes("Redis"));
-      expect(lines.slice(0, 2).map(({ level }) => level)).toEqual(["warn", "info"]);
-    },
-    SLOW_MS,
-  );
-
-  /** Sends requests of another key until both gateways have noticed that Redis is away. */
-  async function untilAway(): Promise<void> {
-    const key = await addKey(gateways, { requests_per_minute: 1_000 });
-    await eventually("both gateways notice that Redis is away", async () => {
-      expect(await countAdmitted(gateways, key, 10)).toBeGreaterThanOrEqual(0);
-      const all = await Promise.all(gateways.map(readiness));
-      return all.every(({ status }) => status === "degraded");
-    });
-  }
-
-  test.skipIf(!IS_LONG_RUN)(
-    "a gateway that starts while Redis is away is ready when the others have counted it, and counts with them later",
-    async () => {
-      await redis.kill();
+    beforeAll(async () => {
+      [database, redis] = await Promise.all([startTestPostgres(), startTestRedis()]);
+      vendor = startVendor();
+      shared = shareDatabase(await database.createDatabase());
       const options = { yaml: yamlFor(vendor.baseUrl), environment: { REDIS_URL: redis.url } };
-      const late = await shared.start("late", options);
-      try {
-        await untilAll([late], "degraded", "each of the 3 live gateways admits its share");
-        expect(late.log.some(({ event }) => event.includes("Redis is away"))).toBe(true);
+      gateways = [await shared.start("first", options), await shared.start("second", options)];
+    }, SLOW_MS);
+    afterAll(async () => {
+      await shared?.clear();
+      vendor?.stop();
+      await redis?.remove();
+      await database?.remove();
+    }, SLOW_MS);
+    beforeEach(() => vendor.perform(healthy("Alpha")));
+
+    test("admit together exactly the requests per minute of a key", async () => {
+      const key = await addKey(gateways, { requests_per_minute: 10 });
+      expect(await countAdmitted(gateways, key, 30)).toBe(10);
+    });
+
+    test("admit together exactly the concurrent requests of a key, and more when some have ended", async () => {
+      const key = await addKey(gateways, { concurrent: 3 });
+      vendor.perform(async (call) => {
+        await call.gate();
+        await call.respond(200, documentOf("Alpha"));
+      });
+      const answers = Array.from({ length: 8 }, (_, turn) => chat(alternate(gateways, turn), key));
+      const rejected = new Set<number>();
+      answers.forEach((answer, at) => void answer.then((status) => status === 429 && rejected.add(at)));
+      await eventually(
+        "three are at the vendor, and the others are rejected",
+        () => vendor.calls.length === 3 && rejected.size === 5,
+      );
+      for (const call of vendor.calls) call.openGate();
+      const statuses = await Promise.all(answers);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(3);
+      vendor.perform(healthy("Alpha"));
+      await eventually(
+        "the ended requests no longer count",
+        async () => (await countAdmitted(gateways, key, 1)) === 1,
+      );
+    });
+
+    test(
+      "while Redis is killed they admit their shares and say so, and when it is back, without its data, they count together again",
+      async () => {
+        const key = await addKey(gateways, { requests_per_minute: 12 });
+        expect(await countAdmitted(gateways, key, 4)).toBe(4);
+        const log = (gateways[0] as TestGateway).log.length;
+        await redis.kill();
+        await untilAway();
+        const degraded = await untilAll(gateways, "degraded", "each of the 2 live gateways admits its share");
+        expect(degraded.map(({ code }) => code)).toEqual([200, 200]);
+        const meanwhile = await countAdmitted(gateways, key, 6);
+        expect(meanwhile).toBe(6);
         await redis.start();
-        await eventually("it counts in Redis", async () => (await readiness(late)).status === "ready");
-      } finally {
-        await late.stop();
-      }
-    },
-    SLOW_MS,
-  );
-});
+        await untilAll(gateways, "ready");
+        expect(await countAdmitted(gateways, key, 20)).toBe(2);
+        const lines = (gateways[0] as TestGateway).log
+          .slice(log)
+          .filter(({ event }) => event.includes("Redis"));
+        expect(lines.slice(0, 2).map(({ level }) => level)).toEqual(["warn", "info"]);
+      },
+      SLOW_MS,
+    );
+
+    /** Sends requests of another key until both gateways have noticed that Redis is away. */
+    async function untilAway(): Promise<void> {
+      const key = await addKey(gateways, { requests_per_minute: 1_000 });
+      await eventually("both gateways notice that Redis is away", async () => {
+        expect(await countAdmitted(gateways, key, 10)).toBeGreaterThanOrEqual(0);
+        const all = await Promise.all(gateways.map(readiness));
+        return all.every(({ status }) => status === "degraded");
+      });
+    }
+
+    test(
+      "a gateway that starts while Redis is away is ready when the others have counted it, and counts with them later",
+      async () => {
+        await redis.kill();
+        const options = { yaml: yamlFor(vendor.baseUrl), environment: { REDIS_URL: redis.url } };
+        const late = await shared.start("late", options);
+        try {
+          await untilAll([late], "degraded", "each of the 3 live gateways admits its share");
+          expect(late.log.some(({ event }) => event.includes("Redis is away"))).toBe(true);
+          await redis.start();
+          await eventually("it counts in Redis", async () => (await readiness(late)).status === "ready");
+        } finally {
+          await late.stop();
+        }
+      },
+      SLOW_MS,
+    );
+  },
+);

@@ -6,6 +6,7 @@ import { connectPostgres, type Postgres } from "../../src/storage/postgres/clien
 import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateway-registry.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeSite, type Site } from "../support/gateway-process.ts";
+import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace } from "../support/run-gateway.ts";
@@ -14,7 +15,7 @@ import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 const [OLD, NEW] = ["a".repeat(64), "b".repeat(64)];
 const BYOK = "sk-own-0123456789abcdef";
 
-describe.skipIf(POSTGRES_BIN === null)("gateways that start on one database", () => {
+describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("gateways that start on one database", () => {
   let server: TestPostgres;
   let url: string;
   let shared: SharedGateways;
