@@ -46,7 +46,6 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("while the database", () 
     },
   ];
 
-  // A pause is the hardest of them for a client of the database. `npm run test:long` tries all.
   test.each(unreachable)(
     "$name, known keys are served, all else is a 503 with Retry-After, and each record is saved once afterwards",
     async ({ begin, end }) => {

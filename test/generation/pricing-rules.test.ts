@@ -143,6 +143,25 @@ test("Own prices replace those of the provider for the accounts of their rule.",
   });
 });
 
+test("Usage reports show list prices to the operator, and to the account what it has paid.", async () => {
+  const id = "user_report";
+  await ask(await keyOf(id, { plan: "pro" }));
+  const made = await manage(gateway, "/keys", { name: "reports", kind: "management", account_id: id });
+  const own = made.body["key"] as string;
+  const reportFor = async (key: string) => {
+    const response = await fetch(`${gateway.url}/api/admin/usage?group_by=model&account_id=${id}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return ((await response.json()) as { data: Record<string, unknown>[] }).data[0];
+  };
+  const paid = LIST * 1.125;
+  expect(await reportFor(gateway.adminKey)).toMatchObject({
+    cost_nanodollars: paid,
+    upstream_cost_nanodollars: LIST,
+  });
+  expect(await reportFor(own)).toMatchObject({ cost_nanodollars: paid, upstream_cost_nanodollars: paid });
+});
+
 test("A model list with a key has the prices that its account pays.", async () => {
   const priceOf = async (key: string) => {
     const response = await fetch(`${gateway.base}/models`, { headers: { authorization: `Bearer ${key}` } });

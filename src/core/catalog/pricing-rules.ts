@@ -74,6 +74,11 @@ export class PricingRules {
 
   constructor(private readonly rules: readonly PricingRule[]) {}
 
+  /** Whether any account may pay other prices than the providers'. */
+  get areInForce(): boolean {
+    return this.rules.length > 0;
+  }
+
   /** Returns what a buyer pays at a time, milliseconds since the epoch; null if that is always the list price. */
   tariffsFor(buyer: Buyer, at: number): Tariffs | null {
     if (this.rules.length === 0) return null;

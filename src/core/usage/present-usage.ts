@@ -1,5 +1,6 @@
 import { formatDollars, toDollars } from "../../base/money.ts";
 import { findNames, type NameStores, type Names } from "../accounts/find-names.ts";
+import type { PricingRules } from "../catalog/pricing-rules.ts";
 import type { TimedUsageSum } from "./add-percentiles.ts";
 import { formatCsv } from "./format-csv.ts";
 import type { UsageGroup, UsageQuery, UsageSum } from "./report.ts";
@@ -22,6 +23,17 @@ export function findUsageNames(
     accountId: idOf(sum, "account"),
   }));
   return findNames(stores, rows);
+}
+
+/**
+ * Returns the sums of a report for whoever is not the operator: while there are pricing rules, list prices would show the operator's
+ * margin, so that what was paid takes their place.
+ */
+export function hideListPrices<Sum extends UsageSum>(
+  sums: readonly Sum[],
+  rules: PricingRules,
+): readonly Sum[] {
+  return rules.areInForce ? sums.map((sum) => ({ ...sum, upstreamCost: sum.cost })) : sums;
 }
 
 /** Makes the API's view of a line of a report, with the names of keys, users and accounts. */

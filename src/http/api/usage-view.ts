@@ -13,7 +13,11 @@ const SUMS = {
   tokens_reasoning: count,
   cost: z.number().describe("US dollars charged."),
   cost_nanodollars: z.int(),
-  upstream_cost: z.number().describe("Cost at the providers' list prices, in US dollars."),
+  upstream_cost: z
+    .number()
+    .describe(
+      "Cost at the providers' list prices, in US dollars. While the operator has pricing rules, `cost` for all but the operator.",
+    ),
   upstream_cost_nanodollars: z.int(),
 };
 

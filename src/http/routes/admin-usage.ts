@@ -1,7 +1,12 @@
 import { z } from "zod";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
 import { addPercentiles } from "../../core/usage/add-percentiles.ts";
-import { findUsageNames, presentUsageLine, printUsageCsv } from "../../core/usage/present-usage.ts";
+import {
+  findUsageNames,
+  hideListPrices,
+  presentUsageLine,
+  printUsageCsv,
+} from "../../core/usage/present-usage.ts";
 import {
   formatRange,
   MOST_GROUPS,
@@ -72,7 +77,8 @@ export const getUsage = defineEndpoint({
     const sums = await deps.usage.sumUsage(report);
     requireLines(sums, report);
     const dimensions = { groups, names: await findUsageNames(deps.keyStores, report, sums) };
-    const lines = await addPercentiles(deps.usage, report, sums);
+    const shown = principal.kind === "operator" ? sums : hideListPrices(sums, deps.generation.pricing);
+    const lines = await addPercentiles(deps.usage, report, shown);
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
     const { from, to } = formatRange(range);
     if (format === "json") return { data: lines.map((line) => presentUsageLine(line, dimensions)), from, to };

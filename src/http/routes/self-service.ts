@@ -3,7 +3,7 @@ import { toDollars } from "../../base/money.ts";
 import { dayOf } from "../../base/time.ts";
 import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
-import { presentUsage } from "../../core/usage/present-usage.ts";
+import { hideListPrices, presentUsage } from "../../core/usage/present-usage.ts";
 import { hoursOfDays, USUAL_DAYS } from "../../core/usage/report.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
@@ -132,6 +132,7 @@ export const getActivity = defineEndpoint({
       userId: key.userId,
       keyId: null,
     });
-    return { data: sums.map((sum) => presentUsage("date", sum)) };
+    const shown = hideListPrices(sums, deps.generation.pricing);
+    return { data: shown.map((sum) => presentUsage("date", sum)) };
   },
 });
