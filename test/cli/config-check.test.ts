@@ -97,8 +97,11 @@ describe("gateway config check", () => {
   });
 
   test("reports a database that is away with --connect, without its password", async () => {
-    const file = write("database: { url: 'postgres://gateway:hidden@127.0.0.1:1/gateway' }");
-    const { exitCode, stdout } = await workspace.run(["config", "check", file, "--connect"]);
+    const file = write("");
+    const { exitCode, stdout } = await workspace.run(["config", "check", file, "--connect"], {
+      DATABASE_URL: "postgres://gateway:hidden@127.0.0.1:1/gateway",
+      REDIS_URL: "",
+    });
     expect(stdout).toContain("postgres://127.0.0.1:1/gateway cannot be used");
     expect(stdout).not.toContain("hidden");
     expect(exitCode).toBe(1);
