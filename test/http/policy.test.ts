@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type AskableApi, CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
+import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type PreparedAccount, prepareData } from "../support/prepared-data.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
@@ -322,5 +323,6 @@ test("a turn under zero retention is neither stored in the conversation store no
   expect(await isRestored(true, true)).toBe(false);
   expect(await isRestored(true, false)).toBe(false);
   expect(await isRestored(false, true)).toBe(false);
-  expect(await isRestored(false, false)).toBe(true);
+  // A Redis that is slow for a moment may lose a turn.
+  await eventually("the reasoning is restored without zero retention", () => isRestored(false, false));
 });
