@@ -26,7 +26,7 @@ export function findUsageNames(
 }
 
 /**
- * Returns the sums of a report for whoever is not the operator: while there are pricing rules, list prices would show the operator's
+ * Returns the sums of a report for a caller that is not the operator: while there are pricing rules, list prices would show the operator's
  * margin, so that what was paid takes their place.
  */
 export function hideListPrices<Sum extends UsageSum>(
