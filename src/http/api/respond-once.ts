@@ -5,6 +5,7 @@ import {
   describeTooManyNames,
   isIdempotencyName,
   MAX_NAMES,
+  OTHER_REQUEST,
 } from "../../core/idempotency/idempotency-name.ts";
 import type { IdempotencyKey, StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 
@@ -74,8 +75,6 @@ export async function respondOnce(
   return { status, body, isRepeated: false };
 }
 
-const OTHER_REQUEST =
-  "This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.";
 const UNKNOWN_OUTCOME =
   "The request with this Idempotency-Key is still running, or was interrupted. Check whether it took effect before you repeat it with a new key.";
 const NOT_STORED =

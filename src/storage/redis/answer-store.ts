@@ -4,6 +4,7 @@ import type { Random } from "../../base/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
 import type { AnswerStore, StoredAnswer } from "../../core/extensions/answers/answer-store.ts";
 import type { Redis } from "./client.ts";
+import { deriveKey } from "./derive-key.ts";
 
 /** A larger answer is not kept: rate limits wait on the same connection. Characters of its JSON. */
 const MAX_CHARS = 256_000;
@@ -64,8 +65,4 @@ export function createRedisAnswerStore({
       await redis.send("SET", [key, sealed.toString("base64"), "PX", String(ttlMs)]).catch(() => null);
     },
   };
-}
-
-function deriveKey(secret: string, use: string): Buffer {
-  return createHmac("sha256", secret).update(use).digest();
 }

@@ -5,6 +5,7 @@ import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
 import type { ConversationStore } from "../../core/generation/conversation-store.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 import type { Redis } from "./client.ts";
+import { deriveKey } from "./derive-key.ts";
 
 const TTL_MS = 3_600_000;
 /** A larger turn is not stored. Characters of its JSON. */
@@ -139,8 +140,4 @@ class RedisConversationStore implements ConversationStore {
 
 function turnKey(tag: string, id: string): string {
   return `gateway:turn:{${tag}}:${id}`;
-}
-
-function deriveKey(secret: string, use: string): Buffer {
-  return createHmac("sha256", secret).update(use).digest();
 }

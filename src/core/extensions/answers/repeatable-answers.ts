@@ -15,6 +15,7 @@ import {
   describeTooManyNames,
   isIdempotencyName,
   MAX_NAMES,
+  OTHER_REQUEST,
 } from "../../idempotency/idempotency-name.ts";
 import type {
   IdempotencyClaim,
@@ -179,7 +180,5 @@ function reject(message: string): GateDecision {
   return { kind: "reject", failure: { code: "conflict", message, metadata } };
 }
 
-const OTHER_REQUEST =
-  "This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.";
 const UNKNOWN_OUTCOME =
   "The request with this Idempotency-Key is still running at another gateway, or was interrupted. Repeat it later; if it is rejected again, look for its generation before you ask with a new key.";
