@@ -18,7 +18,7 @@ export interface OpenIdOptions {
   readonly scopes: readonly string[];
   /** The names of the claims that rules depend on. */
   readonly neededClaims: readonly string[];
-  /** The longest time since the person proved who they are, of which the provider is asked; null if it does not matter. Milliseconds. */
+  /** How long ago the person may last have proved who they are; the provider asks again after that. Null: any time ago. Milliseconds. */
   readonly maxAgeMs: number | null;
   readonly clock: Clock;
 }

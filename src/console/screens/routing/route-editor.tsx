@@ -144,7 +144,7 @@ function About({ route }: { route: NamedRoute }) {
   );
 }
 
-/** The kept versions of a route, each of which can be restored. */
+/** The kept versions of a route. Each can be restored. */
 function Versions({ route, onRestored }: { route: NamedRoute; onRestored: () => void }) {
   const { name, account_id, version: latest } = route;
   const params = { name };

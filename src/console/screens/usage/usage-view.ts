@@ -35,7 +35,7 @@ export interface DayRange {
   readonly to: string;
 }
 
-/** The period of the screen, as the API takes it: days, both included, or hours as times, of which the last is not included. */
+/** The period of the screen, as the API takes it: days, both included, or hours as times, the last one excluded. */
 export interface Period extends DayRange {
   readonly step: "day" | "hour";
 }
