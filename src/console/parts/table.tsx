@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Width in pixels. Columns without one share what is left. */
   readonly width?: number;
+  /** The smallest width of a column without a width, in pixels. */
+  readonly minWidth?: number;
   cell(row: Row): ComponentChildren;
   /** What is shown on hover over a cell, such as the whole of a text that may be cut. */
   hint?(row: Row): string | undefined;
@@ -40,7 +42,7 @@ export interface TableProps<Row> {
   readonly minWidth?: number;
 }
 
-/** The smallest width of a column without a width. Pixels. */
+/** The smallest width of a column that names none. Pixels. */
 const FLEXIBLE_WIDTH = 160;
 
 /** A dense table that scrolls in a box of its own. */
@@ -59,7 +61,9 @@ export function Table<Row>({ kind, ...props }: TableProps<Row> & { kind?: "card"
 export function BareTable<Row>(props: TableProps<Row>) {
   const { columns, rows, order, keyOf, selected } = props;
   const sorted = order === undefined ? rows : sortBy(columns, rows, order);
-  const minWidth = props.minWidth ?? columns.reduce((sum, { width = FLEXIBLE_WIDTH }) => sum + width, 0);
+  const minWidth =
+    props.minWidth ??
+    columns.reduce((sum, { width, minWidth = FLEXIBLE_WIDTH }) => sum + (width ?? minWidth), 0);
   return (
     <table class="table" aria-label={props.label} style={{ minWidth: `${minWidth}px` }}>
       <colgroup>

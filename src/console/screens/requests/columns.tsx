@@ -29,7 +29,7 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
   {
     id: "time",
     title: names.time,
-    width: 120,
+    width: 104,
     cell: ({ id, created_at }) => (
       <a href={pathOf(id)}>
         <Time at={created_at} />
@@ -53,7 +53,7 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
   {
     id: "provider",
     title: names.provider,
-    width: 134,
+    width: 108,
     cell: ({ provider_name, attempts }) => (
       <>
         {provider_name ?? <span class="faint">–</span>}
@@ -68,7 +68,7 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
   {
     id: "key",
     title: names.key,
-    width: 152,
+    width: 140,
     hint: ({ key_id }) => key_id ?? undefined,
     cell: ({ key_id, key_name }) => printName(key_id, key_name, text.requests.anonymous),
   },
@@ -123,14 +123,14 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
   {
     id: "latency",
     title: names.firstToken,
-    width: 90,
+    width: 94,
     isNumber: true,
     cell: ({ latency }) => formatDuration(latency),
   },
   {
     id: "duration",
     title: names.duration,
-    width: 90,
+    width: 84,
     isNumber: true,
     cell: ({ duration }) => formatDuration(duration),
   },
@@ -145,7 +145,7 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
   {
     id: "cost",
     title: names.cost,
-    width: 100,
+    width: 108,
     isNumber: true,
     hint: ({ total_cost_nanodollars }) => formatExactMoney(total_cost_nanodollars),
     cell: ({ total_cost_nanodollars }) => formatMoney(total_cost_nanodollars),

@@ -65,6 +65,7 @@ function listColumns(
     nameColumn(view),
     ...(cells === null ? [] : [trendColumn(view, cells)]),
     shareColumn(total),
+    moneyColumn("cost", columns.cost, total.cost_nanodollars, (line) => line.cost_nanodollars),
     countColumn("requests", columns.requests, total.requests, ({ requests }) => requests),
     countColumn("errors", columns.errors, total.errors, ({ errors }) => errors),
     countColumn("prompt", columns.prompt, total.tokens_prompt, (line) => line.tokens_prompt),
@@ -72,7 +73,6 @@ function listColumns(
     cachedColumn(total),
     ...timeColumns(lines),
     ...listPriceColumns(lines, total),
-    moneyColumn("cost", columns.cost, total.cost_nanodollars, (line) => line.cost_nanodollars),
   ];
 }
 
@@ -93,6 +93,7 @@ function nameColumn(view: UsageView): Column<UsageLine> {
   return {
     id: "name",
     title: text.usage.dimensions[by],
+    minWidth: 240,
     sortBy: labelOf,
     cell: (line) => {
       const label = labelOf(line);
