@@ -53,6 +53,10 @@ export const BOUNDS = {
   heldBytes: 1024 * 1024,
   /** Members of `models` in one request. */
   fallbackModels: 16,
+  /** Tags of one request. */
+  requestTags: 10,
+  /** Characters of a tag. */
+  tagChars: 64,
   /** A model id. */
   modelIdChars: 256,
   /** Names or patterns of models or providers in one list of a key, a policy or a request. */

@@ -224,6 +224,7 @@ export interface Schemas {
     provider?: Schemas["ProviderPreferences"] | null;
     preset?: string | null;
     session_id?: string | null;
+    tags?: string[] | null;
   };
   ConfigChange: { name: string; before: unknown; after: unknown; is_secret: boolean; needs_restart: boolean };
   ConsoleSession: {
@@ -277,6 +278,7 @@ export interface Schemas {
     provider?: Schemas["ProviderPreferences"] | null;
     preset?: string | null;
     session_id?: string | null;
+    tags?: string[] | null;
   };
   EmbeddingsResponse: {
     object: "list";
@@ -343,6 +345,7 @@ export interface Schemas {
     provider?: Schemas["ProviderPreferences"] | null;
     preset?: string | null;
     session_id?: string | null;
+    tags?: string[] | null;
   };
   Gateway: {
     id: string;
@@ -360,6 +363,7 @@ export interface Schemas {
     id: string;
     request_id: string;
     session_id: string | null;
+    tags: string[];
     api: string;
     requested_model: string;
     named_routes: {
@@ -452,6 +456,7 @@ export interface Schemas {
     id: string;
     request_id: string;
     session_id: string | null;
+    tags: string[];
     api: string;
     requested_model: string;
     named_routes: {
@@ -560,6 +565,7 @@ export interface Schemas {
     user_id: string | null;
     user_name: string | null;
     session_id: string | null;
+    tags: string[];
     api: string;
     requested_model: string;
     model: string | null;
@@ -642,6 +648,7 @@ export interface Schemas {
     models?: string[] | null;
     preset?: string | null;
     session_id?: string | null;
+    tags?: string[] | null;
   };
   MessagesResponse: {
     id: string;
@@ -941,6 +948,7 @@ export interface Schemas {
     user_id: string | null;
     user_name: string | null;
     session_id: string | null;
+    tags: string[];
     api: string;
     requested_model: string;
     model: string | null;
@@ -998,6 +1006,7 @@ export interface Schemas {
     provider?: Schemas["ProviderPreferences"] | null;
     preset?: string | null;
     session_id?: string | null;
+    tags?: string[] | null;
   };
   RouteExplanation: {
     requested_model: string;

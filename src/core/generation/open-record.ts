@@ -29,6 +29,7 @@ export function openRecord(
     keyId: isAnonymous ? null : principal.key.id,
     userId: isAnonymous ? null : principal.key.userId,
     sessionId,
+    tags: request.tags.length === 0 ? undefined : request.tags,
     addressHash: isAnonymous ? principal.addressHash : null,
     api: request.api,
     streamed: request.stream,

@@ -14,11 +14,16 @@ const session = z
     "Keyed hash of the session that the client named (`session_id`, `x-session-id` and others). `null` means it named none.",
   );
 
+const tags = z
+  .array(z.string())
+  .describe("What the client marked the request with (`tags`, `x-gateway-tags`).");
+
 /** The fields of a generation (`presentGeneration`). */
 const GENERATION = {
   id: z.string(),
   request_id: z.string(),
   session_id: session,
+  tags,
   api: z.string().describe("Client API of the request, such as `chat.completions`."),
   requested_model: z.string(),
   named_routes: NamedRouteSteps,
@@ -201,6 +206,7 @@ export const GenerationLine = z
     user_id: z.string().nullable().describe("Id of the key's user. `null` for a service key."),
     user_name: z.string().nullable(),
     session_id: session,
+    tags,
     api: z.string().describe("Client API of the request, such as `chat.completions`."),
     requested_model: z.string(),
     model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),

@@ -95,6 +95,11 @@ export const GATEWAY_FIELDS = {
     .string()
     .nullish()
     .describe("Your identifier of the conversation, for cache affinity. It is not passed on."),
+  tags: z
+    .array(z.string().min(1).max(BOUNDS.tagChars))
+    .max(BOUNDS.requestTags)
+    .nullish()
+    .describe("What the request is for, such as a team or a job, for usage reports. Tags are not passed on."),
 };
 
 /** `stream`. */

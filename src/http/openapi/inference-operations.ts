@@ -18,7 +18,7 @@ import {
 } from "./inference-schemas.ts";
 import type { Operation, RequestHeader, SuccessResponse } from "./operation.ts";
 import { ExplainBody, ExplainQuery } from "./route-schemas.ts";
-import { GATEWAY_BASE, MODE_HEADER, ORGANIZATION_HEADER, SESSION_HEADER } from "./shared-parts.ts";
+import { GATEWAY_BASE, MODE_HEADER, ORGANIZATION_HEADER, SESSION_HEADER, TAGS } from "./shared-parts.ts";
 
 const ERRORS: readonly ErrorCode[] = [
   "invalid_request",
@@ -65,7 +65,7 @@ const ANTHROPIC_HEADERS: readonly RequestHeader[] = [
   },
 ];
 
-const CALLING_HEADERS: readonly RequestHeader[] = [ORGANIZATION_HEADER, SESSION_HEADER, MODE_HEADER];
+const CALLING_HEADERS: readonly RequestHeader[] = [ORGANIZATION_HEADER, SESSION_HEADER, TAGS, MODE_HEADER];
 
 /** The parts that inference operations share. */
 const COMMON = {

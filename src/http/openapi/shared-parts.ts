@@ -1,3 +1,5 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import { TAGS_HEADER } from "../../wire/client-apis/request-tags.ts";
 import type { OpenApiDocument, ParameterObject } from "./document.ts";
 import type { Callers, RequestHeader } from "./operation.ts";
 
@@ -15,6 +17,12 @@ export const ORGANIZATION_HEADER: RequestHeader = {
 export const SESSION_HEADER: RequestHeader = {
   name: "x-session-id",
   description: "Your identifier of the conversation, if the body has no `session_id`.",
+};
+
+/** Marks a request for usage reports. */
+export const TAGS: RequestHeader = {
+  name: TAGS_HEADER,
+  description: `Tags with commas between them, in addition to the \`tags\` of the body. Together at most ${BOUNDS.requestTags}.`,
 };
 
 /** Selects the model of some auto tiers. */

@@ -35,6 +35,7 @@ export interface ClientRequestParts {
   readonly commonTools?: WordTable<true>;
   readonly session: string | null;
   readonly user: string | null;
+  readonly tags: readonly string[];
   /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
   readonly listPrefix: () => readonly JsonNode[];
   readonly listCharges: (text: string, root: JsonNode) => RequestCharges;
@@ -106,6 +107,7 @@ class ConversationInferenceRequest implements ClientRequest {
   readonly heldBytes: number;
   readonly session: string | null;
   readonly user: string | null;
+  readonly tags: readonly string[];
   readonly mayHaveMedia: boolean;
   private readonly hub: HubRequest;
   private prefix: string | null = null;
@@ -129,6 +131,7 @@ class ConversationInferenceRequest implements ClientRequest {
     this.heldBytes = heldBytesOf(scanned);
     this.session = parts.session;
     this.user = parts.user;
+    this.tags = parts.tags;
     this.mayHaveMedia = scanned.prompt.mayHaveMedia;
     this.hub = new HubRequest(parts.client, parts.decoding, parts.facts);
   }

@@ -40,6 +40,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
   "preset",
   "provider",
   "session_id",
+  "tags",
 ]);
 
 /**

@@ -11,6 +11,7 @@ import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { readTags } from "./request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 import { SINGLE_PROMPT } from "./single-prompt.ts";
 
@@ -43,6 +44,7 @@ export function parseFimRequest(
       headers,
     ),
     user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
+    tags: readTags(fim.tags, headers),
     hashPrefix: () => hashText(fim.promptStart),
     windowTextBytes: fim.promptTextBytes,
     listNeeds: () => ({ features: [], parameters: fim.parameters, contentField: "prompt" }),

@@ -52,6 +52,8 @@ export interface InferenceRequest {
   readonly session: string | null;
   /** The client's id of the end user; null where it sends none. Never logged. */
   readonly user: string | null;
+  /** What the client marks the request with, for usage reports: valid, without duplicates, in its order. Empty for none. */
+  readonly tags: readonly string[];
   /**
    * Returns a hash of the part of a conversation that stays the same from turn to turn: tools, instructions and the first user
    * message. Computed on the first call.

@@ -14,9 +14,10 @@ import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
-import { memberOf, tryStringOf, wordTable } from "../json/scan.ts";
+import { memberOf, parseMember, tryStringOf, wordTable } from "../json/scan.ts";
 import { type ClientRequest, createClientRequest } from "./client-request.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
+import { readTags } from "./request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
 /** Tools of the Messages format that other formats have as well. */
@@ -77,7 +78,8 @@ function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: Read
     promptCacheKey: tryStringOf(text, memberOf(root, "prompt_cache_key")),
     other: session,
   };
-  return { session: findSession(hints, headers), user: findUser(user) };
+  const tags = readTags(parseMember(text, root, "tags"), headers);
+  return { session: findSession(hints, headers), user: findUser(user), tags };
 }
 
 const NO_USER = { user: null, session: null };

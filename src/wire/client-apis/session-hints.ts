@@ -1,5 +1,7 @@
 import { hashText } from "../json/hash-nodes.ts";
-import { type JsonNode, memberOf, tryStringOf } from "../json/scan.ts";
+import { type JsonNode, memberOf, parseMember, tryStringOf } from "../json/scan.ts";
+import type { InferenceRequest } from "./inference-request.ts";
+import { readTags } from "./request-tags.ts";
 
 /** Reads the client's headers. */
 export type ReadHeader = Pick<Headers, "get">;
@@ -41,18 +43,22 @@ function findAgentSession(headers: ReadHeader): string | null {
   return null;
 }
 
-/** Reads session and user from the fields of OpenAI's formats and the headers. `text` is the body, bytes as Latin-1. */
+/**
+ * Reads session, user and tags from the fields of OpenAI's formats and the headers. `text` is the body, bytes as Latin-1.
+ * @throws GatewayError as `readTags`.
+ */
 export function readHints(
   text: string,
   root: JsonNode,
   headers: ReadHeader,
-): { readonly session: string | null; readonly user: string | null } {
+): Pick<InferenceRequest, "session" | "user" | "tags"> {
   const read = (field: string) => tryStringOf(text, memberOf(root, field));
   const session = findSession(
     { sessionId: read("session_id"), promptCacheKey: read("prompt_cache_key") },
     headers,
   );
-  return { session, user: findUser(read("user"), read("safety_identifier")) };
+  const tags = readTags(parseMember(text, root, "tags"), headers);
+  return { session, user: findUser(read("user"), read("safety_identifier")), tags };
 }
 
 /** Returns the first of these values that is an id of a user; null where none is. */

@@ -1,10 +1,10 @@
 import { allFields, LEAF, memberOf, scanJson } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
 
-/** What would lead a copy of a request elsewhere than to its model. */
-const LEFT_OUT: ReadonlySet<string> = new Set(["models", "preset", "provider"]);
+/** What would lead a copy of a request elsewhere than to its model, or count it for what its caller does. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["models", "preset", "provider", "tags"]);
 
-/** Returns a copy of a request's body for another model, without fallbacks and provider preferences. The body must have been parsed. */
+/** Returns a copy of a request's body for another model, without fallbacks, provider preferences and tags. The body must have been parsed. */
 export function printShadowBody(bytes: Uint8Array, model: string): Buffer {
   const body = Buffer.from(bytes);
   const text = body.toString("latin1");

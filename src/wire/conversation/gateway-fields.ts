@@ -4,5 +4,6 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   "preset",
   "provider",
   "session_id",
+  "tags",
   "usage",
 ]);

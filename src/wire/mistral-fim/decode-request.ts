@@ -28,8 +28,9 @@ export interface FimRequest extends RoutingParameters {
   readonly promptChars: number;
   /** The part of the request that stays the same while the user types. */
   readonly promptStart: string;
-  /** As it came. */
+  /** As they came. */
   readonly sessionId: unknown;
+  readonly tags: unknown;
   /** The notice that `max_tokens` was lowered; null if it was not. */
   readonly notice: string | null;
 }
@@ -91,6 +92,7 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
     promptChars: prompt.length + suffix.length,
     promptStart: prompt.slice(0, START_CHARS),
     sessionId: body["session_id"],
+    tags: body["tags"],
     notice: isLowered ? `max_tokens was lowered from ${asked} to ${MAX_TOKENS}` : null,
   };
 }

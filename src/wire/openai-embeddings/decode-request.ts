@@ -44,6 +44,7 @@ const SHAPE = fields({
   models: LEAF,
   provider: LEAF,
   session_id: LEAF,
+  tags: LEAF,
   usage: LEAF,
 });
 

@@ -45,5 +45,6 @@ export const MESSAGES_REQUEST_SHAPE: Shape = allFields({
   models: items(LEAF),
   provider: LEAF,
   session_id: LEAF,
+  tags: LEAF,
   usage: LEAF,
 });

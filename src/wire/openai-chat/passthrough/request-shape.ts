@@ -48,5 +48,6 @@ export const CHAT_REQUEST_SHAPE: Shape = allFields({
   models: items(LEAF),
   provider: LEAF,
   session_id: LEAF,
+  tags: LEAF,
   usage: LEAF,
 });

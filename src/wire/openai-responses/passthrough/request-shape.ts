@@ -53,5 +53,6 @@ export const RESPONSES_REQUEST_SHAPE: Shape = allFields({
   models: items(LEAF),
   provider: LEAF,
   session_id: LEAF,
+  tags: LEAF,
   usage: LEAF,
 });
