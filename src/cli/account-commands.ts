@@ -148,7 +148,7 @@ async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<s
 async function readAll({ accounts }: Stores, kind: Kind): Promise<readonly AccountRecord[]> {
   const all: AccountRecord[] = [];
   for (;;) {
-    const page = await accounts.listAccounts(kind, all.at(-1)?.id ?? null, PAGE);
+    const page = await accounts.listAccounts({ kind, afterId: all.at(-1)?.id, limit: PAGE });
     all.push(...page);
     if (page.length < PAGE) return all;
   }

@@ -102,6 +102,8 @@ function presentAccount(id: string, monthlyLimit: number | null): AccountRecord 
     policy: OPEN_POLICY,
     rateLimit: null,
     plan: null,
+    email: null,
+    externalId: null,
     createdAt: 1,
     closedAt: null,
   };

@@ -38,6 +38,8 @@ describe("a user", () => {
       {
         id: expect.stringMatching(/^user_\w{26}$/),
         name: "Ada",
+        email: null,
+        external_id: null,
         overdraft: 0,
         policy: {
           allowed_models: null,
@@ -76,6 +78,50 @@ describe("a user", () => {
     expect((await call("PATCH", `/users/${id}`, { overdraft: null })).data["overdraft"]).toBeNull();
   });
 
+  test("has an e-mail, stored in lower case, and an external id, by which lists find it", async () => {
+    const made = await call("POST", "/users", {
+      name: "Eve",
+      email: " Eve@Example.com ",
+      external_id: "C-7",
+    });
+    expect([made.status, made.data]).toMatchObject([201, { email: "eve@example.com", external_id: "C-7" }]);
+    const ids = async (path: string) =>
+      ((await call("GET", path)).body["data"] as { id: string }[]).map(({ id }) => id);
+    expect(await ids("/users?email=EVE@example.com")).toEqual([made.data.id]);
+    expect(await ids("/users?external_id=C-7")).toEqual([made.data.id]);
+    expect(await ids("/users?external_id=c-7")).toEqual([]);
+    expect(await ids("/organizations?external_id=C-7")).toEqual([]);
+    expectError(await call("GET", "/organizations?email=eve@example.com"), 400, "invalid_request", /email/);
+    const freed = await call("PATCH", `/users/${made.data.id}`, { email: null, external_id: null });
+    expect(freed.data).toMatchObject({ name: "Eve", email: null, external_id: null });
+    expect(await ids("/users?email=eve@example.com")).toEqual([]);
+  });
+
+  test("cannot have the e-mail of another user, nor the external id of another account", async () => {
+    const held = { email: "held@example.com", external_id: "held" };
+    const holder = await create.user("Holder", held);
+    const other = await create.user("Other");
+    const conflict = (field: string) => ({ status: 409, body: { error: { metadata: { field } } } });
+    expect(await call("POST", "/users", { name: "x", email: "HELD@example.com" })).toMatchObject(
+      conflict("email"),
+    );
+    expect(await call("PATCH", `/users/${other}`, { email: held.email })).toMatchObject(conflict("email"));
+    expect(await call("POST", "/organizations", { name: "x", external_id: "held" })).toMatchObject(
+      conflict("external_id"),
+    );
+    expect((await call("PATCH", `/users/${holder}`, held)).data).toMatchObject(held);
+  });
+
+  test("cannot set the e-mail and the external id of the own account, which the operator sets", async () => {
+    const id = await create.user("Mallory");
+    const key = await create.key(id, { kind: "management" });
+    for (const field of ["email", "external_id"]) {
+      const answer = await callAdmin(gateway, key, "PATCH", `/users/${id}`, { [field]: "boss@example.com" });
+      expectError(answer, 403, "permission_denied", new RegExp(field));
+    }
+    expect((await callAdmin(gateway, key, "PATCH", `/users/${id}`, { name: "Mal" })).status).toBe(200);
+  });
+
   test("can be closed and reopened", async () => {
     const id = await create.user();
     const closed = await call("PATCH", `/users/${id}`, { closed: true });
@@ -103,6 +149,9 @@ describe("a user", () => {
 
   test.each<[string, unknown, RegExp]>([
     ["no name", {}, /name/],
+    ["an e-mail that is none", { name: "x", email: "ada" }, /email.*e-mail address/],
+    ["an empty external id", { name: "x", external_id: " " }, /external_id/],
+    ["an external id with a line break", { name: "x", external_id: "a\nb" }, /external_id.*control/],
     ["an unknown field", { name: "x", role: "owner" }, /role/],
     ["a monthly limit", { name: "x", monthly_limit: 1 }, /monthly_limit/],
     ["an unknown field of the policy", { name: "x", policy: { models: [] } }, /models/],

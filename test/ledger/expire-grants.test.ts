@@ -46,6 +46,8 @@ const account: AccountRecord = {
   policy: OPEN_POLICY,
   rateLimit: null,
   plan: null,
+  email: null,
+  externalId: null,
   createdAt: 0,
   closedAt: null,
 };

@@ -103,6 +103,8 @@ async function makeEmptyAccount(dataDir: string): Promise<string> {
     policy: OPEN_POLICY,
     rateLimit: null,
     plan: null,
+    email: null,
+    externalId: null,
     createdAt: 1,
     closedAt: null,
   });

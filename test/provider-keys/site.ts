@@ -146,6 +146,8 @@ export async function makeAccount({ stores }: Site, wanted: Wanted = {}): Promis
     policy: { ...OPEN_POLICY, ...policy },
     rateLimit: null,
     plan: null,
+    email: null,
+    externalId: null,
     createdAt: 0,
     closedAt: null,
   };

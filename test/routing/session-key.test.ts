@@ -31,6 +31,8 @@ function keyOf(accountId: string, keyId: string): InferencePrincipal {
     policy: OPEN_POLICY,
     rateLimit: null,
     plan: null,
+    email: null,
+    externalId: null,
     createdAt: 0,
     closedAt: null,
   };

@@ -619,6 +619,8 @@ function presentAccount(id: string): AccountRecord {
     policy: OPEN_POLICY,
     rateLimit: null,
     plan: null,
+    email: null,
+    externalId: null,
     createdAt: 1,
     closedAt: null,
   };

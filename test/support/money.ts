@@ -33,6 +33,8 @@ export function addAccountWithKey(
       policy: OPEN_POLICY,
       rateLimit: null,
       plan: null,
+      email: null,
+      externalId: null,
       createdAt: 0,
       closedAt: null,
       ...account,

@@ -32,6 +32,8 @@ export async function prepareData(
       policy: { ...OPEN_POLICY, ...policy },
       rateLimit: null,
       plan: null,
+      email: null,
+      externalId: null,
       createdAt: 0,
       closedAt: null,
     });

@@ -780,6 +780,7 @@ export interface Schemas {
   Organization: {
     id: string;
     name: string;
+    external_id: string | null;
     overdraft: number | null;
     monthly_limit: number | null;
     policy: Schemas["Policy"];
@@ -1220,6 +1221,8 @@ export interface Schemas {
   User: {
     id: string;
     name: string;
+    email: string | null;
+    external_id: string | null;
     overdraft: number | null;
     policy: Schemas["Policy"];
     rate_limit: Schemas["RateLimit"];
@@ -1577,7 +1580,7 @@ export interface Operations {
   };
   "GET /api/admin/organizations": {
     params: object;
-    query: { limit?: number; after?: string };
+    query: { limit?: number; after?: string; external_id?: string };
     body: null;
     response: { data: Schemas["Organization"][]; next: string | null };
   };
@@ -1645,7 +1648,7 @@ export interface Operations {
   };
   "GET /api/admin/users": {
     params: object;
-    query: { limit?: number; after?: string };
+    query: { limit?: number; after?: string; email?: string; external_id?: string };
     body: null;
     response: { data: Schemas["User"][]; next: string | null };
   };
@@ -1657,6 +1660,8 @@ export interface Operations {
       data: {
         id: string;
         name: string;
+        email: string | null;
+        external_id: string | null;
         overdraft: number | null;
         policy: Schemas["Policy"];
         rate_limit: Schemas["RateLimit"];
@@ -1845,6 +1850,7 @@ export interface Operations {
     query: object;
     body: {
       name?: string;
+      external_id?: string | null;
       overdraft?: number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
@@ -1859,6 +1865,8 @@ export interface Operations {
     query: object;
     body: {
       name?: string;
+      email?: string | null;
+      external_id?: string | null;
       overdraft?: number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
@@ -1996,6 +2004,7 @@ export interface Operations {
     query: object;
     body: {
       name: string;
+      external_id?: string | null;
       overdraft?: number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
@@ -2140,6 +2149,8 @@ export interface Operations {
     query: object;
     body: {
       name: string;
+      email?: string | null;
+      external_id?: string | null;
       overdraft?: number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;

@@ -7,6 +7,7 @@ export const peopleText = {
   newUser: "New user",
   columns: {
     name: "Name",
+    email: "E-mail",
     policy: "Policy",
     monthly: "Monthly limit",
     overdraft: "Overdraft",
@@ -22,6 +23,10 @@ export const peopleText = {
     user: "A user is a person. Users have keys of their own, and can be members of organizations.",
   },
   name: "Name",
+  email: "E-mail",
+  emailHint: "Unique among users. Empty: none. Set by the operator.",
+  externalId: "External id",
+  externalIdHint: "The operator's own id of the account. Unique. Empty: none. Set by the operator.",
   owner: "First owner",
   ownerHint: "A user who manages the organization. Further members can be added later.",
   create: "Create",

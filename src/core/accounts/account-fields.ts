@@ -1,6 +1,8 @@
 import { z } from "zod";
 import {
   DENY_LIST_FORMAT,
+  EMAIL_FORMAT,
+  EXTERNAL_ID_FORMAT,
   type FieldOption,
   flagFormat,
   LIST_FORMAT,
@@ -101,7 +103,35 @@ const PolicyInput = z.strictObject(changeShape(POLICY_FIELDS)).meta({
 /** The name of a plan. Two plans cannot differ in case alone. */
 const PlanInput = z.string().regex(PLAN_NAME, "must be 1 to 64 of the characters a-z, 0-9, `.`, `_` and `-`");
 
+/** An e-mail address. Stored in lower case, so that two users cannot differ in case alone. */
+const EmailInput = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .regex(z.regexes.unicodeEmail, "must be an e-mail address, such as ada@example.com");
+
+/** The operator's own id of an account. */
+const ExternalIdInput = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .refine((text) => !/\p{Cc}/u.test(text), "must have no control characters");
+
+const EXTERNAL_ID = settableField(
+  { view: z.string().nullable(), input: ExternalIdInput.nullable() },
+  "The operator's own id of the account, such as that of a billing system. Unique among all accounts. `null` means none. Only the operator may set it.",
+  {
+    flags: "--external-id <id>",
+    help: "The operator's own id of the account",
+    none: "none",
+    ...EXTERNAL_ID_FORMAT,
+  },
+);
+
 const SETTINGS = {
+  external_id: EXTERNAL_ID,
   overdraft: dollarsField("US dollars by which the balance may fall below zero. `null` means no bound.", {
     flags: "--overdraft <dollars>",
     help: "How far the balance may go below zero, in US dollars",
@@ -130,19 +160,21 @@ const SETTINGS = {
   ),
 };
 
-/** The fields that requests can set of a user. */
-export const USER_SETTINGS = {
-  name: settableField({ view: z.string(), input: NameInput }, "Display name.", {
-    flags: "--name <name>",
-    help: "Display name",
-    ...NAME_FORMAT,
-  }),
-  ...SETTINGS,
+const NAME = settableField({ view: z.string(), input: NameInput }, "Display name.", {
+  flags: "--name <name>",
+  help: "Display name",
+  ...NAME_FORMAT,
+});
+
+const USER_ONLY = {
+  email: settableField(
+    { view: z.string().nullable(), input: EmailInput.nullable() },
+    "E-mail address, in lower case. Unique among all users. `null` means none. Only the operator may set it; a sign-in through OpenID Connect sets it if the provider has verified it.",
+    { flags: "--email <address>", help: "E-mail address", none: "none", ...EMAIL_FORMAT },
+  ),
 };
 
-/** The fields that requests can set of an organization. */
-export const ORGANIZATION_SETTINGS = {
-  ...USER_SETTINGS,
+const ORGANIZATION_ONLY = {
   monthly_limit: dollarsField(
     "US dollars that all members together may spend in a calendar month (UTC). `null` means no limit.",
     {
@@ -153,6 +185,15 @@ export const ORGANIZATION_SETTINGS = {
   ),
 };
 
+/** The fields that requests can set of a user. */
+export const USER_SETTINGS = { name: NAME, ...USER_ONLY, ...SETTINGS };
+
+/** The fields that requests can set of an organization. */
+export const ORGANIZATION_SETTINGS = { name: NAME, ...SETTINGS, ...ORGANIZATION_ONLY };
+
+/** The fields that requests can set of users, organizations, or both. */
+export const ACCOUNT_SETTINGS = { ...USER_SETTINGS, ...ORGANIZATION_ONLY };
+
 const TIMES = {
   created_at: timeField("Creation time (RFC 3339)."),
   closed_at: nullableTimeField(
@@ -162,12 +203,13 @@ const TIMES = {
 
 const USER_FIELDS = { id: plainField(z.string(), "Id of the user, `user_…`."), ...USER_SETTINGS, ...TIMES };
 
-const { name, overdraft, policy, rate_limit, plan, monthly_limit } = ORGANIZATION_SETTINGS;
+const { overdraft, policy, rate_limit, plan } = SETTINGS;
 const ORGANIZATION_FIELDS = {
   id: plainField(z.string(), "Id of the organization, `org_…`."),
-  name,
+  name: NAME,
+  external_id: EXTERNAL_ID,
   overdraft,
-  monthly_limit,
+  ...ORGANIZATION_ONLY,
   policy,
   rate_limit,
   plan,
@@ -176,6 +218,17 @@ const ORGANIZATION_FIELDS = {
 
 /** A user in a response. */
 export const UserFieldsView = z.object(viewShape(USER_FIELDS));
+
+/** The filters of a list of organizations. */
+export const ORGANIZATION_FILTERS = {
+  external_id: ExternalIdInput.optional().describe("Only the account with this `external_id`."),
+};
+
+/** The filters of a list of users. */
+export const USER_FILTERS = {
+  email: EmailInput.optional().describe("Only the user with this e-mail address."),
+  ...ORGANIZATION_FILTERS,
+};
 
 /** An organization in a response. */
 export const OrganizationView = z

@@ -45,6 +45,12 @@ export const NAME_FORMAT: OptionFormat = { ...TEXT, expected: "a text of 1 to 20
 /** The name of a plan, or none. */
 export const PLAN_FORMAT = orNone({ ...TEXT, expected: "a plan's name, such as pro" });
 
+/** An e-mail address, or none. */
+export const EMAIL_FORMAT = orNone({ ...TEXT, expected: "an e-mail address, such as ada@example.com" });
+
+/** The operator's own id of something, or none. */
+export const EXTERNAL_ID_FORMAT = orNone({ ...TEXT, expected: "an id of 1 to 200 characters" });
+
 /** An amount of US dollars, or none. */
 export const DOLLARS_FORMAT = orNone({
   expected: "an amount in US dollars, such as 2.50",

@@ -4,6 +4,8 @@ import type { KeyRecord } from "./records.ts";
 export interface KeyQuery {
   readonly accountId?: string;
   readonly userId?: string;
+  /** Only keys with this name. The case of ASCII letters does not matter. */
+  readonly name?: string;
   /** Only keys after this id in the order of the list. */
   readonly afterId?: string;
   readonly limit?: number;

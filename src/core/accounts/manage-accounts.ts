@@ -2,8 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
-import type { ORGANIZATION_SETTINGS } from "./account-fields.ts";
-import type { AccountStore } from "./account-store.ts";
+import type { ACCOUNT_SETTINGS } from "./account-fields.ts";
+import type { AccountStore, OwnerVerdict, UniqueVerdict } from "./account-store.ts";
 import { changeRateLimit } from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY, type Policy } from "./records.ts";
 import { type Change, mergeChange } from "./resource-fields.ts";
@@ -16,7 +16,7 @@ export interface AccountStores {
 }
 
 /** The fields of an account to change. Absent and undefined fields keep their value, in a new account their default. */
-export interface AccountChange extends Change<typeof ORGANIZATION_SETTINGS> {
+export interface AccountChange extends Change<typeof ACCOUNT_SETTINGS> {
   /** True closes the account, false opens it again. */
   readonly isClosed?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ const PREFIX: Record<Kind, string> = { user: "user", organization: "org" };
 /**
  * Creates an account; an organization together with its first owner, if one is given.
  * @throws GatewayError `invalid_request` for an owner who is not an open user, and for a policy with a model or provider that
- * `known` does not have.
+ * `known` does not have; `conflict` for the e-mail or external id of another account.
  */
 export async function createAccount(
   stores: AccountStores,
@@ -50,6 +50,8 @@ export async function createAccount(
     id,
     kind,
     name: settings.name,
+    email: null,
+    externalId: null,
     overdraft: 0,
     monthlyLimit: null,
     policy: OPEN_POLICY,
@@ -59,14 +61,30 @@ export async function createAccount(
     closedAt: null,
   };
   const account = applyChange(blank, settings, createdAt);
-  if (ownerId === undefined) {
-    await stores.accounts.insertAccount(account);
-    return account;
-  }
-  await requireUser(stores, ownerId, "owner");
-  const owner = { organizationId: id, userId: ownerId, role: "owner", dailyLimit: null, createdAt } as const;
-  await stores.accounts.insertAccount(account, owner);
+  if (ownerId !== undefined) await requireUser(stores, ownerId, "owner");
+  const owner =
+    ownerId === undefined
+      ? undefined
+      : ({ organizationId: id, userId: ownerId, role: "owner", dailyLimit: null, createdAt } as const);
+  requireDone(await stores.accounts.insertAccount(account, owner));
   return account;
+}
+
+/** @throws GatewayError `conflict` that names the field. */
+function requireDone(verdict: OwnerVerdict | UniqueVerdict): void {
+  if (verdict === "last_owner")
+    fail(
+      "conflict",
+      "This user is the only owner of an organization. Make another member its owner, or close the organization, first.",
+    );
+  if (verdict === "email_taken")
+    fail("conflict", "Another user has this e-mail address. List it with GET /api/admin/users?email=….", {
+      metadata: { field: "email" },
+    });
+  if (verdict === "external_id_taken")
+    fail("conflict", "Another account has this external_id. Users and organizations share them.", {
+      metadata: { field: "external_id" },
+    });
 }
 
 /** A change of one account. */
@@ -79,7 +97,7 @@ export interface ChangeOfAccount {
 /**
  * Changes, closes or reopens an account. Its policy may have the names it had before and those that `known` has.
  * @throws GatewayError `not_found`; `invalid_request` for a policy with an unknown name; `conflict` if a user is closed who is
- * the only owner of an organization.
+ * the only owner of an organization, and for the e-mail or external id of another account.
  */
 export async function changeAccount(
   { accounts, clock }: AccountStores,
@@ -93,12 +111,7 @@ export async function changeAccount(
   }
   const now = clock.now();
   const { verdict, account } = await accounts.changeAccount(id, (before) => applyChange(before, change, now));
-  if (verdict === "last_owner") {
-    fail(
-      "conflict",
-      "This user is the only owner of an organization. Make another member its owner, or close the organization, first.",
-    );
-  }
+  requireDone(verdict);
   return account ?? rejectUnknown(kind);
 }
 

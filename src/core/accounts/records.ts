@@ -30,6 +30,10 @@ export interface AccountRecord {
   readonly id: string;
   readonly kind: "user" | "organization";
   readonly name: string;
+  /** The e-mail address of a user, in lower case; null if it is not known, and for organizations. */
+  readonly email: string | null;
+  /** The operator's own id of the account; null: none. */
+  readonly externalId: string | null;
   /** Nanodollars by which the balance may fall below zero; null for no bound, as for the operator account by default. */
   readonly overdraft: number | null;
   /** For an organization: nanodollars that all members together may spend in a calendar month (UTC); null for no limit. */

@@ -74,7 +74,7 @@ function listBuckets(name: string): readonly string[] {
 export const DUMP_TABLES: readonly DumpTable[] = [
   table("settings", ["name"], text("name", "value")),
   table("accounts", ["id"], {
-    ...text("id", "kind", "name", "policy", "rate_limit", "plan"),
+    ...text("id", "kind", "name", "policy", "rate_limit", "plan", "email", "external_id"),
     ...integer("overdraft", "monthly_limit", "created_at", "closed_at"),
   }),
   table("members", ["organization_id", "user_id"], {

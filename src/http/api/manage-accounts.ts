@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { ORGANIZATION_SETTINGS, presentAccount, USER_SETTINGS } from "../../core/accounts/account-fields.ts";
+import {
+  ACCOUNT_SETTINGS,
+  ORGANIZATION_SETTINGS,
+  presentAccount,
+  USER_SETTINGS,
+} from "../../core/accounts/account-fields.ts";
 import { changeAccount, createAccount } from "../../core/accounts/manage-accounts.ts";
 import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import type { AccountRecord } from "../../core/accounts/records.ts";
@@ -28,7 +33,9 @@ export const NewOrganizationBody = z.strictObject({
 export const OrganizationChangeBody = z.strictObject({ ...ORGANIZATION_SHAPE, ...CLOSED });
 
 type Kind = AccountRecord["kind"];
-type NewBody = z.infer<typeof NewOrganizationBody> & { readonly owner?: string | undefined };
+type NewBody = z.infer<typeof NewOrganizationBody | typeof NewUserBody> & {
+  readonly owner?: string | undefined;
+};
 type Input<Params, Body> = Pick<
   ApiInput<ManagementPrincipal, Params, unknown, Body>,
   "principal" | "params" | "body" | "deps" | "audit"
@@ -39,7 +46,7 @@ export async function postAccount(
   kind: Kind,
   { body, deps, audit }: Pick<Input<unknown, NewBody>, "body" | "deps" | "audit">,
 ) {
-  const settings = { ...readFields(ORGANIZATION_SETTINGS, body), name: body.name };
+  const settings = { ...readFields(ACCOUNT_SETTINGS, body), name: body.name };
   const account = await createAccount(deps.keyStores, deps.generation.serving, {
     kind,
     settings,
@@ -51,20 +58,30 @@ export async function postAccount(
   return { data: presentAccount(account) };
 }
 
+interface AccountPageQuery extends PageQuery {
+  readonly email?: string | undefined;
+  readonly external_id?: string | undefined;
+}
+
 /** Returns a page of the accounts of a kind, newest first. */
 export function listAccounts(
   kind: Kind,
-  { query, deps }: Pick<ApiInput<unknown, unknown, PageQuery, unknown>, "query" | "deps">,
+  { query, deps }: Pick<ApiInput<unknown, unknown, AccountPageQuery, unknown>, "query" | "deps">,
 ) {
+  const { email, external_id: externalId, after: afterId } = query;
+  const { accounts } = deps.keyStores;
   return makePage({
     limit: query.limit,
-    load: (limit) => deps.keyStores.accounts.listAccounts(kind, query.after ?? null, limit),
+    load: (limit) => accounts.listAccounts({ kind, email, externalId, afterId, limit }),
     present: presentAccount,
     cursorOf: ({ id }) => id,
   });
 }
 
-/** Changes an account that the principal may manage. Only the operator may set what bounds its use, and what it pays. */
+/** What bounds the use of an account, what it pays, and the unique texts by which commands find it. */
+const OPERATOR_FIELDS = ["overdraft", "rate_limit", "plan", "email", "external_id"] as const;
+
+/** Changes an account that the principal may manage. Some fields only the operator may set. */
 export async function patchAccount(
   kind: Kind,
   {
@@ -73,15 +90,15 @@ export async function patchAccount(
     body,
     deps,
     audit,
-  }: Input<{ readonly id: string }, z.infer<typeof OrganizationChangeBody>>,
+  }: Input<{ readonly id: string }, z.infer<typeof OrganizationChangeBody | typeof UserChangeBody>>,
 ) {
   requireOwnAccount(principal, params.id);
-  for (const field of ["overdraft", "rate_limit", "plan"] as const)
-    requireOperatorFor(field, body[field], principal);
+  const fields: Readonly<Record<string, unknown>> = body;
+  for (const field of OPERATOR_FIELDS) requireOperatorFor(field, fields[field], principal);
   const account = await changeAccount(deps.keyStores, deps.generation.serving, {
     kind,
     id: params.id,
-    change: { ...readFields(ORGANIZATION_SETTINGS, body), isClosed: body.closed },
+    change: { ...readFields(ACCOUNT_SETTINGS, body), isClosed: body.closed },
   });
   deps.accountCache.changed(account.id);
   audit({ accountId: account.id, target: account.id, changes: body });

@@ -42,7 +42,8 @@ export const listBalances = defineEndpoint({
     await recorder.drain();
     const page = await makePage({
       limit: query.limit,
-      load: (limit) => deps.keyStores.accounts.listAccounts(query.kind, query.after ?? null, limit),
+      load: (limit) =>
+        deps.keyStores.accounts.listAccounts({ kind: query.kind, afterId: query.after, limit }),
       present: (account) => account,
       cursorOf: ({ id }) => id,
     });

@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { OrganizationView, presentAccount } from "../../core/accounts/account-fields.ts";
+import {
+  ORGANIZATION_FILTERS,
+  OrganizationView,
+  presentAccount,
+} from "../../core/accounts/account-fields.ts";
 import { findAccount } from "../../core/accounts/manage-accounts.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
 import {
@@ -44,7 +48,7 @@ export const listOrganizations = defineEndpoint({
   summary: "List all organizations, newest first",
   access: OPERATOR,
   params: NOTHING,
-  query: z.strictObject(PAGE_QUERY),
+  query: z.strictObject({ ...PAGE_QUERY, ...ORGANIZATION_FILTERS }),
   body: NOTHING,
   response: pageView(OrganizationView),
   handle: (input) => listAccounts("organization", input),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { presentAccount, UserFieldsView } from "../../core/accounts/account-fields.ts";
+import { presentAccount, USER_FILTERS, UserFieldsView } from "../../core/accounts/account-fields.ts";
 import { findAccount } from "../../core/accounts/manage-accounts.ts";
 import { MemberView, presentMember } from "../../core/accounts/member-fields.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
@@ -39,7 +39,7 @@ export const listUsers = defineEndpoint({
   summary: "List all users, newest first",
   access: OPERATOR,
   params: NOTHING,
-  query: z.strictObject(PAGE_QUERY),
+  query: z.strictObject({ ...PAGE_QUERY, ...USER_FILTERS }),
   body: NOTHING,
   response: pageView(UserView),
   handle: (input) => listAccounts("user", input),

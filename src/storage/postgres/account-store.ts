@@ -1,4 +1,9 @@
-import type { AccountStore, OwnerVerdict } from "../../core/accounts/account-store.ts";
+import type {
+  AccountQuery,
+  AccountStore,
+  OwnerVerdict,
+  UniqueVerdict,
+} from "../../core/accounts/account-store.ts";
 import { isLastOwner } from "../../core/accounts/owners.ts";
 import type { RateLimit } from "../../core/accounts/rate-limit.ts";
 import {
@@ -21,6 +26,8 @@ interface AccountRow {
   policy: string;
   rate_limit: string | null;
   plan: string | null;
+  email: string | null;
+  external_id: string | null;
   created_at: string;
   closed_at: string | null;
 }
@@ -46,12 +53,15 @@ export class PostgresAccountStore implements AccountStore {
     this.revision = new Revision(database, "accounts", revisions);
   }
 
-  async insertAccount(account: AccountRecord, owner?: MemberRecord) {
+  async insertAccount(account: AccountRecord, owner?: MemberRecord): Promise<UniqueVerdict> {
     const { id, kind, createdAt } = account;
-    await this.revision.change(async (sql) => {
+    return this.revision.change(async (sql) => {
+      const verdict = await checkUnique(sql, account);
+      if (verdict !== "done") return verdict;
       await sql.run(INSERT_ACCOUNT, [id, kind, createdAt, ...encodeSettings(account)]);
       if (owner !== undefined) await writeMember(sql, owner);
-    });
+      return verdict;
+    }, isDone);
   }
 
   async changeAccount(id: string, change: (account: AccountRecord) => AccountRecord): Promise<AccountChange> {
@@ -62,6 +72,8 @@ export class PostgresAccountStore implements AccountStore {
         const after = change(before);
         const closes = before.closedAt === null && after.closedAt !== null;
         if (closes && (await ownsAlone(sql, id))) return { verdict: "last_owner", account: before };
+        const verdict = await checkUnique(sql, after);
+        if (verdict !== "done") return { verdict, account: before };
         await sql.run(UPDATE_ACCOUNT, [id, ...encodeSettings(after)]);
         return { verdict: "done", account: after };
       },
@@ -77,10 +89,11 @@ export class PostgresAccountStore implements AccountStore {
     return findNames(this.database, "accounts", ids);
   }
 
-  async listAccounts(kind: AccountRecord["kind"], afterId: string | null, limit: number) {
+  async listAccounts(query: AccountQuery) {
+    const { where, values } = encodeQuery(query);
     const rows = await this.database.run<AccountRow>(
-      `SELECT * FROM accounts WHERE kind = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-      [kind, afterId, limit],
+      `SELECT * FROM accounts WHERE ${where} ORDER BY id DESC LIMIT $1`,
+      values,
     );
     return rows.map(readAccount);
   }
@@ -134,33 +147,63 @@ export class PostgresAccountStore implements AccountStore {
   }
 }
 
-const INSERT_ACCOUNT = `INSERT INTO accounts
-    (id, kind, created_at, name, overdraft, monthly_limit, policy, rate_limit, plan, closed_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+/** Returns the condition of a query and its parameters, of which the first is the limit. */
+function encodeQuery({ kind, email, externalId, alias, afterId, limit }: AccountQuery) {
+  const values: (string | number)[] = [limit];
+  const bind = (value: string) => `$${values.push(value)}::text`;
+  const conditions = ["true"];
+  if (kind !== undefined) conditions.push(`kind = ${bind(kind)}`);
+  if (email !== undefined) conditions.push(`email = ${bind(email)}`);
+  if (externalId !== undefined) conditions.push(`external_id = ${bind(externalId)}`);
+  if (alias !== undefined) {
+    const text = bind(alias);
+    const names = `name = ${text} OR lower(name) = lower(${text})`;
+    conditions.push(`(${names} OR external_id = ${text} OR email = ${bind(alias.toLowerCase())})`);
+  }
+  if (afterId != null) conditions.push(`id < ${bind(afterId)}`);
+  return { where: conditions.join(" AND "), values };
+}
 
-const UPDATE_ACCOUNT = `UPDATE accounts SET name = $2, overdraft = $3, monthly_limit = $4, policy = $5,
-    rate_limit = $6, plan = $7, closed_at = $8 WHERE id = $1`;
+const INSERT_ACCOUNT = `INSERT INTO accounts
+    (id, kind, created_at, name, email, external_id, overdraft, monthly_limit, policy, rate_limit, plan, closed_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+
+const UPDATE_ACCOUNT = `UPDATE accounts SET name = $2, email = $3, external_id = $4, overdraft = $5, monthly_limit = $6,
+    policy = $7, rate_limit = $8, plan = $9, closed_at = $10 WHERE id = $1`;
 
 /** The columns that `changeAccount` may change, in the order of the statements. */
-function encodeSettings({ name, overdraft, monthlyLimit, policy, rateLimit, plan, closedAt }: AccountRecord) {
+function encodeSettings(account: AccountRecord) {
   return [
-    name,
-    overdraft,
-    monthlyLimit,
-    JSON.stringify(policy),
-    encodeNullableJson(rateLimit),
-    plan,
-    closedAt,
+    account.name,
+    account.email,
+    account.externalId,
+    account.overdraft,
+    account.monthlyLimit,
+    JSON.stringify(account.policy),
+    encodeNullableJson(account.rateLimit),
+    account.plan,
+    account.closedAt,
   ] as const;
 }
 
-function isDone(verdict: OwnerVerdict): boolean {
+function isDone(verdict: OwnerVerdict | UniqueVerdict): boolean {
   return verdict === "done";
 }
 
 async function findAccount(sql: SqlRunner, id: string): Promise<AccountRecord | null> {
   const [row] = await sql.run<AccountRow>("SELECT * FROM accounts WHERE id = $1", [id]);
   return row === undefined ? null : readAccount(row);
+}
+
+/** Returns whether no other account has the e-mail or the external id of an account. */
+async function checkUnique(sql: SqlRunner, { id, email, externalId }: AccountRecord): Promise<UniqueVerdict> {
+  const [other] = await sql.run<{ email: string | null }>(
+    `SELECT email FROM accounts WHERE (email = $1::text OR external_id = $2::text) AND id <> $3
+     ORDER BY email IS NOT DISTINCT FROM $1::text DESC LIMIT 1`,
+    [email, externalId, id],
+  );
+  if (other === undefined) return "done";
+  return email !== null && other.email === email ? "email_taken" : "external_id_taken";
 }
 
 async function writeMember(sql: SqlRunner, member: MemberRecord): Promise<void> {
@@ -197,6 +240,8 @@ function readAccount(row: AccountRow): AccountRecord {
     id: row.id,
     kind: row.kind,
     name: row.name,
+    email: row.email,
+    externalId: row.external_id,
     overdraft: readNullableInteger(row.overdraft),
     monthlyLimit: readNullableInteger(row.monthly_limit),
     policy: { ...OPEN_POLICY, ...(JSON.parse(row.policy) as Partial<Policy>) },

@@ -54,12 +54,13 @@ export class PostgresKeyStore implements KeyStore {
     return findNames(this.database, "api_keys", ids);
   }
 
-  async listKeys({ accountId, userId, afterId, limit }: KeyQuery = {}) {
+  async listKeys({ accountId, userId, name, afterId, limit }: KeyQuery = {}) {
     // Ids rise with time.
     const rows = await this.database.run<KeyRow>(
       `SELECT * FROM api_keys WHERE ($1::text IS NULL OR account_id = $1) AND ($2::text IS NULL OR id < $2)
-       AND ($4::text IS NULL OR user_id = $4) ORDER BY id DESC LIMIT $3::bigint`,
-      [accountId ?? null, afterId ?? null, limit ?? null, userId ?? null],
+       AND ($4::text IS NULL OR user_id = $4)
+       AND ($5::text IS NULL OR name = $5 OR lower(name) = lower($5)) ORDER BY id DESC LIMIT $3::bigint`,
+      [accountId ?? null, afterId ?? null, limit ?? null, userId ?? null, name ?? null],
     );
     return rows.map(readKey);
   }

@@ -11,6 +11,7 @@ import { keyUses } from "./migrations/0010-key-uses.ts";
 import { usageSums } from "./migrations/0011-usage-sums.ts";
 import { sessionAuthentication } from "./migrations/0012-session-authentication.ts";
 import { namedRoutes } from "./migrations/0013-named-routes.ts";
+import { accountAliases } from "./migrations/0014-account-aliases.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   usageSums,
   sessionAuthentication,
   namedRoutes,
+  accountAliases,
 ];

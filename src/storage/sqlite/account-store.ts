@@ -1,5 +1,10 @@
 import type { Database } from "bun:sqlite";
-import type { AccountStore, OwnerVerdict } from "../../core/accounts/account-store.ts";
+import type {
+  AccountQuery,
+  AccountStore,
+  OwnerVerdict,
+  UniqueVerdict,
+} from "../../core/accounts/account-store.ts";
 import { isLastOwner } from "../../core/accounts/owners.ts";
 import type { RateLimit } from "../../core/accounts/rate-limit.ts";
 import {
@@ -20,6 +25,8 @@ interface AccountRow {
   policy: string;
   rate_limit: string | null;
   plan: string | null;
+  email: string | null;
+  external_id: string | null;
   created_at: number;
   closed_at: number | null;
 }
@@ -52,11 +59,14 @@ export class SqliteAccountStore implements AccountStore {
     );
   }
 
-  async insertAccount(account: AccountRecord, owner?: MemberRecord) {
-    this.inTransaction(() => {
+  async insertAccount(account: AccountRecord, owner?: MemberRecord): Promise<UniqueVerdict> {
+    return this.inTransaction(() => {
+      const verdict = this.checkUnique(account);
+      if (verdict !== "done") return verdict;
       this.database.query(INSERT_ACCOUNT).run(encodeAccount(account));
       if (owner !== undefined) this.writeMember(owner);
       this.revision.raise();
+      return verdict;
     });
   }
 
@@ -68,6 +78,8 @@ export class SqliteAccountStore implements AccountStore {
       const after = change(before);
       const closes = before.closedAt === null && after.closedAt !== null;
       if (closes && this.ownsAlone(id)) return { verdict: "last_owner", account: before };
+      const verdict = this.checkUnique(after);
+      if (verdict !== "done") return { verdict, account: before };
       const { kind: _, createdAt: __, ...fields } = encodeAccount(after);
       this.database.query(UPDATE_ACCOUNT).run(fields);
       this.revision.raise();
@@ -84,12 +96,22 @@ export class SqliteAccountStore implements AccountStore {
     return findNames(this.database, "accounts", ids);
   }
 
-  async listAccounts(kind: AccountRecord["kind"], afterId: string | null, limit: number) {
-    const page = this.database.query<AccountRow, { kind: string; afterId: string | null; limit: number }>(
-      `SELECT * FROM accounts WHERE kind = $kind AND ($afterId IS NULL OR id < $afterId)
-       ORDER BY id DESC LIMIT $limit`,
+  async listAccounts(query: AccountQuery) {
+    const { kind, email, externalId, alias, afterId, limit } = query;
+    const conditions = [
+      ...(kind === undefined ? [] : ["kind = $kind"]),
+      ...(email === undefined ? [] : ["email = $email"]),
+      ...(externalId === undefined ? [] : ["external_id = $externalId"]),
+      ...(alias === undefined ? [] : [`(${HAS_ALIAS})`]),
+      ...(afterId == null ? [] : ["id < $afterId"]),
+    ];
+    const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+    const page = this.database.query<AccountRow, Record<string, string | number>>(
+      `SELECT * FROM accounts ${where} ORDER BY id DESC LIMIT $limit`,
     );
-    return page.all({ kind, afterId, limit }).map(readAccount);
+    const given = { kind, email, externalId, alias, aliasEmail: alias?.toLowerCase(), afterId, limit };
+    const used = Object.entries(given).filter(([, value]) => value != null) as [string, string | number][];
+    return page.all(Object.fromEntries(used)).map(readAccount);
   }
 
   async putMember(record: MemberRecord): Promise<Exclude<OwnerVerdict, "unknown">> {
@@ -137,6 +159,17 @@ export class SqliteAccountStore implements AccountStore {
     return this.database.transaction(work).immediate();
   }
 
+  /** Returns whether no other account has the e-mail or the external id of an account. */
+  private checkUnique({ id, email, externalId }: AccountRecord): UniqueVerdict {
+    const other = this.database.query<{ isEmail: number }, Record<string, string | null>>(
+      `SELECT email IS $email AS isEmail FROM accounts
+       WHERE (email = $email OR external_id = $externalId) AND id <> $id ORDER BY isEmail DESC LIMIT 1`,
+    );
+    const found = other.get({ id, email, externalId });
+    if (found === null) return "done";
+    return email !== null && found.isEmail === 1 ? "email_taken" : "external_id_taken";
+  }
+
   private writeMember(record: MemberRecord): void {
     const put = this.database.query(
       `INSERT INTO members (organization_id, user_id, role, daily_limit, created_at)
@@ -166,11 +199,15 @@ export class SqliteAccountStore implements AccountStore {
   }
 }
 
-const INSERT_ACCOUNT = `INSERT INTO accounts
-    (id, kind, name, overdraft, monthly_limit, policy, rate_limit, plan, created_at, closed_at)
-  VALUES ($id, $kind, $name, $overdraft, $monthlyLimit, $policy, $rateLimit, $plan, $createdAt, $closedAt)`;
+const HAS_ALIAS =
+  "email = $aliasEmail OR external_id = $alias OR name = $alias OR lower(name) = lower($alias)";
 
-const UPDATE_ACCOUNT = `UPDATE accounts SET name = $name, overdraft = $overdraft, monthly_limit = $monthlyLimit,
+const INSERT_ACCOUNT = `INSERT INTO accounts
+    (id, kind, name, email, external_id, overdraft, monthly_limit, policy, rate_limit, plan, created_at, closed_at)
+  VALUES ($id, $kind, $name, $email, $externalId, $overdraft, $monthlyLimit, $policy, $rateLimit, $plan, $createdAt,
+    $closedAt)`;
+
+const UPDATE_ACCOUNT = `UPDATE accounts SET name = $name, email = $email, external_id = $externalId, overdraft = $overdraft, monthly_limit = $monthlyLimit,
     policy = $policy, rate_limit = $rateLimit, plan = $plan, closed_at = $closedAt WHERE id = $id`;
 
 function encodeAccount(account: AccountRecord) {
@@ -187,6 +224,8 @@ function readAccount(row: AccountRow): AccountRecord {
     id: row.id,
     kind: row.kind,
     name: row.name,
+    email: row.email,
+    externalId: row.external_id,
     overdraft: row.overdraft,
     monthlyLimit: row.monthly_limit,
     policy: { ...OPEN_POLICY, ...(JSON.parse(row.policy) as Partial<Policy>) },

@@ -56,17 +56,25 @@ export class SqliteKeyStore implements KeyStore {
     return findNames(this.database, "api_keys", ids);
   }
 
-  async listKeys({ accountId, userId, afterId, limit }: KeyQuery = {}) {
-    type Page = { accountId: string | null; userId: string | null; afterId: string | null; limit: number };
+  async listKeys({ accountId, userId, name, afterId, limit }: KeyQuery = {}) {
+    type Page = {
+      accountId: string | null;
+      userId: string | null;
+      name: string | null;
+      afterId: string | null;
+      limit: number;
+    };
     // Ids rise with time. SQLite reads a limit of -1 as none.
     const page = this.database.query<KeyRow, Page>(
       `SELECT * FROM api_keys WHERE ($accountId IS NULL OR account_id = $accountId)
        AND ($userId IS NULL OR user_id = $userId)
+       AND ($name IS NULL OR name = $name OR lower(name) = lower($name))
        AND ($afterId IS NULL OR id < $afterId) ORDER BY id DESC LIMIT $limit`,
     );
     const rows = page.all({
       accountId: accountId ?? null,
       userId: userId ?? null,
+      name: name ?? null,
       afterId: afterId ?? null,
       limit: limit ?? -1,
     });

@@ -438,6 +438,13 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   INSERT INTO settings (name, value) VALUES ('named_route_revision', '0');
   `,
+  // E-mail addresses of users, in lower case, and the operator's own ids of accounts.
+  `
+  ALTER TABLE accounts ADD COLUMN email TEXT;
+  ALTER TABLE accounts ADD COLUMN external_id TEXT;
+  CREATE UNIQUE INDEX accounts_email ON accounts (email) WHERE email IS NOT NULL;
+  CREATE UNIQUE INDEX accounts_external_id ON accounts (external_id) WHERE external_id IS NOT NULL;
+  `,
 ];
 
 function listBuckets(name: string): string {

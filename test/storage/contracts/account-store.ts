@@ -21,6 +21,8 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       const store = await createStore();
       const account = accountOf("org_a", {
         monthlyLimit: 5,
+        email: "office@example.com",
+        externalId: "C 4711",
         policy: { ...accountOf("org_a").policy, allowedModels: ["author/*"], zeroRetention: true },
         rateLimit: { requestsPerMinute: 1, tokensPerMinute: null, concurrent: 3 },
       });
@@ -34,10 +36,59 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       const store = await createStore();
       for (const id of ["org_1", "org_2", "org_3"]) await store.insertAccount(accountOf(id));
       await store.insertAccount(accountOf("user_z"));
-      const first = await store.listAccounts("organization", null, 2);
+      const first = await store.listAccounts({ kind: "organization", limit: 2 });
       expect(first.map(({ id }) => id)).toEqual(["org_3", "org_2"]);
-      const second = await store.listAccounts("organization", "org_2", 2);
+      const second = await store.listAccounts({ kind: "organization", afterId: "org_2", limit: 2 });
       expect(second.map(({ id }) => id)).toEqual(["org_1"]);
+    });
+
+    test("lists only accounts with an e-mail, an external id, or a name, of which the case does not matter", async () => {
+      const store = await createStore();
+      await store.insertAccount(
+        accountOf("user_1", { name: "Ada", email: "ada@example.com", externalId: "C-1" }),
+      );
+      await store.insertAccount(accountOf("user_2", { name: "C-1", email: "ada2@example.com" }));
+      await store.insertAccount(accountOf("org_3", { name: "ADA", externalId: "c-1" }));
+      const ids = async (query: Partial<Parameters<AccountStore["listAccounts"]>[0]>) =>
+        (await store.listAccounts({ limit: 10, ...query })).map(({ id }) => id);
+      expect(await ids({ kind: "user", email: "ada@example.com" })).toEqual(["user_1"]);
+      expect(await ids({ kind: "organization", email: "ada@example.com" })).toEqual([]);
+      expect(await ids({ externalId: "C-1" })).toEqual(["user_1"]);
+      expect(await ids({ alias: "ada" })).toEqual(["user_1", "org_3"]);
+      expect(await ids({ alias: "Ada@Example.com" })).toEqual(["user_1"]);
+      expect(await ids({ alias: "C-1" })).toEqual(["user_2", "user_1"]);
+      expect(await ids({ alias: "ada", afterId: "user_1", limit: 1 })).toEqual(["org_3"]);
+    });
+
+    test("rejects the e-mail and the external id of another account, and writes nothing then", async () => {
+      const store = await createStore();
+      const ada = accountOf("user_a", { email: "ada@example.com", externalId: "1" });
+      expect(await store.insertAccount(ada)).toBe("done");
+      const twin = accountOf("user_b", { email: "ada@example.com" });
+      expect(await store.insertAccount(twin)).toBe("email_taken");
+      const org = accountOf("org_c", { externalId: "1" });
+      expect(await store.insertAccount(org, owner("org_c", "user_a"))).toBe("external_id_taken");
+      expect([await store.findAccount("user_b"), await store.findAccount("org_c")]).toEqual([null, null]);
+      expect(await store.listMemberships("user_a")).toEqual([]);
+      for (const id of ["user_d", "user_e"]) await store.insertAccount(accountOf(id));
+      const takes = { email: "ada@example.com", name: "new" };
+      expect((await store.changeAccount("user_d", (before) => ({ ...before, ...takes }))).verdict).toBe(
+        "email_taken",
+      );
+      const idTaken = await store.changeAccount("user_d", (before) => ({ ...before, externalId: "1" }));
+      expect(idTaken).toEqual({ verdict: "external_id_taken", account: accountOf("user_d") });
+      expect(await store.findAccount("user_d")).toEqual(accountOf("user_d"));
+      const renamed = await store.changeAccount("user_a", (before) => ({ ...before, name: "Ada L." }));
+      expect(renamed.verdict).toBe("done");
+      expect(await store.findAccount("user_a")).toEqual({ ...ada, name: "Ada L." });
+    });
+
+    test("gives an e-mail and an external id that an account has given up to another one", async () => {
+      const store = await createStore();
+      await store.insertAccount(accountOf("user_a", { email: "ada@example.com", externalId: "1" }));
+      await store.changeAccount("user_a", (before) => ({ ...before, email: null, externalId: null }));
+      const next = accountOf("user_b", { email: "ada@example.com", externalId: "1" });
+      expect(await store.insertAccount(next)).toBe("done");
     });
 
     test("returns the names of accounts by their ids, and leaves out ids without an account", async () => {

@@ -51,6 +51,18 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
       expect(await ids({ accountId: "user_a", limit: 2, afterId: "key_2" })).toEqual(["key_1"]);
     });
 
+    test("lists keys with a name, of which the case does not matter", async () => {
+      const store = await createStore();
+      await store.insertKey(keyOf("key_1", { name: "CI" }));
+      await store.insertKey(keyOf("key_2", { name: "ci", accountId: "org_a" }));
+      await store.insertKey(keyOf("key_3", { name: "ci 2" }));
+      const ids = async (query: Parameters<KeyStore["listKeys"]>[0]) =>
+        (await store.listKeys(query)).map(({ id }) => id);
+      expect(await ids({ name: "ci" })).toEqual(["key_2", "key_1"]);
+      expect(await ids({ name: "ci", accountId: "org_a" })).toEqual(["key_2"]);
+      expect(await ids({ name: "c%" })).toEqual([]);
+    });
+
     test("returns the names of keys by their ids, and leaves out ids without a key", async () => {
       const store = await createStore();
       for (const id of ["key_1", "key_2"]) await store.insertKey(keyOf(id));

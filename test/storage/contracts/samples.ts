@@ -21,6 +21,8 @@ export function accountOf(id: string, fields: Partial<AccountRecord> = {}): Acco
     policy: OPEN_POLICY,
     rateLimit: null,
     plan: null,
+    email: null,
+    externalId: null,
     createdAt: 1_000,
     closedAt: null,
     ...fields,

@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -12,11 +11,9 @@ import { Money, Time } from "../../parts/values.tsx";
 import { navigate, query, setQuery } from "../../state/location.ts";
 import { usePages } from "../../state/pages.ts";
 import { text } from "../../text/text.ts";
+import type { AccountFields } from "./change-account.ts";
 import { type Kind, NewAccount } from "./new-account.tsx";
 import { countRules } from "./policy-form.ts";
-
-/** A user or an organization; only organizations have a monthly limit. */
-type Account = Schemas["User"] & { readonly monthly_limit?: number | null };
 
 const ROWS = 100;
 
@@ -24,7 +21,7 @@ const ROWS = 100;
 export function AccountList() {
   const kind: Kind = query.value["kind"] === "user" ? "user" : "organization";
   const [isMaking, setMaking] = useState(false);
-  const pages = usePages<Account>(kind, (after, signal) => {
+  const pages = usePages<AccountFields>(kind, (after, signal) => {
     const name = kind === "user" ? "GET /api/admin/users" : "GET /api/admin/organizations";
     return call(name, { query: { limit: ROWS, after }, signal });
   });
@@ -80,17 +77,25 @@ export function AccountList() {
   );
 }
 
-function listColumns(kind: Kind): readonly Column<Account>[] {
+function listColumns(kind: Kind): readonly Column<AccountFields>[] {
   const { columns } = text.people;
   const dollars = (value: number | null, none: string) =>
     value === null ? <span class="faint">{none}</span> : <Money nanodollars={value * 1e9} />;
-  const monthly: Column<Account> = {
+  const monthly: Column<AccountFields> = {
     id: "monthly",
     title: columns.monthly,
     isNumber: true,
     width: 120,
     sortBy: ({ monthly_limit }) => monthly_limit,
     cell: ({ monthly_limit }) => dollars(monthly_limit ?? null, text.people.noLimit),
+  };
+  const email: Column<AccountFields> = {
+    id: "email",
+    title: columns.email,
+    width: 200,
+    sortBy: ({ email }) => email ?? "",
+    cell: ({ email }) => email,
+    hint: ({ email }) => email ?? undefined,
   };
   return [
     {
@@ -107,6 +112,7 @@ function listColumns(kind: Kind): readonly Column<Account>[] {
         </>
       ),
     },
+    ...(kind === "user" ? [email] : []),
     {
       id: "policy",
       title: columns.policy,

@@ -1,11 +1,15 @@
 import { call } from "../../api/client.ts";
 import type { Operations, Schemas } from "../../api/schema.ts";
 
-/** The fields of a user or an organization that the screen shows. */
-export type AccountFields = Schemas["User"] & { readonly monthly_limit?: number | null };
+/** The fields of a user or an organization that the screen shows. Only users have an e-mail, only organizations a monthly limit. */
+export type AccountFields = Omit<Schemas["User"], "email"> & {
+  readonly email?: string | null;
+  readonly monthly_limit?: number | null;
+};
 
 /** A change of a user or an organization. Absent fields keep their value. */
-export type AccountChange = Operations["PATCH /api/admin/organizations/{id}"]["body"];
+export type AccountChange = Operations["PATCH /api/admin/organizations/{id}"]["body"] &
+  Operations["PATCH /api/admin/users/{id}"]["body"];
 
 /** Changes a user or an organization. */
 export async function changeAccount(id: string, change: AccountChange): Promise<AccountFields> {

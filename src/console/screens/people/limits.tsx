@@ -14,7 +14,11 @@ const RATES = ["requests_per_minute", "tokens_per_minute", "concurrent"] as cons
 const NUMBERS = ["monthly_limit", "overdraft", ...RATES] as const;
 type NumberName = (typeof NUMBERS)[number];
 
-type Values = Readonly<Record<NumberName, string>> & { readonly name: string; readonly plan: string };
+/** Texts that only the operator sets. Empty stands for none. */
+const TEXTS = ["email", "external_id", "plan"] as const;
+type TextName = (typeof TEXTS)[number];
+
+type Values = Readonly<Record<NumberName | TextName, string>> & { readonly name: string };
 
 /** The name and the limits of an account. */
 export function Limits({ account, onSaved }: { account: AccountFields; onSaved: () => void }) {
@@ -22,7 +26,7 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
   const form = useForm<Values, AccountFields>({
     draft: `limits ${account.id}`,
     initial: toValues(account),
-    fields: ["name", "plan", "monthly_limit", "overdraft", ...RATES.map((name) => `rate_limit.${name}`)],
+    fields: ["name", ...TEXTS, "monthly_limit", "overdraft", ...RATES.map((name) => `rate_limit.${name}`)],
     send: (values) => changeAccount(account.id, toChange(toValues(account), values)),
     onSent() {
       forgetAccounts();
@@ -50,6 +54,17 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
       isDisabled={!isAllowed}
     />
   );
+  const textField = (name: TextName, texts: { label: string; hint: string }) => (
+    <Field
+      key={name}
+      {...texts}
+      error={form.errorOf(name)}
+      value={form.values[name]}
+      onInput={(value) => form.set({ [name]: value })}
+      isDisabled={!isOperator.value}
+    />
+  );
+  const { email, emailHint, externalId, externalIdHint, plan, planHint } = text.people;
   const { monthly, monthlyHint, overdraft, overdraftHint, rate, rateHint } = text.people;
   return (
     <section class="card">
@@ -67,14 +82,9 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
             isRequired
             isDisabled={!isManager.value}
           />
-          <Field
-            label={text.people.plan}
-            hint={text.people.planHint}
-            error={form.errorOf("plan")}
-            value={form.values.plan}
-            onInput={(plan) => form.set({ plan })}
-            isDisabled={!isOperator.value}
-          />
+          {account.email === undefined ? null : textField("email", { label: email, hint: emailHint })}
+          {textField("external_id", { label: externalId, hint: externalIdHint })}
+          {textField("plan", { label: plan, hint: planHint })}
           {account.monthly_limit === undefined
             ? null
             : number("monthly_limit", { label: monthly, hint: monthlyHint }, isManager.value)}
@@ -87,11 +97,14 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
   );
 }
 
-function toValues({ name, plan, monthly_limit, overdraft, rate_limit }: AccountFields): Values {
+function toValues(account: AccountFields): Values {
+  const { name, email, external_id, plan, monthly_limit, overdraft, rate_limit } = account;
   const print = (value: number | null | undefined) => value?.toString() ?? "";
   const rates = RATES.map((rate) => [rate, print(rate_limit[rate])]);
   return {
     name,
+    email: email ?? "",
+    external_id: external_id ?? "",
     plan: plan ?? "",
     monthly_limit: print(monthly_limit),
     overdraft: print(overdraft),
@@ -111,7 +124,12 @@ function toChange(before: Values, values: Values): AccountChange {
   return {
     ...others,
     ...(values.name === before.name ? {} : { name: values.name }),
-    ...(values.plan === before.plan ? {} : { plan: values.plan.trim() || null }),
+    ...Object.fromEntries(
+      TEXTS.filter((name) => values[name] !== before[name]).map((name) => [
+        name,
+        values[name].trim() || null,
+      ]),
+    ),
     ...(Object.keys(rates).length === 0 ? {} : { rate_limit: rates }),
   };
 }

@@ -12,14 +12,22 @@ import { text } from "../../text/text.ts";
 /** The kind of an account. */
 export type Kind = "organization" | "user";
 
+interface Values {
+  readonly name: string;
+  readonly email: string;
+  readonly owner: string | null;
+}
+
+const NOTHING: Values = { name: "", email: "", owner: null };
+
 /** Creates a user, or an organization with its first owner. */
 export function NewAccount(props: { kind: Kind; onClose: () => void; onMade: (id: string) => void }) {
   const { kind, onClose } = props;
   const form = useForm({
     draft: `new ${kind}`,
-    initial: { name: "", owner: null as string | null },
-    fields: ["name", "owner"],
-    send: ({ name, owner }) => create(kind, name, owner),
+    initial: NOTHING,
+    fields: ["name", "email", "owner"],
+    send: (values) => create(kind, values),
     onSent({ id, name }) {
       forgetAccounts();
       showToast(text.people.created(name));
@@ -49,7 +57,15 @@ export function NewAccount(props: { kind: Kind; onClose: () => void; onMade: (id
         isRequired
         hasFocus
       />
-      {kind === "user" ? null : (
+      {kind === "user" ? (
+        <Field
+          label={text.people.email}
+          hint={text.people.emailHint}
+          error={form.errorOf("email")}
+          value={form.values.email}
+          onInput={(email) => form.set({ email })}
+        />
+      ) : (
         <div class="field">
           <AccountPicker
             label={text.people.owner}
@@ -67,8 +83,11 @@ export function NewAccount(props: { kind: Kind; onClose: () => void; onMade: (id
   );
 }
 
-async function create(kind: Kind, name: string, owner: string | null) {
-  if (kind === "user") return (await call("POST /api/admin/users", { body: { name } })).data;
+async function create(kind: Kind, { name, email, owner }: Values) {
+  if (kind === "user") {
+    const body = { name, email: email.trim() || null };
+    return (await call("POST /api/admin/users", { body })).data;
+  }
   const body = owner === null ? { name } : { name, owner };
   return (await call("POST /api/admin/organizations", { body })).data;
 }
