@@ -8,6 +8,7 @@ export interface FilterOptions {
   readonly key?: string;
   readonly user?: string;
   readonly session?: string;
+  readonly tag?: string;
   readonly model?: string;
   readonly provider?: string;
   readonly outcome?: Outcome;
@@ -27,6 +28,7 @@ export function addFilterOptions(command: Command): Command {
     .option("--key <id>", "Only requests with this API key")
     .option("--user <id>", "Only requests with keys of this user")
     .option("--session <id>", "Only requests of this session (s_…, the session_id of a request)", readSession)
+    .option("--tag <tag>", "Only requests with this tag")
     .option("--model <id>", "Only requests for this model")
     .option("--provider <slug>", "Only requests whose last attempt was at this provider")
     .addOption(new Option("--outcome <outcome>", "Only requests with this outcome").choices(OUTCOMES))
@@ -47,6 +49,7 @@ export function filterOf(options: FilterOptions & RangeOptions): GenerationFilte
     keyId: options.key ?? null,
     userId: options.user ?? null,
     sessionId: options.session ?? null,
+    tag: options.tag ?? null,
     model: options.model ?? null,
     provider: options.provider ?? null,
     outcome: options.outcome ?? null,

@@ -24,6 +24,7 @@ interface UsageOptions extends JsonOption {
   readonly user?: string;
   readonly model?: string;
   readonly provider?: string;
+  readonly tag?: string;
   readonly csv?: boolean;
 }
 
@@ -50,11 +51,13 @@ export function addUsageCommand(program: Command): void {
     .option("--user <id>", "Only usage of this user's keys")
     .option("--model <id>", "Only usage of this model")
     .option("--provider <slug>", "Only usage of this provider")
+    .option("--tag <tag>", "Only usage of requests with this tag")
     .addOption(new Option("--csv", "Print CSV").conflicts("json"));
   addExamples(command, [
     "gateway usage --by model",
     "gateway usage --by day,model --account user_01jd…",
     "gateway usage --by hour,outcome --provider openai",
+    "gateway usage --by tag,model --from 2027-01-01",
     "gateway usage --from 2027-01-01 --to 2027-01-31 --by account --csv > january.csv",
   ]);
   addJsonOption(command).action((options: UsageOptions) => withStores((stores) => report(stores, options)));
@@ -119,12 +122,13 @@ function printGroup(name: UsageGroup, value: string | null): string {
   return name === "hour" ? `${value.slice(0, "YYYY-MM-DDTHH:MM".length).replace("T", " ")}Z` : value;
 }
 
-function scopeOf({ account, key, user, model, provider }: UsageOptions) {
+function scopeOf({ account, key, user, model, provider, tag }: UsageOptions) {
   return {
     accountId: account ?? null,
     userId: user ?? null,
     keyId: key ?? null,
     model: model ?? null,
     provider: provider ?? null,
+    tag: tag ?? null,
   };
 }

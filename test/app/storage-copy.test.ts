@@ -131,7 +131,8 @@ async function addGenerations(): Promise<void> {
   const records = Array.from({ length: MORE_GENERATIONS }, (_, at): UsageRecord => {
     const createdAt = like.createdAt - (at % 5) * DAY_MS;
     const id = createIdSource({ ...systemClock, now: () => createdAt }, random).next("gen");
-    return { ...like, id, createdAt, finishedAt: createdAt, requestedModel: 'odd "\\, {model}' };
+    const tags = at % 7 === 0 ? ["team a", `job:${at % 300}`] : undefined;
+    return { ...like, id, createdAt, finishedAt: createdAt, requestedModel: 'odd "\\, {model}', tags };
   });
   const [rejected, ...saved] = records.map((record) => ({ record, json: JSON.stringify(record) }));
   await stores.usage.saveUsage(saved);

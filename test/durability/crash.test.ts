@@ -48,7 +48,7 @@ describe("the start after kill -9", () => {
 
   /** Sends a request, kills the gateway when the client has received `text`, and returns the record that the next gateway shows. */
   async function killAt(gateway: GatewayProcess, stream: boolean, text: string) {
-    const client = await postRawChat(gateway, { model: "acme/model", stream, messages });
+    const client = await postRawChat(gateway, { model: "acme/model", stream, messages, tags: ["team-a"] });
     await client.waitForText(text);
     await gateway.kill();
     const id = GENERATION_ID.exec(client.received)?.[1] as string;
@@ -94,6 +94,19 @@ describe("the start after kill -9", () => {
       tokens_completion: 5,
       total_cost_nanodollars: COST,
     });
+  });
+
+  test("the tags of requests are in their records and in the sums of usage, once", async () => {
+    expect([ofStream?.["tags"], ofWhole?.["tags"]]).toEqual([["team-a"], ["team-a"]]);
+    const sums = await queryTables<{ outcome: string; requests: number }>(
+      site.dataDir,
+      `SELECT outcome, CAST(sum(requests) AS integer) AS requests FROM usage_tags
+       WHERE tag = 'team-a' GROUP BY outcome ORDER BY outcome`,
+    );
+    expect(sums).toEqual([
+      { outcome: "completed", requests: 1 },
+      { outcome: "interrupted", requests: 1 },
+    ]);
   });
 
   test("API keys are still valid, and no secret is printed again", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AskableApi, CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { callAdmin } from "../support/management.ts";
+import { callAdmin, createAccountTools } from "../support/management.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
 let vendor: RecordingVendor;
@@ -21,14 +21,16 @@ afterAll(async () => {
 interface Additions {
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly header?: string;
+  /** Default: the gateway's first key. */
+  readonly key?: string;
 }
 
 /** Sends a request, and returns the answer and the id of its generation. */
-async function ask({ path, model, body }: AskableApi, { fields = {}, header }: Additions) {
+async function ask({ path, model, body }: AskableApi, { fields = {}, header, key = gateway.key }: Additions) {
   const response = await fetch(`${gateway.base}${path}`, {
     method: "POST",
     headers: {
-      authorization: `Bearer ${gateway.key}`,
+      authorization: `Bearer ${key}`,
       "content-type": "application/json",
       ...(header === undefined ? {} : { "x-gateway-tags": header }),
     },
@@ -75,5 +77,76 @@ describe("the tags of a request", () => {
     const inHeader = await ask(api, { header: "a, (b)" });
     expect(inHeader.status).toBe(400);
     expect(api.readError(JSON.parse(inHeader.text)).message).toStartWith("x-gateway-tags must be a text");
+  });
+});
+
+describe("lists and reports by tag", () => {
+  const [chat] = CLIENT_APIS as [AskableApi];
+  /** The generations of two accounts, of which the first has a management key. */
+  let made: { readonly first: string; readonly both: string; readonly foreign: string };
+  let managementKey: string;
+
+  beforeAll(async () => {
+    vendor.reset();
+    const create = createAccountTools(gateway);
+    const keys: string[] = [];
+    for (const name of ["one", "two"]) {
+      const account = await create.user(name);
+      await callAdmin(gateway, gateway.adminKey, "POST", `/accounts/${account}/credits`, { amount: 1 });
+      keys.push(await create.key(account));
+      if (name === "one") managementKey = await create.key(account, { kind: "management" });
+    }
+    const [one, two] = keys;
+    const askAs = async (key: string | undefined, tags: readonly string[]) =>
+      (await ask(chat, { fields: { tags }, ...(key === undefined ? {} : { key }) })).id;
+    made = {
+      first: await askAs(one, ["report-a"]),
+      both: await askAs(one, ["report-a", "report-b"]),
+      foreign: await askAs(two, ["report-b"]),
+    };
+    await askAs(one, []);
+  });
+
+  const listIds = async (query: string, key = gateway.adminKey) =>
+    (await callAdmin(gateway, key, "GET", `/generations?${query}`)).rows.map(({ id }) => id);
+  const report = async (query: string, key = managementKey) =>
+    (await callAdmin(gateway, key, "GET", `/usage?${query}`)).rows;
+
+  test("the list of requests has those with a tag, of the accounts that the caller may see", async () => {
+    expect(await listIds("tag=report-b")).toEqual([made.foreign, made.both]);
+    expect(await listIds("tag=report-b", managementKey)).toEqual([made.both]);
+    expect(await listIds("tag=report-a&limit=1", managementKey)).toEqual([made.both]);
+    expect(await listIds(`tag=report-a&id=${made.foreign}`)).toEqual([]);
+    expect(await listIds("tag=(other)")).toEqual([]);
+    const { body } = await callAdmin(
+      gateway,
+      managementKey,
+      "GET",
+      "/generations/histogram?tag=report-a&buckets=1",
+    );
+    expect(body["buckets"]).toMatchObject([{ completed: 2, failed: 0 }]);
+    const { status } = await callAdmin(gateway, managementKey, "GET", `/generations?tag=${"x".repeat(65)}`);
+    expect(status).toBe(400);
+  });
+
+  test("a usage report by tag counts a request for each of its tags, and has a line for requests without tags", async () => {
+    const lines = await report("group_by=tag");
+    const counts = lines.map(({ tag, requests }) => [tag, requests]);
+    expect(Object.fromEntries(counts)).toEqual({ "report-a": 2, "report-b": 1, null: 1 });
+    expect(lines[0]).toMatchObject({ latency_ms: null, duration_ms: null });
+    expect(await report("group_by=day&tag=report-b")).toMatchObject([{ requests: 1 }]);
+    expect(await report("group_by=day,tag&tag=report-b", gateway.adminKey)).toMatchObject([
+      { tag: "report-b", requests: 2 },
+    ]);
+    expect(await report("group_by=model")).toMatchObject([{ requests: 3 }]);
+  });
+
+  test("a usage report by tag can be CSV", async () => {
+    const response = await fetch(`${gateway.url}/api/admin/usage?group_by=tag&tag=report-b&format=csv`, {
+      headers: { authorization: `Bearer ${managementKey}` },
+    });
+    const [head, line] = (await response.text()).split("\r\n");
+    expect(head).toStartWith("tag,requests,errors");
+    expect(line).toStartWith("report-b,1,0,");
   });
 });

@@ -61,7 +61,16 @@ describe("SQLite", () => {
   testRetention(() => {
     const database = connect();
     const ledger = new SqliteLedgerStore(database);
-    return { ledger, usage: new SqliteUsageStore(database), retention: new SqliteRetention(database) };
+    return {
+      ledger,
+      usage: new SqliteUsageStore(database),
+      retention: new SqliteRetention(database),
+      listTags: async () =>
+        database
+          .query<{ tag: string }, []>("SELECT tag FROM generation_tags ORDER BY tag, id")
+          .all()
+          .map(({ tag }) => tag),
+    };
   });
   testHourlyUsage(() => {
     const database = connect();
@@ -70,6 +79,7 @@ describe("SQLite", () => {
       usage: new SqliteUsageStore(database),
       rollUp: new SqliteRollUp(database),
       run: async (text) => void database.exec(text),
+      reopen: () => new SqliteUsageStore(database),
     };
   });
   testCreditChanges(() => {

@@ -33,6 +33,29 @@ describe("a usage report in SQLite", () => {
   });
 });
 
+describe("a usage report about tags in SQLite", () => {
+  test.each<[string, Partial<UsageQuery>, readonly string[]]>([
+    ["a tag", { tag: "a" }, ["usage_tags USING INDEX usage_tags_tag (tag=? AND day>? AND day<?)"]],
+    [
+      "all tags of an account",
+      { groups: ["tag"], accountId: "user_a" },
+      ["usage_tags", "usage_sums", "usage_days", "usage_tags"].map(
+        (table) => `${table} USING PRIMARY KEY (account_id=? AND day>? AND day<?)`,
+      ),
+    ],
+  ])("of %s reads only the days that it is about", (_what, query, expected) => {
+    const { text, values } = describeReport(
+      { groups: ["model"], ...hoursOfDays(0, 10), accountId: null, userId: null, keyId: null, ...query },
+      "?",
+    );
+    const plan = connect()
+      .query<{ detail: string }, typeof values>(`EXPLAIN QUERY PLAN ${text}`)
+      .all(...values);
+    const reads = plan.map(({ detail }) => detail).filter((detail) => detail.includes("usage_"));
+    expect(reads).toEqual(expected.map((read) => `SEARCH ${read}`));
+  });
+});
+
 test("CSV output quotes cells that need it and marks cells that a spreadsheet would read as formulas", () => {
   const rows = [
     ["plain", 'a "word"', "a,b", "two\nlines", -5],

@@ -1204,6 +1204,7 @@ export interface Schemas {
     account?: string | null;
     account_name?: string | null;
     outcome?: string | null;
+    tag?: string | null;
     requests: number;
     errors: number;
     tokens_prompt: number;
@@ -1387,6 +1388,7 @@ export interface Operations {
       key_id?: string;
       user_id?: string;
       session_id?: string;
+      tag?: string;
       model?: string;
       provider?: string;
       outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
@@ -1405,6 +1407,7 @@ export interface Operations {
       key_id?: string;
       user_id?: string;
       session_id?: string;
+      tag?: string;
       model?: string;
       provider?: string;
       outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
@@ -1427,6 +1430,7 @@ export interface Operations {
       key_id?: string;
       user_id?: string;
       session_id?: string;
+      tag?: string;
       model?: string;
       provider?: string;
       outcome?: "open" | "completed" | "failed" | "cancelled" | "interrupted";
@@ -1641,6 +1645,7 @@ export interface Operations {
       user_id?: string;
       model?: string;
       provider?: string;
+      tag?: string;
       format?: "json" | "csv";
     };
     body: null;

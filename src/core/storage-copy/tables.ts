@@ -54,6 +54,7 @@ export type TableName =
   | "limited_grants"
   | "usage_days"
   | "usage_sums"
+  | "usage_tags"
   | "usage_times"
   | "quarantined_records";
 
@@ -61,6 +62,14 @@ const USAGE_KEY = ["account_id", "day", "key_id", "user_id", "model", "provider"
 const USAGE_KEY_COLUMNS = {
   ...text("account_id", "key_id", "user_id", "model", "provider", "outcome"),
   ...integer("day", "hour"),
+};
+
+/** The further columns of the key of `usage_tags`, in the order of its index. */
+const OTHER_TAG_KEY = ["key_id", "user_id", "model", "provider", "outcome"];
+
+const COUNTERS = {
+  ...integer("requests", "errors", "prompt_tokens", "completion_tokens", "cached_tokens"),
+  ...integer("cache_write_tokens", "reasoning_tokens", "cost", "upstream_cost"),
 };
 
 function listBuckets(name: string): readonly string[] {
@@ -150,10 +159,11 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...integer("day", "requests", "errors", "prompt_tokens", "completion_tokens", "cached_tokens"),
     ...integer("cache_write_tokens", "reasoning_tokens", "cost", "upstream_cost"),
   }),
-  table("usage_sums", USAGE_KEY, {
+  table("usage_sums", USAGE_KEY, { ...USAGE_KEY_COLUMNS, ...COUNTERS }),
+  table("usage_tags", ["account_id", "day", "hour", "tag", ...OTHER_TAG_KEY], {
+    ...text("tag"),
     ...USAGE_KEY_COLUMNS,
-    ...integer("requests", "errors", "prompt_tokens", "completion_tokens", "cached_tokens"),
-    ...integer("cache_write_tokens", "reasoning_tokens", "cost", "upstream_cost"),
+    ...COUNTERS,
   }),
   table("usage_times", USAGE_KEY, {
     ...USAGE_KEY_COLUMNS,

@@ -1,9 +1,9 @@
 import type { Percentiles } from "../../base/percentiles.ts";
-import type { UsageQuery, UsageSum } from "./report.ts";
+import { isOfTags, type UsageQuery, type UsageSum } from "./report.ts";
 import { percentilesOf } from "./time-histogram.ts";
 import type { UsageTimeStore } from "./usage-store.ts";
 
-/** A line of a report with percentiles, in milliseconds; null if none of its generations has times. */
+/** A line of a report with percentiles, in milliseconds; null if none of its generations has times, and in reports about tags. */
 export interface TimedUsageSum extends UsageSum {
   readonly latency: Percentiles | null;
   readonly duration: Percentiles | null;
@@ -15,7 +15,7 @@ export async function addPercentiles(
   query: UsageQuery,
   sums: readonly UsageSum[],
 ): Promise<readonly TimedUsageSum[]> {
-  const lines = await store.readTimes(query);
+  const lines = isOfTags(query) ? [] : await store.readTimes(query);
   const known = new Map(lines.map(({ groups, times }) => [nameLine(groups), times]));
   return sums.map((sum) => {
     const times = known.get(nameLine(sum.groups));

@@ -8,6 +8,8 @@ export interface GenerationFilter {
   readonly userId: string | null;
   /** The keyed hash of the session that the client named. */
   readonly sessionId: string | null;
+  /** One of the tags that the client marked it with. */
+  readonly tag: string | null;
   /** The id of the model that answered, or that was requested if none did. */
   readonly model: string | null;
   readonly provider: string | null;
@@ -26,6 +28,7 @@ export const ANY_GENERATION: GenerationFilter = {
   keyId: null,
   userId: null,
   sessionId: null,
+  tag: null,
   model: null,
   provider: null,
   outcome: null,
@@ -110,8 +113,9 @@ export const FOUND_GENERATIONS = 1_000;
 
 /** Returns whether a generation matches a filter. */
 export function matchesFilter(record: UsageRecord, filter: GenerationFilter): boolean {
-  const { fromMs, toMs } = filter;
+  const { fromMs, toMs, tag } = filter;
   const ms = readIdTime(record.id) ?? record.createdAt;
+  if (tag !== null && record.tags?.includes(tag) !== true) return false;
   if ((fromMs !== null && ms < fromMs) || (toMs !== null && ms >= toMs)) return false;
   const values = {
     accountId: record.accountId,

@@ -12,6 +12,7 @@ export const USAGE_GROUPS = [
   "user",
   "account",
   "outcome",
+  "tag",
 ] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
@@ -35,13 +36,16 @@ export interface UsageQuery extends HourRange {
   /** Absent or null: of every model; `provider` likewise. */
   readonly model?: string | null;
   readonly provider?: string | null;
+  /** Absent or null: also of requests without tags. */
+  readonly tag?: string | null;
 }
 
 /** One line of a usage report. */
 export interface UsageSum extends Readonly<UsageCounters> {
   /**
    * The values of the dimensions: a day, a model's id and so on; null for usage without one. The hour is null for a day whose hours are
-   * no longer known, the outcome for a day that an earlier version has saved.
+   * no longer known, the outcome for a day that an earlier version has saved, the tag for requests without tags. A request with several
+   * tags counts for each of them.
    */
   readonly groups: readonly (string | null)[];
 }
@@ -54,6 +58,11 @@ type Groups = Pick<UsageQuery, "groups">;
 /** The number of lines that a store returns at most: one more than a report may have, so that an excess is noticed. */
 export function mostLinesOf({ groups }: Groups): number | null {
   return groups.length === 1 ? null : MOST_LINES + 1;
+}
+
+/** Returns whether a report is about tags, for which no times are stored. */
+export function isOfTags({ groups, tag = null }: Pick<UsageQuery, "groups" | "tag">): boolean {
+  return tag !== null || groups.includes("tag");
 }
 
 /** Returns whether the lines of a report are in the order of time. Others begin with the highest cost. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
@@ -25,6 +26,12 @@ export const GENERATION_FILTER = {
     .describe(
       "Only generations of this session: the `session_id` of a generation, or what the client sent, for which the account must be known (`account_id`, unless the key belongs to one).",
     ),
+  tag: z
+    .string()
+    .min(1)
+    .max(BOUNDS.tagChars)
+    .optional()
+    .describe("Only generations of requests with this tag."),
   model: name.describe("Only generations of the model with this id."),
   provider: name.describe("Only generations whose last attempt was at the provider with this slug."),
   outcome: z.enum(OUTCOMES).optional().describe("Only generations with this outcome."),
@@ -52,6 +59,7 @@ export function readGenerationFilter(
     accountId,
     sessionId:
       query.session_id === undefined ? null : findSessionId(query.session_id, accountId, hashIdentity),
+    tag: query.tag ?? null,
     keyId: query.key_id ?? null,
     userId: listedUserOf(principal, query.user_id),
     model: query.model ?? null,

@@ -48,9 +48,12 @@ export const UsageLine = z
     outcome: group.describe(
       "`completed`, `cancelled`, `interrupted`, or the error of the requests that failed. `null` for days that an earlier version of the gateway has counted.",
     ),
+    tag: group.describe(
+      "A tag of the requests. One with several tags counts for each of them. `(other)` are the tags beyond the first 200 of an account and hour; `null` are requests without tags.",
+    ),
     ...SUMS,
     latency_ms: percentiles.describe(
-      "Time to the first token. Each percentile is off by 19 percent at most. `null` if no request of the line had a token.",
+      "Time to the first token. Each percentile is off by 19 percent at most. `null` if no request of the line had a token, and in reports about tags.",
     ),
     duration_ms: percentiles.describe("Time to the end of the response, of requests that had a token."),
   })

@@ -50,6 +50,9 @@ export const getUsage = defineEndpoint({
     user_id: IdInput.optional().describe("Only the usage of this user's keys."),
     model: name.describe("Only the usage of the model with this id."),
     provider: name.describe("Only the usage of the provider with this slug."),
+    tag: name.describe(
+      "Only the usage of requests with this tag. `(other)` are the tags of an hour that are not counted one by one.",
+    ),
     format: z
       .enum(["json", "csv"])
       .optional()
@@ -71,6 +74,7 @@ export const getUsage = defineEndpoint({
       keyId: query.key_id ?? null,
       model: query.model ?? null,
       provider: query.provider ?? null,
+      tag: query.tag ?? null,
     };
     await deps.generation.recorder.drain();
     await deps.usageTimes.flush();

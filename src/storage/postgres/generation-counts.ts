@@ -46,10 +46,11 @@ export async function countGenerations(sql: SqlRunner, query: CountQuery): Promi
 async function areFew(sql: SqlRunner, query: CountQuery): Promise<boolean> {
   const values: SqlValue[] = [];
   const parameter = (value: SqlValue) => `$${values.push(value)}`;
-  const { read } = describeFilter(query, parameter);
-  const days = [query.fromMs, query.toMs - 1].map((ms) => parameter(dayOf(ms)));
+  const { from, dayColumns, read } = describeFilter(query, parameter);
+  const [first, last] = [query.fromMs, query.toMs - 1].map((ms) => parameter(dayOf(ms)));
+  const inDays = dayColumns.map((day) => `${day} >= ${first} AND ${day} <= ${last}`);
   const rows = await sql.run(
-    `SELECT 1 AS one FROM generations WHERE day >= ${days[0]} AND day <= ${days[1]} AND ${read.join(" AND ")}
+    `SELECT 1 AS one FROM ${from} WHERE ${[...inDays, ...read].join(" AND ")}
      ORDER BY day, id LIMIT 1 OFFSET ${RECORD_BOUNDS.counted}`,
     values,
   );
@@ -68,15 +69,20 @@ function describeCounts(query: CountQuery, starts: readonly number[], share: num
     `${parameter(encodeList(starts.map((start) => lowestIdAt("gen", start))))}::text::text[]`,
     `${parameter(encodeList(ends.map((end) => lowestIdAt("gen", end))))}::text::text[]`,
   ];
-  const { read, listMatches } = describeFilter({ ...filter, fromMs: null, toMs: null }, parameter);
-  const period =
-    "day >= first_day AND day <= last_day AND (day, id) >= (first_day, low) AND (day, id) < (high_day, high)";
-  const where = [period, ...read].join(" AND ");
+  const { from, dayColumns, read, listMatches } = describeFilter(
+    { ...filter, fromMs: null, toMs: null },
+    parameter,
+  );
+  const period = [
+    ...dayColumns.map((day) => `${day} >= first_day AND ${day} <= last_day`),
+    "(day, id) >= (first_day, low) AND (day, id) < (high_day, high)",
+  ];
+  const where = [...period, ...read].join(" AND ");
   const text = `SELECT bucket - 1 AS bucket, outcome, count(*) FILTER (WHERE ${listMatches().join(" AND ") || "true"}) AS number,
-      (SELECT id FROM generations WHERE ${where} ORDER BY day, id LIMIT 1 OFFSET ${share}) AS last
+      (SELECT id FROM ${from} WHERE ${where} ORDER BY day, id LIMIT 1 OFFSET ${share}) AS last
     FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS periods (first_day, last_day, high_day, low, high, bucket)
     CROSS JOIN LATERAL (
-      SELECT * FROM generations WHERE ${where} ORDER BY day, id LIMIT ${share}
+      SELECT * FROM ${from} WHERE ${where} ORDER BY day, id LIMIT ${share}
     ) AS read
     GROUP BY bucket, outcome, first_day, last_day, high_day, low, high`;
   return { text, values };

@@ -21,17 +21,25 @@ const INDEXED: readonly Name[] = ["sessionId", "keyId", "accountId", "model"];
 /** Outcomes that are rare, and have an index. Other generations have no error. */
 const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];
 
+/** Where generations are read: the table, and its columns that limit the days, of which one decides which partitions are planned. */
+const ALL = { from: "generations", dayColumns: ["day"] };
+const OF_TAG = {
+  from: "generation_tags AS tagged JOIN generations USING (day, id)",
+  dayColumns: ["tagged.day", "generations.day"],
+};
+
 /**
  * Returns which generations are read for a filter, by at most one index, and which of those match it. The latter is a function, because
  * PostgreSQL rejects a statement with parameters that it does not use.
  */
 export function describeFilter(filter: GenerationFilter, parameter: (value: SqlValue) => string) {
-  const { fromMs, toMs, outcome, errorType } = filter;
+  const { fromMs, toMs, outcome, errorType, tag } = filter;
   const given = NAMES.filter((name) => filter[name] !== null);
-  const lead = given.find((name) => INDEXED.includes(name));
+  const lead = tag === null ? given.find((name) => INDEXED.includes(name)) : undefined;
   const read: string[] = [];
   const others = given.filter((name) => name !== lead);
-  if (lead !== undefined) read.push(`${COLUMNS[lead]} = ${parameter(filter[lead])}`);
+  if (tag !== null) read.push(`tagged.tag = ${parameter(tag)}`);
+  else if (lead !== undefined) read.push(`${COLUMNS[lead]} = ${parameter(filter[lead])}`);
   // Values in the text, because the indexes on outcomes have only some of them.
   else if (INDEXED_OUTCOMES.includes(outcome ?? "") || outcome === "open")
     read.push(`outcome = '${outcome}'`);
@@ -47,5 +55,9 @@ export function describeFilter(filter: GenerationFilter, parameter: (value: SqlV
     // Searching text is faster than parsing it.
     return `(strpos(record, ${parameter(JSON.stringify(filter[name]))}) > 0 AND ${isEqual})`;
   };
-  return { read, listMatches: () => others.filter((name) => name !== compared).map(match) };
+  return {
+    ...(tag === null ? ALL : OF_TAG),
+    read,
+    listMatches: () => others.filter((name) => name !== compared).map(match),
+  };
 }

@@ -96,12 +96,12 @@ async function readDays(sql: SqlRunner, query: GenerationQuery, days: DayRange) 
 export function describePage({ before, limit, ...filter }: GenerationQuery, days: DayRange) {
   const values: SqlValue[] = [];
   const parameter = (value: SqlValue) => `$${values.push(value)}`;
-  const conditions = [`day >= ${parameter(days.from)} AND day <= ${parameter(days.to)}`];
-  const { read, listMatches } = describeFilter(filter, parameter);
+  const [first, last] = [parameter(days.from), parameter(days.to)];
+  const { from, dayColumns, read, listMatches } = describeFilter(filter, parameter);
   const matches = listMatches();
-  conditions.push(...read);
+  const conditions = [...dayColumns.map((day) => `${day} >= ${first} AND ${day} <= ${last}`), ...read];
   if (before !== null) conditions.push(`(day, id) < (${parameter(dayOfId(before))}, ${parameter(before)})`);
-  const scanned = `FROM generations WHERE ${conditions.join(" AND ")} ORDER BY day DESC, id DESC`;
+  const scanned = `FROM ${from} WHERE ${conditions.join(" AND ")} ORDER BY day DESC, id DESC`;
   const most = parameter(limit + 1);
   if (matches.length === 0)
     return { text: `SELECT id, record, false AS is_last ${scanned} LIMIT ${most}`, values };

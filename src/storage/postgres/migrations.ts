@@ -12,6 +12,7 @@ import { usageSums } from "./migrations/0011-usage-sums.ts";
 import { sessionAuthentication } from "./migrations/0012-session-authentication.ts";
 import { namedRoutes } from "./migrations/0013-named-routes.ts";
 import { accountAliases } from "./migrations/0014-account-aliases.ts";
+import { tags } from "./migrations/0015-tags.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   sessionAuthentication,
   namedRoutes,
   accountAliases,
+  tags,
 ];

@@ -16,14 +16,14 @@ export class PostgresRetention implements UsageRetention {
   constructor(private readonly maintenance: Postgres) {}
 
   /**
-   * Drops the partitions of the earliest day that has no open generation; then deletes what was used of spending limits in periods that
-   * ended before.
+   * Drops the partitions of the earliest day that has no open generation; then deletes the tags of its generations, and what was used of
+   * spending limits in periods that ended before.
    */
   async dropUsage(day: number): Promise<StepReport> {
     const all = await listDays(this.maintenance);
     const days = all.filter((one) => one < day && one !== UNDATED).reverse();
     for (const one of days) if (await this.dropDay(one)) return { hasMore: true };
-    return { hasMore: await this.deleteSpending(day) };
+    return { hasMore: (await this.deleteTags()) || (await this.deleteSpending(day)) };
   }
 
   /**
@@ -40,6 +40,19 @@ export class PostgresRetention implements UsageRetention {
       [day - LONGEST_PERIOD],
     );
     return deleted.length === STEP;
+  }
+
+  /** Deletes the tags of generations of dropped days, in one bounded step, and returns whether there may be more. */
+  private async deleteTags(): Promise<boolean> {
+    const deleted = await this.maintenance.run(
+      `DELETE FROM generation_tags WHERE ctid = ANY (ARRAY(
+         SELECT stored.ctid FROM generation_tags AS stored
+         WHERE stored.day = (SELECT min(dropped.day) FROM dropped_days AS dropped
+           WHERE EXISTS (SELECT FROM generation_tags AS tags WHERE tags.day = dropped.day))
+         LIMIT ${STEP}))
+       RETURNING 1 AS one`,
+    );
+    return deleted.length > 0;
   }
 
   /** Returns false if a generation of the day is open, or another process has dropped the day. */

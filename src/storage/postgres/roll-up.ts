@@ -1,5 +1,5 @@
 import type { StepReport, UsageRollUp } from "../../core/usage/retention.ts";
-import { type SumTable, USAGE_SUMS, USAGE_TIMES } from "../usage-sql/columns.ts";
+import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
 import { describeHoursSearch, describeMerge } from "../usage-sql/roll-up.ts";
 import type { Postgres } from "./client.ts";
 
@@ -12,7 +12,7 @@ export class PostgresRollUp implements UsageRollUp {
   constructor(private readonly maintenance: Postgres) {}
 
   async rollUpHours(day: number): Promise<StepReport> {
-    for (const table of [USAGE_SUMS, USAGE_TIMES]) {
+    for (const table of [USAGE_SUMS, USAGE_TAGS, USAGE_TIMES]) {
       const search = describeHoursSearch(table, "$");
       const [found] = await this.maintenance.run<{ day: number }>(search, [day]);
       if (found === undefined) continue;
@@ -25,7 +25,7 @@ export class PostgresRollUp implements UsageRollUp {
 }
 
 /** One statement takes rows away and adds them to the sum of their day. Rows that another transaction raises now are left. */
-function describeStep(table: SumTable<never>): string {
+function describeStep(table: SumTable<never, never>): string {
   const { name } = table;
   return `WITH chosen AS (
       SELECT ctid FROM ${name} WHERE day = $1 AND hour >= 0 LIMIT ${STEP} FOR UPDATE SKIP LOCKED

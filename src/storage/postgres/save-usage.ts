@@ -2,13 +2,15 @@ import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
 import { transferOfUsage } from "../../core/ledger/records.ts";
 import { metersOf } from "../../core/ledger/spend-limits.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
+import type { TagNames } from "../../core/usage/tag-names.ts";
 import { sumByHour } from "../../core/usage/usage-sums.ts";
 import { writeCharges } from "./charges.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
+import { addGenerationTags } from "./generation-tags.ts";
 import { lowerLeases } from "./lower-leases.ts";
 import { dayOfId } from "./partitions.ts";
 import { requireEpoch } from "./require-epoch.ts";
-import { raiseSums } from "./usage-sums.ts";
+import { raiseSums, raiseTags } from "./usage-sums.ts";
 import { cleanText } from "./values.ts";
 
 /** A record and the day of its partition. */
@@ -32,12 +34,12 @@ export function foldVersions(entries: readonly RecordEntry[]): DatedEntry[] {
 /**
  * Saves records, with the same number of statements for any number of them. What belongs to a record that ends now is written by its
  * statement or by none: a record that had ended before is not replaced, and was counted then. `identity` is the gateway's whose
- * records they are; null writes without a check, and lowers no leases.
+ * records they are; null writes without a check, and lowers no leases. `tagNames`: the tags that are counted one by one.
  */
 export async function writeUsage(
   sql: SqlRunner,
   entries: readonly DatedEntry[],
-  identity: GatewayIdentity | null,
+  { identity, tagNames }: { readonly identity: GatewayIdentity | null; readonly tagNames: TagNames },
 ): Promise<void> {
   if (identity !== null) await requireEpoch(sql, identity);
   const saved = await writeRecords(sql, entries);
@@ -50,6 +52,8 @@ export async function writeUsage(
   await raiseSpending(sql, ended);
   if (identity !== null) await lowerLeases(sql, identity.id, ended);
   await raiseSums(sql, sumByHour(ended));
+  const tagged = ended.filter(({ tags }) => tags !== undefined);
+  if (tagged.length > 0) await raiseTags(sql, tagged, tagNames);
 }
 
 /**
@@ -70,7 +74,12 @@ async function writeRecords(sql: SqlRunner, entries: readonly DatedEntry[]): Pro
   // JSON has no line break outside of strings, and none in them.
   const records = entries.map(({ json }) => json).join("\n");
   const rows = await sql.run<{ id: string }>(SAVE, [...lists, records]);
-  return new Set(rows.map(({ id }) => id));
+  const saved = new Set(rows.map(({ id }) => id));
+  await addGenerationTags(
+    sql,
+    entries.filter(({ record }) => saved.has(record.id)),
+  );
+  return saved;
 }
 
 interface Column {

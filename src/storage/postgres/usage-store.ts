@@ -4,6 +4,7 @@ import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
 import type { CountQuery, GenerationList, GenerationQuery } from "../../core/usage/generation-list.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { UsageQuery } from "../../core/usage/report.ts";
+import { TagNames } from "../../core/usage/tag-names.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
 import type { HourTimes } from "../../core/usage/usage-times.ts";
 import { type Postgres, sqlStateOf } from "./client.ts";
@@ -32,6 +33,7 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
   private readonly database: Postgres;
   private readonly identity: () => GatewayIdentity | null;
   private readonly partitions: Partitions;
+  private readonly tagNames = new TagNames();
 
   constructor({ database, identity = () => null }: LedgerDatabase) {
     this.database = database;
@@ -143,7 +145,9 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
 
   private async save(entries: readonly DatedEntry[], days: readonly number[]): Promise<void> {
     await this.partitions.ensure(days);
-    await this.database.transaction((sql) => writeUsage(sql, entries, this.identity()));
+    await this.database.transaction((sql) =>
+      writeUsage(sql, entries, { identity: this.identity(), tagNames: this.tagNames }),
+    );
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type TableName,
 } from "../../core/storage-copy/tables.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
+import { GenerationTags } from "./generation-tags.ts";
 import { createSqliteSettingsStore } from "./settings-store.ts";
 import { columnsOf, GENERATION_COLUMNS } from "./usage-store.ts";
 
@@ -61,11 +62,13 @@ export class SqliteDump implements StorageDump {
   readonly location: string;
   private readonly database: Database;
   private readonly settings;
+  private readonly tags: GenerationTags;
 
   constructor(private readonly options: SqliteDumpOptions) {
     this.location = options.location;
     this.database = options.database;
     this.settings = createSqliteSettingsStore(options.database);
+    this.tags = new GenerationTags(options.database);
   }
 
   async findObstacle() {
@@ -121,6 +124,7 @@ export class SqliteDump implements StorageDump {
     const text = `INSERT ${isImmutable ? "" : "OR REPLACE"} INTO ${name} (${names.join(", ")})
       VALUES (${names.map(() => "?").join(", ")}) ${onConflict}`;
     this.database.query(text).run(...(Object.values(values) as SQLQueryBindings[]));
+    if (table.name === "generations") this.tags.add(JSON.parse(String(row["record"])) as UsageRecord);
   }
 }
 
@@ -138,6 +142,8 @@ const SUMS = `
   UNION ALL SELECT 'requests in usage days', coalesce(sum(requests), 0), NULL FROM usage_days
   UNION ALL SELECT 'usage sums', count(*), coalesce(sum(cost), 0) FROM usage_sums
   UNION ALL SELECT 'requests in usage sums', coalesce(sum(requests), 0), NULL FROM usage_sums
+  UNION ALL SELECT 'usage by tag', count(*), coalesce(sum(cost), 0) FROM usage_tags
+  UNION ALL SELECT 'tags of generations', count(*), NULL FROM generation_tags
   UNION ALL SELECT 'usage times', count(*), NULL FROM usage_times
   UNION ALL SELECT 'audit entries', count(*), NULL FROM audit_log
   UNION ALL SELECT 'API keys', count(*), NULL FROM api_keys`;

@@ -97,7 +97,7 @@ const FACTS = {
   model: "coalesce(model, record ->> 'model', record ->> 'requestedModel')",
   provider: "coalesce(provider, record ->> 'provider')",
   errorType: "coalesce(error_type, record ->> 'error')",
-} as const satisfies Record<Exclude<keyof GenerationFilter, "fromMs" | "toMs">, string>;
+} as const satisfies Record<Exclude<keyof GenerationFilter, "tag" | "fromMs" | "toMs">, string>;
 const NAMES = Object.keys(FACTS) as (keyof typeof FACTS)[];
 
 /** Outcomes of generations that ended early. They are rare and have an index of their own; other generations have no error. */
@@ -105,7 +105,14 @@ const ENDED_EARLY = ["failed", "cancelled", "interrupted"];
 const IS_ENDED_EARLY = "outcome <> 'completed' AND outcome <> 'open'";
 
 /** Returns which generations are read for a filter, with which conditions. */
-function chooseIndex({ outcome, errorType, sessionId }: GenerationFilter) {
+function chooseIndex({ outcome, errorType, sessionId, tag }: GenerationFilter) {
+  // Joined by the id alone, so that the index of lists has the other facts.
+  if (tag !== null)
+    return {
+      from: "generation_tags CROSS JOIN generations INDEXED BY generations_facts USING (id)",
+      read: "tag = ?",
+      values: [tag],
+    };
   if (sessionId !== null)
     return {
       from: "generations INDEXED BY generations_session",
@@ -118,6 +125,9 @@ function chooseIndex({ outcome, errorType, sessionId }: GenerationFilter) {
     ? { from: "generations INDEXED BY generations_not_completed", read: IS_ENDED_EARLY, values: [] }
     : { from: "generations INDEXED BY generations_facts", read: "1 = 1", values: [] };
 }
+
+/** The records of a tag. */
+const ALL_OF_TAG = "generation_tags CROSS JOIN generations USING (id)";
 
 /** Returns which generations are read for a filter, what of them is read, and which of those match it. */
 export function describeFilter(filter: GenerationFilter) {
@@ -157,7 +167,11 @@ export function describePage({ before, limit, ...filter }: GenerationQuery, scan
   const select = (columns: string, table: string) =>
     `SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY id DESC`;
   if (matches === "")
-    return { text: `${select("record", "generations")} LIMIT ?`, values: [...values, limit + 1], scan: null };
+    return {
+      text: `${select("record", filter.tag === null ? "generations" : ALL_OF_TAG)} LIMIT ?`,
+      values: [...values, limit + 1],
+      scan: null,
+    };
   const scan = { text: `${select("id", from)} LIMIT 1 OFFSET ${scanned - 1}`, values };
   const entries = `${select(`id, ${facts}`, from)} LIMIT ${scanned}`;
   const text = `SELECT saved.record FROM (${entries}) AS facts CROSS JOIN generations AS saved ON saved.id = facts.id

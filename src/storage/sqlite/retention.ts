@@ -35,7 +35,7 @@ export class SqliteRetention implements UsageRetention {
       .all(lowestIdAt("gen", 0), end, STEP);
     const [first, last] = [ids.at(0)?.id, ids.at(-1)?.id];
     if (first === undefined || last === undefined) return false;
-    for (const statement of [KEEP_SUMS, DELETE_CHARGES, DELETE_GENERATIONS])
+    for (const statement of [KEEP_SUMS, DELETE_CHARGES, DELETE_TAGS, DELETE_GENERATIONS])
       this.database.query(statement).run(first, last);
     return ids.length === STEP;
   }
@@ -56,6 +56,10 @@ const KEEP_SUMS = `INSERT INTO dropped_charges (account_id, after_place, amount)
   ON CONFLICT (account_id, after_place) DO UPDATE SET amount = amount + excluded.amount`;
 
 const DELETE_CHARGES = `DELETE FROM transfers WHERE kind = 'usage' AND id IN (${DROPPED})`;
+
+const DELETE_TAGS = `DELETE FROM generation_tags WHERE (tag, id) IN (
+  SELECT tags.value, generations.id FROM generations, json_each(generations.record, '$.tags') AS tags
+  WHERE generations.id BETWEEN ?1 AND ?2 AND outcome <> 'open' AND instr(record, '"tags":[') > 0)`;
 
 const DELETE_GENERATIONS = "DELETE FROM generations WHERE id BETWEEN ?1 AND ?2 AND outcome <> 'open'";
 

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { StepReport, UsageRollUp } from "../../core/usage/retention.ts";
-import { KEY_COLUMNS, type SumTable, USAGE_SUMS, USAGE_TIMES } from "../usage-sql/columns.ts";
+import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
 import { describeHoursSearch, describeMerge } from "../usage-sql/roll-up.ts";
 
 /** Rows that one step merges: few, because the process waits for the database. */
@@ -11,7 +11,7 @@ export class SqliteRollUp implements UsageRollUp {
   private readonly merge;
 
   constructor(private readonly database: Database) {
-    this.merge = database.transaction((table: SumTable<never>, day: number) => {
+    this.merge = database.transaction((table: SumTable<never, never>, day: number) => {
       const { merge, remove } = describeStep(table);
       database.query(merge).run(day);
       database.query(remove).run(day);
@@ -19,7 +19,7 @@ export class SqliteRollUp implements UsageRollUp {
   }
 
   async rollUpHours(day: number): Promise<StepReport> {
-    for (const table of [USAGE_SUMS, USAGE_TIMES]) {
+    for (const table of [USAGE_SUMS, USAGE_TAGS, USAGE_TIMES]) {
       const found = this.database.query<{ day: number }, [number]>(describeHoursSearch(table, "?")).get(day);
       if (found === null) continue;
       this.merge.immediate(table, found.day);
@@ -29,14 +29,13 @@ export class SqliteRollUp implements UsageRollUp {
   }
 }
 
-const KEYS = Object.values(KEY_COLUMNS).join(", ");
-
 /** Both statements find the same rows of a day: in one order, and none of those that the first one adds. */
-function describeStep(table: SumTable<never>) {
+function describeStep(table: SumTable<never, never>) {
+  const keys = table.keys.join(", ");
   const rows = (columns: string) => `SELECT ${columns} FROM ${table.name} WHERE day = ?1 AND hour >= 0
-    ORDER BY hour, ${KEYS} LIMIT ${STEP}`;
+    ORDER BY hour, ${keys} LIMIT ${STEP}`;
   return {
     merge: describeMerge(table, `(${rows("*")})`),
-    remove: `DELETE FROM ${table.name} WHERE (${KEYS}) IN (${rows(KEYS)})`,
+    remove: `DELETE FROM ${table.name} WHERE (${keys}) IN (${rows(keys)})`,
   };
 }

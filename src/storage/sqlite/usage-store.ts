@@ -21,6 +21,7 @@ import {
   listGenerations,
   listStates,
 } from "./generation-list.ts";
+import { GenerationTags } from "./generation-tags.ts";
 import { Quarantine } from "./quarantine.ts";
 import { DroppedGenerations } from "./retention.ts";
 import { TransferWriter } from "./transfers.ts";
@@ -34,6 +35,7 @@ interface RecordRow {
 export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStore, GenerationList {
   private readonly transfers: TransferWriter;
   private readonly sums: UsageSums;
+  private readonly tags: GenerationTags;
   private readonly quarantine: Quarantine;
   private readonly dropped: DroppedGenerations;
   private readonly save;
@@ -49,6 +51,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
     this.source = { database, bounds };
     this.transfers = new TransferWriter(database);
     this.sums = new UsageSums(database);
+    this.tags = new GenerationTags(database);
     this.quarantine = new Quarantine(database);
     this.dropped = new DroppedGenerations(database);
     this.save = database.query(SAVE);
@@ -145,18 +148,24 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
     this.dropped.check(entries);
     const costs: Transfer[] = [];
     const ended: UsageRecord[] = [];
+    const tagged: UsageRecord[] = [];
     for (const entry of entries) {
       const { record } = entry;
       const isSaved = this.save.run(...columnsOf(entry)).changes > 0;
+      if (record.tags !== undefined && isSaved) this.tags.add(record);
       if (record.outcome === "open") continue;
       // A record that had ended before is not replaced, and was counted then.
-      if (isSaved) ended.push(record);
+      if (isSaved) {
+        ended.push(record);
+        if (record.tags !== undefined) tagged.push(record);
+      }
       const transfer = transferOfUsage(record);
       if (transfer !== null) costs.push(transfer);
     }
     // A record that is saved again, as after a crash, has its transfer already.
     this.transfers.add(costs);
     this.sums.add(sumByHour(ended));
+    if (tagged.length > 0) this.sums.addTags(tagged);
   }
 }
 

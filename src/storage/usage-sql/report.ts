@@ -8,6 +8,7 @@ import {
   type UsageQuery,
   type UsageSum,
 } from "../../core/usage/report.ts";
+import { ANY_TAG } from "../../core/usage/tag-sums.ts";
 import type { UsageCounters } from "../../core/usage/usage-sums.ts";
 import type { TimesLine } from "../../core/usage/usage-times.ts";
 import {
@@ -18,6 +19,7 @@ import {
   LATENCY_COLUMNS,
   type SumTable,
   USAGE_SUMS,
+  USAGE_TAGS,
   USAGE_TIMES,
 } from "./columns.ts";
 
@@ -34,19 +36,14 @@ type Mark = "?" | "$";
 export function describeReport(query: UsageQuery, mark: Mark): Statement {
   const values: Statement["values"] = [];
   const parameter = createParameters(values, mark);
-  const scope = describeScope(query, parameter);
   const { columns } = USAGE_SUMS;
-  const hours = describeSums(USAGE_SUMS, GROUPS, query.groups, [...inHours(query, parameter), ...scope]);
-  const days = describeSums(FORMER_DAYS, FORMER_GROUPS, query.groups, [
-    ...inDays(query, parameter),
-    ...scope,
-  ]);
+  const tables = listSources(query, parameter).map((source) => describeSums(source, query.groups));
   const groups = query.groups.map((_, at) => `group_${at}`);
   const order = isOverTime(query) ? groups.map((name) => `${name} NULLS FIRST`) : BY_SIZE;
   const most = mostLinesOf(query);
   // Each table is summed by itself, so that only sums are merged.
   const text = `SELECT ${[...groups, ...columns.map((name) => `sum(${name}) AS ${name}`)].join(", ")}
-    FROM (${hours} UNION ALL ${days}) AS tables GROUP BY ${groups.join(", ")}
+    FROM (${tables.join(" UNION ALL ")}) AS tables GROUP BY ${groups.join(", ")} ${withoutEmpty(query)}
     ORDER BY ${order.join(", ")}${most === null ? "" : ` LIMIT ${most}`}`;
   return { text, values };
 }
@@ -56,7 +53,7 @@ export function describeTimes(query: UsageQuery, mark: Mark): Statement {
   const values: Statement["values"] = [];
   const parameter = createParameters(values, mark);
   const conditions = [...inHours(query, parameter), ...describeScope(query, parameter)];
-  return { text: describeSums(USAGE_TIMES, GROUPS, query.groups, conditions), values };
+  return { text: describeSums({ ...USAGE_TIMES, groups: GROUPS, conditions }, query.groups), values };
 }
 
 type Parameter = (value: string | number) => string;
@@ -83,20 +80,60 @@ const GROUPS: GroupColumns = {
   ...SHARED_GROUPS,
   hour: `CASE WHEN hour < 0 THEN NULL ELSE day * ${HOURS_OF_DAY} + hour END`,
   outcome: "outcome",
+  tag: "''",
 };
+const TAG_GROUPS: GroupColumns = { ...GROUPS, tag: "tag" };
 
 /** The sums of days that earlier versions have saved: without hours and outcomes. */
 const FORMER_DAYS = { name: "usage_days", columns: USAGE_SUMS.columns } as const;
-const FORMER_GROUPS: GroupColumns = { ...SHARED_GROUPS, hour: "CAST(NULL AS integer)", outcome: "''" };
+const FORMER_GROUPS: GroupColumns = { ...GROUPS, hour: "CAST(NULL AS integer)", outcome: "''" };
+
+/** Rows of a table that belong to a report. */
+interface Source extends Pick<SumTable<never>, "columns"> {
+  readonly name: string;
+  /** What the dimensions are in it. */
+  readonly groups: GroupColumns;
+  readonly conditions: readonly string[];
+  /** They are subtracted. Absent: they are added. */
+  readonly isSubtracted?: true;
+}
+
+/**
+ * Returns what a report adds up. By tag, requests without tags are all requests without those that have tags: no row of requests without
+ * tags says so.
+ */
+function listSources(query: UsageQuery, parameter: Parameter): readonly Source[] {
+  const scope = describeScope(query, parameter);
+  const tagged = (condition: string) => [...inHours(query, parameter), ...scope, condition];
+  const { tag = null } = query;
+  if (tag !== null)
+    return [{ ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag = ${parameter(tag)}`) }];
+  const all: readonly Source[] = [
+    { ...USAGE_SUMS, groups: GROUPS, conditions: [...inHours(query, parameter), ...scope] },
+    { ...FORMER_DAYS, groups: FORMER_GROUPS, conditions: [...inDays(query, parameter), ...scope] },
+  ];
+  if (!query.groups.includes("tag")) return all;
+  return [
+    { ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag <> '${ANY_TAG}'`) },
+    ...all,
+    { ...USAGE_TAGS, groups: GROUPS, conditions: tagged(`tag = '${ANY_TAG}'`), isSubtracted: true },
+  ];
+}
+
+/** Returns the condition for lines of a report by tag: one of requests without tags can be empty. */
+function withoutEmpty({ groups, tag = null }: UsageQuery): string {
+  if (tag !== null || !groups.includes("tag")) return "";
+  // Usage of an advisor has no request.
+  return "HAVING sum(requests) <> 0 OR sum(prompt_tokens) <> 0 OR sum(cost) <> 0";
+}
 
 function describeSums(
-  { name, columns }: Pick<SumTable<never>, "columns"> & { readonly name: string },
-  groupColumns: GroupColumns,
+  { name, columns, groups: groupColumns, conditions, isSubtracted }: Source,
   groups: readonly UsageGroup[],
-  conditions: readonly string[],
 ): string {
   const selected = groups.map((group, at) => `${groupColumns[group]} AS group_${at}`);
-  const sums = columns.map((column) => `sum(${column}) AS ${column}`);
+  const sign = isSubtracted ? "-" : "";
+  const sums = columns.map((column) => `${sign}sum(${column}) AS ${column}`);
   return `SELECT ${[...selected, ...sums].join(", ")} FROM ${name}
     WHERE ${conditions.join(" AND ")} GROUP BY ${groups.map((_, at) => at + 1).join(", ")}`;
 }

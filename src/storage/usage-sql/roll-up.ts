@@ -1,16 +1,14 @@
 /** The statements that merge sums of hours into sums of days, which SQLite and PostgreSQL share. */
 import { describeRaise, KEY_COLUMNS, type SumTable, WHOLE_DAY } from "./columns.ts";
 
-const KEYS = Object.values(KEY_COLUMNS);
-const OTHER_KEYS = KEYS.filter((name) => name !== KEY_COLUMNS.hour);
-
 /** Returns a statement that adds the sums of hours in `hours` to those of their days. */
-export function describeMerge(table: SumTable<never>, hours: string): string {
-  const keys = KEYS.map((name) => (name === KEY_COLUMNS.hour ? String(WHOLE_DAY) : name));
+export function describeMerge(table: SumTable<never, never>, hours: string): string {
+  const keys = table.keys.map((name) => (name === KEY_COLUMNS.hour ? String(WHOLE_DAY) : name));
+  const otherKeys = table.keys.filter((name) => name !== KEY_COLUMNS.hour);
   const sums = table.columns.map((name) => `sum(${name})`);
   return describeRaise(
     table,
-    `SELECT ${[...keys, ...sums].join(", ")} FROM ${hours} WHERE true GROUP BY ${OTHER_KEYS.join(", ")}`,
+    `SELECT ${[...keys, ...sums].join(", ")} FROM ${hours} WHERE true GROUP BY ${otherKeys.join(", ")}`,
   );
 }
 
@@ -18,7 +16,7 @@ export function describeMerge(table: SumTable<never>, hours: string): string {
  * Returns a statement that finds the first day with sums of hours before a day, its parameter. It looks up each day that has sums in an
  * index, and reads no sums. `mark` begins a parameter: `?` in SQLite, `$` in PostgreSQL.
  */
-export function describeHoursSearch({ name }: SumTable<never>, mark: "?" | "$"): string {
+export function describeHoursSearch({ name }: SumTable<never, never>, mark: "?" | "$"): string {
   return `WITH RECURSIVE days (day) AS (
       SELECT min(day) FROM ${name}
       UNION ALL SELECT (SELECT min(day) FROM ${name} WHERE day > days.day) FROM days WHERE day < ${mark}1

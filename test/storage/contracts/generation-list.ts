@@ -40,6 +40,36 @@ export function testGenerationList(createStore: CreateStore<GenerationList & Usa
       expect(await listAll(store, { limit: 5 })).toEqual([[...ids].reverse()]);
     });
 
+    test("has only the generations with a tag, with other conditions too", async () => {
+      const store = await createStore();
+      await store.saveUsage([openUsageOf(id(2), { tags: ["a"] })]);
+      await store.saveUsage([
+        usageOf(id(1), { tags: ["a", "b"] }),
+        usageOf(id(2), { tags: ["a"], outcome: "failed", error: "upstream_error" }),
+        usageOf(id(3)),
+        usageOf(id(4), { tags: ["b"], accountId: "org_a", sessionId: "s_1" }),
+        openUsageOf(id(DAY_MS), { tags: ["a"] }),
+      ]);
+      const list = async (query: Partial<GenerationQuery>) => (await listAll(store, query)).flat();
+      expect(await listAll(store, { tag: "a" })).toEqual([[id(DAY_MS), id(2)], [id(1)]]);
+      expect(await list({ tag: "b" })).toEqual([id(4), id(1)]);
+      expect(await list({ tag: "b", accountId: "user_a" })).toEqual([id(1)]);
+      expect(await list({ tag: "b", sessionId: "s_1" })).toEqual([id(4)]);
+      expect(await list({ tag: "a", outcome: "failed" })).toEqual([id(2)]);
+      expect(await list({ tag: "a", outcome: "open" })).toEqual([id(DAY_MS)]);
+      expect(await list({ tag: "a", errorType: "upstream_error" })).toEqual([id(2)]);
+      expect(await list({ tag: "a", provider: "provider", model: "author/model" })).toHaveLength(3);
+      expect(await list({ tag: "a", toMs: 20_000 * DAY_MS + 2 })).toEqual([id(1)]);
+      expect(await list({ tag: "a", fromMs: 20_001 * DAY_MS })).toEqual([id(DAY_MS)]);
+      expect(await list({ tag: "A" })).toEqual([]);
+      const period = { fromMs: 20_000 * DAY_MS, toMs: 20_001 * DAY_MS, bucketMs: DAY_MS };
+      const counts = await store.countGenerations({ ...ANY_GENERATION, ...period, tag: "a" });
+      expect(counts).toEqual({
+        buckets: [{ completed: 1, failed: 1, cancelled: 0, open: 0 }],
+        isExact: true,
+      });
+    });
+
     test("has only the generations of an account, API key, model and outcome", async () => {
       const store = await createStore();
       await store.saveUsage([

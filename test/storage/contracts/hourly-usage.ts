@@ -4,6 +4,7 @@ import { addPercentiles } from "../../../src/core/usage/add-percentiles.ts";
 import type { UsageRecord } from "../../../src/core/usage/records.ts";
 import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/report.ts";
 import type { UsageRollUp } from "../../../src/core/usage/retention.ts";
+import { TAGS_PER_HOUR } from "../../../src/core/usage/tag-names.ts";
 import { TimesRecorder } from "../../../src/core/usage/times-recorder.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../src/core/usage/usage-store.ts";
 import { createTestClock } from "../../support/test-clock.ts";
@@ -18,6 +19,8 @@ export interface HourlyStores {
   readonly usage: UsageStore & UsageReports & UsageTimeStore;
   readonly ledger: Pick<LedgerStore, "sumSpending">;
   readonly rollUp: UsageRollUp;
+  /** Returns another store of the same usage, as after a restart. */
+  reopen(): HourlyStores["usage"];
   /** Runs a statement, such as an earlier version would. */
   run(text: string): Promise<void>;
 }
@@ -131,6 +134,96 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       expect(await latencyOf({ accountId: "org_b", userId: "user_c" })).toEqual([null]);
       expect(await latencyOf({ keyId: "key_a" })).toEqual([false]);
       expect(await latencyOf({ provider: "other" })).toEqual([]);
+    });
+
+    test("is summed by tag: for each tag of a request, and for requests without tags", async () => {
+      const stores = await createStores();
+      await save(stores, DAY_MS, { tags: ["a", "b"], costNanodollars: 100 });
+      await save(stores, DAY_MS + HOUR_MS, { tags: ["a"], costNanodollars: 30, model: "author/other" });
+      await save(stores, DAY_MS, { costNanodollars: 7 });
+      await save(stores, 2 * DAY_MS, { outcome: "failed", error: "rate_limit_exceeded", tags: ["b"] });
+      const costs = async (query: Partial<UsageQuery>) =>
+        (await stores.usage.sumUsage({ ...ALL, ...query })).map(({ groups, requests, cost }) => [
+          ...groups,
+          requests,
+          cost,
+        ]);
+      const [failed] = await costs({ groups: ["outcome"], fromHour: 48 });
+      const failedCost = failed?.[2] as number;
+      expect(await costs({ groups: ["tag"] })).toEqual([
+        ["a", 2, 130],
+        ["b", 2, 100 + failedCost],
+        [null, 1, 7],
+      ]);
+      expect(await costs({ groups: ["tag"], toHour: 24 })).toEqual([
+        ["a", 1, 100],
+        ["b", 1, 100],
+        [null, 1, 7],
+      ]);
+      expect(await costs({ groups: ["tag"], model: "author/other" })).toEqual([["a", 1, 30]]);
+      expect(await costs({ groups: ["tag", "model"], tag: "a" })).toEqual([
+        ["a", "author/model", 1, 100],
+        ["a", "author/other", 1, 30],
+      ]);
+      expect(await costs({ groups: ["hour"], tag: "a" })).toEqual([
+        ["1970-01-02T00:00:00.000Z", 1, 100],
+        ["1970-01-02T01:00:00.000Z", 1, 30],
+      ]);
+      expect(await costs({ groups: ["outcome"], tag: "b" })).toEqual(
+        expect.arrayContaining([
+          ["completed", 1, 100],
+          ["rate_limit_exceeded", 1, failedCost],
+        ]),
+      );
+      expect(await costs({ groups: ["tag"], accountId: "org_b" })).toEqual([]);
+      expect(await costs({ groups: ["model"] })).toHaveLength(2);
+    });
+
+    test("counts the days of an earlier version as usage without tags", async () => {
+      const stores = await createStores();
+      await stores.run(FORMER_DAY);
+      await save(stores, 5 * DAY_MS, { tags: ["a"] });
+      expect(await linesOf(stores, { groups: ["tag"] })).toEqual([
+        [null, 7],
+        ["a", 1],
+      ]);
+    });
+
+    test("counts tags beyond the bound of an account and hour as one, also after a restart", async () => {
+      const stores = await createStores();
+      const tags = Array.from({ length: TAGS_PER_HOUR + 5 }, (_, at) => `job-${at}`);
+      const recordsOf = (from: number, to: number) =>
+        tags
+          .slice(from, to)
+          .map((tag) => usageOf(`gen_${++made}`, { createdAt: DAY_MS, tags: ["team", tag] }));
+      await stores.usage.saveUsage(recordsOf(0, 150));
+      const restarted = stores.reopen();
+      await restarted.saveUsage(recordsOf(150, TAGS_PER_HOUR + 5));
+      await restarted.saveUsage([
+        usageOf(`gen_${++made}`, { createdAt: DAY_MS, tags: ["job-3", "new-1", "new-2"] }),
+        usageOf(`gen_${++made}`, { createdAt: DAY_MS, accountId: "org_b", tags: ["new-1"] }),
+        usageOf(`gen_${++made}`, { createdAt: DAY_MS + HOUR_MS, tags: ["new-2"] }),
+      ]);
+      const lines = Object.fromEntries(await linesOf(stores, { groups: ["tag"] }));
+      expect(Object.keys(lines)).toHaveLength(TAGS_PER_HOUR + 3);
+      expect(lines).toMatchObject({ team: TAGS_PER_HOUR + 5, "job-3": 2, "new-1": 1, "new-2": 1 });
+      // Six jobs, because the team has a place too, and the request with two new tags once.
+      expect(lines["(other)"]).toBe(7);
+    });
+
+    test("by tag is rolled up into days with the same sums", async () => {
+      const stores = await createStores();
+      for (let n = 0; n < 60; n++)
+        await save(
+          stores,
+          5 * DAY_MS + (n % 24) * HOUR_MS,
+          n % 3 === 0 ? {} : { tags: ["a", `job-${n % 4}`] },
+        );
+      const before = await linesOf(stores, { groups: ["tag", "model"] });
+      expect(before).toHaveLength(6);
+      await rollUp(stores, 6);
+      expect(await linesOf(stores, { groups: ["tag", "model"] })).toEqual(before);
+      expect(await linesOf(stores, { groups: ["hour", "tag"], tag: "a" })).toEqual([[null, "a", 40]]);
     });
 
     test("is rolled up into days, which keeps sums, spending, outcomes and times", async () => {

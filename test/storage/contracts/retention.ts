@@ -14,6 +14,8 @@ const DAY_MS = 86_400_000;
 export interface RetentionStores extends MoneyStores {
   readonly usage: MoneyStores["usage"] & UsageReports;
   readonly retention: UsageRetention;
+  /** Returns the tags by which generations are found, one for each generation that has it. */
+  listTags(): Promise<readonly string[]>;
 }
 
 const idOn = (day: number, n = 0): string => `${lowestIdAt("gen", day * DAY_MS + n)}0000000000000000`;
@@ -45,6 +47,27 @@ export function testRetention(createStores: CreateStore<RetentionStores>): void 
       ]);
       expect(await ledger.findDifferences()).toEqual([]);
       expect(await ledger.findUnmatchedUsage(9)).toEqual([]);
+    });
+
+    test("deletes the tags of the generations, and leaves sums by tag as they are", async () => {
+      const { usage, retention, listTags } = await createStores();
+      const many = Array.from({ length: 300 }, (_, n) => endedOn(100, n, { tags: ["a", "b"] }));
+      await usage.saveUsage([
+        ...many,
+        endedOn(101, 0, { tags: ["a", "c"] }),
+        endedOn(101, 1, { costNanodollars: 1 }),
+      ]);
+      expect(await listTags()).toHaveLength(602);
+      while ((await retention.dropUsage(101)).hasMore);
+      expect(await listTags()).toEqual(["a", "c"]);
+      const all = { accountId: null, userId: null, keyId: null, ...hoursOfDays(0, 200) };
+      const lines = await usage.sumUsage({ ...all, groups: ["tag"] });
+      expect(lines.map(({ groups, requests }) => [...groups, requests])).toEqual([
+        ["a", 301],
+        ["b", 300],
+        ["c", 1],
+        [null, 1],
+      ]);
     });
 
     test("rejects a deleted generation that is saved again, and charges nothing for it", async () => {

@@ -34,6 +34,10 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
       ledger,
       usage: new PostgresUsageStore({ database }),
       retention: new PostgresRetention(database),
+      listTags: async () => {
+        const rows = await database.run<{ tag: string }>("SELECT tag FROM generation_tags ORDER BY tag, id");
+        return rows.map(({ tag }) => tag);
+      },
     };
   });
   testHourlyUsage(() => {
@@ -43,6 +47,7 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
       usage: new PostgresUsageStore({ database }),
       rollUp: new PostgresRollUp(database),
       run: async (text) => void (await database.run(text)),
+      reopen: () => new PostgresUsageStore({ database }),
     };
   });
   testCreditChanges(() => {
