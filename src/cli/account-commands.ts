@@ -1,18 +1,19 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/stores.ts";
 import { dateOf } from "../base/time.ts";
-import { ORGANIZATION_SETTINGS, presentAccount, USER_SETTINGS } from "../core/accounts/account-fields.ts";
 import {
-  type AccountChange,
-  changeAccount,
-  createAccount,
-  findAccount,
-} from "../core/accounts/manage-accounts.ts";
+  ACCOUNT_SETTINGS,
+  ORGANIZATION_SETTINGS,
+  presentAccount,
+  USER_SETTINGS,
+} from "../core/accounts/account-fields.ts";
+import { type AccountChange, changeAccount, createAccount } from "../core/accounts/manage-accounts.ts";
 import { presentMember } from "../core/accounts/member-fields.ts";
 import type { AccountRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatFields, formatTable } from "./format-table.ts";
+import { NAMED_BY, resolveAccount } from "./named-resources.ts";
 import { printLimit } from "./print-values.ts";
 import { addExamples, addJsonOption, auditedOptions, type JsonOption, readName } from "./read-options.ts";
 import { type NamedStores, withNames, withStores } from "./with-stores.ts";
@@ -23,18 +24,18 @@ type Kind = AccountRecord["kind"];
 const PAGE = 500;
 
 /** The words for users and organizations in commands and messages. */
-const WORDS: Record<Kind, { readonly group: string; readonly many: string; readonly id: string }> = {
-  user: { group: "users", many: "users", id: "user_…" },
-  organization: { group: "orgs", many: "organizations", id: "org_…" },
+const WORDS: Record<Kind, { readonly group: string; readonly many: string; readonly argument: string }> = {
+  user: { group: "users", many: "users", argument: "<user>" },
+  organization: { group: "orgs", many: "organizations", argument: "<org>" },
 };
 
 /** The options of a new account: its name is an argument. */
 const { name: NAME, ...NEW_ORGANIZATION_OPTIONS } = ORGANIZATION_SETTINGS;
-const { monthly_limit: _, ...NEW_USER_OPTIONS } = NEW_ORGANIZATION_OPTIONS;
+const { name: _, ...NEW_USER_OPTIONS } = USER_SETTINGS;
 
 /** `gateway users` and `gateway orgs`: `create`, `list`, `show`, `update`, `close` and `reopen`. */
 export function addAccountCommands(program: Command, kind: Kind): void {
-  const { group, many, id } = WORDS[kind];
+  const { group, many, argument } = WORDS[kind];
   const commands = program.command(group).description(`Manage ${many}`);
   addCreateCommand(commands, kind);
   addJsonOption(commands.command("list").description(`List ${many}, newest first`)).action(
@@ -44,13 +45,15 @@ export function addAccountCommands(program: Command, kind: Kind): void {
     commands
       .command("show")
       .description(kind === "user" ? "Show a user and its memberships" : "Show an organization")
-      .argument("<id>", id),
-  ).action((id: string, options: JsonOption) => withStores((stores) => show(stores, { kind, id }, options)));
+      .argument(argument, NAMED_BY[kind]),
+  ).action((text: string, options: JsonOption) =>
+    withStores((stores) => show(stores, { kind, text }, options)),
+  );
   addUpdateCommand(commands, kind);
   for (const [word, isClosed, description] of STATES) {
-    addJsonOption(commands.command(word).description(description).argument("<id>", id)).action(
-      (id: string, { json }: JsonOption) => {
-        const change = { kind, id, word, wanted: { isClosed }, changes: { closed: isClosed }, json };
+    addJsonOption(commands.command(word).description(description).argument(argument, NAMED_BY[kind])).action(
+      (text: string, { json }: JsonOption) => {
+        const change = { kind, text, word, wanted: { isClosed }, changes: { closed: isClosed }, json };
         return withNames((named) => changeOne(named, change));
       },
     );
@@ -67,13 +70,16 @@ function addCreateCommand(commands: Command, kind: Kind): void {
     .command("create")
     .description(kind === "user" ? "Create a user" : "Create an organization")
     .argument("<name>", NAME.option?.help);
-  if (kind === "organization") command.option("--owner <user>", "User that becomes the first owner, user_…");
+  if (kind === "organization") command.option("--owner <user>", "User that becomes the first owner");
   addFieldOptions(command, kind === "user" ? NEW_USER_OPTIONS : NEW_ORGANIZATION_OPTIONS, "new");
   addExamples(
     command,
     kind === "user"
-      ? ["gateway users create Ada --overdraft 5", "gateway users create Bob --retention deny"]
-      : ["gateway orgs create Acme --owner user_… --monthly-limit 500"],
+      ? [
+          "gateway users create Ada --email ada@example.com --overdraft 5",
+          "gateway users create Bob --retention deny",
+        ]
+      : ["gateway orgs create Acme --owner ada@example.com --monthly-limit 500"],
   );
   addJsonOption(command).action((name: string, options: NewOptions) =>
     withNames((named) => createOne(named, { kind, name, options })),
@@ -84,13 +90,13 @@ function addUpdateCommand(commands: Command, kind: Kind): void {
   const command = commands
     .command("update")
     .description("Change the given fields; a running gateway applies them within a second")
-    .argument("<id>", WORDS[kind].id);
+    .argument(WORDS[kind].argument, NAMED_BY[kind]);
   addFieldOptions(command, kind === "user" ? USER_SETTINGS : ORGANIZATION_SETTINGS, "change");
-  addJsonOption(command).action((id: string, options: UpdateOptions) =>
+  addJsonOption(command).action((text: string, options: UpdateOptions) =>
     withNames((named) => {
-      const wanted = readFieldOptions(ORGANIZATION_SETTINGS, options, named.stores.clock.now());
+      const wanted = readFieldOptions(ACCOUNT_SETTINGS, options, named.stores.clock.now());
       const changes = auditedOptions(options);
-      return changeOne(named, { kind, id, word: "update", wanted, changes, json: options.json });
+      return changeOne(named, { kind, text, word: "update", wanted, changes, json: options.json });
     }),
   );
 }
@@ -109,15 +115,20 @@ interface NewOne {
 
 async function createOne({ stores, known }: NamedStores, { kind, name: text, options }: NewOne) {
   const name = readName(text);
-  const settings = { ...readFieldOptions(ORGANIZATION_SETTINGS, options, stores.clock.now()), name };
-  const account = await createAccount(stores, known, { kind, settings, ownerId: options.owner });
+  const settings = { ...readFieldOptions(ACCOUNT_SETTINGS, options, stores.clock.now()), name };
+  const ownerId = await findOwner(stores, options);
+  const account = await createAccount(stores, known, { kind, settings, ownerId });
   await auditCommand(stores, {
     action: `gateway ${WORDS[kind].group} create`,
     accountId: account.id,
     target: account.id,
-    changes: { ...auditedOptions(options), name },
+    changes: { ...auditedOptions(options), ...(ownerId === undefined ? {} : { owner: ownerId }), name },
   });
   return options.json ? printJson(account) : `Created ${account.id} (${account.name}).`;
+}
+
+async function findOwner(stores: Stores, { owner }: NewOptions): Promise<string | undefined> {
+  return owner === undefined ? undefined : (await resolveAccount(stores, owner, { kind: "user" })).id;
 }
 
 async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<string> {
@@ -129,6 +140,7 @@ async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<s
   const rows = accounts.map((account) => [
     account.id,
     account.name,
+    ...(isOrganization ? [] : [account.email ?? ""]),
     printLimit(account.overdraft),
     ...(isOrganization ? [printLimit(account.monthlyLimit)] : []),
     dateOf(account.createdAt),
@@ -137,6 +149,7 @@ async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<s
   const headings = [
     "id",
     "name",
+    ...(isOrganization ? [] : ["e-mail"]),
     "overdraft",
     ...(isOrganization ? ["monthly limit"] : []),
     "created",
@@ -154,15 +167,17 @@ async function readAll({ accounts }: Stores, kind: Kind): Promise<readonly Accou
   }
 }
 
+/** An account, as the argument of a command names it. */
 interface OneAccount {
   readonly kind: Kind;
-  readonly id: string;
+  readonly text: string;
 }
 
-async function show({ accounts }: Stores, { kind, id }: OneAccount, { json }: JsonOption): Promise<string> {
-  const account = presentAccount(await findAccount(accounts, kind, id));
+async function show(stores: Stores, { kind, text }: OneAccount, { json }: JsonOption): Promise<string> {
+  const found = await resolveAccount(stores, text, { kind });
+  const account = presentAccount(found);
   if (kind === "organization") return json ? JSON.stringify({ data: account }) : formatFields(account);
-  const memberships = (await accounts.listMemberships(id)).map(presentMember);
+  const memberships = (await stores.accounts.listMemberships(found.id)).map(presentMember);
   if (json) return JSON.stringify({ data: { ...account, memberships } });
   const roles = memberships.map(({ organization_id, role }) => `${role} of ${organization_id}`);
   return formatFields({ ...account, memberships: roles.length === 0 ? null : roles.join(", ") });
@@ -180,7 +195,9 @@ interface ChangeOfOne extends OneAccount, JsonOption {
 }
 
 async function changeOne({ stores, known }: NamedStores, change: ChangeOfOne): Promise<string> {
-  const { kind, id, word, wanted, changes, json } = change;
+  const { kind, text, word, wanted, changes, json } = change;
+  const state = word === "reopen" ? "closed" : "open";
+  const { id } = await resolveAccount(stores, text, { kind, state });
   const account = await changeAccount(stores, known, { kind, id, change: wanted });
   const action = `gateway ${WORDS[kind].group} ${word}`;
   await auditCommand(stores, { action, accountId: id, target: id, changes });

@@ -3,6 +3,7 @@ import type { Stores } from "../app/stores.ts";
 import { presentEntry } from "../core/audit/present-entry.ts";
 import { presentVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
 import { formatTable } from "./format-table.ts";
+import { resolveScope } from "./named-resources.ts";
 import { printTime } from "./print-values.ts";
 import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
@@ -19,7 +20,7 @@ export function addAuditCommands(program: Command): void {
     audit
       .command("list")
       .description("List audit log entries, newest first")
-      .option("--account <id>", "Only entries of this account")
+      .option("--account <account>", "Only entries of this account")
       .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT),
   ).action((options: ListOptions) => withStores((stores) => list(stores, options)));
   addJsonOption(
@@ -27,8 +28,9 @@ export function addAuditCommands(program: Command): void {
   ).action((options: JsonOption) => withStores((stores) => verify(stores, options)));
 }
 
-async function list({ audit }: Stores, { account, limit, json }: ListOptions): Promise<string> {
-  const entries = await audit.listAudit(account ?? null, Number.MAX_SAFE_INTEGER, limit);
+async function list(stores: Stores, { account, limit, json }: ListOptions): Promise<string> {
+  const { accountId } = await resolveScope(stores, { account });
+  const entries = await stores.audit.listAudit(accountId, Number.MAX_SAFE_INTEGER, limit);
   if (json) return JSON.stringify({ data: entries.map(presentEntry) });
   if (entries.length === 0) return "No entries.";
   const rows = entries.map(({ place, at, keyId, action, target, changes }) => [

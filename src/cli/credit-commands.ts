@@ -12,11 +12,10 @@ import {
 import { presentEntry } from "../core/ledger/present-entry.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addCreditViews } from "./credit-views.ts";
+import { NAMED_BY, resolveAccount } from "./named-resources.ts";
 import { addExamples, addJsonOption, auditedOptions, type JsonOption, readExpiry } from "./read-options.ts";
-import { requireAccount } from "./require-account.ts";
+import { labelOf } from "./resolve-name.ts";
 import { withStores } from "./with-stores.ts";
-
-const ACCOUNT = "ID of the account, user_… or org_…";
 
 /** `gateway credits grant|purchase|correct|refund|balance|list`: the credits of an account. A gateway may be running on the same stores. */
 export function addCreditCommands(program: Command): void {
@@ -34,7 +33,7 @@ function addGrant(credits: Command): void {
   const command = credits
     .command("grant")
     .description("Grant credits to an account; a running gateway applies them within a second")
-    .argument("<account>", ACCOUNT)
+    .argument("<account>", NAMED_BY.account)
     .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
     .option("--note <text>", "Note in the ledger")
     .option(
@@ -43,8 +42,8 @@ function addGrant(credits: Command): void {
     )
     .option("--id <id>", "Idempotency ID: repeating the command with the same ID grants once");
   addExamples(command, [
-    'gateway credits grant user_… 12.50 --note "welcome"',
-    "gateway credits grant org_… 100 --expires 2027-01-31",
+    'gateway credits grant ada@example.com 12.50 --note "welcome"',
+    "gateway credits grant Acme 100 --expires 2027-01-31",
   ]);
   addMove(command, "grant", grant);
 }
@@ -53,7 +52,7 @@ function addPurchaseCommand(credits: Command): void {
   const command = credits
     .command("purchase")
     .description("Record a purchase that the payment webhook has not reported")
-    .argument("<account>", ACCOUNT)
+    .argument("<account>", NAMED_BY.account)
     .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
     .requiredOption("--id <id>", "ID of the payment; each payment is recorded once")
     .option("--note <text>", "Note in the ledger");
@@ -64,7 +63,7 @@ function addCorrect(credits: Command): void {
   const command = credits
     .command("correct")
     .description("Correct the balance of an account up or down")
-    .argument("<account>", ACCOUNT)
+    .argument("<account>", NAMED_BY.account)
     .argument("<amount>", "Amount in US dollars, such as 12.50 or -12.50", readCorrection)
     .requiredOption("--note <text>", "Reason, noted in the ledger")
     .option("--id <id>", "Idempotency ID: repeating the command with the same ID corrects once");
@@ -104,13 +103,19 @@ interface RefundOptions extends Omit<MoveOptions, "expires"> {
 /** A change of a balance, and the command that makes it. */
 interface Movement {
   readonly word: "grant" | "purchase" | "correct";
+  /** The account, as the argument of the command names it. */
   readonly account: string;
   /** Nanodollars. */
   readonly amount: number;
   readonly options: MoveOptions;
 }
 
-type Mover = (stores: Stores, movement: Movement) => Promise<Moved>;
+/** The same with the account that its text stands for. */
+interface ResolvedMovement extends Movement {
+  readonly accountId: string;
+}
+
+type Mover = (stores: Stores, movement: ResolvedMovement) => Promise<Moved>;
 
 function readAmount(text: string): number {
   const amount = parseDollars(text);
@@ -134,21 +139,21 @@ const purchase: Mover = (stores, movement) =>
   addPurchase(creditsOf(stores), { ...transferOf(movement), id: movement.options.id as string });
 const correct: Mover = (stores, movement) => correctBalance(creditsOf(stores), transferOf(movement));
 
-function transferOf({ account, amount, options }: Movement) {
-  return { accountId: account, amount, note: options.note ?? null, id: options.id ?? null };
+function transferOf({ accountId, amount, options }: ResolvedMovement) {
+  return { accountId, amount, note: options.note ?? null, id: options.id ?? null };
 }
 
 async function move(stores: Stores, movement: Movement, mover: Mover): Promise<string> {
   const { word, account, amount, options } = movement;
-  await requireAccount(stores, account);
-  const moved = await mover(stores, movement);
+  const { id: accountId } = await resolveAccount(stores, account);
+  const moved = await mover(stores, { ...movement, accountId });
   await auditCommand(stores, {
     action: `gateway credits ${word}`,
-    accountId: account,
-    target: account,
+    accountId,
+    target: accountId,
     changes: { ...auditedOptions(options), amount: formatDollars(amount) },
   });
-  return presentMovement(stores, { moved, accountId: account, json: options.json });
+  return presentMovement(stores, { moved, accountId, json: options.json });
 }
 
 async function refund(stores: Stores, generationId: string, options: RefundOptions): Promise<string> {
@@ -176,9 +181,11 @@ async function presentMovement(
 ): Promise<string> {
   if (json) return JSON.stringify({ data: presentEntry(transfer, accountId) });
   const { balance } = await stores.ledger.findBalance(accountId);
+  const account = await stores.accounts.findAccount(accountId);
+  const label = account === null ? accountId : labelOf(account);
   const [verb, preposition] = transfer.from === accountId ? ["Deducted", "from"] : ["Added", "to"];
   const done = isNew ? verb : `Already ${verb.toLowerCase()} before:`;
-  return `${done} ${formatDollars(transfer.amount)} US dollars ${preposition} ${accountId} (${transfer.id}). Its balance is ${formatDollars(balance)}.`;
+  return `${done} ${formatDollars(transfer.amount)} US dollars ${preposition} ${label}: ${transfer.id}. Its balance is ${formatDollars(balance)}.`;
 }
 
 /** Credits without a running ledger: a running gateway reads the changes from the store. */

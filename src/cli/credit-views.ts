@@ -7,9 +7,9 @@ import { presentEntry } from "../core/ledger/present-entry.ts";
 import { presentGrantLeft, presentSums } from "../core/ledger/present-sums.ts";
 import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
 import { formatFields, formatTable } from "./format-table.ts";
+import { NAMED_BY, resolveAccount } from "./named-resources.ts";
 import { printTime } from "./print-values.ts";
 import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
-import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
 
 /** `gateway credits balance|list`: the balance of an account and its sources. */
@@ -18,7 +18,7 @@ export function addCreditViews(credits: Command): void {
     credits
       .command("balance")
       .description("Show the balance of an account, its sources, and unused grants that expire")
-      .argument("<account>", "ID of the account"),
+      .argument("<account>", NAMED_BY.account),
   ).action((account: string, options: JsonOption) =>
     withStores((stores) => showBalance(stores, account, options)),
   );
@@ -26,7 +26,7 @@ export function addCreditViews(credits: Command): void {
     credits
       .command("list")
       .description("List grants, purchases, corrections and refunds of an account, newest first")
-      .argument("<account>", "ID of the account")
+      .argument("<account>", NAMED_BY.account)
       .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT),
   ).action((account: string, options: EntryOptions) =>
     withStores((stores) => listEntries(stores, { account, kinds: CREDIT_KINDS }, options)),
@@ -40,6 +40,7 @@ export interface EntryOptions extends JsonOption {
 
 /** The ledger entries that a command lists. */
 export interface EntrySelection {
+  /** The account, as the argument of the command names it. */
   readonly account: string;
   /** `undefined` stands for all kinds. */
   readonly kinds: readonly (TransferKind | undefined)[];
@@ -57,8 +58,8 @@ export function readKind(text: string): TransferKind {
   throw new InvalidArgumentError(`It must be one of ${TRANSFER_KINDS.join(", ")}.`);
 }
 
-async function showBalance(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
-  const { overdraft } = await requireAccount(stores, id);
+async function showBalance(stores: Stores, account: string, { json }: JsonOption): Promise<string> {
+  const { id, overdraft } = await resolveAccount(stores, account);
   const { balance } = await stores.ledger.findBalance(id);
   const data = {
     account_id: id,
@@ -76,10 +77,10 @@ async function showBalance(stores: Stores, id: string, { json }: JsonOption): Pr
 /** Prints ledger entries, newest first. */
 export async function listEntries(
   stores: Stores,
-  { account: accountId, kinds }: EntrySelection,
+  { account, kinds }: EntrySelection,
   { limit, json }: EntryOptions,
 ): Promise<string> {
-  await requireAccount(stores, accountId);
+  const { id: accountId } = await resolveAccount(stores, account);
   const found: StoredTransfer[] = [];
   for (const kind of kinds)
     found.push(...(await stores.ledger.listTransfers(accountId, Number.MAX_SAFE_INTEGER, limit, kind)));

@@ -7,6 +7,7 @@ import { presentGateway } from "../core/gateways/present-gateway.ts";
 import { confirm } from "./confirm.ts";
 import { formatTable } from "./format-table.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
+import { type NameSource, resolveName } from "./resolve-name.ts";
 import { withStores } from "./with-stores.ts";
 
 /** `gateway gateways` and `gateway leases release`: the gateways that share a database, and what one of them has left. */
@@ -25,9 +26,11 @@ export function addGatewayCommands(program: Command): void {
     .description(
       "Give back what a gateway has leased whose disk is lost. Its running generations end as interrupted. What it spent and had not saved is not charged.",
     )
-    .argument("<gateway>", "ID of the gateway, gateway_…")
+    .argument("<gateway>", "Gateway: ID, or name of its host")
     .option("--yes", "Do not ask for confirmation")
-    .action((id: string, options: ReleaseOptions) => withStores((stores) => release(stores, id, options)));
+    .action((gateway: string, options: ReleaseOptions) =>
+      withStores((stores) => release(stores, gateway, options)),
+    );
 }
 
 async function list({ gateways, isShared }: Stores, { json }: JsonOption): Promise<string> {
@@ -56,10 +59,9 @@ interface ReleaseOptions {
 /** The most leases that are listed. */
 const MAX_LISTED = 100;
 
-async function release(stores: Stores, id: string, { yes }: ReleaseOptions): Promise<string> {
-  const gone = (await stores.gateways.list()).find((gateway) => gateway.id === id);
-  if (gone === undefined)
-    throw new Error(`No gateway has the ID ${id}. List them with \`gateway gateways list\`.`);
+async function release(stores: Stores, text: string, { yes }: ReleaseOptions): Promise<string> {
+  const gone = await find(stores, text);
+  const { id } = gone;
   requireGone(gone);
   if (yes !== true && !(await confirm(questionOf(gone)))) return "Nothing was changed.";
   const task = { stores, gone, action: "gateway leases release" };
@@ -70,6 +72,26 @@ async function release(stores: Stores, id: string, { yes }: ReleaseOptions): Pro
       `The gateway ${id} has come back, or another process takes it over. Nothing was changed.`,
     );
   return describeRelease(id, taken);
+}
+
+/** Of several gateways of one host, the one that is gone is meant. */
+async function find({ gateways }: Stores, text: string): Promise<RegisteredGateway> {
+  const all = await gateways.list();
+  const source: NameSource<RegisteredGateway> = {
+    noun: "gateway",
+    listedBy: "gateway gateways list",
+    find: async (id) => all.find((gateway) => gateway.id === id) ?? null,
+    findByText: async () => all.filter(({ host }) => host.toLowerCase() === text.toLowerCase()),
+    listSome: async () => all,
+    describe: ({ id, host, isLive, dataDir }) => ({
+      id,
+      name: host,
+      aliases: [],
+      isPreferred: !isLive,
+      details: `${dataDir}, ${isLive ? "live" : "gone"}`,
+    }),
+  };
+  return resolveName(source, text);
 }
 
 function requireGone(gateway: RegisteredGateway): void {

@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Stores } from "../app/stores.ts";
 import type { GenerationFilter } from "../core/usage/generation-list.ts";
 import { OUTCOMES, type Outcome } from "../core/usage/records.ts";
+import { resolveScope } from "./named-resources.ts";
 
 /** The options of a filter of generations. */
 export interface FilterOptions {
@@ -24,9 +26,9 @@ export interface RangeOptions {
 /** Adds the options of a filter. */
 export function addFilterOptions(command: Command): Command {
   return command
-    .option("--account <id>", "Only requests of this account")
-    .option("--key <id>", "Only requests with this API key")
-    .option("--user <id>", "Only requests with keys of this user")
+    .option("--account <account>", "Only requests of this account")
+    .option("--key <key>", "Only requests with this API key")
+    .option("--user <user>", "Only requests with keys of this user")
     .option("--session <id>", "Only requests of this session (s_…, the session_id of a request)", readSession)
     .option("--tag <tag>", "Only requests with this tag")
     .option("--model <id>", "Only requests for this model")
@@ -42,12 +44,13 @@ export function addRangeOptions(command: Command): Command {
     .option("--to <time>", "Only requests before this time", readTime);
 }
 
-/** Returns the filter of options. */
-export function filterOf(options: FilterOptions & RangeOptions): GenerationFilter {
+/** Returns the filter of options. Rejects with an error if a name stands for nothing, or for several. */
+export async function filterOf(
+  stores: Pick<Stores, "accounts" | "keys">,
+  options: FilterOptions & RangeOptions,
+): Promise<GenerationFilter> {
   return {
-    accountId: options.account ?? null,
-    keyId: options.key ?? null,
-    userId: options.user ?? null,
+    ...(await resolveScope(stores, options)),
     sessionId: options.session ?? null,
     tag: options.tag ?? null,
     model: options.model ?? null,

@@ -4,6 +4,7 @@ import type { Stores } from "../app/stores.ts";
 import { requireUser } from "../core/accounts/manage-accounts.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
+import { NAMED_BY, resolveAccount } from "./named-resources.ts";
 import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -42,11 +43,12 @@ type Change = (stores: Stores, link: Link) => Promise<string>;
 function addChange(command: Command, change: Change): void {
   addJsonOption(
     command
-      .argument("<user>", "ID of the user, user_…")
+      .argument("<user>", NAMED_BY.user)
       .argument("<subject>", "Subject (sub) of the person at the provider")
       .option("--issuer <url>", "Issuer (iss) of the provider (default: console.oidc.issuer)"),
-  ).action((userId: string, subject: string, { issuer, json }: ChangeOptions) =>
+  ).action((user: string, subject: string, { issuer, json }: ChangeOptions) =>
     withStores(async (stores, config) => {
+      const { id: userId } = await resolveAccount(stores, user, { kind: "user" });
       const link = { issuer: issuer ?? issuerOf(config), subject, userId };
       const message = await change(stores, link);
       const data = { issuer: link.issuer, subject, user_id: userId };

@@ -8,6 +8,7 @@ import type { KeyRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatFields, formatTable } from "./format-table.ts";
+import { NAMED_BY, resolveKey, resolveScope } from "./named-resources.ts";
 import { printTime } from "./print-values.ts";
 import { addExamples, addJsonOption, auditedOptions, type JsonOption, readName } from "./read-options.ts";
 import { type NamedStores, withNames, withStores } from "./with-stores.ts";
@@ -22,22 +23,22 @@ export function addKeyCommands(program: Command): void {
     keys
       .command("list")
       .description("List keys, newest first")
-      .option("--account <id>", "Only keys of this account")
-      .option("--user <id>", "Only keys of this user"),
+      .option("--account <account>", "Only keys of this account")
+      .option("--user <user>", "Only keys of this user"),
   ).action((options: ListOptions) => withStores((stores) => list(stores, options)));
   addJsonOption(
     keys
       .command("show")
       .description("Show a key and the amount spent with it")
-      .argument("<id>", "ID of the key, key_…"),
-  ).action((id: string, options: JsonOption) => withStores((stores) => show(stores, id, options)));
+      .argument("<key>", NAMED_BY.key),
+  ).action((key: string, options: JsonOption) => withStores((stores) => show(stores, key, options)));
   addUpdateCommand(keys);
   addJsonOption(
     keys
       .command("revoke")
       .description("Revoke a key; a running gateway rejects it within a second")
-      .argument("<id>", "ID of the key, key_…"),
-  ).action((id: string, options: JsonOption) => withStores((stores) => revoke(stores, id, options)));
+      .argument("<key>", NAMED_BY.key),
+  ).action((key: string, options: JsonOption) => withStores((stores) => revoke(stores, key, options)));
 }
 
 function addCreateCommand(keys: Command): void {
@@ -46,11 +47,11 @@ function addCreateCommand(keys: Command): void {
     .description("Create a key; its secret is printed once and not stored")
     .argument("<name>", NAME.option?.help)
     .option("--management", "Create a management key instead of an inference key")
-    .option("--account <id>", "Owner of the key, user_… or org_… (default: the operator account)")
-    .option("--user <id>", "Member that an organization's key belongs to (default: none, a service key)");
+    .option("--account <account>", "Owner of the key (default: the operator account)")
+    .option("--user <user>", "Member that an organization's key belongs to (default: none, a service key)");
   addExamples(command, [
     'gateway keys create "my laptop"',
-    "gateway keys create ci --account org_… --spend-limit 20 --models 'openai/*,anthropic/*'",
+    "gateway keys create ci --account Acme --spend-limit 20 --models 'openai/*,anthropic/*'",
     "gateway keys create console --management",
   ]);
   addJsonOption(addFieldOptions(command, NEW_KEY_OPTIONS, "new")).action(
@@ -62,9 +63,9 @@ function addUpdateCommand(keys: Command): void {
   const command = keys
     .command("update")
     .description("Change the given fields; a running gateway applies them within a second")
-    .argument("<id>", "ID of the key, key_…");
+    .argument("<key>", NAMED_BY.key);
   addJsonOption(addFieldOptions(command, KEY_SETTINGS, "change")).action(
-    (id: string, options: UpdateOptions) => withNames((named) => update(named, id, options)),
+    (key: string, options: UpdateOptions) => withNames((named) => update(named, key, options)),
   );
 }
 
@@ -82,21 +83,29 @@ interface CreateOptions extends UpdateOptions {
 }
 
 async function create({ stores, known }: NamedStores, text: string, options: CreateOptions): Promise<string> {
-  const { management, account: accountId, user: userId, json } = options;
+  const { management, account, user, json } = options;
   const name = readName(text);
   const kind = management ? "management" : "inference";
   const change = readChange(options, stores);
-  const { secret, key } = await issueKey(stores, known, { ...change, name, kind, accountId, userId });
-  await audit(stores, key, { word: "create", changes: { ...auditedOptions(options), name, kind } });
+  const owner = await findOwner(stores, options);
+  const { secret, key } = await issueKey(stores, known, { ...change, ...owner, name, kind });
+  const ids = {
+    ...(account === undefined ? {} : { account: key.accountId }),
+    ...(user === undefined ? {} : { user: key.userId }),
+  };
+  await audit(stores, key, { word: "create", changes: { ...auditedOptions(options), ...ids, name, kind } });
   if (json) return JSON.stringify({ key: secret, data: presentKey(key) });
   return `${secret}\n\nCreated ${key.id} (${kind} key). The secret is not stored: save it now.`;
 }
 
-async function list(stores: Stores, { json, account, user }: ListOptions): Promise<string> {
-  const keys = await stores.keys.listKeys({
-    ...(account === undefined ? {} : { accountId: account }),
-    ...(user === undefined ? {} : { userId: user }),
-  });
+/** Returns the ids of the account and the user that the options of a key name. */
+async function findOwner(stores: Stores, { account, user }: Pick<ListOptions, "account" | "user">) {
+  const { accountId, userId } = await resolveScope(stores, { account, user });
+  return { ...(accountId === null ? {} : { accountId }), ...(userId === null ? {} : { userId }) };
+}
+
+async function list(stores: Stores, { json, ...options }: ListOptions): Promise<string> {
+  const keys = await stores.keys.listKeys(await findOwner(stores, options));
   if (json) return JSON.stringify({ data: keys.map(presentKey) });
   if (keys.length === 0) return "No keys. Create one: gateway keys create <name>";
   const rows = keys.map((key) => [
@@ -113,8 +122,8 @@ async function list(stores: Stores, { json, account, user }: ListOptions): Promi
   return formatTable(["id", "name", "kind", "key", "created", "state", "used", "account", "user"], rows);
 }
 
-async function update({ stores, known }: NamedStores, id: string, options: UpdateOptions): Promise<string> {
-  const found = (await stores.keys.findKey(id)) ?? rejectUnknown(id);
+async function update({ stores, known }: NamedStores, text: string, options: UpdateOptions): Promise<string> {
+  const found = await resolveKey(stores, text);
   const key = await changeKey(stores, known, { key: found, change: readChange(options, stores) });
   await audit(stores, key, { word: "update", changes: auditedOptions(options) });
   return options.json ? JSON.stringify({ data: presentKey(key) }) : `Updated ${key.id} (${key.name}).`;
@@ -126,15 +135,16 @@ function readChange(options: GivenOptions, { clock }: Stores): KeyChange {
   return limit === undefined ? change : { ...change, rateLimit: { setBy: "operator", limit } };
 }
 
-async function show(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
-  const key = (await stores.keys.findKey(id)) ?? rejectUnknown(id);
-  const spent = await stores.ledger.sumSpending({ keyId: id });
+async function show(stores: Stores, text: string, { json }: JsonOption): Promise<string> {
+  const key = await resolveKey(stores, text);
+  const spent = await stores.ledger.sumSpending({ keyId: key.id });
   const data = { ...presentKey(key), usage: toDollars(spent), usage_nanodollars: spent };
   return json ? JSON.stringify({ data }) : formatFields(data);
 }
 
-async function revoke(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
-  const key = (await stores.keys.revokeKey(id, stores.clock.now())) ?? rejectUnknown(id);
+async function revoke(stores: Stores, text: string, { json }: JsonOption): Promise<string> {
+  const found = await resolveKey(stores, text);
+  const key = (await stores.keys.revokeKey(found.id, stores.clock.now())) ?? found;
   await audit(stores, key, { word: "revoke", changes: { revoked: true } });
   return json ? JSON.stringify({ data: presentKey(key) }) : `Revoked ${key.id} (${key.name}).`;
 }
@@ -145,10 +155,6 @@ function audit(
   { word, changes }: { readonly word: string; readonly changes: Record<string, unknown> },
 ): Promise<void> {
   return auditCommand(stores, { action: `gateway keys ${word}`, accountId, target: id, changes });
-}
-
-function rejectUnknown(id: string): never {
-  throw new Error(`No key has the ID ${id}. List keys: gateway keys list`);
 }
 
 function stateOf(key: KeyRecord, now: number): string {

@@ -6,6 +6,7 @@ import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
 import { TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
 import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
 import { formatTable } from "./format-table.ts";
+import { NAMED_BY } from "./named-resources.ts";
 import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -19,7 +20,7 @@ export function addLedgerCommands(program: Command): void {
     program
       .command("ledger")
       .description("List all ledger entries of an account, newest first")
-      .argument("<account>", "ID of the account")
+      .argument("<account>", NAMED_BY.account)
       .option("--kind <kind>", `Only entries of this kind: ${TRANSFER_KINDS.join(", ")}`, readKind)
       .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT),
   ).action((account: string, { kind, ...options }: LedgerOptions) =>

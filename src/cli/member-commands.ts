@@ -1,15 +1,16 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/stores.ts";
 import { dateOf } from "../base/time.ts";
-import { findAccount } from "../core/accounts/manage-accounts.ts";
 import { putMember, removeMember } from "../core/accounts/manage-members.ts";
 import { MEMBER_SETTINGS, presentMember } from "../core/accounts/member-fields.ts";
-import type { MemberRecord } from "../core/accounts/records.ts";
+import type { AccountRecord, MemberRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatTable } from "./format-table.ts";
+import { NAMED_BY, resolveAccount } from "./named-resources.ts";
 import { printLimit } from "./print-values.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
+import { labelOf } from "./resolve-name.ts";
 import { withStores } from "./with-stores.ts";
 
 /** Members that are read per page. */
@@ -17,14 +18,11 @@ const PAGE = 500;
 
 /** A member of an organization, as the arguments of a command name it. */
 interface OneMember {
-  readonly organizationId: string;
-  readonly userId: string;
+  readonly organization: string;
+  readonly user: string;
 }
 
 interface SetOptions extends GivenOptions, JsonOption {}
-
-const ORGANIZATION = "ID of the organization, org_…";
-const USER = "ID of the user, user_…";
 
 /** `gateway members set|list|remove`: the members of organizations and their roles. */
 export function addMemberCommands(program: Command): void {
@@ -32,19 +30,19 @@ export function addMemberCommands(program: Command): void {
   const setCommand = members
     .command("set")
     .description("Add a member, or replace their role and daily limit")
-    .argument("<org>", ORGANIZATION)
-    .argument("<user>", USER);
+    .argument("<org>", NAMED_BY.organization)
+    .argument("<user>", NAMED_BY.user);
   addJsonOption(addFieldOptions(setCommand, MEMBER_SETTINGS, "new")).action(
-    (organizationId: string, userId: string, options: SetOptions) =>
-      withStores((stores) => set(stores, { organizationId, userId }, options)),
+    (organization: string, user: string, options: SetOptions) =>
+      withStores((stores) => set(stores, { organization, user }, options)),
   );
   addJsonOption(
     members
       .command("list")
       .description("List the members of an organization")
-      .argument("<org>", ORGANIZATION),
-  ).action((organizationId: string, options: JsonOption) =>
-    withStores((stores) => list(stores, organizationId, options)),
+      .argument("<org>", NAMED_BY.organization),
+  ).action((organization: string, options: JsonOption) =>
+    withStores((stores) => list(stores, organization, options)),
   );
   addJsonOption(
     members
@@ -52,59 +50,71 @@ export function addMemberCommands(program: Command): void {
       .description(
         "Remove a member; a running gateway rejects their keys of the organization within a second",
       )
-      .argument("<org>", ORGANIZATION)
-      .argument("<user>", USER),
-  ).action((organizationId: string, userId: string, options: JsonOption) =>
-    withStores((stores) => remove(stores, { organizationId, userId }, options)),
+      .argument("<org>", NAMED_BY.organization)
+      .argument("<user>", NAMED_BY.user),
+  ).action((organization: string, user: string, options: JsonOption) =>
+    withStores((stores) => remove(stores, { organization, user }, options)),
   );
+}
+
+/** Returns the accounts that a command names. */
+async function resolveMember(
+  stores: Stores,
+  { organization, user }: OneMember,
+): Promise<{ readonly organization: AccountRecord; readonly user: AccountRecord }> {
+  return {
+    organization: await resolveAccount(stores, organization, { kind: "organization" }),
+    user: await resolveAccount(stores, user, { kind: "user" }),
+  };
 }
 
 async function set(stores: Stores, one: OneMember, options: SetOptions): Promise<string> {
   const change = readFieldOptions(MEMBER_SETTINGS, options, stores.clock.now());
   const { role = "member", dailyLimit = null } = change;
-  const member = await putMember(stores, { ...one, role, dailyLimit });
-  const { organizationId, userId } = one;
+  const { organization, user } = await resolveMember(stores, one);
+  const wanted = { organizationId: organization.id, userId: user.id, role, dailyLimit };
+  const member = await putMember(stores, wanted);
   await auditCommand(stores, {
     action: "gateway members set",
-    accountId: organizationId,
-    target: `${organizationId}/${userId}`,
+    accountId: organization.id,
+    target: `${organization.id}/${user.id}`,
     changes: { role, dailyLimit: options["dailyLimit"] ?? null },
   });
   if (options.json) return JSON.stringify({ data: presentMember(member) });
-  return `${userId} is ${role} of ${organizationId}.`;
+  return `${labelOf(user)} is ${role} of ${labelOf(organization)}.`;
 }
 
-async function list({ accounts }: Stores, organizationId: string, { json }: JsonOption): Promise<string> {
-  await findAccount(accounts, "organization", organizationId);
+async function list(stores: Stores, organization: string, { json }: JsonOption): Promise<string> {
+  const { accounts } = stores;
+  const { id } = await resolveAccount(stores, organization, { kind: "organization" });
   const members: MemberRecord[] = [];
   for (;;) {
-    const page = await accounts.listMembers(organizationId, members.at(-1)?.userId ?? null, PAGE);
+    const page = await accounts.listMembers(id, members.at(-1)?.userId ?? null, PAGE);
     members.push(...page);
     if (page.length < PAGE) break;
   }
   if (json) return JSON.stringify({ data: members.map(presentMember) });
   if (members.length === 0) return "No members. Add one: gateway members set <org> <user>";
+  const names = await accounts.findAccountNames(members.map(({ userId }) => userId));
   const rows = members.map(({ userId, role, dailyLimit, createdAt }) => [
     userId,
+    names.get(userId) ?? "",
     role,
     printLimit(dailyLimit),
     dateOf(createdAt),
   ]);
-  return formatTable(["user", "role", "daily limit", "since"], rows);
+  return formatTable(["user", "name", "role", "daily limit", "since"], rows);
 }
 
-async function remove(
-  stores: Stores,
-  { organizationId, userId }: OneMember,
-  { json }: JsonOption,
-): Promise<string> {
-  await removeMember(stores, organizationId, userId);
+async function remove(stores: Stores, one: OneMember, { json }: JsonOption): Promise<string> {
+  const { organization, user } = await resolveMember(stores, one);
+  await removeMember(stores, organization.id, user.id);
   await auditCommand(stores, {
     action: "gateway members remove",
-    accountId: organizationId,
-    target: `${organizationId}/${userId}`,
+    accountId: organization.id,
+    target: `${organization.id}/${user.id}`,
     changes: {},
   });
-  if (json) return JSON.stringify({ data: { organization_id: organizationId, user_id: userId } });
-  return `Removed ${userId} from ${organizationId}.`;
+  if (json) return JSON.stringify({ data: { organization_id: organization.id, user_id: user.id } });
+  return `Removed ${labelOf(user)} from ${labelOf(organization)}.`;
 }

@@ -10,9 +10,10 @@ import type { RouteDefinition } from "../core/named-routes/route-records.ts";
 import { definitionSchema } from "../core/named-routes/route-schema.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
+import { resolveAccount } from "./named-resources.ts";
 import { printTime } from "./print-values.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
-import { requireAccount } from "./require-account.ts";
+import { suggestNames } from "./resolve-name.ts";
 import { withStores } from "./with-stores.ts";
 
 interface OwnerOptions extends JsonOption {
@@ -74,7 +75,7 @@ function addSetCommand(routes: Command): void {
     .option("--file <path>", "File with the definition in YAML or JSON (docs/named-routes.md)");
   addExamples(command, [
     "gateway named-routes set gpt-4o --target openai/gpt-5-mini",
-    "gateway named-routes set fast --account org_… --file fast.yaml",
+    "gateway named-routes set fast --account Acme --file fast.yaml",
   ]);
   addOptions(command).action((name: string, options: SetOptions) =>
     withRoutes(options, (scene) => set(scene, name, options)),
@@ -83,7 +84,10 @@ function addSetCommand(routes: Command): void {
 
 function addOptions(command: Command): Command {
   return addJsonOption(
-    command.option("--account <id>", "Account that owns the route. Defaults to the routes of the operator"),
+    command.option(
+      "--account <account>",
+      "Account that owns the route. Defaults to the routes of the operator",
+    ),
   );
 }
 
@@ -96,9 +100,9 @@ interface Scene {
 function withRoutes({ account }: OwnerOptions, run: (scene: Scene) => Promise<string>): Promise<void> {
   return withStores(async (stores, config: Config) => {
     const { namedRoutes: store, clock } = stores;
-    if (account !== undefined) await requireAccount(stores, account);
+    const accountId = account === undefined ? null : (await resolveAccount(stores, account)).id;
     const manager = new NamedRouteManager({ store, clock, configured: () => listConfiguredRoutes(config) });
-    return run({ stores, manager, accountId: account ?? null });
+    return run({ stores, manager, accountId });
   });
 }
 
@@ -128,10 +132,13 @@ async function show(scene: Scene, name: string, { json }: JsonOption): Promise<s
 }
 
 async function find({ manager, accountId }: Scene, name: string): Promise<ListedRoute> {
-  const found = (await manager.list(accountId)).find(({ route }) => route.name === name.toLowerCase());
-  if (found === undefined)
-    throw new Error(`There is no named route ${name}. List them: gateway named-routes list`);
-  return found;
+  const routes = await manager.list(accountId);
+  const found = routes.find(({ route }) => route.name === name.toLowerCase());
+  if (found !== undefined) return found;
+  const names = routes.map(({ route }) => route.name);
+  throw new Error(
+    `There is no named route ${name}.${suggestNames(name, names)} List them: gateway named-routes list`,
+  );
 }
 
 async function set(scene: Scene, name: string, options: SetOptions): Promise<string> {

@@ -19,10 +19,11 @@ import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatTable } from "./format-table.ts";
+import { NAMED_BY, resolveAccount, resolveProviderKey } from "./named-resources.ts";
 import { printTime } from "./print-values.ts";
 import { addExamples, addJsonOption, auditedOptions, type JsonOption } from "./read-options.ts";
 import { readSecret } from "./read-secret.ts";
-import { requireAccount } from "./require-account.ts";
+import { labelOf } from "./resolve-name.ts";
 
 interface AccountOptions extends JsonOption {
   readonly account: string;
@@ -34,8 +35,6 @@ interface UpdateOptions extends GivenOptions, JsonOption {
   readonly secret?: boolean;
 }
 
-const KEY = "ID of the key, pkey_…";
-
 /** `gateway provider-keys add|list|update|remove|test`: accounts' BYOK keys. A gateway may be running on the same stores. */
 export function addProviderKeyCommands(program: Command): void {
   const keys = program.command("provider-keys").description("Manage accounts' own provider keys (BYOK)");
@@ -44,18 +43,21 @@ export function addProviderKeyCommands(program: Command): void {
     keys
       .command("list")
       .description("List the provider keys of an account, by provider and order")
-      .option("--account <id>", "Account that owns the keys", DEFAULT_ACCOUNT_ID),
+      .option("--account <account>", "Account that owns the keys", DEFAULT_ACCOUNT_ID),
   ).action((options: AccountOptions) => run((services) => list(services, options)));
   addUpdateCommand(keys);
   addJsonOption(
     keys
       .command("remove")
       .description("Delete a key; a running gateway stops using it within a second")
-      .argument("<id>", KEY),
-  ).action((id: string, options: JsonOption) => run((services) => remove(services, id, options)));
+      .argument("<key>", NAMED_BY.providerKey),
+  ).action((key: string, options: JsonOption) => run((services) => remove(services, key, options)));
   addJsonOption(
-    keys.command("test").description("Test a key with a request for one token").argument("<id>", KEY),
-  ).action((id: string, options: JsonOption) => run((services) => test(services, id, options)));
+    keys
+      .command("test")
+      .description("Test a key with a request for one token")
+      .argument("<key>", NAMED_BY.providerKey),
+  ).action((key: string, options: JsonOption) => run((services) => test(services, key, options)));
 }
 
 function addAddCommand(keys: Command): void {
@@ -66,10 +68,10 @@ function addAddCommand(keys: Command): void {
       "<provider>",
       "Slug of the provider, such as openai; fill-in-the-middle uses codestral or mistral",
     )
-    .option("--account <id>", "Account that owns the key", DEFAULT_ACCOUNT_ID);
+    .option("--account <account>", "Account that owns the key", DEFAULT_ACCOUNT_ID);
   addExamples(command, [
     "gateway provider-keys add openai < key.txt",
-    "gateway provider-keys add anthropic --account org_… --models 'anthropic/*'",
+    "gateway provider-keys add anthropic --account Acme --models 'anthropic/*'",
   ]);
   addJsonOption(addFieldOptions(command, PROVIDER_KEY_SETTINGS, "new")).action(
     (provider: string, options: AddOptions) => run((services) => add(services, provider, options)),
@@ -80,10 +82,10 @@ function addUpdateCommand(keys: Command): void {
   const command = keys
     .command("update")
     .description("Change the given fields; a running gateway applies them within a second")
-    .argument("<id>", KEY)
+    .argument("<key>", NAMED_BY.providerKey)
     .option("--secret", "Replace the secret; reads it from standard input or prompts for it");
   addJsonOption(addFieldOptions(command, PROVIDER_KEY_SETTINGS, "change")).action(
-    (id: string, options: UpdateOptions) => run((services) => update(services, id, options)),
+    (key: string, options: UpdateOptions) => run((services) => update(services, key, options)),
   );
 }
 
@@ -101,14 +103,16 @@ async function run(work: (services: ProviderKeyServices) => Promise<string>): Pr
 }
 
 async function add(services: ProviderKeyServices, provider: string, options: AddOptions): Promise<string> {
-  const accountId = options.account;
-  await requireAccount(services.stores, accountId);
-  const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, services.stores.clock.now());
+  const { id: accountId } = await resolveAccount(services.stores, options.account);
+  const settings = await readSettings(services, options);
   await services.requireSameSealing();
   const secret = await readSecret(`Key for ${provider}: `);
   const wanted = { ...settings, accountId, provider, secret };
   const key = await createProviderKey(services.providerKeyStores, services.serving, wanted);
-  await audit(services, key, { word: "add", changes: { ...auditedOptions(options), provider } });
+  await audit(services, key, {
+    word: "add",
+    changes: { ...auditChanges(options, settings), account: accountId, provider },
+  });
   if (options.json) return JSON.stringify({ data: presentProviderKey(services.providerKeyStores, key) });
   return `Stored ${key.id}, a key for ${key.provider} that ends in ${key.lastFour}. Test it: gateway provider-keys test ${key.id}`;
 }
@@ -117,11 +121,12 @@ async function list(
   { stores, providerKeyStores }: ProviderKeyServices,
   options: AccountOptions,
 ): Promise<string> {
-  const keys = await stores.providerKeys.listProviderKeys(options.account);
+  const account = await resolveAccount(stores, options.account);
+  const keys = await stores.providerKeys.listProviderKeys(account.id);
   if (options.json)
     return JSON.stringify({ data: keys.map((key) => presentProviderKey(providerKeyStores, key)) });
   if (keys.length === 0)
-    return `No provider keys of ${options.account}. Store one: gateway provider-keys add <provider>`;
+    return `No provider keys of ${labelOf(account)}. Store one: gateway provider-keys add <provider>`;
   const rows = keys.map((key) => [
     key.id,
     key.provider,
@@ -139,36 +144,40 @@ async function list(
 const UNREADABLE =
   "A key cannot be decrypted if its master key is missing or has changed. Restore the master key in GATEWAY_SECRETS_KEY or secrets.keys, or store the key again: gateway provider-keys update <id> --secret";
 
-async function update(services: ProviderKeyServices, id: string, options: UpdateOptions): Promise<string> {
-  const found = await find(services, id);
+async function update(services: ProviderKeyServices, text: string, options: UpdateOptions): Promise<string> {
+  const found = await resolveProviderKey(services.stores, text);
   if (options.secret) await services.requireSameSealing();
-  const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, services.stores.clock.now());
+  const settings = await readSettings(services, options);
   const secret = options.secret ? await readSecret(`Key for ${found.provider}: `) : undefined;
   const change = { ...settings, secret };
   const key = await changeProviderKey(services.providerKeyStores, services.serving, { key: found, change });
-  await audit(services, key, { word: "update", changes: auditedOptions(options) });
+  await audit(services, key, { word: "update", changes: auditChanges(options, settings) });
   return options.json
     ? JSON.stringify({ data: presentProviderKey(services.providerKeyStores, key) })
     : `Updated ${key.id} (${key.name}).`;
 }
 
-async function remove(services: ProviderKeyServices, id: string, { json }: JsonOption): Promise<string> {
-  const key = await find(services, id);
+async function remove(services: ProviderKeyServices, text: string, { json }: JsonOption): Promise<string> {
+  const key = await resolveProviderKey(services.stores, text);
   await removeProviderKey(services.providerKeyStores, key);
   await audit(services, key, { word: "remove", changes: { deleted: true } });
-  if (json) return JSON.stringify({ data: { id, deleted: true } });
+  if (json) return JSON.stringify({ data: { id: key.id, deleted: true } });
   return `Deleted ${key.id} (${key.name}).`;
 }
 
-async function test(services: ProviderKeyServices, id: string, options: JsonOption): Promise<string> {
+async function test(services: ProviderKeyServices, text: string, options: JsonOption): Promise<string> {
   const { providerKeyStores, serving, stores, trying } = services;
-  const found = await find(services, id);
+  const found = await resolveProviderKey(stores, text);
   const { provider, key } = openProviderKey(providerKeyStores, serving.servedModels, found);
   const tried = { provider, key, models: found.models };
   const trial = await tryProviderKey(trying, serving, tried);
   const at = stores.clock.now();
   const isOk = trial.status === "ok";
-  providerKeyStores.cache.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
+  providerKeyStores.cache.recordUse({
+    id: found.id,
+    usedAt: at,
+    error: isOk ? null : { message: trial.message, at },
+  });
   if (!isOk) process.exitCode = 1;
   const models = listOpenedModels(serving, tried);
   if (options.json) return JSON.stringify({ data: { ...presentTrial(trial), models } });
@@ -184,9 +193,17 @@ function audit(
   return auditCommand(stores, { action: `gateway provider-keys ${word}`, accountId, target: id, changes });
 }
 
-async function find({ stores }: ProviderKeyServices, id: string): Promise<ProviderKeyRecord> {
-  const key = await stores.providerKeys.findProviderKey(id);
-  if (key === null)
-    throw new Error(`No provider key has the ID ${id}. List them: gateway provider-keys list`);
-  return key;
+/** Returns the fields that the options set. Members may be named like users elsewhere. */
+async function readSettings({ stores }: ProviderKeyServices, options: GivenOptions) {
+  const settings = readFieldOptions(PROVIDER_KEY_SETTINGS, options, stores.clock.now());
+  if (settings.members == null) return settings;
+  const members: string[] = [];
+  for (const text of settings.members)
+    members.push((await resolveAccount(stores, text, { kind: "user" })).id);
+  return { ...settings, members };
+}
+
+/** Returns the change for the audit log, in which members are ids. */
+function auditChanges(options: GivenOptions, { members }: { readonly members?: unknown }) {
+  return { ...auditedOptions(options), ...(members == null ? {} : { members }) };
 }

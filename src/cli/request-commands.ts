@@ -32,7 +32,7 @@ export function addRequestCommands(program: Command): void {
     .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT);
   addExamples(addJsonOption(addRangeOptions(addFilterOptions(list))), [
     "gateway requests list --outcome failed --provider openai",
-    "gateway requests list --from 2027-01-31 --key key_01jd…",
+    "gateway requests list --from 2027-01-31 --key ci",
   ]).action((options: ListOptions) => withStores((stores) => listRequests(stores, options)));
   const tail = requests
     .command("tail")
@@ -51,7 +51,7 @@ export function addRequestCommands(program: Command): void {
 }
 
 async function listRequests(stores: Stores, options: ListOptions): Promise<string> {
-  const records = await readRecords(stores.usage, options);
+  const records = await readRecords(stores, options);
   if (options.json) {
     const names = await findNames(stores, records);
     return JSON.stringify({ data: records.map((record) => presentGenerationLine(record, names)) });
@@ -73,13 +73,13 @@ async function listRequests(stores: Stores, options: ListOptions): Promise<strin
 }
 
 /** Reads pages up to the limit: a page may be short although more follow. */
-async function readRecords(usage: Stores["usage"], options: ListOptions): Promise<readonly UsageRecord[]> {
-  const filter = filterOf(options);
+async function readRecords(stores: Stores, options: ListOptions): Promise<readonly UsageRecord[]> {
+  const filter = await filterOf(stores, options);
   const { limit } = options;
   const records: UsageRecord[] = [];
   let before: string | null = null;
   do {
-    const page = await usage.listGenerations({ ...filter, before, limit: limit - records.length });
+    const page = await stores.usage.listGenerations({ ...filter, before, limit: limit - records.length });
     records.push(...page.records);
     before = page.next;
   } while (before !== null && records.length < limit);

@@ -3,6 +3,7 @@ import type { Stores } from "../app/stores.ts";
 import { presentSession } from "../core/console/present-session.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
+import { resolveScope } from "./named-resources.ts";
 import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -15,7 +16,7 @@ export function addSessionCommands(program: Command): void {
     sessions
       .command("list")
       .description("List console sessions, newest first")
-      .option("--account <id>", "Only sessions of this account")
+      .option("--account <account>", "Only sessions of this account")
       .option("--limit <number>", "Maximum number of sessions", readLimit, DEFAULT_LIMIT),
   ).action((options: ListOptions) => withStores((stores) => list(stores, options)));
   addJsonOption(
@@ -32,8 +33,9 @@ interface ListOptions extends JsonOption {
 }
 
 async function list(stores: Stores, { account, limit, json }: ListOptions): Promise<string> {
+  const { accountId } = await resolveScope(stores, { account });
   const now = stores.clock.now();
-  const query = { accountId: account ?? null, userId: null, afterId: null, limit, now };
+  const query = { accountId, userId: null, afterId: null, limit, now };
   const found = await stores.consoleSessions.listSessions(query);
   const data = await Promise.all(found.map((session) => presentSession(session, stores)));
   if (json) return JSON.stringify({ data });

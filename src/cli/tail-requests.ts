@@ -17,12 +17,13 @@ const HOLD_MS = 60_000;
 
 /**
  * Prints requests as they end, until the process is interrupted or `count` are printed. Reads the store, so that it shows the requests of
- * all gateways on it. Rejects with a `StoreError`.
+ * all gateways on it. Rejects with a `StoreError`, and if the options name no account, key or user.
  */
 export async function tailRequests(
   { usage, keys, accounts }: Pick<Stores, "usage" | "keys" | "accounts">,
   options: TailOptions,
 ): Promise<string> {
+  const filter = await filterOf({ keys, accounts }, options);
   const over = Promise.withResolvers<void>();
   const feed = new GenerationFeed({
     clock: systemClock,
@@ -42,7 +43,7 @@ export async function tailRequests(
   };
   const hold = setInterval(() => {}, HOLD_MS);
   try {
-    await feed.subscribe({ filter: filterOf(options), onBatch, onClose() {} }, null);
+    await feed.subscribe({ filter, onBatch, onClose() {} }, null);
     console.error("Waiting for requests. Press Ctrl-C to stop.");
     await over.promise;
   } finally {

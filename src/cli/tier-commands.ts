@@ -12,9 +12,12 @@ import { listNamedModels } from "../core/catalog/tiers.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
+import { type NameSource, resolveName } from "./resolve-name.ts";
 import { withStores } from "./with-stores.ts";
 
 const ID_HELP = "ID of the tier, gateway-auto/…";
+const TIER_HELP = "Tier: ID, with or without gateway-auto/, or name";
+const PREFIX = "gateway-auto/";
 
 /** `gateway tiers list|show|set|delete`: the model ids that stand for a choice of models. A gateway may be running on the same stores. */
 export function addTierCommands(program: Command): void {
@@ -24,8 +27,8 @@ export function addTierCommands(program: Command): void {
   addJsonOption(
     tiers.command("list").description("List the tiers in force and where each is defined"),
   ).action((options: JsonOption) => withTiers((scene) => list(scene, options)));
-  addJsonOption(tiers.command("show").description("Show a tier").argument("<id>", ID_HELP)).action(
-    (id: string, options: JsonOption) => withTiers((scene) => show(scene, id, options)),
+  addJsonOption(tiers.command("show").description("Show a tier").argument("<tier>", TIER_HELP)).action(
+    (tier: string, options: JsonOption) => withTiers((scene) => show(scene, tier, options)),
   );
   addJsonOption(
     tiers
@@ -38,8 +41,8 @@ export function addTierCommands(program: Command): void {
     tiers
       .command("delete")
       .description("Delete a tier from the stores; one of the catalog with its id is in force again")
-      .argument("<id>", ID_HELP),
-  ).action((id: string, options: JsonOption) => withTiers((scene) => remove(scene, id, options)));
+      .argument("<tier>", TIER_HELP),
+  ).action((tier: string, options: JsonOption) => withTiers((scene) => remove(scene, tier, options)));
 }
 
 interface Scene {
@@ -72,16 +75,31 @@ function printSource({ source, file, line, replaces }: ListedTier): string {
   return replaces.length === 0 ? place : `${place}, replaces ${replaces.join(", ")}`;
 }
 
-async function show(scene: Scene, id: string, { json }: JsonOption): Promise<string> {
-  const data = presentListedTier(await find(scene, id));
+async function show(scene: Scene, text: string, { json }: JsonOption): Promise<string> {
+  const data = presentListedTier(await find(scene, text));
   if (json) return JSON.stringify({ data });
   return formatFields({ ...data, rule: JSON.stringify(data.rule) });
 }
 
-async function find({ manager }: Scene, id: string): Promise<ListedTier> {
-  const found = (await manager.list()).find(({ tier }) => tier.id === id);
-  if (found === undefined) throw new Error(`There is no tier ${id}. List them: gateway tiers list`);
-  return found;
+async function find({ manager }: Scene, text: string): Promise<ListedTier> {
+  const tiers = await manager.list();
+  const wanted = text.toLowerCase();
+  const source: NameSource<ListedTier> = {
+    noun: "tier",
+    listedBy: "gateway tiers list",
+    find: async (id) => tiers.find(({ tier }) => tier.id === id) ?? null,
+    findByText: async () =>
+      tiers.filter(({ tier }) => tier.id === PREFIX + wanted || tier.name.toLowerCase() === wanted),
+    listSome: async () => tiers,
+    describe: ({ tier }) => ({
+      id: tier.id,
+      name: tier.name,
+      aliases: [tier.id, tier.id.slice(PREFIX.length)],
+      isPreferred: true,
+      details: "",
+    }),
+  };
+  return resolveName(source, text);
 }
 
 interface SetOptions extends JsonOption {
@@ -108,7 +126,9 @@ function readTier(id: string, file: string): TierRecord {
   throw new Error(`${file}: ${issue?.path.join(".") || "the tier"}: ${issue?.message ?? "is not valid"}`);
 }
 
-async function remove({ stores, manager }: Scene, id: string, { json }: JsonOption): Promise<string> {
+async function remove(scene: Scene, text: string, { json }: JsonOption): Promise<string> {
+  const { stores, manager } = scene;
+  const { id } = (await find(scene, text)).tier;
   const before = await manager.remove(id);
   await auditTier(stores, "delete", { target: id, changes: { before, after: null } });
   return json ? JSON.stringify({ data: { id, deleted: true } }) : `Deleted ${id}.`;

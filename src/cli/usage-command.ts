@@ -12,6 +12,7 @@ import {
   type UsageGroup,
 } from "../core/usage/report.ts";
 import { type FittingColumn, fitTable } from "./fit-table.ts";
+import { resolveScope } from "./named-resources.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -46,16 +47,16 @@ export function addUsageCommand(program: Command): void {
         .argParser(parseGroups)
         .default(["day"] satisfies UsageGroup[], "day"),
     )
-    .option("--account <id>", "Only usage of this account")
-    .option("--key <id>", "Only usage of this API key")
-    .option("--user <id>", "Only usage of this user's keys")
+    .option("--account <account>", "Only usage of this account")
+    .option("--key <key>", "Only usage of this API key")
+    .option("--user <user>", "Only usage of this user's keys")
     .option("--model <id>", "Only usage of this model")
     .option("--provider <slug>", "Only usage of this provider")
     .option("--tag <tag>", "Only usage of requests with this tag")
     .addOption(new Option("--csv", "Print CSV").conflicts("json"));
   addExamples(command, [
     "gateway usage --by model",
-    "gateway usage --by day,model --account user_01jd…",
+    "gateway usage --by day,model --account Acme",
     "gateway usage --by hour,outcome --provider openai",
     "gateway usage --by tag,model --from 2027-01-01",
     "gateway usage --from 2027-01-01 --to 2027-01-31 --by account --csv > january.csv",
@@ -74,7 +75,8 @@ function parseGroups(text: string): readonly UsageGroup[] {
 async function report(stores: Stores, options: UsageOptions): Promise<string> {
   const { csv, json, by: groups } = options;
   const range = readRange(options, { groups }, stores.clock.now());
-  const query = { groups, ...range, ...scopeOf(options) };
+  const { model = null, provider = null, tag = null } = options;
+  const query = { groups, ...range, ...(await resolveScope(stores, options)), model, provider, tag };
   const sums = await stores.usage.sumUsage(query);
   requireLines(sums, query);
   const dimensions = { groups, names: await findUsageNames(stores, query, sums) };
@@ -120,15 +122,4 @@ function listColumns(
 function printGroup(name: UsageGroup, value: string | null): string {
   if (value === null) return "–";
   return name === "hour" ? `${value.slice(0, "YYYY-MM-DDTHH:MM".length).replace("T", " ")}Z` : value;
-}
-
-function scopeOf({ account, key, user, model, provider, tag }: UsageOptions) {
-  return {
-    accountId: account ?? null,
-    userId: user ?? null,
-    keyId: key ?? null,
-    model: model ?? null,
-    provider: provider ?? null,
-    tag: tag ?? null,
-  };
 }

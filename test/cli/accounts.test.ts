@@ -86,8 +86,12 @@ describe("gateway users, orgs and members", () => {
       "0.1",
     );
     expect(member.data).toMatchObject({ user_id: other, role: "billing", daily_limit: 0.1 });
-    expect(await runTable("members", "list", org.id)).toMatch(new RegExp(`${other} +billing +\\$0\\.1 `));
-    expect(await runTable("members", "remove", org.id, other)).toContain(`Removed ${other} from ${org.id}`);
+    expect(await runTable("members", "list", org.id)).toMatch(
+      new RegExp(`${other} +Bob +billing +\\$0\\.1 `),
+    );
+    expect(await runTable("members", "remove", org.id, other)).toContain(
+      `Removed Bob (${other}) from Acme (${org.id})`,
+    );
     expect(await runTable("orgs", "close", org.id)).toContain("Closed");
     expect(await runTable("orgs", "list")).toMatch(/Acme +\$0 +none +\S+ +closed \d{4}/);
     expect(await runTable("orgs", "reopen", org.id)).toContain("open");
@@ -110,7 +114,7 @@ describe("gateway users, orgs and members", () => {
     [
       "exit with 1 and an explanation for %s",
       ["keys", "create", "x", "--account", "user_none"],
-      /account_id/,
+      /There is no account user_none/,
     ],
   ])("give 1 and say what is wrong with %s", async (_name, args, word) => {
     const { exitCode, stdout, stderr } = await workspace.run(args, environment);

@@ -21,7 +21,9 @@ describe.concurrent("gateway credits, ledger and usage", () => {
     const grant = ["credits", "grant", "acct_default", "12.50", "--note", "welcome", "--id", "w1"];
     const first = await workspace.run(grant, environment);
     expect([first.exitCode, first.stderr]).toEqual([0, ""]);
-    expect(first.stdout).toContain("Added 12.5 US dollars to acct_default (grant:w1). Its balance is 12.5.");
+    expect(first.stdout).toContain(
+      "Added 12.5 US dollars to default (acct_default): grant:w1. Its balance is 12.5.",
+    );
     const again = await workspace.run([...grant, "--json"], environment);
     expect(JSON.parse(again.stdout)).toMatchObject({
       data: { id: "grant:w1", amount_nanodollars: 12_500_000_000 },

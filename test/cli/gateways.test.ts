@@ -81,7 +81,7 @@ describe.skipIf(POSTGRES_BIN === null)("commands for the gateways of a database"
     const again = await run("leases", "release", "gateway_a", "--yes");
     expect([again.exitCode, again.stderr]).toEqual([
       1,
-      expect.stringContaining("No gateway has the ID gateway_a"),
+      expect.stringContaining("There is no gateway gateway_a"),
     ]);
   });
 

@@ -67,9 +67,9 @@ describe("gateway provider-keys", () => {
       "an unknown account",
       ["add", "vendor", "--account", "org_none"],
       BYOK_KEY,
-      /No account has the ID org_none/,
+      /There is no account org_none/,
     ],
-    ["an unknown provider key", ["remove", "pkey_none"], "", /No provider key has the ID pkey_none/],
+    ["an unknown provider key", ["remove", "pkey_none"], "", /There is no provider key pkey_none/],
   ])("exits with 1 and an explanation for %s", async (_name, args, stdin, words) => {
     const { exitCode, stdout, stderr } = await run(["provider-keys", ...args], stdin);
     expect([exitCode, stdout]).toEqual([1, ""]);
