@@ -57,9 +57,13 @@ interface Returned {
 }
 
 /** Signs in through the provider, as a browser does. */
-async function signInAt(query: Readonly<Record<string, string>> = {}, to = gateway): Promise<Returned> {
+async function signInAt(
+  query: Readonly<Record<string, string>> = {},
+  to = gateway,
+  cookie = "",
+): Promise<Returned> {
   const path = `${START}?${new URLSearchParams(query)}`;
-  const started = await fetch(to.url + path, { redirect: "manual" });
+  const started = await fetch(to.url + path, { redirect: "manual", headers: { cookie } });
   const kept = started.headers.get("set-cookie")?.split(";")[0] ?? "";
   const back = provider.authorize(started.headers.get("location") ?? "");
   const response = await fetch(back, { redirect: "manual", headers: { cookie: kept } });
@@ -151,6 +155,34 @@ describe("an operator adds credits without another sign-in", () => {
 test("a time of the sign-in that the provider does not say counts as too long ago", async () => {
   provider.forged = { auth_time: undefined };
   expect((await addCredits(await signInAt())).status).toBe(403);
+});
+
+describe("a browser that signs in at the provider again", () => {
+  const isLive = async (session: Returned) =>
+    (await callWithSession(gateway, session, { path: "/api/console/session" })).status === 200;
+
+  test("has one session: the former one ends, and those of other browsers go on", async () => {
+    const former = await signInAt();
+    const elsewhere = await signInAt();
+    const current = await signInAt({ again: "true" }, gateway, former.cookie);
+    expect(await Promise.all([former, elsewhere, current].map(isLive))).toEqual([false, true, true]);
+  });
+
+  test("keeps its session if the sign-in fails", async () => {
+    const session = await signInAt();
+    provider.person = { sub: "root", groups: [] };
+    expect((await signInAt({}, gateway, session.cookie)).status).toBe(403);
+    expect(await isLive(session)).toBe(true);
+  });
+
+  test("keeps the secret of its session to itself: the cookie of the sign-in has only a hash of it", async () => {
+    const { cookie } = await signInAt();
+    const started = await fetch(gateway.url + START, { redirect: "manual", headers: { cookie } });
+    const kept = started.headers.get("set-cookie")?.split(";")[0]?.split("=")[1] ?? "";
+    const json = Buffer.from(kept, "base64url").toString();
+    expect(JSON.parse(json)).toMatchObject({ former: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(json).not.toContain(cookie.split("=")[1] as string);
+  });
 });
 
 describe("groups that only the userinfo endpoint has", () => {

@@ -94,6 +94,12 @@ export class ConsoleSessions {
     return { session, principal };
   }
 
+  /** Ends the session with the SHA-256, hex, of a secret, because its browser has a new one. Does nothing if there is none. */
+  async replace(formerHash: string): Promise<void> {
+    const former = await this.store.findSessionByHash(formerHash);
+    if (former !== null) await this.store.deleteSession(former.id);
+  }
+
   private async findPrincipal({ keyId, keyHash }: ConsoleSession, secret: string) {
     const { identifyHash, adminHash } = this.parts.keyCache;
     if (keyId !== ADMIN_KEY_ID) return identifyHash(keyHash);

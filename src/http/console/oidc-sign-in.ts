@@ -6,7 +6,7 @@ import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { baseUrlOf, isHttps, requireConsoleHost } from "../middleware/browser-checks.ts";
 import { identifyByAddress } from "../middleware/identify.ts";
-import { writeSessionCookie } from "../middleware/session-cookie.ts";
+import { hashSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
 import { renderPlainPage } from "./console-page.ts";
 import { readReturnPath } from "./return-path.ts";
 
@@ -30,7 +30,8 @@ export async function startOidc(request: Request, context: RequestContext): Prom
     const again = query.get("again") === "true";
     const redirectUri = baseUrlOf(request, context) + CALLBACK;
     const { url, checks } = await oidc.provider.begin({ redirectUri, again });
-    const kept: KeptSignIn = { ...checks, returnTo: readReturnPath(query.get("return_to")), again };
+    const returnTo = readReturnPath(query.get("return_to"));
+    const kept: KeptSignIn = { ...checks, returnTo, again, former: hashSessionCookie(request, context) };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
     const cookie = writeCookie(value, SIGN_IN_S, isHttps(request, context));
     return redirect(url, [cookie]);
@@ -54,6 +55,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
     });
     const userAgent = request.headers.get("user-agent");
     const { secret, session } = await console.sessions.open(key, userAgent, authenticatedAt);
+    if (kept.former !== null) await console.sessions.replace(kept.former);
     await context.deps.audit.appendAudit({
       at: context.deps.clock.now(),
       keyId: key.id,
@@ -144,17 +146,31 @@ interface KeptSignIn extends OidcChecks {
   /** The screen of the console to show afterwards. */
   readonly returnTo: string;
   readonly again: boolean;
+  /**
+   * SHA-256, hex, of the secret of the session that the browser had; null if it had none. Browsers do not send the session's cookie
+   * when the provider sends them back, because it is `SameSite=Strict`.
+   */
+  readonly former: string | null;
 }
+
+const SHA256 = /^[0-9a-f]{64}$/;
 
 /** @throws OidcError if the browser has begun no sign-in, or too long ago. */
 function readKept(header: string | null): KeptSignIn {
   const pair = header?.split(";").find((one) => one.trimStart().startsWith(`${COOKIE}=`));
   try {
     const value = JSON.parse(Buffer.from(pair?.split("=")[1] ?? "", "base64url").toString("utf8"));
-    const { state, nonce, verifier, returnTo, again } = value as Record<string, unknown>;
+    const { state, nonce, verifier, returnTo, again, former } = value as Record<string, unknown>;
     if (typeof state === "string" && typeof nonce === "string" && typeof verifier === "string")
       // Checked again, because another site of the same domain may have set the cookie.
-      return { state, nonce, verifier, returnTo: readReturnPath(returnTo), again: again === true };
+      return {
+        state,
+        nonce,
+        verifier,
+        returnTo: readReturnPath(returnTo),
+        again: again === true,
+        former: typeof former === "string" && SHA256.test(former) ? former : null,
+      };
   } catch {
     // Treated as no cookie.
   }

@@ -1,3 +1,4 @@
+import { hashSecret } from "../../core/accounts/secrets.ts";
 import { SESSION_MAX_MS } from "../../core/console/console-session.ts";
 import type { RequestContext } from "../context/context.ts";
 import { isHttps } from "./browser-checks.ts";
@@ -13,6 +14,12 @@ export function readSessionCookie(request: Request, context: RequestContext): st
   const prefix = `${isHttps(request, context) ? SECURE_NAME : NAME}=`;
   const pair = header.split(";").find((one) => one.trimStart().startsWith(prefix));
   return pair?.trim().slice(prefix.length) ?? null;
+}
+
+/** Returns the SHA-256, hex, of the secret in the session cookie of a request; null if it has none. */
+export function hashSessionCookie(request: Request, context: RequestContext): string | null {
+  const secret = readSessionCookie(request, context);
+  return secret === null ? null : hashSecret(secret);
 }
 
 /** Returns the `Set-Cookie` header that gives a browser the secret of its session. */

@@ -12,7 +12,7 @@ import type { RequestContext } from "../context/context.ts";
 import { authorizeManagement, roleOf } from "../middleware/authorize.ts";
 import { baseUrlOf } from "../middleware/browser-checks.ts";
 import { signInOptions } from "../middleware/identify-session.ts";
-import { clearSessionCookie, readSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
+import { clearSessionCookie, hashSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
 
 const TAG = "Console";
 const PATH = "/api/console/session";
@@ -81,7 +81,8 @@ export const postSession = defineEndpoint({
         : signInWithKey(body.key.trim(), context);
     const { key, principal } = await console.failedSignIns.count(addressHash, signIn);
     const { secret, session } = await console.sessions.open(key, request.headers.get("user-agent"));
-    await endFormerSession(request, context);
+    const former = hashSessionCookie(request, context);
+    if (former !== null) await console.sessions.replace(former);
     context.session = session;
     await recordSignIn(context, body.key === undefined ? "code" : "key");
     const view = await presentSession(principal, request, context);
@@ -185,14 +186,6 @@ async function signInWithCode(code: string, context: RequestContext): Promise<Si
       { metadata: { field: "code" } },
     );
   return { key, principal: { kind: "operator", keyId: key.id } };
-}
-
-/** A browser that signs in again has one session, not two. */
-async function endFormerSession(request: Request, context: RequestContext): Promise<void> {
-  const secret = readSessionCookie(request, context);
-  const { store } = requireConsole(context).sessions;
-  const former = secret === null ? null : await store.findSessionByHash(hashSecret(secret));
-  if (former !== null) await store.deleteSession(former.id);
 }
 
 async function recordSignIn({ deps, session, requestId }: RequestContext, by: "key" | "code"): Promise<void> {
