@@ -6,8 +6,11 @@ export interface Match {
   readonly kind: string;
 }
 
-/** Finds what a guardrail matches in a text of bounded length, in time that is linear in it. Matches may be in any order and overlap. */
-export type FindMatches = (text: string) => readonly Match[];
+/**
+ * Finds what a guardrail matches in a text of bounded length from an index on, by default from its start, in time that is linear in it.
+ * Matches may be in any order and overlap.
+ */
+export type FindMatches = (text: string, from?: number) => readonly Match[];
 
 /** The longest text that is searched at once. A search of this length takes milliseconds. Characters. */
 export const WINDOW_CHARS = 64 * 1024;
@@ -38,7 +41,8 @@ export async function findInText(
   return withoutOverlaps(matches);
 }
 
-function withoutOverlaps(matches: readonly Match[]): readonly Match[] {
+/** Returns matches in order without overlaps: of two that overlap, the earlier, then the longer. */
+export function withoutOverlaps(matches: readonly Match[]): readonly Match[] {
   if (matches.length < 2) return matches;
   const kept: Match[] = [];
   let end = 0;

@@ -32,11 +32,11 @@ export function compilePattern(source: string): Pattern | string {
 
 /** Returns a function that finds what any of the patterns matches. `kind` names the matches. */
 export function createPatternFinder(patterns: readonly Pattern[], kind: string): FindMatches {
-  return (text) => {
+  return (text, from = 0) => {
     const matches: Match[] = [];
     for (const pattern of patterns) {
       const matcher = pattern.matcher(text);
-      while (matcher.find()) {
+      for (let found = matcher.find(from); found; found = matcher.find()) {
         const start = matcher.start();
         const end = matcher.end();
         if (end > start) matches.push({ start, end, kind });

@@ -10,10 +10,10 @@ const FINDERS = {
   email: findEmails,
   credit_card: findCreditCards,
   iban: findIbans,
-  ssn: (text) => findAll(text, SSN, "SSN"),
-  phone: (text) => [
-    ...findAll(text, INTERNATIONAL_PHONE, "PHONE", hasPhoneDigits),
-    ...findAll(text, US_PHONE, "PHONE"),
+  ssn: (text, from) => findAll(text, { from, pattern: SSN, kind: "SSN" }),
+  phone: (text, from) => [
+    ...findAll(text, { from, pattern: INTERNATIONAL_PHONE, kind: "PHONE", accepts: hasPhoneDigits }),
+    ...findAll(text, { from, pattern: US_PHONE, kind: "PHONE" }),
   ],
   ip: findAddresses,
 } as const satisfies Readonly<Record<string, FindMatches>>;
@@ -26,12 +26,20 @@ export const PII_TYPES = Object.keys(FINDERS) as readonly PiiType[];
 
 /** Returns a function that finds these kinds of personal data. */
 export function createPiiFinder(types: readonly PiiType[]): FindMatches {
-  const finders = PII_TYPES.filter((type) => types.includes(type)).map((type) => FINDERS[type]);
-  return (text) => {
-    const matches: Match[] = [];
-    for (const find of finders) addDisjoint(matches, find(text));
-    return matches;
-  };
+  const finders = listPiiFinders(types);
+  return (text, from) => joinPii(finders.map((find) => find(text, from)));
+}
+
+/** Returns a function for each of these kinds, the most certain first. */
+export function listPiiFinders(types: readonly PiiType[]): readonly FindMatches[] {
+  return PII_TYPES.filter((type) => types.includes(type)).map((type) => FINDERS[type]);
+}
+
+/** Joins what the functions of `listPiiFinders` have found: where matches overlap, the more certain remains. In order. */
+export function joinPii(lists: readonly (readonly Match[])[]): readonly Match[] {
+  const matches: Match[] = [];
+  for (const found of lists) addDisjoint(matches, found);
+  return matches;
 }
 
 /** Adds those matches that overlap none of the earlier ones. Both lists become sorted by position. */
@@ -50,15 +58,20 @@ function byStart(a: Match, b: Match): number {
   return a.start - b.start;
 }
 
-function findAll(
-  text: string,
-  pattern: RegExp,
-  kind: string,
-  accepts: (found: string) => boolean = () => true,
-): Match[] {
+interface Search {
+  readonly from: number | undefined;
+  /** Global. */
+  readonly pattern: RegExp;
+  readonly kind: string;
+  readonly accepts?: (found: string) => boolean;
+}
+
+function findAll(text: string, { from = 0, pattern, kind, accepts }: Search): Match[] {
   const matches: Match[] = [];
+  pattern.lastIndex = from;
   for (const { 0: found, index } of text.matchAll(pattern))
-    if (accepts(found)) matches.push({ start: index, end: index + found.length, kind });
+    if (accepts === undefined || accepts(found))
+      matches.push({ start: index, end: index + found.length, kind });
   return matches;
 }
 
@@ -67,10 +80,10 @@ const DOMAIN = /[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}\.){1,8}\p{L}{2,24}(?![\p{L}\p
 const LOCAL_CHARS = 64;
 
 /** Looks at each `@`, so that texts without one cost a search for a character. */
-function findEmails(text: string): Match[] {
+function findEmails(text: string, from = 0): Match[] {
   const matches: Match[] = [];
-  let floor = 0;
-  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
+  let floor = from;
+  for (let at = text.indexOf("@", from); at >= 0; at = text.indexOf("@", at + 1)) {
     const start = startOfLocal(text, at, floor);
     if (start === at) continue;
     DOMAIN.lastIndex = at + 1;
@@ -96,8 +109,9 @@ function startOfLocal(text: string, at: number, floor: number): number {
 const CARD =
   /(?<![\d.])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![\d]|\.\d)/g;
 
-function findCreditCards(text: string): Match[] {
-  return findAll(text, CARD, "CREDIT_CARD", (found) => hasCardPrefix(found) && passesLuhn(found));
+function findCreditCards(text: string, from?: number): Match[] {
+  const accepts = (found: string) => hasCardPrefix(found) && passesLuhn(found);
+  return findAll(text, { from, pattern: CARD, kind: "CREDIT_CARD", accepts });
 }
 
 /** The first digit of the networks' numbers: 2 to 6. Others are used by airlines and fuel cards, and mostly are other numbers. */
@@ -120,14 +134,38 @@ function passesLuhn(text: string): boolean {
 
 const IBAN_START = /(?<![A-Za-z0-9])([A-Za-z]{2})\d{2}/g;
 
-function findIbans(text: string): Match[] {
+function findIbans(text: string, from = 0): Match[] {
   const matches: Match[] = [];
+  IBAN_START.lastIndex = from;
   for (const { index, 1: country = "" } of text.matchAll(IBAN_START)) {
     const chars = IBAN_CHARS[country.toUpperCase()];
     const end = chars === undefined ? -1 : endOfGroups(text, index, chars);
     if (end >= 0 && passesMod97(text.slice(index, end))) matches.push({ start: index, end, kind: "IBAN" });
   }
   return matches;
+}
+
+/** Returns where an IBAN may begin that the end of the text cuts off; the length of the text if none may. */
+export function startOfCutIban(text: string, from: number): number {
+  IBAN_START.lastIndex = Math.max(from, text.length - MAX_IBAN_CHARS);
+  for (const { index, 1: country = "" } of text.matchAll(IBAN_START)) {
+    const chars = IBAN_CHARS[country.toUpperCase()];
+    if (chars !== undefined && endsWithin(text, index, chars)) return index;
+  }
+  return text.length;
+}
+
+/** The longest IBAN has 34 characters, and a space after each but the last. */
+const MAX_IBAN_CHARS = 67;
+
+/** Whether the groups that begin here reach the end of the text, so that more of them may follow. */
+function endsWithin(text: string, start: number, chars: number): boolean {
+  for (let at = start, left = chars; at < text.length; at++) {
+    if (ALPHANUMERIC.test(text.charAt(at))) left--;
+    else if (left === 0 || text.charAt(at) !== " " || text.charAt(at - 1) === " ") return false;
+    if (left < 0) return false;
+  }
+  return true;
 }
 
 /** Returns where `chars` letters and digits end, which single spaces may separate; -1 if there are fewer or more. */
@@ -169,9 +207,12 @@ const IPV6 = /(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])/g;
 /** Short forms such as `a::b` also stand in programs. */
 const IPV6_GROUPS = 3;
 
-function findAddresses(text: string): Match[] {
+function findAddresses(text: string, from?: number): Match[] {
   const isPersonal = (address: string) => !address.startsWith("127.") && !address.startsWith("0.");
   const isAddress = (found: string) =>
     isIPv6(found) && found.split(":").filter((group) => group !== "").length >= IPV6_GROUPS;
-  return [...findAll(text, IPV4, "IP", isPersonal), ...findAll(text, IPV6, "IP", isAddress)];
+  return [
+    ...findAll(text, { from, pattern: IPV4, kind: "IP", accepts: isPersonal }),
+    ...findAll(text, { from, pattern: IPV6, kind: "IP", accepts: isAddress }),
+  ];
 }
