@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { configSchema } from "../app/config-schema.ts";
-import { examineInstallation, type NamedFinding } from "../app/doctor/examine-installation.ts";
+import { examineInstallation } from "../app/doctor/examine-installation.ts";
 import { findConfigProblems } from "../app/find-config-problems.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
+import { formatFindings } from "./format-findings.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
 /** `gateway doctor`: what is wrong with an installation, and what to do. */
@@ -24,20 +25,5 @@ async function examine({ json }: JsonOption): Promise<void> {
   const config = findings.config ?? configSchema.parse({});
   const found = await examineInstallation({ ...sources, config, findings });
   if (found.some(({ status }) => status === "failure")) process.exitCode = 1;
-  console.log(json ? JSON.stringify({ data: found }) : printFindings(found));
-}
-
-const MARKS: Readonly<Record<NamedFinding["status"], string>> = {
-  ok: "ok     ",
-  warning: "WARNING",
-  failure: "FAILURE",
-};
-
-function printFindings(found: readonly NamedFinding[]): string {
-  const lines = found.flatMap(({ status, check, text, remedy }) => [
-    `${MARKS[status]}  ${check}: ${text}`,
-    ...(remedy === null ? [] : [`         ${remedy}`]),
-  ]);
-  const count = (status: NamedFinding["status"]) => found.filter((one) => one.status === status).length;
-  return [...lines, "", `${count("failure")} failures, ${count("warning")} warnings.`].join("\n");
+  console.log(json ? JSON.stringify({ data: found }) : formatFindings(found));
 }

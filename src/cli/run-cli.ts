@@ -3,6 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "../app/load-config.ts";
 import { addAccountCommands } from "./account-commands.ts";
 import { addAuditCommands } from "./audit-log-commands.ts";
+import { addBackupCommands } from "./backup-commands.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addConsoleCommand } from "./console-command.ts";
@@ -73,6 +74,7 @@ function addCommands(program: Command): void {
   addNamedRouteCommands(program);
   addGatewayCommands(program);
   addStorageCommands(program);
+  addBackupCommands(program);
   program.commandsGroup("Accounts and keys:");
   addKeyCommands(program);
   addAccountCommands(program, "user");

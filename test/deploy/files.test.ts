@@ -69,28 +69,39 @@ describe("compose.yaml", () => {
   });
 });
 
-describe("gateway.service", () => {
-  test("the gateway has the time to stop gracefully", () => {
+describe("the units of systemd", () => {
+  test("systemd gives the gateway the time to stop gracefully", () => {
     expect(read("systemd/gateway.service")).toContain(`TimeoutStopSec=${STOP_S}\n`);
   });
 
-  test.skipIf(SYSTEMD === null)(
-    "systemd-analyze finds no error in it and counts it as little exposed",
-    async () => {
+  test.skipIf(SYSTEMD === null).each(["gateway.service", "gateway-backup.service"])(
+    "systemd-analyze finds no error in %s and counts it as little exposed",
+    async (name) => {
       const program = join(folder.path, "gateway");
       writeFileSync(program, "#!/bin/sh\n");
       chmodSync(program, 0o755);
-      const unit = join(folder.path, "gateway.service");
-      writeFileSync(unit, read("systemd/gateway.service").replaceAll("/usr/local/bin/gateway", program));
+      const unit = join(folder.path, name);
+      writeFileSync(unit, read(`systemd/${name}`).replaceAll("/usr/local/bin/gateway", program));
       const { exitCode, stderr } = await runProgram([SYSTEMD as string, "verify", unit], {
         cwd: folder.path,
         environment,
       });
-      const own = stderr.split("\n").filter((line) => line.includes("gateway.service"));
+      const own = stderr.split("\n").filter((line) => line.includes(name));
       expect([exitCode, own]).toEqual([0, []]);
       await check(SYSTEMD as string, "security", "--offline=true", `--threshold=${MAX_EXPOSURE}`, unit);
     },
   );
+
+  test.skipIf(SYSTEMD === null)("systemd-analyze knows when the timer of the backup elapses", async () => {
+    const [, time = ""] = /^OnCalendar=(.+)$/m.exec(read("systemd/gateway-backup.timer")) ?? [];
+    await check(SYSTEMD as string, "calendar", time);
+  });
+
+  test("the backup is made by the user of the gateway, of its data directory", () => {
+    for (const line of ["User=gateway", "DynamicUser=yes", "Environment=GATEWAY_DATA_DIR=/var/lib/gateway"])
+      for (const unit of ["gateway.service", "gateway-backup.service"])
+        expect(read(`systemd/${unit}`)).toContain(`\n${line}\n`);
+  });
 });
 
 describe("the configurations of TLS proxies", () => {

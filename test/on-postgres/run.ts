@@ -27,12 +27,14 @@ const FOLDERS = [
 const EXCLUDED: Readonly<Record<string, string>> = {
   "app/storage-copy.test.ts": "copies from SQLite to PostgreSQL, on a server of its own",
   "app/catalog-away.test.ts": "makes the file of the imported catalog unreadable",
+  "cli/backup.test.ts": "is about copies of SQLite",
   "cli/gateways.test.ts": "says what the command prints with each database",
   "cli/migrate.test.ts": "starts its own servers, and tests both databases",
   "cli/provider-keys.test.ts": "generates master keys in the data directory, and re-encrypts with them",
   "cli/secrets.test.ts": "is about the file of generated master keys",
   "durability/announced-changes.test.ts":
     "reads and damages the tables of SQLite; test/storage/postgres has the same cases",
+  "durability/backup.test.ts": "is about copies of SQLite",
   "durability/data-directory.test.ts": "is about the files of a data directory and their modes",
   "durability/database-away.test.ts": "starts a server of its own, which goes away",
   "durability/full-disk.test.ts": "fills the disk under SQLite",

@@ -86,14 +86,37 @@ const GROUP = 500;
  */
 export async function recoverUsage(parts: RecoveryParts): Promise<Recovery> {
   const { journal, store, gatewayId, now } = parts;
-  const { latest, unknown } = readJournal(journal);
-  const quarantined = await saveJournal(parts, [...latest.values()].sort(byPosition));
+  const { brought, unknown, quarantined } = await saveJournal(parts);
   const abandoned = await store.findAbandonedUsage(gatewayId, now);
   const ended = abandoned.map((record) => toEntry(interrupt(record, parts)));
-  for (const group of groupsOf(ended)) quarantined.push(...(await saveRecords(store, group, now)));
+  const rejected = [...quarantined];
+  for (const group of groupsOf(ended)) rejected.push(...(await saveRecords(store, group, now)));
   journal.skipped([...unknown.keys()]);
   journal.release(journal.mark());
-  return { brought: latest.size, interrupted: abandoned.length, unknown: [...unknown.values()], quarantined };
+  return {
+    brought,
+    interrupted: abandoned.length,
+    unknown: [...unknown.values()],
+    quarantined: rejected,
+  };
+}
+
+/** What `saveJournal` did. */
+export interface SavedJournal extends Pick<Recovery, "brought" | "quarantined"> {
+  /** The kinds of the entries that this version cannot read, by entry. */
+  readonly unknown: ReadonlyMap<string, string>;
+}
+
+/**
+ * Saves the latest version of each record of a journal in the store. Open records stay open, and the journal keeps its entries. A
+ * record that the store has in a later version does not change.
+ */
+export async function saveJournal(
+  parts: Pick<RecoveryParts, "journal" | "store" | "now">,
+): Promise<SavedJournal> {
+  const { latest, unknown } = readJournal(parts.journal);
+  const quarantined = await saveLatest(parts, [...latest.values()].sort(byPosition));
+  return { brought: latest.size, unknown, quarantined };
 }
 
 /** Reads the position of the latest version of each record, and the kinds of the entries that this version cannot read, by entry. */
@@ -108,8 +131,8 @@ function readJournal(journal: Journal) {
   return { latest, unknown };
 }
 
-async function saveJournal(
-  { journal, store, now }: RecoveryParts,
+async function saveLatest(
+  { journal, store, now }: Pick<RecoveryParts, "journal" | "store" | "now">,
   positions: readonly JournalPosition[],
 ): Promise<Quarantined[]> {
   const quarantined: Quarantined[] = [];

@@ -1,0 +1,172 @@
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
+import type { Clock } from "../../base/clock.ts";
+import { formatTime } from "../../base/time.ts";
+import { saveJournal } from "../../core/usage/recover-usage.ts";
+import { makePrivateFolder, PRIVATE_FILE } from "../../storage/files/private-files.ts";
+import { openFileJournal } from "../../storage/journal/file-journal.ts";
+import { lockFile } from "../../storage/sqlite/data-lock.ts";
+import { openDatabase, readDataDirVersion } from "../../storage/sqlite/database.ts";
+import { SqliteUsageStore } from "../../storage/sqlite/usage-store.ts";
+import { journalDirOf } from "../stores.ts";
+import { type CopyProgress, copyDatabase } from "./copy-database.ts";
+import { countRows } from "./count-rows.ts";
+import { describeFiles, syncPath } from "./hash-files.ts";
+import {
+  BACKUP_FORMAT,
+  type BackupManifest,
+  DATABASE_FILE,
+  JOURNAL_FOLDER,
+  MANIFEST_FILE,
+  MASTER_KEY_FILE,
+} from "./manifest.ts";
+import { partialOf, WRITER_LOCK } from "./partial-backup.ts";
+
+/** What to back up. */
+export interface BackupRequest {
+  readonly dataDir: string;
+  /** The folder that becomes the backup. It must not exist. */
+  readonly target: string;
+  /** Whether generated master keys are copied, too. With them, the backup decrypts its BYOK keys. */
+  readonly includeMasterKeys: boolean;
+  readonly onProgress: CopyProgress;
+}
+
+/** Files of a data directory that are copied as they are. Each is replaced as a whole. */
+const PLAIN_FILES = ["catalog.json", "catalog-refresh.json"];
+
+/**
+ * Copies a data directory while a gateway runs on it, or not. Every record that was settled before the call is in the database of the
+ * backup. The backup appears under its name when it is complete.
+ * @throws Error if the target exists, the data directory has another version's tables, or a file cannot be read or written.
+ */
+export async function createBackup(request: BackupRequest, clock: Clock): Promise<BackupManifest> {
+  const { dataDir } = request;
+  const target = resolve(request.target);
+  requireThisVersion(dataDir);
+  if (existsSync(target)) throw new Error(`${target} exists. Choose another name for the backup.`);
+  const partial = partialOf(target);
+  makePrivateFolder(partial);
+  const lock = lockFile(join(partial, WRITER_LOCK));
+  if (lock === null) throw new Error(`another process is writing the backup ${target}.`);
+  try {
+    for (const left of readdirSync(partial))
+      if (!left.startsWith(WRITER_LOCK)) rmSync(join(partial, left), { recursive: true });
+    const described = await fill(partial, request, clock);
+    lock.release();
+    rmSync(join(partial, WRITER_LOCK));
+    const manifest = { ...described, files: await describeFiles(partial) };
+    writeManifest(partial, manifest);
+    renameSync(partial, target);
+    syncPath(dirname(target));
+    return manifest;
+  } catch (error) {
+    lock.release();
+    rmSync(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Another version's tables are not migrated for a copy: the backup must fit the gateway that serves from them. */
+function requireThisVersion(dataDir: string): void {
+  const found = readDataDirVersion(dataDir);
+  if (found === null) throw new Error(`${dataDir} is not a data directory: it has no ${DATABASE_FILE}`);
+  const { version, needed } = found;
+  if (version === needed) return;
+  throw new Error(
+    `the database in ${dataDir} has schema ${version}, and this version of the gateway needs ${needed}. Make the backup with the version that serves from it.`,
+  );
+}
+
+async function fill(
+  partial: string,
+  { dataDir, includeMasterKeys, onProgress }: BackupRequest,
+  clock: Clock,
+): Promise<Omit<BackupManifest, "files">> {
+  const createdAt = formatTime(clock.now());
+  const keysBefore = includeMasterKeys ? readMasterKeys(dataDir) : [];
+  // Before the database: a record leaves the journal only when the database has it.
+  copyJournal(journalDirOf(dataDir), join(partial, JOURNAL_FOLDER));
+  const file = join(partial, DATABASE_FILE);
+  await copyDatabase({ from: join(dataDir, DATABASE_FILE), to: file }, clock, onProgress);
+  const { merged, rows } = await completeDatabase(partial, clock);
+  for (const name of PLAIN_FILES) copyIfExists(join(dataDir, name), join(partial, name));
+  // A rotation may have replaced keys meanwhile, with which the copied database is still encrypted.
+  const keys = includeMasterKeys ? [...new Set([...readMasterKeys(dataDir), ...keysBefore])] : [];
+  if (keys.length > 0)
+    writeFileSync(join(partial, MASTER_KEY_FILE), `${keys.join("\n")}\n`, { mode: PRIVATE_FILE });
+  return {
+    format: BACKUP_FORMAT,
+    created_at: createdAt,
+    gateway_version: packageJson.version,
+    schema_version: readDataDirVersion(partial)?.version ?? 0,
+    data_dir: resolve(dataDir),
+    journal_records: merged,
+    includes_master_keys: keys.length > 0,
+    rows,
+  };
+}
+
+function readMasterKeys(dataDir: string): readonly string[] {
+  const file = join(dataDir, MASTER_KEY_FILE);
+  return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+}
+
+function copyJournal(from: string, to: string): void {
+  makePrivateFolder(to);
+  if (!existsSync(from)) return;
+  for (const name of readdirSync(from).sort()) copyIfExists(join(from, name), join(to, name));
+}
+
+/** Copies a file that a running gateway may have removed. */
+function copyIfExists(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+/**
+ * Saves the records of the copied journal in the copied database, and frees the open ones from their gateway: the next start on the
+ * copy ends them. Returns the number of these records, and the rows of the most important tables.
+ */
+async function completeDatabase(folder: string, clock: Clock) {
+  const database = openDatabase(folder);
+  const journal = openFileJournal(join(folder, JOURNAL_FOLDER));
+  try {
+    const store = new SqliteUsageStore(database);
+    const { brought, unknown } = await saveJournal({ journal, store, now: clock.now() });
+    journal.skipped([...unknown.keys()]);
+    database.exec("UPDATE generations SET gateway_id = NULL WHERE outcome = 'open'");
+    database.exec("DELETE FROM settings WHERE name = 'gateway_id'");
+    const rows = countRows(database);
+    // The files of the write-ahead log would belong to the backup.
+    database.exec("PRAGMA journal_mode = DELETE");
+    return { merged: brought, rows };
+  } finally {
+    journal.close();
+    database.close();
+    removeSegments(join(folder, JOURNAL_FOLDER));
+  }
+}
+
+/** Keeps the entries that are not in the database: those of another version, and damaged ones. */
+function removeSegments(journal: string): void {
+  for (const name of readdirSync(journal)) if (/^\d+\.log$/.test(name)) rmSync(join(journal, name));
+}
+
+function writeManifest(partial: string, manifest: BackupManifest): void {
+  const file = join(partial, MANIFEST_FILE);
+  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true, mode: PRIVATE_FILE });
+  syncPath(partial);
+}

@@ -1,0 +1,69 @@
+import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makePrivateFolder } from "../../storage/files/private-files.ts";
+import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
+import { hashFile, syncPath } from "./hash-files.ts";
+import { type BackupManifest, DATABASE_FILE, JOURNAL_FOLDER, readManifest } from "./manifest.ts";
+
+/** What to restore, and where. */
+export interface RestoreRequest {
+  readonly backup: string;
+  /** A data directory that is empty or does not exist. */
+  readonly dataDir: string;
+}
+
+/** Files are copied here first, so that an interrupted restore leaves no data directory that looks complete. */
+const PARTIAL = "restore.partial";
+/** Entries of a new file system, and what an interrupted restore has left. */
+const IGNORED = new Set(["lost+found", PARTIAL]);
+
+/**
+ * Makes a data directory from a backup, whose files are compared with its manifest. The gateway that starts on it is a new one: it gets
+ * an id of its own, and ends the records that were open when the backup was made.
+ * @throws Error if the data directory is not empty, the backup is damaged, or a newer version has made it.
+ */
+export async function restoreBackup({ backup, dataDir }: RestoreRequest): Promise<BackupManifest> {
+  const manifest = readManifest(backup);
+  requireKnownSchema(manifest);
+  requireEmpty(dataDir);
+  const partial = join(dataDir, PARTIAL);
+  rmSync(partial, { recursive: true, force: true });
+  makePrivateFolder(join(partial, JOURNAL_FOLDER));
+  try {
+    for (const file of manifest.files)
+      await copyChecked(join(backup, file.name), join(partial, file.name), file);
+    moveIntoPlace(partial, dataDir);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+  return manifest;
+}
+
+function requireKnownSchema({ schema_version, gateway_version }: BackupManifest): void {
+  if (schema_version <= MIGRATIONS.length) return;
+  throw new Error(
+    `a newer version of the gateway (${gateway_version}) has made the backup: it has schema ${schema_version}, and this version knows ${MIGRATIONS.length}. Install that version.`,
+  );
+}
+
+function requireEmpty(dataDir: string): void {
+  const found = existsSync(dataDir) ? readdirSync(dataDir).find((name) => !IGNORED.has(name)) : undefined;
+  if (found === undefined) return;
+  throw new Error(
+    `${resolve(dataDir)} is not empty: it has ${found}. Choose another --data-dir, or move the data away; nothing was changed.`,
+  );
+}
+
+async function copyChecked(from: string, to: string, { sha256 }: { readonly sha256: string }): Promise<void> {
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  if ((await hashFile(to)) !== sha256)
+    throw new Error(`${from} is damaged: its SHA-256 differs from that in the manifest.`);
+  syncPath(to);
+}
+
+/** Moves the database last: without it, there is no data directory. */
+function moveIntoPlace(partial: string, dataDir: string): void {
+  const names = readdirSync(partial).filter((name) => name !== DATABASE_FILE);
+  for (const name of [...names, DATABASE_FILE]) renameSync(join(partial, name), join(dataDir, name));
+  syncPath(dataDir);
+}

@@ -1,0 +1,73 @@
+import { Database } from "bun:sqlite";
+import { join, resolve } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import type { MasterKey } from "../../core/provider-keys/vault.ts";
+import type { NamedFinding } from "../doctor/examine-installation.ts";
+import { type Finding, failure, ok } from "../doctor/finding.ts";
+import { openSqliteStores } from "../open-sqlite-stores.ts";
+import { BACKUP_CHECKS } from "./backup-checks.ts";
+import { type BackupManifest, DATABASE_FILE, readManifest } from "./manifest.ts";
+import { restoreBackup } from "./restore-backup.ts";
+
+/** What to verify. */
+export interface VerifyRequest {
+  readonly backup: string;
+  /** A folder that does not exist yet, in which the backup is restored for the checks. The caller removes it. */
+  readonly dataDir: string;
+  /** Returns the master keys that are known besides those in a data directory, and those in it. */
+  readonly listMasterKeys: (dataDir: string) => readonly MasterKey[];
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The result of verifying a backup. */
+export interface BackupVerdict {
+  readonly manifest: BackupManifest;
+  readonly findings: readonly NamedFinding[];
+}
+
+/**
+ * Proves a backup: restores it to a temporary data directory with the tables of this version, and checks that. The backup itself is only
+ * read.
+ * @throws Error if the folder is no backup that this version knows.
+ */
+export async function verifyBackup(request: VerifyRequest): Promise<BackupVerdict> {
+  const backup = resolve(request.backup);
+  const manifest = readManifest(backup);
+  const restored = await tryToRestore(backup, request.dataDir);
+  const findings: NamedFinding[] = [{ check: "files", ...restored }];
+  if (restored.status !== "failure") findings.push(...(await checkRestored(manifest, request)));
+  return { manifest, findings };
+}
+
+async function tryToRestore(backup: string, dataDir: string): Promise<Finding> {
+  try {
+    const { files } = await restoreBackup({ backup, dataDir });
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    return ok(`${files.length} files, ${bytes} bytes, are those of the manifest`);
+  } catch (error) {
+    return failure((error as Error).message, "Do not rely on this backup. Make a new one.");
+  }
+}
+
+async function checkRestored(
+  manifest: BackupManifest,
+  { dataDir, clock, random, listMasterKeys }: VerifyRequest,
+): Promise<NamedFinding[]> {
+  const findings: NamedFinding[] = [];
+  const stores = openSqliteStores({ data_dir: dataDir }, { clock, random });
+  const database = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+  try {
+    const restored = { manifest, database, stores, masterKeys: listMasterKeys(dataDir) };
+    for (const { name, run } of BACKUP_CHECKS)
+      for (const finding of await run(restored)) findings.push({ check: name, ...finding });
+  } catch (error) {
+    const remedy = "Do not rely on this backup. Make a new one.";
+    findings.push({ check: "database", ...failure((error as Error).message, remedy) });
+  } finally {
+    database.close();
+    await stores.close();
+  }
+  return findings;
+}
