@@ -20,6 +20,7 @@ const FOLDERS = [
   "http",
   "ledger",
   "limits",
+  "operations",
   "provider-keys",
 ];
 
