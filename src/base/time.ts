@@ -49,6 +49,17 @@ export function addDays(date: string, days: number): string {
   return dateOf(midnightOf(date) + days * DAY_MS);
 }
 
+/** The day of the epoch was a Thursday: weeks (ISO 8601) begin with the Monday three days before. */
+const EPOCH_WEEKDAY = 3;
+const DAYS_OF_WEEK = 7;
+
+/** Returns the first and the last day of a time's week, which begins on Monday (ISO 8601). */
+export function weekOf(ms: number): DayRange {
+  const day = dayOf(ms);
+  const from = day - ((day + EPOCH_WEEKDAY) % DAYS_OF_WEEK);
+  return { from, to: from + DAYS_OF_WEEK - 1 };
+}
+
 /** Returns the first and the last day of a time's month. */
 export function monthOf(ms: number): DayRange {
   const date = new Date(ms);

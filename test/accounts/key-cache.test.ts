@@ -14,6 +14,7 @@ const KEY: KeyRecord = {
   accountId: DEFAULT_ACCOUNT_ID,
   userId: null,
   spendLimit: null,
+  spendLimitPeriod: null,
   models: null,
   rateLimit: null,
   promptLog: null,

@@ -9,6 +9,7 @@ import {
   midnightOf,
   monthOf,
   parseDay,
+  weekOf,
 } from "../../src/base/time.ts";
 
 const lastOfFebruary = Date.UTC(2028, 1, 29, 23, 59, 59, 999);
@@ -45,6 +46,14 @@ describe("days and dates", () => {
     };
     expect(named(lastOfFebruary)).toEqual(["2028-02-01", "2028-02-29"]);
     expect(named(Date.UTC(2027, 11, 31))).toEqual(["2027-12-01", "2027-12-31"]);
+  });
+
+  test("a week runs from Monday to Sunday, also over the ends of years", () => {
+    for (const day of ["2026-12-28", "2026-12-31", "2027-01-01", "2027-01-03"]) {
+      const { from, to } = weekOf(Date.parse(`${day}T23:59:59.999Z`));
+      expect([formatDay(from), formatDay(to)]).toEqual(["2026-12-28", "2027-01-03"]);
+    }
+    expect(formatDay(weekOf(Date.parse("2027-01-04T00:00:00Z")).from)).toBe("2027-01-04");
   });
 
   test("a time is formatted as RFC 3339 in UTC, and null stays null", () => {

@@ -51,10 +51,14 @@ const account: AccountRecord = {
   createdAt: 0,
   closedAt: null,
 };
-const principal = { kind: "key", key: { spendLimit: null }, account, member: null } as Extract<
-  InferencePrincipal,
-  { kind: "key" }
->;
+const principal = {
+  kind: "key",
+  key: { spendLimit: null, spendLimitPeriod: null },
+  account,
+  member: null,
+} as Extract<InferencePrincipal, { kind: "key" }>;
+
+const SPENDER = { accountId: "user_a", keyId: null, userId: "user_a", createdAt: 0 };
 
 function give(id: string, amount: number, days: number | null, to = "user_a"): Promise<boolean> {
   const expiresAt = days === null ? null : clock.now() + days * DAY_MS;
@@ -63,7 +67,7 @@ function give(id: string, amount: number, days: number | null, to = "user_a"): P
 }
 
 async function hold(id: string, amount: number): Promise<string> {
-  return (await ledger.hold(principal, { id, amount, requestedAt: 0 })).kind;
+  return (await ledger.hold(principal, { id, amount, spender: SPENDER })).kind;
 }
 
 /** Settles a generation: its cost is in the store, and its hold is released. */

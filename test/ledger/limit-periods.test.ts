@@ -130,12 +130,16 @@ test("a request from before midnight counts for the limit of its own day after t
   });
   const principal = {
     kind: "key",
-    key: { id: "key_a", spendLimit: null },
+    key: { id: "key_a", spendLimit: null, spendLimitPeriod: null },
     account: { id: "user_a", kind: "user", overdraft: 0 },
     member: { userId: "user_a", dailyLimit: 100 },
   } as unknown as Extract<InferencePrincipal, { kind: "key" }>;
-  const hold = (id: string, amount: number, requestedAt: number) =>
-    ledger.hold(principal, { id, amount, requestedAt });
+  const hold = (id: string, amount: number, createdAt: number) =>
+    ledger.hold(principal, {
+      id,
+      amount,
+      spender: { accountId: "user_a", keyId: "key_a", userId: "user_a", createdAt },
+    });
 
   expect(await hold("today", 60, MIDNIGHT)).toMatchObject({ kind: "held" });
   expect(await hold("yesterday", 20, MIDNIGHT - 1)).toMatchObject({

@@ -13,6 +13,7 @@ function keyOf(accountId: string, keyId: string): InferencePrincipal {
     hash: "",
     hint: "",
     spendLimit: null,
+    spendLimitPeriod: null,
     models: null,
     rateLimit: null,
     promptLog: null,

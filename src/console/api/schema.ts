@@ -593,6 +593,7 @@ export interface Schemas {
     account_id: string;
     user_id: string | null;
     spend_limit: number | null;
+    spend_limit_period: "total" | "day" | "week" | "month";
     models: string[] | null;
     rate_limit: Schemas["RateLimit"];
     prompt_log: number | null;
@@ -1749,7 +1750,9 @@ export interface Operations {
         name: string;
         label: string;
         limit: number | null;
+        limit_period: "total" | "day" | "week" | "month";
         limit_remaining: number | null;
+        limit_resets_at: string | null;
         usage: number;
         usage_nanodollars: number;
         models: string[] | null;
@@ -1842,6 +1845,7 @@ export interface Operations {
     body: {
       name?: string;
       spend_limit?: number | null;
+      spend_limit_period?: "total" | "day" | "week" | "month";
       models?: string[] | null;
       rate_limit?: Schemas["RateLimitChange"] | null;
       prompt_log?: number | null;
@@ -1987,6 +1991,7 @@ export interface Operations {
     body: {
       name: string;
       spend_limit?: number | null;
+      spend_limit_period?: "total" | "day" | "week" | "month";
       models?: string[] | null;
       rate_limit?: Schemas["RateLimitChange"] | null;
       prompt_log?: number | null;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LIST_FORMAT, NAME_FORMAT, secondsFormat } from "./field-option.ts";
+import { choiceFormat, LIST_FORMAT, NAME_FORMAT, secondsFormat } from "./field-option.ts";
 import type { KeyRateLimit } from "./rate-limit.ts";
 import { rateLimitField } from "./rate-limit-fields.ts";
 import {
@@ -11,11 +11,20 @@ import {
   PatternsInput,
   plainField,
   presentFields,
+  type SettableField,
   type Shown,
   settableField,
   timeField,
   viewShape,
 } from "./resource-fields.ts";
+
+/** The periods of a key's spending limit, in UTC: the limit applies anew in each day, week (from Monday) or month. */
+export const SPEND_PERIODS = ["day", "week", "month"] as const;
+export type SpendPeriod = (typeof SPEND_PERIODS)[number];
+
+/** A limit over the key's lifetime, which has no period in records. */
+const TOTAL = "total";
+const PERIODS = z.enum([TOTAL, ...SPEND_PERIODS]);
 
 const KINDS = z.enum(["inference", "management"]);
 
@@ -41,11 +50,31 @@ const MAX_PROMPT_LOG_SECONDS = 30 * 86_400;
 /** The longest time for which answers may be given again. Seconds. */
 const MAX_CACHE_SECONDS = 30 * 86_400;
 
+function spendPeriodField(
+  description: string,
+): SettableField<SpendPeriod | null, typeof PERIODS, SpendPeriod | null> {
+  return {
+    view: PERIODS.describe(description),
+    input: PERIODS.describe(description),
+    present: (period) => period ?? TOTAL,
+    read: (period) => (period === TOTAL ? null : period),
+    option: {
+      flags: "--spend-limit-period <period>",
+      help: `Period of the spending limit: ${PERIODS.options.join(", ")}`,
+      initial: TOTAL,
+      ...choiceFormat(PERIODS.options),
+    },
+  };
+}
+
 /** The settings that only inference keys have. All are optional. */
 export const INFERENCE_SETTINGS = {
   spend_limit: dollarsField(
-    "US dollars that may be spent with the key over its lifetime. `null` means no limit.",
-    { flags: "--spend-limit <dollars>", help: "Total spending limit in US dollars", none: "none" },
+    "US dollars that may be spent with the key in each period (`spend_limit_period`). `null` means no limit.",
+    { flags: "--spend-limit <dollars>", help: "Spending limit in US dollars", none: "none" },
+  ),
+  spend_limit_period: spendPeriodField(
+    "Period of the spending limit. `total`: over the key's lifetime. `day`, `week`, `month`: the limit applies anew in each UTC day, week (from Monday) or calendar month.",
   ),
   models: settableField(
     { view: z.array(z.string()).nullable(), input: PatternsInput.nullable() },

@@ -116,9 +116,9 @@ function plan(generation: Generation, { deployments, filteredOut }: Admission): 
  */
 function hold(generation: Generation, { candidates }: Route): MaybePromise<readonly Candidate[]> {
   if (candidates.length === 0) return candidates;
-  const { deps, call, id, record } = generation;
+  const { deps, call, record } = generation;
   const reachable = withinReach(candidates, deps.maxAttempts);
-  const taken = takeHold(deps, call, { id, requestedAt: record.createdAt, candidates: reachable });
+  const taken = takeHold(deps, call, { record, candidates: reachable });
   return chain(taken, (held) => {
     generation.allowance = held.allowance;
     return held.candidates;

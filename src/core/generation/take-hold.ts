@@ -4,16 +4,15 @@ import { toDollars } from "../../base/money.ts";
 import type { HoldBound, HoldVerdict } from "../ledger/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
+import type { UsageRecord } from "../usage/records.ts";
 import { type Allowance, HeldAllowance, NO_HOLD } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { nameBound } from "./warn-of-bound.ts";
 
 /** A request for money for a generation. */
 interface HoldOrder {
-  /** The generation's id. */
-  readonly id: string;
-  /** Milliseconds since the epoch. */
-  readonly requestedAt: number;
+  /** The open record of the generation. */
+  readonly record: UsageRecord;
   readonly candidates: readonly Candidate[];
 }
 
@@ -30,13 +29,14 @@ export interface Held {
  * @throws GatewayError `insufficient_credits` if no candidate remains.
  */
 export function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): MaybePromise<Held> {
-  const { id, requestedAt, candidates } = order;
+  const { record, candidates } = order;
+  const { id } = record;
   const { principal, request } = call;
   if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
   const costs = boundCosts(deps, request, order);
   if (costs.size === 0) return { candidates, allowance: NO_HOLD };
   const { least, expected, most } = joinCosts([...costs.values()]);
-  const hold = deps.ledger.hold(principal, { id, amount: expected, least, most, requestedAt });
+  const hold = deps.ledger.hold(principal, { id, amount: expected, least, most, spender: record });
   return chain(hold, (verdict) => {
     if (verdict.kind === "held")
       return { candidates, allowance: new HeldAllowance(deps.ledger, { id, request, costs }, verdict) };
@@ -51,10 +51,10 @@ export function takeHold(deps: GenerationDeps, call: GenerationCall, order: Hold
 function boundCosts(
   { holdBounds, serving }: GenerationDeps,
   request: GenerationCall["request"],
-  { candidates, requestedAt }: HoldOrder,
+  { candidates, record }: HoldOrder,
 ): ReadonlyMap<Candidate, DeploymentCost> {
   const costs = new Map<Candidate, DeploymentCost>();
-  const prices = { bounds: holdBounds, catalog: serving().catalog, now: requestedAt };
+  const prices = { bounds: holdBounds, catalog: serving().catalog, now: record.createdAt };
   for (const candidate of candidates) {
     const isCharged = candidate.key.byokId === null || candidate.tariff !== undefined;
     const cost = isCharged ? boundCost(request, candidate, prices) : null;

@@ -10,7 +10,7 @@ import {
   suffices,
   unboundedOf,
 } from "./lease-bounds.ts";
-import type { LeaseAnswer, LeaseRequest } from "./money-leases.ts";
+import type { LeaseAnswer, LeaseRequest, Needs } from "./money-leases.ts";
 
 /** A lease of this gateway. Amounts are nanodollars. */
 interface Lease {
@@ -30,8 +30,8 @@ export interface LeasedHold {
   readonly request: HoldRequest;
   /** The leases that it counts for. */
   readonly bounds: readonly Bound[];
-  /** The leases that it would count for if they were bounded. */
-  readonly unbounded: readonly string[];
+  /** The leases that it would count for if they had been bounded when it began. */
+  unbounded: readonly string[];
   amount: number;
   /** When it was seen that the hold was not settled in time; null before. Milliseconds since the epoch. */
   lapsedAt: number | null;
@@ -60,6 +60,17 @@ export class AccountLeases {
     return (
       this.holds <= 0 && this.unleased.size === 0 && this.leases.values().every(({ left }) => left === 0)
     );
+  }
+
+  /** Returns whether a lease was used before. */
+  has(name: string): boolean {
+    return this.leases.has(name);
+  }
+
+  /** Counts what a generation holds, or has spent and not saved, for a limit that was set after it began. */
+  countLate(hold: LeasedHold, name: string, amount: number): void {
+    hold.unbounded = [...hold.unbounded, name];
+    this.raiseUnleased([name], amount);
   }
 
   /** Returns what could be held for a request. Infinite without a bound. */
@@ -144,16 +155,17 @@ export class AccountLeases {
   }
 
   /** Returns what to borrow for requests with the same bounds, which together need these amounts besides what is free. */
-  orderFor(request: HoldRequest, needs: Omit<LeaseRequest, "name" | "bound">, now: number): LeaseRequest[] {
+  orderFor(request: HoldRequest, needs: Needs, now: number): LeaseRequest[] {
     this.passTo(now);
     const rate = Math.max(this.spent.now, this.spent.before);
-    return boundsOf(request).map(({ name, bound }) => {
+    return boundsOf(request).map(({ name, bound, query }) => {
       const free = Math.max(0, this.freeIn(name));
       const missing = (amount: number) => Math.max(0, amount - free);
       const { least, amount, most, ahead } = needs;
       return {
         name,
         bound: bound - (this.unleased.get(name) ?? 0),
+        ...(query === undefined ? {} : { query }),
         least: missing(least),
         amount: missing(amount),
         most: missing(most),

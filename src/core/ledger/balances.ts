@@ -13,6 +13,8 @@ import type { CreditSum, StoredBalance } from "./ledger-store.ts";
 
 interface Hold {
   readonly request: HoldRequest;
+  /** The limits of the request, and those that were set later and count it. */
+  limits: readonly SpendLimit[];
   amount: number;
   /** The hold was not settled in time; its amount was released. */
   isLapsed: boolean;
@@ -41,6 +43,7 @@ interface Meter {
 }
 
 type MeterName = Pick<SpendLimit, "meter" | "since">;
+type LoadedLimit = (MeterName & { readonly covers?: undefined }) | SpendLimit;
 
 /** Periods of a limit that are kept: when one begins, requests of the previous one may still arrive. */
 const PERIODS = 2;
@@ -90,14 +93,26 @@ export class Balances {
     return this.findMeter(limit) !== undefined;
   }
 
-  /** Sets what was spent under a limit, once. */
-  loadMeter(limit: MeterName, spent: number): void {
+  /** Sets what was spent under a limit, once. Holds that were taken before the limit was set count for it from now on. */
+  loadMeter(limit: LoadedLimit, spent: number): void {
     if (this.isMetered(limit)) return;
     const { meter, since } = limit;
     const period = { since, spent, held: 0, holds: 1 };
     const periods = [...(this.meters.get(meter) ?? []), period];
     this.meters.set(meter, periods.sort((a, b) => b.since - a.since).slice(0, PERIODS));
-    period.holds = 0;
+    if (limit.covers !== undefined) this.countEarlier(limit, period);
+    period.holds -= 1;
+  }
+
+  /** Counts the holds in progress that were taken before a limit was set. */
+  private countEarlier(limit: SpendLimit, period: Meter): void {
+    for (const hold of this.running.values()) {
+      const { spender } = hold.request;
+      if (spender === undefined || limit.covers?.(spender) !== true) continue;
+      hold.limits = [...hold.limits, limit];
+      period.holds += 1;
+      period.held += hold.amount;
+    }
   }
 
   /** Adds to a balance what no credit in the store adds. No-op if the account is not loaded. */
@@ -121,9 +136,9 @@ export class Balances {
     const { available, by } = this.findAvailable(request, (limit) => this.meterOf(limit));
     if (available < required && required > 0)
       return { kind: "refused", by, available: Math.max(0, available), required };
-    const hold: Hold = { request, amount: 0, isLapsed: false };
+    const hold: Hold = { request, limits: request.limits, amount: 0, isLapsed: false };
     this.running.set(request.id, hold);
-    this.count(request, 1);
+    this.count(hold, 1);
     this.change(hold, chooseAmount(request, available));
     return { kind: "held", amount: hold.amount, available, by };
   }
@@ -132,7 +147,9 @@ export class Balances {
   grow(id: string, amount: number): number {
     const hold = this.running.get(id);
     if (hold === undefined) return 0;
-    const { available } = this.findAvailable(hold.request, (limit) => this.findMeter(limit));
+    const { accountId, overdraft } = hold.request;
+    const bounds = { accountId, overdraft, limits: hold.limits };
+    const { available } = this.findAvailable(bounds, (limit) => this.findMeter(limit));
     this.change(hold, Math.max(0, Math.min(amount - hold.amount, available)));
     return hold.amount;
   }
@@ -193,12 +210,12 @@ export class Balances {
   private end(hold: Hold): void {
     this.running.delete(hold.request.id);
     this.change(hold, -hold.amount);
-    this.count(hold.request, -1);
+    this.count(hold, -1);
   }
 
   /** Counts a hold of an account and its limits, which are not evicted while they have one. */
-  private count({ accountId, limits }: HoldRequest, difference: 1 | -1): void {
-    this.accountOf(accountId).holds += difference;
+  private count({ request, limits }: Hold, difference: 1 | -1): void {
+    this.accountOf(request.accountId).holds += difference;
     for (const limit of limits) {
       const meter = this.findMeter(limit);
       if (meter !== undefined) meter.holds += difference;
@@ -209,15 +226,15 @@ export class Balances {
   private change(hold: Hold, difference: number): void {
     hold.amount += difference;
     this.accountOf(hold.request.accountId).held += difference;
-    for (const limit of hold.request.limits) {
+    for (const limit of hold.limits) {
       const meter = this.findMeter(limit);
       if (meter !== undefined) meter.held += difference;
     }
   }
 
-  private charge({ request }: Hold, cost: number): void {
+  private charge({ request, limits }: Hold, cost: number): void {
     this.accountOf(request.accountId).balance -= cost;
-    for (const limit of request.limits) {
+    for (const limit of limits) {
       const meter = this.findMeter(limit);
       if (meter !== undefined) meter.spent += cost;
     }
@@ -225,7 +242,7 @@ export class Balances {
 
   /** Finds what is left to hold and what bounds it. A limit without a meter, of a period that is long over, bounds nothing. */
   private findAvailable(
-    { accountId, overdraft, limits }: HoldRequest,
+    { accountId, overdraft, limits }: Pick<HoldRequest, "accountId" | "overdraft" | "limits">,
     findMeter: (limit: SpendLimit) => Meter | undefined,
   ): { available: number; by: HoldBound } {
     const { balance, held } = this.accountOf(accountId);

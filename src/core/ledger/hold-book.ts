@@ -1,9 +1,10 @@
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import type { UsageRecord } from "../usage/records.ts";
 import type { SpendQuery } from "./ledger-store.ts";
 
 /** A limit on what may be spent, and what it belongs to. */
 export interface SpendLimit {
-  /** Names the sum that is limited: `key:key_…`, `member:org_…/user_…`, `organization:org_…`. */
+  /** Names the sum that is limited: `key:key_…`, `member:org_…/user_…`, `organization:org_…`, `budget:…`. */
   readonly meter: string;
   /** What the rejection names as the limit's owner. */
   readonly of: "key" | "member" | "organization";
@@ -13,7 +14,15 @@ export interface SpendLimit {
   readonly since: number;
   /** Selects the spending of the period. */
   readonly query: SpendQuery;
+  /**
+   * Present for a limit whose spending is counted only while it is set: the sum begins with what `query` selects. Tells whether a
+   * generation that was begun before that counts for it when it ends.
+   */
+  readonly covers?: ((spender: Spender) => boolean) | undefined;
 }
+
+/** What of a generation decides which spending limits it counts for. */
+export type Spender = Pick<UsageRecord, "accountId" | "keyId" | "userId" | "createdAt">;
 
 /** A request to hold money for a generation. Amounts are nanodollars. */
 export interface HoldRequest {
@@ -29,6 +38,8 @@ export interface HoldRequest {
   /** The largest useful hold; absent: `amount`. */
   readonly most?: number | undefined;
   readonly limits: readonly SpendLimit[];
+  /** Absent: the hold counts for no limit that is set later. */
+  readonly spender?: Spender | undefined;
   /** When the hold lapses if it is not settled. Milliseconds since the epoch. */
   readonly expiresAt: number;
 }

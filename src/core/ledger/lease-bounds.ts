@@ -1,5 +1,6 @@
 import { chooseAmount } from "./choose-amount.ts";
 import type { HoldBound, HoldRequest } from "./hold-book.ts";
+import type { SpendQuery } from "./ledger-store.ts";
 import { BALANCE_LEASE, nameMeterLease } from "./money-leases.ts";
 
 /** A bound of a request, and the lease that it is spent from. */
@@ -8,6 +9,8 @@ export interface Bound {
   readonly by: HoldBound;
   /** How far below zero the balance may go, or the spending limit. Nanodollars. */
   readonly bound: number;
+  /** Selects what was spent before the limit was in use; absent for sums that count every cost. */
+  readonly query?: SpendQuery | undefined;
 }
 
 /** What a gateway can hold for a request. Nanodollars. */
@@ -54,8 +57,11 @@ export function suffices(
 export function boundsOf({ overdraft, limits }: HoldRequest): Bound[] {
   const bounds: Bound[] = [];
   if (overdraft !== null) bounds.push({ name: BALANCE_LEASE, by: "account", bound: overdraft });
-  for (const limit of limits)
-    if (limit.limit !== null) bounds.push({ name: nameMeterLease(limit), by: limit.of, bound: limit.limit });
+  for (const limit of limits) {
+    if (limit.limit === null) continue;
+    const query = limit.covers === undefined ? undefined : limit.query;
+    bounds.push({ name: nameMeterLease(limit), by: limit.of, bound: limit.limit, query });
+  }
   return bounds;
 }
 

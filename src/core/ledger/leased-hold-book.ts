@@ -4,9 +4,16 @@ import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { AccountBorrower } from "./account-borrower.ts";
 import { AccountLeases, type LeasedHold } from "./account-leases.ts";
-import type { AccountBalance, HoldBook, HoldRequest, HoldVerdict, ListedHold } from "./hold-book.ts";
+import type {
+  AccountBalance,
+  HoldBook,
+  HoldRequest,
+  HoldVerdict,
+  ListedHold,
+  SpendLimit,
+} from "./hold-book.ts";
 import type { LedgerStore } from "./ledger-store.ts";
-import type { MoneyLeases } from "./money-leases.ts";
+import { type MoneyLeases, nameMeterLease } from "./money-leases.ts";
 import { SeenBalances } from "./seen-balances.ts";
 import type { TakenHold } from "./waiting-holds.ts";
 
@@ -49,7 +56,7 @@ export class LeasedHoldBook implements HoldBook {
   private readonly accounts: BoundedMap<string, AccountBorrower>;
   private readonly running = new Map<string, LeasedHold>();
   private readonly balances: SeenBalances;
-  /** Generations that have spent without a lease and are not saved. */
+  /** Generations that have spent and are not saved. */
   private readonly unsaved = new Map<string, { readonly hold: LeasedHold; readonly cost: number }>();
   /** The account that was added last, which is not in use yet. */
   private newest: AccountBorrower | null = null;
@@ -81,7 +88,22 @@ export class LeasedHoldBook implements HoldBook {
 
   hold(request: HoldRequest): MaybePromise<HoldVerdict> {
     const account = this.accountOf(request.accountId);
+    for (const limit of request.limits) if (limit.covers !== undefined) this.beginLate(account.leases, limit);
     return chain(account.take(request), (taken) => this.begin(account, taken));
+  }
+
+  /** Lowers a limit that was set lately by what earlier generations hold, or have spent and not saved. */
+  private beginLate(leases: AccountLeases, limit: SpendLimit): void {
+    const name = nameMeterLease(limit);
+    if (leases.has(name)) return;
+    const counts = ({ request: { accountId, spender }, bounds, unbounded }: LeasedHold): boolean =>
+      accountId === leases.accountId &&
+      spender !== undefined &&
+      limit.covers?.(spender) === true &&
+      !unbounded.includes(name) &&
+      bounds.every((bound) => bound.name !== name);
+    for (const hold of this.running.values()) if (counts(hold)) leases.countLate(hold, name, hold.amount);
+    for (const { hold, cost } of this.unsaved.values()) if (counts(hold)) leases.countLate(hold, name, cost);
   }
 
   grow(id: string, amount: number): number {
@@ -187,7 +209,7 @@ export class LeasedHoldBook implements HoldBook {
     this.running.delete(id);
     this.accountOf(accountId).leases.end(hold, cost, this.parts.clock.now());
     this.balances.spend(id, accountId, cost);
-    if (cost > 0 && hold.unbounded.length > 0) this.unsaved.set(id, { hold, cost });
+    if (cost > 0) this.unsaved.set(id, { hold, cost });
   }
 
   /** Ends holds that were not settled in time, and releases them a minute later. */

@@ -4,15 +4,15 @@ import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import { GrantSweeper } from "./expire-grants.ts";
-import type { AccountBalance, HoldBook, HoldRequest, HoldVerdict, ListedHold } from "./hold-book.ts";
+import type { AccountBalance, HoldBook, HoldRequest, HoldVerdict, ListedHold, Spender } from "./hold-book.ts";
 import type { LedgerStore, RefundEntry, RefundVerdict } from "./ledger-store.ts";
 import type { Transfer } from "./records.ts";
 import { limitsOf } from "./spend-limits.ts";
 
 /** What is to be held for a generation. Amounts are nanodollars, as in `HoldRequest`. */
 export interface Hold extends Pick<HoldRequest, "id" | "amount" | "least" | "most"> {
-  /** When the request came, in milliseconds since the epoch. It counts for the limits of that day. */
-  readonly requestedAt: number;
+  /** The open record. The generation counts for the limits of the day of its request. */
+  readonly spender: Spender;
 }
 
 /** What a ledger is made of. */
@@ -46,7 +46,7 @@ export class Ledger {
   /** Holds money for a caller's request, or returns the bound that prevents it, as `HoldBook.hold` does. */
   hold(
     principal: Extract<InferencePrincipal, { kind: "key" }>,
-    { id, amount, least, most, requestedAt }: Hold,
+    { id, amount, least, most, spender }: Hold,
   ): MaybePromise<HoldVerdict> {
     const { holdBook, clock, holdMs } = this.parts;
     const { account } = principal;
@@ -57,7 +57,8 @@ export class Ledger {
       most,
       accountId: account.id,
       overdraft: account.overdraft,
-      limits: limitsOf(principal, requestedAt),
+      limits: limitsOf(principal, spender.createdAt),
+      spender,
       expiresAt: clock.now() + holdMs,
     });
   }

@@ -37,6 +37,8 @@ export class MemoryHoldBook implements HoldBook {
   private cursor: string | null = null;
   /** The end of the queue of refreshes. */
   private last: Promise<void> = Promise.resolve();
+  /** Generations that have ended. */
+  private settled = 0;
   /** How often an account or limit was evicted, and how many of these evictions the last drain has followed. */
   private evictions = 0;
   private drainedEvictions = 0;
@@ -70,6 +72,7 @@ export class MemoryHoldBook implements HoldBook {
   }
 
   settle(id: string, cost: number): void {
+    this.settled += 1;
     this.balances.settle(id, cost);
   }
 
@@ -123,9 +126,21 @@ export class MemoryHoldBook implements HoldBook {
   private loadMeter(limit: SpendLimit): Promise<void> {
     if (this.balances.isMetered(limit)) return Promise.resolve();
     return this.once(`${limit.meter}@${limit.since}`, async () => {
+      if (limit.covers !== undefined) return this.loadLate(limit);
       await this.saveEvicted();
       this.balances.loadMeter(limit, await this.parts.store.sumSpending(limit.query));
     });
+  }
+
+  /** Loads a limit that is set while generations run. What they cost must be in the store, or be counted when they end. */
+  private async loadLate(limit: SpendLimit): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const { settled } = this;
+      await this.parts.drain();
+      const spent = await this.parts.store.sumSpending(limit.query);
+      // A generation that has ended meanwhile may be in the sum or not.
+      if (settled === this.settled || tries === MAX_LOADS) return this.balances.loadMeter(limit, spent);
+    }
   }
 
   /** Reads where changes begin, before the first balance is read. */

@@ -1,4 +1,5 @@
 import { chooseAmount } from "./choose-amount.ts";
+import type { SpendQuery } from "./ledger-store.ts";
 
 /** The name of the lease of an account's balance, next to the leases of its spending limits. */
 export const BALANCE_LEASE = "balance";
@@ -27,6 +28,11 @@ export interface LeaseRequest {
   readonly name: string;
   /** How far below zero the balance may go, or the spending limit. */
   readonly bound: number;
+  /**
+   * Selects what was spent before, if the sum of the limit is counted only from its first use; absent: every cost is counted
+   * (`SpendLimit.covers`).
+   */
+  readonly query?: SpendQuery | undefined;
   /** Without it the gateway cannot use the others: it is lent by all leases of an order, or nothing is. */
   readonly least: number;
   /** What the gateway needs if there is enough. */
@@ -36,6 +42,9 @@ export interface LeaseRequest {
   /** What it will probably need soon: lent up to a share of what is left besides. */
   readonly ahead: number;
 }
+
+/** What holds need of each of their leases together. Nanodollars. */
+export type Needs = Pick<LeaseRequest, "least" | "amount" | "most" | "ahead">;
 
 /** A request to borrow from an account's balance and from spending limits of the same account. */
 export interface BorrowOrder {

@@ -1,26 +1,33 @@
 import { dayOf, monthOf } from "../../base/time.ts";
+import { SPEND_PERIODS, type SpendPeriod } from "../accounts/key-fields.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { KeyRecord } from "../accounts/records.ts";
 import type { UsageRecord } from "../usage/records.ts";
-import type { SpendLimit } from "./hold-book.ts";
+import type { Spender, SpendLimit } from "./hold-book.ts";
 import type { MeterPeriod } from "./money-leases.ts";
+import { daysOf } from "./spend-periods.ts";
 
 /**
  * Returns the spending limits that a caller's request counts for: of the key in total, of the member per day, of the organization
- * per month (UTC). Limits that are not set are included, because what is spent counts for a limit that is set later.
+ * per month (UTC). These are included if they are not set, because what is spent counts for a limit that is set later. A key's limit by
+ * day, week or month is included only if it is set.
  */
 export function limitsOf(
   { key, account, member }: Extract<InferencePrincipal, { kind: "key" }>,
   requestedAt: number,
 ): SpendLimit[] {
+  const { spendLimitPeriod } = key;
   const limits: SpendLimit[] = [
     {
       meter: meterOfKey(key.id),
       of: "key",
-      limit: key.spendLimit,
+      limit: spendLimitPeriod === null ? key.spendLimit : null,
       since: 0,
       query: { keyId: key.id },
     },
   ];
+  if (spendLimitPeriod !== null && key.spendLimit !== null)
+    limits.push(limitOfKey(key, spendLimitPeriod, requestedAt));
   if (member !== null) {
     const day = dayOf(requestedAt);
     limits.push({
@@ -44,6 +51,18 @@ export function limitsOf(
   return limits;
 }
 
+function limitOfKey({ id, spendLimit }: KeyRecord, period: SpendPeriod, requestedAt: number): SpendLimit {
+  const days = daysOf(period, requestedAt);
+  return {
+    meter: meterOfKeyIn(period, id),
+    of: "key",
+    limit: spendLimit,
+    since: days.from,
+    query: { keyId: id, days },
+    covers: ({ keyId, createdAt }) => keyId === id && daysOf(period, createdAt).from === days.from,
+  };
+}
+
 /**
  * Returns what the cost of a generation counts for: the meters and periods of `limitsOf` for its request, and possibly others that no
  * limit has, because a record does not tell the kind of its account.
@@ -63,7 +82,27 @@ export function metersOf({
   return meters;
 }
 
-function meterOfKey(keyId: string): string {
+/** The meters with this prefix have a sum only while their limits are set. */
+export const LATE_METERS = "budget:";
+
+/**
+ * Returns the meters of a key's limits by day, week and month that the cost of a generation counts for, if they are in use
+ * (`SpendLimit.covers`).
+ */
+export function lateMetersOf({ keyId, createdAt }: Spender): MeterPeriod[] {
+  if (keyId === null) return [];
+  return SPEND_PERIODS.map((period) => ({
+    meter: meterOfKeyIn(period, keyId),
+    since: daysOf(period, createdAt).from,
+  }));
+}
+
+function meterOfKeyIn(period: SpendPeriod, keyId: string): string {
+  return `${LATE_METERS}${keyId}/${period}`;
+}
+
+/** Returns the meter of a key's limit in total, which counts every cost of the key. */
+export function meterOfKey(keyId: string): string {
   return `key:${keyId}`;
 }
 

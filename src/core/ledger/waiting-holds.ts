@@ -3,7 +3,7 @@ import { StoreError } from "../../base/store-error.ts";
 import type { AccountLeases, LeasedHold } from "./account-leases.ts";
 import type { HoldRequest, HoldVerdict } from "./hold-book.ts";
 import { type Available, hasSameBounds, type Knowledge } from "./lease-bounds.ts";
-import { type BorrowAnswer, couldOthersCover, type LeaseRequest } from "./money-leases.ts";
+import { type BorrowAnswer, couldOthersCover, type Needs } from "./money-leases.ts";
 
 /** How long a hold that the lease covers, though not as amply as the balance could, waits for the store. Milliseconds. */
 const COVERED_MS = 300;
@@ -18,9 +18,6 @@ const MAX_WAITING = 10_000;
 export type TakenHold =
   | { readonly hold: LeasedHold; readonly of: Available }
   | { readonly refused: Extract<HoldVerdict, { kind: "refused" }> };
-
-/** The needs of several holds together, besides the names of leases and their bounds. Nanodollars. */
-export type Needs = Omit<LeaseRequest, "name" | "bound">;
 
 interface Waiting {
   readonly request: HoldRequest;

@@ -92,6 +92,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("api_keys", ["id"], {
     ...text("id", "kind", "account_id", "user_id", "name", "hash", "hint", "models", "rate_limit"),
+    ...text("spend_limit_period"),
     ...integer(
       "spend_limit",
       "prompt_log_seconds",

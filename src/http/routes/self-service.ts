@@ -1,12 +1,16 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
-import { dayOf } from "../../base/time.ts";
+import { DAY_MS, dayOf, formatTime } from "../../base/time.ts";
+import { SPEND_PERIODS } from "../../core/accounts/key-fields.ts";
 import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
+import type { KeyRecord } from "../../core/accounts/records.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
+import { daysOf } from "../../core/ledger/spend-periods.ts";
 import { hideListPrices, presentUsage } from "../../core/usage/present-usage.ts";
 import { hoursOfDays, USUAL_DAYS } from "../../core/usage/report.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
+import type { HttpDeps } from "../context/context.ts";
 
 /** The parts that self-service endpoints share. */
 const SELF = {
@@ -32,8 +36,19 @@ export const getKey = defineEndpoint({
       limit: z
         .number()
         .nullable()
-        .describe("US dollars that may be spent with the key over its lifetime. `null` means no limit."),
-      limit_remaining: z.number().nullable(),
+        .describe("US dollars that may be spent with the key in each period. `null` means no limit."),
+      limit_period: z
+        .enum(["total", ...SPEND_PERIODS])
+        .describe(
+          "Period of the limit. `total`: over the key's lifetime; the others are in UTC, and weeks begin on Monday.",
+        ),
+      limit_remaining: z.number().nullable().describe("US dollars left in the current period."),
+      limit_resets_at: z.iso
+        .datetime()
+        .nullable()
+        .describe(
+          "When the next period begins (RFC 3339). `null` without a limit, and for the period `total`.",
+        ),
       usage: z.number().describe("US dollars spent with the key."),
       usage_nanodollars: z.int(),
       models: z.array(z.string()).nullable(),
@@ -60,15 +75,14 @@ export const getKey = defineEndpoint({
     const scope = { accountId: null, userId: null, keyId: key.id };
     const [sum] = await deps.usage.sumUsage({ groups: ["key"], ...always, ...scope });
     const spent = sum?.cost ?? 0;
-    const { spendLimit } = key;
+    const limit = await findKeyLimit(key, spent, deps);
     const free = await deps.generation.freeLimit.peek(principal, deps.clock.now());
     return {
       data: {
         id: key.id,
         name: key.name,
         label: key.hint,
-        limit: spendLimit === null ? null : toDollars(spendLimit),
-        limit_remaining: spendLimit === null ? null : toDollars(Math.max(0, spendLimit - spent)),
+        ...limit,
         usage: toDollars(spent),
         usage_nanodollars: spent,
         models: key.models,
@@ -81,6 +95,20 @@ export const getKey = defineEndpoint({
     };
   },
 });
+
+/** Returns a key's spending limit, with what is left of it and when it resets. `spent`: nanodollars over the key's lifetime. */
+async function findKeyLimit({ id, spendLimit, spendLimitPeriod }: KeyRecord, spent: number, deps: HttpDeps) {
+  const limit_period = spendLimitPeriod ?? "total";
+  if (spendLimit === null) return { limit: null, limit_period, limit_remaining: null, limit_resets_at: null };
+  const days = spendLimitPeriod === null ? null : daysOf(spendLimitPeriod, deps.clock.now());
+  const used = days === null ? spent : await deps.credits.store.sumSpending({ keyId: id, days });
+  return {
+    limit: toDollars(spendLimit),
+    limit_period,
+    limit_remaining: toDollars(Math.max(0, spendLimit - used)),
+    limit_resets_at: days === null ? null : formatTime((days.to + 1) * DAY_MS),
+  };
+}
 
 /** `GET credits`: the balance of the account that pays. */
 export const getCredits = defineEndpoint({

@@ -15,6 +15,7 @@ interface KeyRow {
   hash: string;
   hint: string;
   spend_limit: string | null;
+  spend_limit_period: KeyRecord["spendLimitPeriod"];
   models: string | null;
   rate_limit: string | null;
   prompt_log_seconds: string | null;
@@ -106,11 +107,12 @@ export class PostgresKeyStore implements KeyStore {
 
 const INSERT_KEY = `INSERT INTO api_keys
     (id, kind, account_id, user_id, hash, hint, created_at, revoked_at, used_at,
-     name, spend_limit, models, rate_limit, prompt_log_seconds, cache_seconds, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`;
+     name, spend_limit, models, rate_limit, prompt_log_seconds, cache_seconds, expires_at,
+     spend_limit_period)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`;
 
 const UPDATE_KEY = `UPDATE api_keys SET name = $2, spend_limit = $3, models = $4, rate_limit = $5,
-    prompt_log_seconds = $6, cache_seconds = $7, expires_at = $8 WHERE id = $1 RETURNING *`;
+    prompt_log_seconds = $6, cache_seconds = $7, expires_at = $8, spend_limit_period = $9 WHERE id = $1 RETURNING *`;
 
 /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot block each other. */
 const RECORD_USES = `WITH uses AS (
@@ -122,9 +124,9 @@ const RECORD_USES = `WITH uses AS (
 
 /** The columns that `changeKey` may change, in the order of the statements. */
 function encodeSettings(key: KeyRecord) {
-  const { name, spendLimit, models, rateLimit, promptLog, cache, expiresAt } = key;
+  const { name, spendLimit, spendLimitPeriod, models, rateLimit, promptLog, cache, expiresAt } = key;
   const [patterns, limit] = [encodeNullableJson(models), encodeNullableJson(rateLimit)];
-  return [name, spendLimit, patterns, limit, promptLog, cache, expiresAt];
+  return [name, spendLimit, patterns, limit, promptLog, cache, expiresAt, spendLimitPeriod];
 }
 
 async function findOne(
@@ -146,6 +148,7 @@ function readKey(row: KeyRow): KeyRecord {
     hash: row.hash,
     hint: row.hint,
     spendLimit: readNullableInteger(row.spend_limit),
+    spendLimitPeriod: row.spend_limit_period,
     models: readNullableJson<string[]>(row.models),
     rateLimit: readNullableJson<KeyRateLimit>(row.rate_limit),
     promptLog: readNullableInteger(row.prompt_log_seconds),

@@ -2,11 +2,14 @@ import {
   BALANCE_LEASE,
   type BorrowAnswer,
   type BorrowOrder,
+  type LeaseRequest,
   type MeterPeriod,
   nameMeterLease,
   readMeterLease,
 } from "../../core/ledger/money-leases.ts";
+import { meterOfKey } from "../../core/ledger/spend-limits.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
+import { sumSpending } from "./sum-spending.ts";
 import { readInteger } from "./values.ts";
 
 /** What an account has, or what was spent under a limit, and what gateways have leased of it. Nanodollars. */
@@ -26,12 +29,13 @@ export interface OwnLeases {
 }
 
 type Named = readonly { readonly name: string }[];
+type Limits = readonly Pick<LeaseRequest, "name" | "query">[];
 
 /** Locks the balance of an account and then limits, in the order of all transactions, and returns what they have by the names of their leases. */
 export async function lockLeased(
   sql: SqlRunner,
   accountId: string,
-  leases: Named,
+  leases: Limits,
 ): Promise<ReadonlyMap<string, Leased>> {
   const locked = new Map<string, Leased>();
   locked.set(BALANCE_LEASE, await lockBalance(sql, accountId));
@@ -43,6 +47,8 @@ export async function lockLeased(
   ];
   let rows = await sql.run<SpendingRow>(LOCK_SPENDING, names);
   if (rows.length < periods.length) {
+    const known = new Set(rows.map(nameMeterLease));
+    for (const lease of leases) if (!known.has(lease.name)) await beginLate(sql, lease);
     await sql.run(ADD_SPENDING, names);
     rows = await sql.run<SpendingRow>(LOCK_SPENDING, names);
   }
@@ -102,6 +108,23 @@ export async function raiseLeases(
   ]);
 }
 
+/**
+ * Begins the sum of a limit that counts only from its first use with what was spent before. The caller has locked the account's
+ * balance. Each save of a cost locks it too, and the total of the key: so a cost is either in the usage sums by now, or is added to
+ * the new sum when it is saved.
+ */
+async function beginLate(sql: SqlRunner, { name, query }: Limits[number]): Promise<void> {
+  const period = readMeterLease(name);
+  if (query === undefined || period === null) return;
+  if (query.keyId !== undefined) await sql.run(LOCK_TOTAL, [meterOfKey(query.keyId)]);
+  const spent = await sumSpending(sql, query);
+  await sql.run("INSERT INTO spending (meter, since, spent) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", [
+    period.meter,
+    period.since,
+    spent,
+  ]);
+}
+
 interface BalanceRow {
   readonly amount: string;
   readonly leased: string;
@@ -134,6 +157,9 @@ const LOCK_BALANCE = "SELECT amount, leased FROM balances WHERE account_id = $1 
 const LOCK_SPENDING = `SELECT s.meter, s.since, s.spent, s.leased
   FROM spending s JOIN unnest($1::text::text[], $2::text::integer[]) AS wanted (meter, since) USING (meter, since)
   ORDER BY s.meter, s.since FOR UPDATE OF s`;
+
+const LOCK_TOTAL = `INSERT INTO spending (meter, since) VALUES ($1, 0)
+  ON CONFLICT (meter, since) DO UPDATE SET spent = spending.spent`;
 
 const ADD_SPENDING = `INSERT INTO spending (meter, since)
   SELECT meter, since FROM unnest($1::text::text[], $2::text::integer[]) AS wanted (meter, since)

@@ -9,11 +9,12 @@ import type {
 } from "../../core/ledger/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../core/ledger/records.ts";
 import { findDifferences, findUnmatchedUsage } from "./check-ledger.ts";
-import type { Postgres, SqlRunner, SqlValue } from "./client.ts";
+import type { Postgres } from "./client.ts";
 import { readCreditChanges } from "./credit-changes.ts";
 import { endGrant, listEndedGrants, readGrantsLeft } from "./grants.ts";
 import { dayOfId, Partitions } from "./partitions.ts";
 import { listRefunds, makeRefund } from "./refunds.ts";
+import { sumSpending } from "./sum-spending.ts";
 import {
   CHARGE_COLUMNS,
   CREDIT_COLUMNS,
@@ -148,28 +149,3 @@ const SUMS = `SELECT kind, sum(amount) AS amount FROM (
     UNION ALL SELECT kind, -amount FROM credits WHERE from_account = $1
     UNION ALL SELECT 'usage', amount - credited FROM balances WHERE account_id = $1
   ) AS transfers GROUP BY kind`;
-
-const COLUMNS = { accountId: "account_id", userId: "user_id", keyId: "key_id" } as const;
-
-async function sumSpending(sql: SqlRunner, { days, ...scope }: SpendQuery): Promise<number> {
-  const conditions = ["true"];
-  const values: SqlValue[] = [];
-  const add = (condition: (parameter: string) => string, value: SqlValue) => {
-    values.push(value);
-    conditions.push(condition(`$${values.length}`));
-  };
-  for (const name of ["accountId", "userId", "keyId"] as const) {
-    const value = scope[name];
-    if (value !== undefined) add((parameter) => `${COLUMNS[name]} = ${parameter}`, value);
-  }
-  if (days !== undefined) {
-    add((parameter) => `day >= ${parameter}`, days.from);
-    add((parameter) => `day <= ${parameter}`, days.to);
-  }
-  const spentIn = (table: string) =>
-    `(SELECT coalesce(sum(cost), 0) FROM ${table} WHERE ${conditions.join(" AND ")})`;
-  // Gateways of earlier versions save the sums of days.
-  const text = `SELECT ${spentIn("usage_sums")} + ${spentIn("usage_days")} AS spent`;
-  const [row] = await sql.run<{ spent: string }>(text, values);
-  return readInteger(row?.spent ?? "0");
-}

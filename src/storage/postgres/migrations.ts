@@ -13,6 +13,7 @@ import { sessionAuthentication } from "./migrations/0012-session-authentication.
 import { namedRoutes } from "./migrations/0013-named-routes.ts";
 import { accountAliases } from "./migrations/0014-account-aliases.ts";
 import { tags } from "./migrations/0015-tags.ts";
+import { spendLimitPeriods } from "./migrations/0016-spend-limit-periods.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   namedRoutes,
   accountAliases,
   tags,
+  spendLimitPeriods,
 ];

@@ -1,7 +1,6 @@
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
 import { transferOfUsage } from "../../core/ledger/records.ts";
-import { metersOf } from "../../core/ledger/spend-limits.ts";
-import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
+import type { RecordEntry } from "../../core/usage/records.ts";
 import type { TagNames } from "../../core/usage/tag-names.ts";
 import { sumByHour } from "../../core/usage/usage-sums.ts";
 import { writeCharges } from "./charges.ts";
@@ -9,6 +8,7 @@ import { encodeList, type SqlRunner } from "./client.ts";
 import { addGenerationTags } from "./generation-tags.ts";
 import { lowerLeases } from "./lower-leases.ts";
 import { dayOfId } from "./partitions.ts";
+import { raiseSpending } from "./raise-spending.ts";
 import { requireEpoch } from "./require-epoch.ts";
 import { raiseSums, raiseTags } from "./usage-sums.ts";
 import { cleanText } from "./values.ts";
@@ -125,29 +125,3 @@ const SAVE = `INSERT INTO generations AS saved (${COLUMNS.map(({ name }) => name
 function cleanNullable(text: string | null | undefined): string | null {
   return text === null || text === undefined ? null : cleanText(text);
 }
-
-/** Adds costs to what the spending limits of their keys, members and organizations have used. */
-async function raiseSpending(sql: SqlRunner, ended: readonly UsageRecord[]): Promise<void> {
-  const costs = new Map<string, { meter: string; since: number; cost: number }>();
-  for (const record of ended) {
-    const { costNanodollars: cost } = record;
-    if (cost === 0) continue;
-    for (const { meter, since } of metersOf(record)) {
-      const name = `${meter}\n${since}`;
-      costs.set(name, { meter, since, cost: (costs.get(name)?.cost ?? 0) + cost });
-    }
-  }
-  if (costs.size === 0) return;
-  const ordered = [...costs.values()].sort((a, b) =>
-    a.meter === b.meter ? a.since - b.since : a.meter < b.meter ? -1 : 1,
-  );
-  await sql.run(RAISE_SPENDING, [
-    encodeList(ordered.map(({ meter }) => meter)),
-    encodeList(ordered.map(({ since }) => since)),
-    encodeList(ordered.map(({ cost }) => cost)),
-  ]);
-}
-
-const RAISE_SPENDING = `INSERT INTO spending AS known (meter, since, spent)
-  SELECT * FROM unnest($1::text::text[], $2::text::integer[], $3::text::bigint[])
-  ON CONFLICT (meter, since) DO UPDATE SET spent = known.spent + excluded.spent`;

@@ -14,6 +14,7 @@ interface KeyRow {
   hash: string;
   hint: string;
   spend_limit: number | null;
+  spend_limit_period: KeyRecord["spendLimitPeriod"];
   models: string | null;
   rate_limit: string | null;
   prompt_log_seconds: number | null;
@@ -93,11 +94,13 @@ export class SqliteKeyStore implements KeyStore {
     return this.inTransaction(() => {
       const key = readRow(this.byId.get(id));
       if (key === null) return null;
-      const { name, spendLimit, models, rateLimit, promptLog, cache, expiresAt } = change(key);
+      const { name, spendLimit, spendLimitPeriod, models, rateLimit, promptLog, cache, expiresAt } =
+        change(key);
       const fields = {
         id,
         name,
         spendLimit,
+        spendLimitPeriod,
         models: encode(models),
         rateLimit: encode(rateLimit),
         promptLog,
@@ -142,13 +145,14 @@ export class SqliteKeyStore implements KeyStore {
 
 const INSERT_KEY = `INSERT INTO api_keys
     (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, prompt_log_seconds, cache_seconds,
-     created_at, expires_at, revoked_at, used_at)
+     created_at, expires_at, revoked_at, used_at, spend_limit_period)
   VALUES
     ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $rateLimit, $promptLog,
-     $cache, $createdAt, $expiresAt, $revokedAt, $lastUsedAt)`;
+     $cache, $createdAt, $expiresAt, $revokedAt, $lastUsedAt, $spendLimitPeriod)`;
 
 const UPDATE_KEY = `UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models,
-    rate_limit = $rateLimit, prompt_log_seconds = $promptLog, cache_seconds = $cache, expires_at = $expiresAt WHERE id = $id`;
+    rate_limit = $rateLimit, prompt_log_seconds = $promptLog, cache_seconds = $cache, expires_at = $expiresAt,
+    spend_limit_period = $spendLimitPeriod WHERE id = $id`;
 
 function encode(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
@@ -168,6 +172,7 @@ function readKey(row: KeyRow): KeyRecord {
     hash: row.hash,
     hint: row.hint,
     spendLimit: row.spend_limit,
+    spendLimitPeriod: row.spend_limit_period,
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
     rateLimit: row.rate_limit === null ? null : (JSON.parse(row.rate_limit) as KeyRateLimit),
     promptLog: row.prompt_log_seconds,

@@ -480,6 +480,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX usage_tags_day ON usage_tags (day, hour);
   CREATE INDEX usage_tags_tag ON usage_tags (tag, day);
   `,
+  // The period in which a key's spending limit applies anew; NULL for a limit over its lifetime.
+  `
+  ALTER TABLE api_keys ADD COLUMN spend_limit_period TEXT;
+  `,
 ];
 
 function listBuckets(name: string): string {

@@ -86,7 +86,13 @@ export function testKeyStore(createStore: CreateStore<KeyStore>): void {
     test("changes the editable fields of a key and keeps the others", async () => {
       const store = await createStore();
       await store.insertKey(keyOf("key_1"));
-      const fields = { name: "new", spendLimit: 7, models: ["a/b"], expiresAt: 8_000 };
+      const fields = {
+        name: "new",
+        spendLimit: 7,
+        spendLimitPeriod: "week",
+        models: ["a/b"],
+        expiresAt: 8_000,
+      } as const;
       const changed = await store.changeKey("key_1", (key) => ({ ...key, ...fields, accountId: "other" }));
       expect(changed).toEqual(keyOf("key_1", fields));
       expect(await store.findKey("key_1")).toEqual(keyOf("key_1", fields));

@@ -47,6 +47,7 @@ export function keyOf(id: string, fields: Partial<KeyRecord> = {}): KeyRecord {
     hash: `hash of ${id}`,
     hint: "gw_a…z",
     spendLimit: null,
+    spendLimitPeriod: null,
     models: null,
     rateLimit: null,
     promptLog: null,
