@@ -2,7 +2,7 @@ import type { Migration } from "./migration.ts";
 
 /** Tags of requests: by which generations are found, and sums of usage by hour and tag. Requests without tags have no row in them. */
 export const tags: Migration = {
-  name: "0014-tags",
+  name: "0015-tags",
   oldestVersion: 1,
   sql: `
   -- Not partitioned, because earlier versions create and drop the partitions of days.

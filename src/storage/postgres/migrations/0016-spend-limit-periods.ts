@@ -2,7 +2,7 @@ import type { Migration } from "./migration.ts";
 
 /** The period in which a key's spending limit applies anew; NULL for a limit over its lifetime. */
 export const spendLimitPeriods: Migration = {
-  name: "0015-spend-limit-periods",
+  name: "0016-spend-limit-periods",
   oldestVersion: 1,
   sql: `
   ALTER TABLE api_keys ADD COLUMN spend_limit_period text;
