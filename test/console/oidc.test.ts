@@ -54,6 +54,7 @@ afterAll(async () => {
   provider.stop();
 });
 beforeEach(() => {
+  provider.userInfo = {};
   provider.forged = {};
 });
 
@@ -112,6 +113,49 @@ describe("signing in through an OpenID Connect provider", () => {
     const twin = { sub: "grace-2", name: "Grace", email: "new@example.com", groups: ["engineering"] };
     const third = await sessionOf(await signInAs(twin));
     expect((third.body["user"] as { id: string }).id).not.toBe((first.body["user"] as { id: string }).id);
+  });
+
+  describe("with an e-mail", () => {
+    const emailAfter = async (
+      person: TestOidcProvider["person"],
+      userInfo: TestOidcProvider["userInfo"] = {},
+    ) => {
+      provider.userInfo = userInfo;
+      const returned = await signInAs({ groups: ["engineering"], ...person });
+      const { id } = (await sessionOf(returned)).body["user"] as { id: string };
+      return (await callAdmin(gateway, gateway.adminKey, "GET", `/users/${id}`)).data["email"];
+    };
+
+    test("gives the user the e-mail if the provider has verified it, and updates it later", async () => {
+      expect(await emailAfter({ sub: "m1", email: "M1@Example.com" })).toBeNull();
+      expect(await emailAfter({ sub: "m1", email: "M1@Example.com", email_verified: false })).toBeNull();
+      expect(await emailAfter({ sub: "m1", email: "M1@Example.com", email_verified: true })).toBe(
+        "m1@example.com",
+      );
+      expect(await emailAfter({ sub: "m1", email: "m1@example.org", email_verified: true })).toBe(
+        "m1@example.org",
+      );
+      expect(await emailAfter({ sub: "m1" })).toBe("m1@example.org");
+    });
+
+    test("leaves out an e-mail that another user has, or that is none", async () => {
+      expect(await emailAfter({ sub: "m2", email: "m2@example.com", email_verified: true })).toBe(
+        "m2@example.com",
+      );
+      expect(await emailAfter({ sub: "m3", email: "M2@example.com", email_verified: true })).toBeNull();
+      expect(await emailAfter({ sub: "m4", email: ["m4@example.com"], email_verified: true })).toBeNull();
+    });
+
+    test("reads the e-mail from the userinfo endpoint if the ID token lacks it", async () => {
+      const info = { email: "m5@example.com", email_verified: true };
+      expect(await emailAfter({ sub: "m5" }, info)).toBe("m5@example.com");
+      expect(await emailAfter({ sub: "m6", email: "m6@example.com" }, info)).toBeNull();
+      expect(await emailAfter({ sub: "m7", email_verified: true }, { email: "m7@example.com" })).toBeNull();
+    });
+
+    test("goes on without an e-mail if the userinfo endpoint fails", async () => {
+      expect(await emailAfter({ sub: "m8" }, null)).toBeNull();
+    });
   });
 
   test("applies the rules at each sign-in: the role follows the groups, and ends with them", async () => {

@@ -86,18 +86,28 @@ export class OpenIdClient implements OidcProvider {
     return maxAgeMs === null ? {} : { max_age: String(Math.floor(maxAgeMs / 1000)) };
   }
 
-  /** Asks the userinfo endpoint if a claim is missing. If that fails, so does the sign-in: no claim would be read as no group. */
+  /**
+   * Asks the userinfo endpoint if a claim is missing. If that fails and a rule needs the claim, so does the sign-in: no claim would be
+   * read as no group. Without an e-mail the sign-in goes on.
+   */
   private async addUserInfo(
     claims: OidcClaims,
     config: Configuration,
     accessToken: string,
   ): Promise<OidcClaims> {
-    const isComplete = this.options.neededClaims.every((name) => claims[name] !== undefined);
-    if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return claims;
-    const client = await loadClient();
-    const info = await client.fetchUserInfo(config, accessToken, claims.sub);
     const missing = this.options.neededClaims.filter((name) => claims[name] === undefined);
-    return { ...claims, ...Object.fromEntries(missing.map((name) => [name, info[name]])) };
+    const lacksEmail = this.options.scopes.includes("email") && claims["email_verified"] === undefined;
+    const hasEndpoint = config.serverMetadata().userinfo_endpoint !== undefined;
+    if (!hasEndpoint || (missing.length === 0 && !lacksEmail)) return claims;
+    try {
+      const client = await loadClient();
+      const info = await client.fetchUserInfo(config, accessToken, claims.sub);
+      const added = Object.fromEntries(missing.map((name) => [name, info[name]]));
+      return { ...claims, ...findEmail(claims, info), ...added };
+    } catch (error) {
+      if (missing.length > 0) throw error;
+      return claims;
+    }
   }
 
   async signOutUrl(returnTo: string): Promise<string | null> {
@@ -151,6 +161,15 @@ export class OpenIdClient implements OidcProvider {
       );
     }
   }
+}
+
+/** Returns what the userinfo endpoint adds about the e-mail of a person. Whether it is verified counts for the same address only. */
+function findEmail(
+  { email }: OidcClaims,
+  info: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  if (email !== undefined && email !== info["email"]) return {};
+  return { email: info["email"], email_verified: info["email_verified"] };
 }
 
 /** Describes an error of the library with its cause, which says what was wrong. */

@@ -111,6 +111,11 @@ const EmailInput = z
   .max(254)
   .regex(z.regexes.unicodeEmail, "must be an e-mail address, such as ada@example.com");
 
+/** Returns a text from elsewhere as an account stores it; null if it is no e-mail address. */
+export function readEmail(text: unknown): string | null {
+  return EmailInput.safeParse(text).data ?? null;
+}
+
 /** The operator's own id of an account. */
 const ExternalIdInput = z
   .string()

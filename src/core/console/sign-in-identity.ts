@@ -1,7 +1,8 @@
 import { GatewayError } from "../../base/errors.ts";
 import type { AccountCache } from "../accounts/account-cache.ts";
+import { readEmail } from "../accounts/account-fields.ts";
 import type { KeyCache } from "../accounts/key-cache.ts";
-import { createAccount } from "../accounts/manage-accounts.ts";
+import { changeAccount, createAccount } from "../accounts/manage-accounts.ts";
 import { createKey, type KeyStores } from "../accounts/manage-keys.ts";
 import { putMember, removeMember } from "../accounts/manage-members.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records.ts";
@@ -31,6 +32,7 @@ export async function findIdentityKey(context: IdentitySignIn, claims: OidcClaim
   const name = keyNameOf(claims.sub);
   if (grant.isOperator) return renewKey(context, { name, accountId: DEFAULT_ACCOUNT_ID, userId: null });
   const { userId } = await findIdentity(context, claims, grant);
+  await setVerifiedEmail(context, userId, claims);
   await applyMemberships(context, userId, grant);
   const [first] = await context.stores.accounts.listMemberships(userId);
   const accountId = grant.roles.keys().next().value ?? first?.organizationId;
@@ -93,9 +95,24 @@ async function findIdentity(
   return (await identities.findIdentity(issuer, subject)) ?? identity;
 }
 
-/** A new user has no policy, so that no name is checked. */
+/** No policy is set, so that no name is checked. */
 function NO_NAMES(): never {
-  throw new Error("a new user has no names to check");
+  throw new Error("no policy is set, so that there are no names to check");
+}
+
+/** Gives a user the e-mail that the provider has verified, unless another user has it. The provider's e-mail replaces an earlier one. */
+async function setVerifiedEmail(
+  { stores, accountCache }: IdentitySignIn,
+  userId: string,
+  claims: OidcClaims,
+): Promise<void> {
+  const isVerified = claims["email_verified"] === true || claims["email_verified"] === "true";
+  const email = isVerified ? readEmail(claims["email"]) : null;
+  if (email === null || (await stores.accounts.findAccount(userId))?.email === email) return;
+  await unlessConflict(async () => {
+    await changeAccount(stores, NO_NAMES, { kind: "user", id: userId, change: { email } });
+  });
+  accountCache.changed(userId);
 }
 
 function nameOf(claims: OidcClaims): string {
@@ -115,7 +132,7 @@ async function applyMemberships(
     const role = roles.get(organizationId);
     const member = await stores.accounts.findMember(organizationId, userId);
     if (member?.role === role) continue;
-    await keepLastOwner(async () => {
+    await unlessConflict(async () => {
       if (role === undefined) return removeMember(stores, organizationId, userId);
       await putMember(stores, { organizationId, userId, role, dailyLimit: member?.dailyLimit ?? null });
     });
@@ -123,7 +140,8 @@ async function applyMemberships(
   }
 }
 
-async function keepLastOwner(change: () => Promise<void>): Promise<void> {
+/** Does without a change that the last owner of an organization, or the e-mail of another user, forbids. */
+async function unlessConflict(change: () => Promise<void>): Promise<void> {
   try {
     await change();
   } catch (error) {
