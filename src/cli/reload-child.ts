@@ -30,10 +30,14 @@ export class ChildReloads {
     this.outcomes = new Questions(clock, OUTCOME_MS);
   }
 
-  /** Asks the supervisor for a reload of all processes. Rejects with a `GatewayError` if none of them has reloaded. */
+  /**
+   * Asks the supervisor for a reload of all processes. If none of them has reloaded, it rejects with a `ConfigError` with all problems
+   * of the configuration, as with one process, or with a `GatewayError` for another reason.
+   */
   async reloadAll(options: ReloadOptions): Promise<ConfigReload> {
     const outcome = await this.outcomes.ask((id) => this.send({ kind: "reloadWanted", id, options }));
     if (outcome?.kind === "reloaded") return outcome.reload;
+    if (outcome?.rejection.problems !== undefined) throw new ConfigError(outcome.rejection.problems);
     const reason = outcome?.rejection.message ?? "The first process has not answered in time.";
     return fail("conflict", `The configuration was not reloaded.\n${reason}`);
   }
@@ -63,8 +67,11 @@ export class ChildReloads {
       const { digest, changes } = this.prepared;
       return { kind: "prepared", digest, changes };
     } catch (error) {
-      const message = error instanceof ConfigError ? error.message : String(error);
-      return { kind: "rejected", rejection: { message } };
+      const rejection =
+        error instanceof ConfigError
+          ? { message: error.message, problems: error.problems }
+          : { message: String(error) };
+      return { kind: "rejected", rejection };
     }
   }
 }

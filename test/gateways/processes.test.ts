@@ -188,7 +188,14 @@ describe.skipIf(POSTGRES_BIN === null || process.platform !== "linux" || !IS_LON
       await eventually("the rejection", () =>
         gateway.printed().slice(from).includes("Did you mean denied_models"),
       );
-      expect((await callAdmin(gateway, ADMIN_KEY, "POST", "/settings/reload", {})).status).toBe(409);
+      const rejected = await callAdmin(gateway, ADMIN_KEY, "POST", "/settings/reload", {});
+      expect([rejected.status, rejected.body["error"]]).toMatchObject([
+        409,
+        {
+          message: expect.stringContaining("has a problem and was not reloaded"),
+          metadata: { problems: [{ field: "policy.denied_modles", line: 1 }] },
+        },
+      ]);
       expect(await statuses()).toEqual(new Set([403]));
       rewrite({ policy: { denied_models: [] } });
       process.kill(gateway.pid, "SIGHUP");

@@ -1,4 +1,5 @@
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
+import type { ConfigProblem } from "../config-error.ts";
 import type { RunningGateway } from "../lifecycle.ts";
 import type { ProcessMetrics } from "../process-group.ts";
 
@@ -31,6 +32,8 @@ export type ReloadAnswer =
 export interface ReloadRejection {
   /** The problems, one on each line. */
   readonly message: string;
+  /** What is wrong with the configuration; absent if there is another reason. */
+  readonly problems?: readonly ConfigProblem[];
 }
 
 /** The outcome of a reload that a process has asked for. */

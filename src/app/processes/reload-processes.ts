@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ReloadOptions } from "../../core/settings/config-reload.ts";
-import type { ReloadAnswer, ReloadOutcome, ReloadStep } from "./messages.ts";
+import type { ReloadAnswer, ReloadOutcome, ReloadRejection, ReloadStep } from "./messages.ts";
 
 /** A process that takes part in a reload. */
 export interface ReloadingProcess {
@@ -32,7 +32,7 @@ export async function reloadProcesses(reload: ProcessesReload): Promise<ReloadOu
   const [first] = prepared;
   if (rejection !== null || dryRun || first === undefined) {
     await askAll(reload, () => ({ step: "abort" }));
-    if (rejection !== null) return { kind: "rejected", rejection: { message: rejection } };
+    if (rejection !== null) return { kind: "rejected", rejection };
     return { kind: "reloaded", reload: { changes: first?.changes ?? [], applied: false } };
   }
   await askAll(reload, ({ index }) => ({
@@ -44,12 +44,17 @@ export async function reloadProcesses(reload: ProcessesReload): Promise<ReloadOu
 
 type Answers = readonly (ReloadAnswer | null)[];
 
-function findRejection(answers: Answers, prepared: readonly { readonly digest: string }[]): string | null {
-  for (const answer of answers) if (answer?.kind === "rejected") return answer.rejection.message;
+function findRejection(
+  answers: Answers,
+  prepared: readonly { readonly digest: string }[],
+): ReloadRejection | null {
+  for (const answer of answers) if (answer?.kind === "rejected") return answer.rejection;
   if (prepared.length < answers.length)
-    return "A process has not read the configuration in time. Reload again.";
+    return { message: "A process has not read the configuration in time. Reload again." };
   const isSame = new Set(prepared.map(({ digest }) => digest)).size <= 1;
-  return isSame ? null : "The configuration has changed while the processes read it. Reload again.";
+  return isSame
+    ? null
+    : { message: "The configuration has changed while the processes read it. Reload again." };
 }
 
 async function askAll(
