@@ -78,7 +78,7 @@ async function useGateway(gateway: TestGateway) {
   const create = createAccountTools(gateway);
   const user = await create.user('Ada \\ "Lovelace"\n{1,2}');
   const organization = await create.organization(user, { monthly_limit: 5 });
-  const member = await create.user("Eve");
+  const member = await create.user("Eve", { email: "eve@example.com", external_id: "C 7" });
   await create.member(organization, member, "member");
   const expires_at = new Date(Date.now() + DAY_MS).toISOString();
   await admin(`/accounts/${user}/credits`, { amount: 2, note: "a grant", expires_at });
