@@ -1,5 +1,5 @@
 import type { Clock } from "../../../base/clock.ts";
-import { type Failure, failureOf } from "../../../base/errors.ts";
+import type { Failure } from "../../../base/errors.ts";
 import { sha256 } from "../../../base/hash.ts";
 import type { Log } from "../../../base/log.ts";
 import { DAY_MS } from "../../../base/time.ts";
@@ -24,6 +24,7 @@ import type {
 } from "../../idempotency/stored-response-store.ts";
 import type { UsageRecord } from "../../usage/records.ts";
 import { BoundedText } from "../bounded-text.ts";
+import { PendingWrites } from "../pending-writes.ts";
 import { MAX_KEPT_BYTES } from "./answer-cache.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
 import { replay } from "./replay.ts";
@@ -48,9 +49,11 @@ export const IDEMPOTENCY_HEADER = "idempotency-key";
 export class RepeatableAnswers implements Extension {
   readonly name = "repeatable-answers";
   private readonly running = new RunningAnswers();
-  private readonly pending = new Set<Promise<void>>();
+  private readonly pending: PendingWrites;
 
-  constructor(private readonly deps: RepeatableAnswersDeps) {}
+  constructor(private readonly deps: RepeatableAnswersDeps) {
+    this.pending = new PendingWrites(deps.log, NOT_STORED);
+  }
 
   attach(generation: AdmittedGeneration): ExtensionPoints | null {
     const { principal, readHeader } = generation.call;
@@ -63,27 +66,17 @@ export class RepeatableAnswers implements Extension {
       running: this.running,
       generation,
       key,
-      onWriting: (writing) => this.follow(writing, generation.id),
+      onWriting: (writing) => this.pending.add(writing, generation.id),
     });
   }
 
   /** Resolves when what is known of ended generations is stored. */
-  async drain(): Promise<void> {
-    await Promise.all(this.pending);
-  }
-
-  private follow(writing: Promise<void>, generationId: string): void {
-    const followed = writing
-      .catch((error: unknown) =>
-        this.deps.log.warn("the use of an idempotency key was not stored; its repetition will be rejected", {
-          generation_id: generationId,
-          detail: failureOf(error).internal,
-        }),
-      )
-      .finally(() => this.pending.delete(followed));
-    this.pending.add(followed);
+  drain(): Promise<void> {
+    return this.pending.drain();
   }
 }
+
+const NOT_STORED = "the use of an idempotency key was not stored; its repetition will be rejected";
 
 interface RepeatableParts extends RepeatableAnswersDeps {
   readonly running: RunningAnswers;

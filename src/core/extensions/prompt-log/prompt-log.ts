@@ -1,10 +1,10 @@
 import type { Clock } from "../../../base/clock.ts";
-import { failureOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import { BoundedText } from "../bounded-text.ts";
+import { PendingWrites } from "../pending-writes.ts";
 import type { PromptLogEntry, PromptLogStore } from "./prompt-log-store.ts";
 import { type LoggedBodies, openEntry, type PromptLogIdentity, sealEntry } from "./seal-entry.ts";
 
@@ -35,9 +35,11 @@ export interface OpenedEntry extends Omit<PromptLogEntry, "sealed" | "ciphertext
  */
 export class PromptLog implements Extension {
   readonly name = "prompt-log";
-  private readonly pending = new Set<Promise<void>>();
+  private readonly pending: PendingWrites;
 
-  constructor(private readonly deps: PromptLogDeps) {}
+  constructor(private readonly deps: PromptLogDeps) {
+    this.pending = new PendingWrites(deps.log, "a prompt log entry was not stored");
+  }
 
   attach({ id, call, zeroRetention }: AdmittedGeneration): ExtensionPoints | null {
     const { principal } = call;
@@ -90,24 +92,14 @@ export class PromptLog implements Extension {
   }
 
   /** Resolves when the entries that wait for the store are written or were dropped. */
-  async drain(): Promise<void> {
-    await Promise.all(this.pending);
+  drain(): Promise<void> {
+    return this.pending.drain();
   }
 
   private write(identity: PromptLogIdentity, bodies: LoggedBodies): void {
-    if (this.pending.size >= MAX_PENDING) {
-      this.warn(identity.id, "too many entries wait for the store");
-      return;
-    }
-    const writing = this.deps.store
-      .addEntry(sealEntry(this.deps, identity, bodies))
-      .catch((error: unknown) => this.warn(identity.id, failureOf(error).internal))
-      .finally(() => this.pending.delete(writing));
-    this.pending.add(writing);
-  }
-
-  private warn(generationId: string, detail: string | undefined): void {
-    this.deps.log.warn("a prompt log entry was not stored", { generation_id: generationId, detail });
+    if (this.pending.size >= MAX_PENDING)
+      this.pending.warn(identity.id, "too many entries wait for the store");
+    else this.pending.add(this.deps.store.addEntry(sealEntry(this.deps, identity, bodies)), identity.id);
   }
 }
 

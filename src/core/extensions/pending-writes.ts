@@ -1,0 +1,35 @@
+import { failureOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+
+/** Writes to a store that go on after the answer of their generation. A write that fails is logged and given up. */
+export class PendingWrites {
+  private readonly writes = new Set<Promise<void>>();
+
+  /** `problem` is the event of the log for a write that fails. */
+  constructor(
+    private readonly log: Pick<Log, "warn">,
+    private readonly problem: string,
+  ) {}
+
+  /** The number of writes under way. */
+  get size(): number {
+    return this.writes.size;
+  }
+
+  add(write: Promise<void>, generationId: string): void {
+    const followed = write
+      .catch((error: unknown) => this.warn(generationId, failureOf(error).internal))
+      .finally(() => this.writes.delete(followed));
+    this.writes.add(followed);
+  }
+
+  /** Logs that what a generation was to write is not stored. */
+  warn(generationId: string, detail: string | undefined): void {
+    this.log.warn(this.problem, { generation_id: generationId, detail });
+  }
+
+  /** Resolves when all writes under way have ended. */
+  async drain(): Promise<void> {
+    await Promise.all(this.writes);
+  }
+}
