@@ -30,7 +30,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
  * other; `*` stands for all folders that are not named.
  */
 const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  wire: [["json", "sse"], ["conversation"], ["json-schema"], ["canonical"], ["*"], ["client-apis"]],
+  wire: [
+    ["json", "sse"],
+    ["conversation"],
+    ["json-schema"],
+    ["canonical"],
+    ["*"],
+    ["openai-completions"],
+    ["client-apis"],
+  ],
   core: [
     ["audit", "settings", "idempotency", "gateways", "storage-copy", "events"],
     ["catalog"],

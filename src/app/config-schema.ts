@@ -7,7 +7,7 @@ import { EVENT_TYPES } from "../core/events/event.ts";
 import { namedRoutesSchema } from "../core/named-routes/route-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { WEBHOOK_FORMATS } from "../telemetry/webhooks/render-event.ts";
-import { FORMAT_NAMES } from "../wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../wire/conversation/format-name.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
 import { overridesSchema } from "./override-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
@@ -197,11 +197,11 @@ const provider = z.strictObject({
       "Header that carries the key, if not the usual one of the format. bearer: Authorization: Bearer.",
     ),
   format: z
-    .enum(FORMAT_NAMES)
+    .enum(PROVIDER_FORMATS)
     .optional()
     .describe("API format of a host that is not in the catalog. Defaults to openai-chat."),
   formats: z
-    .array(z.enum(FORMAT_NAMES))
+    .array(z.enum(PROVIDER_FORMATS))
     .min(1)
     .refine((formats) => new Set(formats).size === formats.length, "must not name a format twice")
     .optional()

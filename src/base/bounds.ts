@@ -29,6 +29,8 @@ export const BOUNDS = {
   warnings: 100,
   /** Texts of one embeddings request, as at OpenAI. */
   embeddingInputs: 2_048,
+  /** Choices of one text completion: its prompts times `n` or `best_of`. */
+  completionChoices: 1_024,
   /** Body of an embeddings request: four times the size of OpenAI's maximum of 300,000 tokens. */
   embeddingsBodyBytes: 8 * 1024 * 1024,
   /** Body of a fill-in-the-middle request: four times the size of the largest context window of a code model. */

@@ -55,7 +55,7 @@ export function listRows(): readonly Row[] {
 function listOfEndpoint(model: ModelRecord, endpoint: ModelEndpoint, record: ProviderRecord): Row[] {
   const formats = listEndpointFormats(endpoint, listProviderFormats(record));
   const provider = { record, formats } as unknown as Deployment["provider"];
-  return listProviderTargets({ model, endpoint, provider, keys: [] }).map((target) => ({
+  return listProviderTargets({ model, endpoint, provider, keys: [] }, "chat").map((target) => ({
     model: model.id,
     provider: record.slug,
     format: target.format,

@@ -614,6 +614,49 @@ describe("a client that stops waiting", () => {
   });
 });
 
+describe("text completions", () => {
+  test("are returned whole, with usage and cost", async () => {
+    const { data, response } = await openai.completions
+      .create({ model: "sandbox/echo", prompt: "Once upon a time", max_tokens: 3 })
+      .withResponse();
+    expect(data.id).toBe(response.headers.get("x-gateway-generation-id") as string);
+    expect(data).toMatchObject({
+      object: "text_completion",
+      model: "sandbox/echo",
+      choices: [{ index: 0, text: "You said: On", finish_reason: "length" }],
+      usage: { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7, cost: 0.00001 },
+    });
+  });
+
+  test("are streamed, with the usage in a chunk of its own if requested", async () => {
+    const stream = await openai.completions.create({
+      model: "sandbox/echo",
+      prompt: "Hi",
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks = await Array.fromAsync(stream);
+    expect(chunks.flatMap(({ choices }) => choices.map(({ text }) => text)).join("")).toBe("You said: Hi");
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 4 } });
+  });
+
+  test("raise the SDK's errors with the field that is wrong", async () => {
+    const asked = openai.completions.create({ model: "sandbox/echo", prompt: "Hi", suffix: "end" });
+    const error = (await errorOf(asked)) as APIError;
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error.error).toMatchObject({ metadata: { field: "suffix" } });
+  });
+
+  test("fail with the vendor's error in the middle of a stream", async () => {
+    const stream = await openai.completions.create({
+      model: "sandbox/echo",
+      prompt: "[sandbox:cut] one two three four",
+      stream: true,
+    });
+    expect(await errorOf(Array.fromAsync(stream))).toBeInstanceOf(APIError);
+  });
+});
+
 describe("embeddings", () => {
   const lengthOf = (vector: readonly number[]) => Math.hypot(...vector);
 

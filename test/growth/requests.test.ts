@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../src/base/errors.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
+import { parseCompletionsRequest } from "../../src/wire/client-apis/completions-request.ts";
 import { parseEmbeddingsRequest } from "../../src/wire/client-apis/embeddings-request.ts";
 import { parseFimRequest } from "../../src/wire/client-apis/fim-request.ts";
 import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
@@ -15,7 +16,7 @@ import type { Dimension } from "./dimension.ts";
 import { growsLinearly, LARGER, type Work } from "./measure-growth.ts";
 import { MESSAGES_DIMENSIONS } from "./messages-dimensions.ts";
 import { RESPONSES_DIMENSIONS } from "./responses-dimensions.ts";
-import { EMBEDDINGS_DIMENSIONS, FIM_DIMENSIONS } from "./small-dimensions.ts";
+import { COMPLETION_DIMENSIONS, EMBEDDINGS_DIMENSIONS, FIM_DIMENSIONS } from "./small-dimensions.ts";
 
 /** The smaller of the two compared sizes. Most bounds are above the larger one. */
 const SIZE = 100;
@@ -37,6 +38,12 @@ const APIS: readonly Api[] = [
     open: parseEmbeddingsRequest,
     dimensions: EMBEDDINGS_DIMENSIONS,
     formats: ["openai-chat", "gemini", "cohere-chat"],
+  },
+  {
+    name: "text completions",
+    open: parseCompletionsRequest,
+    dimensions: COMPLETION_DIMENSIONS,
+    formats: ["openai-chat"],
   },
   {
     name: "fill in the middle",

@@ -23,6 +23,20 @@ export const EMBEDDINGS_DIMENSIONS = listDimensions({
 
 const fill = (prompt: string, more: Body = {}): Body => ({ model: "mistralai/code", prompt, ...more });
 
+/** Dimensions of a text completion request. */
+export const COMPLETION_DIMENSIONS = listDimensions({
+  "characters of the prompt": (n) => fill("word ".repeat(n)),
+  "characters of the suffix": (n) => fill("a", { suffix: "word ".repeat(n) }),
+  prompts: (n) => fill("a", { prompt: times(n, (at) => `prompt ${at}`) }),
+  "token ids": (n) => fill("a", { prompt: times(n, (at) => at) }),
+  "stop sequences": (n) => fill("a", { stop: times(n, (at) => `stop ${at}`) }),
+  "unknown fields": (n) =>
+    fill(
+      "a",
+      members(n, () => 1),
+    ),
+});
+
 /** Dimensions of a fill-in-the-middle request. */
 export const FIM_DIMENSIONS = listDimensions({
   "characters of the prompt": (n) => fill("word ".repeat(n)),

@@ -56,6 +56,13 @@ export const CLIENT_APIS: readonly AskableApi[] = [
     body: (model, more) => ({ model, prompt: "def f(", ...more }),
     readError: openaiError,
   },
+  {
+    name: "text completions",
+    path: "/completions",
+    model: "acme/model",
+    body: (model, more) => ({ model, prompt: "Hello!", ...more }),
+    readError: openaiError,
+  },
 ];
 
 /**

@@ -84,6 +84,14 @@ describe("a preset", () => {
     });
   });
 
+  test("adds to text completions their parameters without system text and reasoning", () => {
+    const { reasoning_effort: _, ...parameters } = ALL.parameters ?? {};
+    expect(apply("completions", { model: "@p", prompt: "a" })).toEqual({
+      ...{ model: "acme/one", prompt: "a", models: ["acme/two"], provider: { sort: "price", zdr: true } },
+      ...parameters,
+    });
+  });
+
   test("adds to fill in the middle its parameters without system text, and to embeddings none", () => {
     expect(apply("fim", { model: "@p", prompt: "a" })).toEqual({
       ...{ model: "acme/one", prompt: "a", models: ["acme/two"], provider: { sort: "price", zdr: true } },

@@ -147,7 +147,10 @@ describe("the texts of a request", () => {
     expect(read("responses", { model: "m", input: "u" }).texts).toEqual(["u"]);
   });
 
-  test("of FIM and embeddings are prompt, suffix and inputs", () => {
+  test("of text completions, FIM and embeddings are prompts, suffix and inputs", () => {
+    const completion = { model: "m", prompt: ["p", "q"], suffix: "s", stop: ["x"], user: "u" };
+    expect(read("completions", completion).texts).toEqual(["p", "q", "s"]);
+    expect(read("completions", { model: "m", prompt: [1, 2] }).texts).toEqual([]);
     expect(read("fim", { model: "m", prompt: "p", suffix: "s", stop: ["x"] }).texts).toEqual(["p", "s"]);
     expect(read("embeddings", { model: "m", input: ["a", "b"], user: "x" }).texts).toEqual(["a", "b"]);
     expect(read("embeddings", { model: "m", input: [1, 2] }).texts).toEqual([]);

@@ -1,5 +1,5 @@
 import type { ProviderRecord } from "../../core/catalog/records.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ImportReport } from "./import-report.ts";
 
@@ -8,7 +8,7 @@ export interface ProviderDraft {
   base_url?: string;
   api_keys?: string[];
   auth?: string;
-  format?: FormatName;
+  format?: ProviderFormat;
   parts?: Record<string, string>;
   models?: Record<string, unknown>[];
 }
@@ -88,7 +88,7 @@ export class ProviderPlacer {
     return AZURE;
   }
 
-  private placeHost(deployment: Deployment, baseUrl: string | null, format: FormatName): string | null {
+  private placeHost(deployment: Deployment, baseUrl: string | null, format: ProviderFormat): string | null {
     if (baseUrl === null || !/^(https?:\/\/|\$\{)/.test(baseUrl)) {
       const text = `The provider ${deployment.providerName} has no address here: give api_base, or add it under providers.`;
       this.report.missing(deployment.at, { text });

@@ -1,14 +1,14 @@
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 
 /** What a provider's name in another gateway's configuration stands for. */
 export type KnownProvider =
   /** A provider of the catalog. */
   | { readonly kind: "catalog"; readonly slug: string }
   /** A server of the operator's own. `baseUrl` is its usual address; null if it has none. */
-  | { readonly kind: "host"; readonly baseUrl: string | null; readonly format: FormatName };
+  | { readonly kind: "host"; readonly baseUrl: string | null; readonly format: ProviderFormat };
 
 const catalog = (slug: string): KnownProvider => ({ kind: "catalog", slug });
-const host = (baseUrl: string | null = null, format: FormatName = "openai-chat"): KnownProvider => ({
+const host = (baseUrl: string | null = null, format: ProviderFormat = "openai-chat"): KnownProvider => ({
   kind: "host",
   baseUrl,
   format,

@@ -226,6 +226,59 @@ export interface Schemas {
     session_id?: string | null;
     tags?: string[] | null;
   };
+  CompletionChunk: {
+    object: "text_completion";
+    id: string;
+    created: number;
+    model: string;
+    gateway_metadata?: Schemas["GatewayMetadata"];
+    choices: {
+      text: string;
+      index: number;
+      logprobs: Record<string, unknown> | null;
+      reasoning?: string;
+      finish_reason: string | null;
+    }[];
+    usage?: Schemas["Usage"] | null;
+  };
+  CompletionRequest: {
+    model: string;
+    prompt: string | string[] | number[] | number[][];
+    suffix?: string | null;
+    echo?: boolean | null;
+    logprobs?: number | boolean | null;
+    best_of?: number | null;
+    n?: number | null;
+    max_tokens?: number | null;
+    temperature?: number | null;
+    top_p?: number | null;
+    stop?: string | string[] | null;
+    frequency_penalty?: number | null;
+    presence_penalty?: number | null;
+    seed?: number | null;
+    user?: string | null;
+    stream?: boolean | null;
+    stream_options?: Record<string, unknown> | null;
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
+    session_id?: string | null;
+  };
+  CompletionResponse: {
+    object: "text_completion";
+    id: string;
+    created: number;
+    model: string;
+    gateway_metadata?: Schemas["GatewayMetadata"];
+    choices: {
+      text: string;
+      index: number;
+      logprobs: Record<string, unknown> | null;
+      reasoning?: string;
+      finish_reason: string | null;
+    }[];
+    usage: Schemas["Usage"];
+  };
   ConfigChange: { name: string; before: unknown; after: unknown; is_secret: boolean; needs_restart: boolean };
   ConsoleSession: {
     id: string;
@@ -2040,7 +2093,7 @@ export interface Operations {
     params: object;
     query: object;
     body: {
-      api?: "chat.completions" | "responses" | "messages" | "fim" | "embeddings";
+      api?: "chat.completions" | "responses" | "messages" | "completions" | "fim" | "embeddings";
       key_id?: string;
       account_id?: string;
       headers?: Record<string, string>;
@@ -2215,6 +2268,12 @@ export interface Operations {
     body: Schemas["ChatCompletionRequest"];
     response: Schemas["ChatCompletion"];
   };
+  "POST /api/gateway/completions": {
+    params: object;
+    query: object;
+    body: Schemas["CompletionRequest"];
+    response: Schemas["CompletionResponse"];
+  };
   "POST /api/gateway/embeddings": {
     params: object;
     query: object;
@@ -2241,11 +2300,12 @@ export interface Operations {
   };
   "POST /api/gateway/route/explain": {
     params: object;
-    query: { api?: "chat.completions" | "responses" | "messages" | "fim" | "embeddings" };
+    query: { api?: "chat.completions" | "responses" | "messages" | "completions" | "fim" | "embeddings" };
     body:
       | Schemas["ChatCompletionRequest"]
       | Schemas["ResponsesRequest"]
       | Schemas["MessagesRequest"]
+      | Schemas["CompletionRequest"]
       | Schemas["FimRequest"]
       | Schemas["EmbeddingsRequest"];
     response: { data: Schemas["RouteExplanation"] };

@@ -208,6 +208,7 @@ export const text = {
       messages: "anthropic-messages",
       responses: "openai-responses",
       embeddings: "openai-embeddings",
+      completions: "openai-completions",
       fim: "mistral-fim",
     },
     modelName: "Model name",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
 import type { PriceChange } from "./records.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
@@ -78,9 +78,9 @@ const formatsRule = z.strictObject({
   /** A regular expression on the provider's names of models. */
   names: z.string(),
   /** The one that requests in other formats prefer comes first. */
-  formats: z.array(z.enum(FORMAT_NAMES)).min(1),
+  formats: z.array(z.enum(PROVIDER_FORMATS)).min(1),
   /** Formats in which tools are accepted only while the model does not reason. */
-  noToolsWhileReasoning: z.array(z.enum(FORMAT_NAMES)).min(1).optional(),
+  noToolsWhileReasoning: z.array(z.enum(PROVIDER_FORMATS)).min(1).optional(),
   /** The vendor's page, and its date. */
   source: z.string(),
 });

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
 
@@ -42,7 +42,7 @@ export const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 export const PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/;
 const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const LATE_DAY = /^20\d\d-(?:(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)$/;
-const FORMATS = new Set<string>(FORMAT_NAMES);
+const FORMATS = new Set<string>(PROVIDER_FORMATS);
 const INPUTS = new Set(["text", "image", "file", "audio", "video"]);
 const OUTPUTS = new Set(["text", "image", "audio", "video"]);
 

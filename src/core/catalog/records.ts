@@ -1,5 +1,5 @@
 import type { ReasoningFields } from "../../wire/canonical/format.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 
 /** How URLs of upstream endpoints are built. `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [
@@ -43,9 +43,9 @@ export interface ProviderRecord {
   readonly slug: string;
   readonly name: string;
   /** The main format of its API, to which `address`, `auth` and `quirks` apply. */
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   /** Further formats of its API, with their differences. A model endpoint may be served in only some of them. */
-  readonly formats?: Readonly<Partial<Record<FormatName, FormatSettings>>>;
+  readonly formats?: Readonly<Partial<Record<ProviderFormat, FormatSettings>>>;
   /** Absent for the default of `format`. */
   readonly address?: AddressScheme;
   /** Absent for the default of the address scheme. */
@@ -55,7 +55,9 @@ export interface ProviderRecord {
   /** If `baseUrl` is null: the pattern of a provider account's base URL, with address parts in `{braces}`. */
   readonly baseUrlTemplate?: string;
   /** Paths below the base URL that its address scheme does not define, by action. */
-  readonly paths?: Readonly<Partial<Record<"chat" | "fim" | "embeddings" | "count-tokens", string>>>;
+  readonly paths?: Readonly<
+    Partial<Record<"chat" | "completions" | "fim" | "embeddings" | "count-tokens", string>>
+  >;
   /** The address parts of `baseUrlTemplate`, by name. */
   readonly parts?: Readonly<Record<string, AddressPart>>;
   /** Members to set in the body of each chat request; null removes a member. */
@@ -101,7 +103,7 @@ export interface ProviderRecord {
 /** How a provider's API in a further format deviates from that of the format's vendor. */
 export interface FormatSettings {
   /** Paths below the provider's base URL, by action, that replace those of the format. */
-  readonly paths?: Readonly<Partial<Record<"chat" | "count-tokens", string>>>;
+  readonly paths?: Readonly<Partial<Record<"chat" | "completions" | "count-tokens", string>>>;
   readonly quirks?: ProviderQuirks;
 }
 
@@ -214,14 +216,14 @@ export interface ModelEndpoint {
   /** The provider's name of the model. */
   readonly name: string;
   /** The only format in which it is served. Used by catalogs of version 0.1; superseded by `formats`. */
-  readonly format?: FormatName;
+  readonly format?: ProviderFormat;
   /**
    * The formats in which it is served, the one that requests in other formats prefer first. Absent: all formats of its
    * provider. OpenAI serves some models only in its Responses format.
    */
-  readonly formats?: readonly FormatName[];
+  readonly formats?: readonly ProviderFormat[];
   /** Formats in which the model accepts tools only while it does not reason. */
-  readonly noToolsWhileReasoning?: readonly FormatName[];
+  readonly noToolsWhileReasoning?: readonly ProviderFormat[];
   /** Tokens; for an embedding model those of one text. */
   readonly contextLength: number;
   /** `contextLength` is a default that such hosts usually support, because neither catalog nor operator states it. */

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { actionOf } from "./action-of.ts";
 import {
   type ModelEndpoint,
@@ -9,13 +9,14 @@ import {
 } from "./records.ts";
 
 /** The sampling parameters for which each format has a field (docs/fidelity.md). */
-export const EXPRESSIBLE: Readonly<Record<FormatName, readonly SamplingParameter[]>> = {
+export const EXPRESSIBLE: Readonly<Record<ProviderFormat, readonly SamplingParameter[]>> = {
   "openai-chat": SAMPLING_PARAMETERS,
   "openai-responses": ["logprobs", "top_logprobs"],
   "anthropic-messages": ["stop"],
   gemini: SAMPLING_PARAMETERS,
   "bedrock-converse": ["stop"],
   "cohere-chat": ["frequency_penalty", "logprobs", "presence_penalty", "seed", "stop"],
+  "openai-completions": ["frequency_penalty", "logprobs", "n", "presence_penalty", "seed", "stop"],
 };
 
 /** The parameters that a provider accepts if its row names none. Providers differ in all others. */
@@ -65,7 +66,7 @@ function createLister(providers: readonly ProviderRecord[]) {
 }
 
 function listParameters(
-  format: FormatName,
+  format: ProviderFormat,
   taken: readonly SamplingParameter[],
   hasTemperature: boolean,
 ): readonly SamplingParameter[] {

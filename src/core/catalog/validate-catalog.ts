@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
@@ -35,7 +35,7 @@ const PART = /^[a-z][a-z_]*$/;
 const BRACES = /\{([^}]*)\}/g;
 const NAMED_PROBLEMS = 20;
 
-const formatSchema = z.enum(FORMAT_NAMES);
+const formatSchema = z.enum(PROVIDER_FORMATS);
 const formats = z.array(formatSchema).min(1);
 const price = z.string().regex(PRICE, "not a decimal string in lowest form");
 const day = z.iso.date();
@@ -150,7 +150,9 @@ const quirks = z.strictObject({
 });
 
 const formatSettings = z.strictObject({
-  paths: z.strictObject({ chat: path.optional(), "count-tokens": path.optional() }).optional(),
+  paths: z
+    .strictObject({ chat: path.optional(), completions: path.optional(), "count-tokens": path.optional() })
+    .optional(),
   quirks: quirks.optional(),
 });
 
@@ -166,6 +168,7 @@ const providerSchema = z.strictObject({
   paths: z
     .strictObject({
       chat: path.optional(),
+      completions: path.optional(),
       fim: path.optional(),
       embeddings: path.optional(),
       "count-tokens": path.optional(),

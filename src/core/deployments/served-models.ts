@@ -1,6 +1,6 @@
 import { dateOf } from "../../base/time.ts";
 import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isExpired } from "../catalog/expiry.ts";
@@ -9,7 +9,7 @@ import { findPriceRow, type PriceRow } from "../catalog/price-row.ts";
 import type { Tariff } from "../catalog/pricing-rules.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "./transport.ts";
-import type { UpstreamAddress } from "./upstream-address.ts";
+import { type UpstreamAddress, upstreamActionOf } from "./upstream-address.ts";
 
 /** A credential for a provider, ready for use. Its secret is used only in requests to this provider. */
 export interface ProviderKey {
@@ -34,7 +34,7 @@ export type ByokKeyReading =
 export interface ServedProvider {
   readonly record: ProviderRecord;
   /** The formats in which it is called: all of its row, or those that the operator configures. */
-  readonly formats: readonly FormatName[];
+  readonly formats: readonly ProviderFormat[];
   /** The platform keys; none if the provider can be called only with BYOK keys. */
   readonly keys: readonly ProviderKey[];
   readonly transport: Transport;
@@ -61,6 +61,8 @@ export interface Deployment {
    * cannot be called with them (`unfit`). `keys` is then empty, and the deployment is filtered out.
    */
   readonly unusableKey?: "sealed" | "unfit";
+  /** No endpoint of the model is in a format of conversations: it serves only text completions. */
+  readonly onlyCompletes?: true;
   /** The parameter overrides of the requested tier; absent if there are none. */
   readonly overrides?: ParameterOverrides;
   /**
@@ -104,12 +106,17 @@ export function createServedModels(
   const deployments = new Map<string, readonly Deployment[]>();
   for (const model of models) {
     if (isExpired(model, day)) continue;
-    const action = actionOf(model);
-    const found = model.endpoints.flatMap((endpoint): Deployment[] => {
+    const offered = model.endpoints.flatMap((endpoint): Offered[] => {
       const provider = bySlug.get(endpoint.provider);
-      if (provider === undefined || endpoint.prices === null || isExpired(endpoint, day)) return [];
-      const keys = findKeys(provider, endpoint, action);
-      return keys.length > 0 || provider.readByokKey !== null ? [{ model, endpoint, provider, keys }] : [];
+      const isServed = provider !== undefined && endpoint.prices !== null && !isExpired(endpoint, day);
+      return isServed ? [{ endpoint, provider }] : [];
+    });
+    const chosen = chooseAction(actionOf(model), offered);
+    const found = chosen.offered.flatMap(({ endpoint, provider }): Deployment[] => {
+      const keys = findKeys(provider, endpoint, chosen.action);
+      if (keys.length === 0 && provider.readByokKey === null) return [];
+      const deployment = { model, endpoint, provider, keys };
+      return [chosen.action === "completions" ? { ...deployment, onlyCompletes: true } : deployment];
     });
     const sorted = sortByPrice(found, at);
     const served = sorted.filter(({ keys }) => keys.length > 0);
@@ -124,6 +131,27 @@ export function createServedModels(
     providers: providers.filter(({ keys }) => keys.length > 0),
     provider: (slug) => bySlug.get(slug),
   };
+}
+
+/** A model endpoint with a price, at a provider that can be called. */
+interface Offered {
+  readonly endpoint: ModelEndpoint;
+  readonly provider: ServedProvider;
+}
+
+/**
+ * Returns which endpoints of a model are called, and for what. A model that no endpoint can chat with, such as one without a template
+ * for conversations, is only for text completions.
+ */
+function chooseAction(
+  action: InferenceAction,
+  offered: readonly Offered[],
+): { readonly action: InferenceAction; readonly offered: readonly Offered[] } {
+  if (action !== "chat") return { action, offered };
+  const chats = offered.filter(({ provider, endpoint }) =>
+    formatsOf(provider, endpoint).some(isConversationFormat),
+  );
+  return chats.length > 0 ? { action, offered: chats } : { action: "completions", offered };
 }
 
 /** Returns a function that finds the keys which reach an endpoint. Results are shared by provider and formats, because there are thousands of endpoints. */
@@ -141,7 +169,7 @@ function createKeyFinder() {
 }
 
 /** Returns the formats in which a model endpoint can be called, the preferred one first. */
-export function formatsOf({ formats }: ServedProvider, endpoint: ModelEndpoint): readonly FormatName[] {
+export function formatsOf({ formats }: ServedProvider, endpoint: ModelEndpoint): readonly ProviderFormat[] {
   return listEndpointFormats(endpoint, formats);
 }
 
@@ -151,8 +179,10 @@ export function isReachable(
   { provider, endpoint }: Pick<Deployment, "provider" | "endpoint">,
   action: InferenceAction,
 ): boolean {
-  const call = { action, model: endpoint.name, stream: false };
-  return formatsOf(provider, endpoint).some((format) => key.address.urlFor({ ...call, format }) !== null);
+  return formatsOf(provider, endpoint).some((format) => {
+    const call = { format, action: upstreamActionOf(action, format), model: endpoint.name, stream: false };
+    return key.address.urlFor(call) !== null;
+  });
 }
 
 function sortByPrice(deployments: readonly Deployment[], at: number): readonly Deployment[] {

@@ -1,12 +1,19 @@
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 
 /** An action that an upstream is called for. */
 export type UpstreamAction = InferenceAction | "count-tokens";
 
+/**
+ * Returns the action that a provider is asked for: text completions are translated to chats in every format but their own.
+ */
+export function upstreamActionOf(action: InferenceAction, format: ProviderFormat): UpstreamAction {
+  return action === "completions" && format !== "openai-completions" ? "chat" : action;
+}
+
 /** The properties of a request on which its URL depends. */
 export interface UpstreamCall {
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   readonly action: UpstreamAction;
   /** The provider's name of the model, from the catalog and never from a request. */
   readonly model: string;
@@ -28,7 +35,7 @@ export interface UpstreamAddress {
   /** Returns the URL of a call; null if the provider has no endpoint for it. */
   urlFor(call: UpstreamCall): URL | null;
   /** Returns headers of every request in a format, such as `anthropic-version`. Headers that the operator configures take precedence. */
-  headersFor(format: FormatName): Readonly<Record<string, string>>;
+  headersFor(format: ProviderFormat): Readonly<Record<string, string>>;
   /**
    * Returns the headers that authenticate a request. A promise only if an access token must be fetched; it rejects with an
    * `AuthorizeError`.

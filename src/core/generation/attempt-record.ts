@@ -1,5 +1,5 @@
 import type { Failure } from "../../base/errors.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { recordText } from "../usage/record-text.ts";
 import type { AttemptRecord } from "../usage/records.ts";
@@ -10,7 +10,7 @@ import { redact, redactSecrets } from "./redact.ts";
 /** Returns the record of an attempt before its upstream is called. */
 export function beginAttempt(
   { provider, endpoint, key }: Candidate,
-  format: FormatName,
+  format: ProviderFormat,
   startedAt: number,
 ): AttemptRecord {
   return {

@@ -4,7 +4,7 @@ import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
 import { rejectsReasoning } from "../../wire/conversation/rejected-reasoning.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../../wire/conversation/vendor-error.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../deployments/transport.ts";
-import { AuthorizeError } from "../deployments/upstream-address.ts";
+import { AuthorizeError, upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -158,16 +158,17 @@ function openExchange({
 }
 
 /** Returns the media type of a format's streams: server-sent events, except at Bedrock. */
-function streamTypeOf(format: FormatName): string {
+function streamTypeOf(format: ProviderFormat): string {
   return format === "bedrock-converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }
 
 function findUrl(
   { provider, endpoint, key }: Candidate,
   { action, stream }: InferenceRequest,
-  format: FormatName,
+  format: ProviderFormat,
 ): URL {
-  const url = key.address.urlFor({ format, action, model: endpoint.name, stream });
+  const call = { format, action: upstreamActionOf(action, format), model: endpoint.name, stream };
+  const url = key.address.urlFor(call);
   // Served models include only deployments that have an address.
   if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
   return url;

@@ -6,7 +6,8 @@ import type {
   ProviderTarget,
   UpstreamTarget,
 } from "../../wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -19,14 +20,14 @@ export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTok
   /** The remembered turns, which complete what this request lacks. */
   readonly turns: RequestTurns;
   /** The formats to choose from; null: all of the candidate's. */
-  readonly formats: readonly FormatName[] | null;
+  readonly formats: readonly ProviderFormat[] | null;
 }
 
 /** A request, encoded for a candidate. */
 export interface EncodedForCandidate extends EncodedForUpstream {
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   /** The other formats in which it can be encoded. */
-  readonly otherFormats: readonly FormatName[];
+  readonly otherFormats: readonly ProviderFormat[];
 }
 
 type Call = Pick<GenerationCall, "principal" | "request">;
@@ -65,7 +66,7 @@ function encodeForTargets(
 ): MaybePromise<EncodedForCandidate | null> {
   const { deps, call, cancellation } = context;
   const { request, principal } = call;
-  const complete = (encoded: EncodedForUpstream, format: FormatName): EncodedForCandidate => ({
+  const complete = (encoded: EncodedForUpstream, format: ProviderFormat): EncodedForCandidate => ({
     ...withAffinity(context, encoded),
     format,
     otherFormats: listOthers(targets, format),
@@ -83,9 +84,9 @@ function encodeForTargets(
     .then((encoded) => (encoded === null ? null : complete(adopt(encoded), encoded.format)));
 }
 
-const NONE: readonly FormatName[] = [];
+const NONE: readonly ProviderFormat[] = [];
 
-function listOthers(targets: readonly UpstreamTarget[], chosen: FormatName): readonly FormatName[] {
+function listOthers(targets: readonly UpstreamTarget[], chosen: ProviderFormat): readonly ProviderFormat[] {
   return targets.length === 1 ? NONE : targets.flatMap(({ format }) => (format === chosen ? [] : format));
 }
 
@@ -101,7 +102,7 @@ function withAffinity(
 }
 
 /** Returns the format in which a request would be sent. Rejects with a GatewayError as `encodeForCandidate` does. */
-export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<FormatName> {
+export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<ProviderFormat> {
   const targets = listTargets({ deps, call, candidate }, ANY_ATTEMPT);
   const [only, another] = targets;
   if (only !== undefined && another === undefined) return only.format;
@@ -123,7 +124,7 @@ function listTargets(
   const hashUser = (user: string) => deps.hashIdentity("user", scope, user);
   const { recall: recallTurn } = turns;
   const overrides = candidate.overrides ?? null;
-  const targets = listProviderTargets(candidate);
+  const targets = listProviderTargets(candidate, request.action);
   const usable =
     targets.length === 1 ? targets : targets.filter((target) => isUsable(target, candidate, request));
   const chosen = formats === null ? usable : usable.filter(({ format }) => formats.includes(format));
@@ -133,5 +134,6 @@ function listTargets(
 /** Returns whether the candidate's address has an endpoint for the request in a format. */
 function isUsable({ format, model }: ProviderTarget, { key }: Candidate, request: InferenceRequest): boolean {
   const { action, stream } = request;
-  return key.address.urlFor({ format, action, model: model.name, stream }) !== null;
+  const call = { format, action: upstreamActionOf(action, format), model: model.name, stream };
+  return key.address.urlFor(call) !== null;
 }

@@ -90,7 +90,7 @@ function findNamed(name: RequestedName, action: InferenceAction, context: TierCo
   try {
     if (tier === undefined)
       return { deployments: [findDeployments(serving, choice, { ...name, action })], failure: null };
-    if (action !== "chat") rejectTierHere(tier, action);
+    if (action !== "chat" && action !== "completions") rejectTierHere(tier, action);
     return findTierDeployments(tier, context);
   } catch (error) {
     if (!name.isOptional || !(error instanceof GatewayError)) throw error;
@@ -162,6 +162,8 @@ export function findDeployments(
     return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
   const deployments = chooseDeployments(serving.servedModels, { modelId: model.id, action }, choice);
   if (deployments.length > 0) return action === "fim" ? requireFim(id, deployments) : deployments;
+  if (action === "chat" && serving.servedModels.allDeploymentsOf(model.id)[0]?.onlyCompletes === true)
+    return fail("invalid_model", onlyCompletes(id), { metadata: { model: id } });
   if (choice.byokOnly !== null && serving.servedModels.allDeploymentsOf(model.id).length > 0)
     throw new GatewayError(missingByokKey(model.id, choice.byokOnly));
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
@@ -197,6 +199,10 @@ function requireFim(id: string, deployments: readonly Deployment[]): readonly De
 function hasFimEndpoint({ endpoint, provider, keys, unusableKey }: Deployment): boolean {
   if (unusableKey !== undefined) return provider.record.paths?.fim !== undefined;
   return keys.some((key) => isReachable(key, { provider, endpoint }, "fim"));
+}
+
+function onlyCompletes(id: string): string {
+  return `${quote(id)} only completes texts and cannot chat. Send a prompt to POST /api/gateway/completions.`;
 }
 
 function otherEndpoint(id: string, isEmbedding: boolean): string {

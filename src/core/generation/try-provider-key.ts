@@ -1,7 +1,12 @@
 import { Stopwatch } from "../../base/stopwatch.ts";
 import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
+import { parseCompletionsRequest } from "../../wire/client-apis/completions-request.ts";
 import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
-import type { InferenceRequest, ProviderTarget } from "../../wire/client-apis/inference-request.ts";
+import type {
+  InferenceAction,
+  InferenceRequest,
+  ProviderTarget,
+} from "../../wire/client-apis/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import {
   type Deployment,
@@ -119,7 +124,12 @@ function listDeployments(
     .filter(({ id }) => servesModel(models, id))
     .flatMap(({ id }) => servedModels.allDeploymentsOf(id))
     .filter((deployment) => deployment.provider === provider)
-    .filter((deployment) => isReachable(key, deployment, actionOf(deployment.model)));
+    .filter((deployment) => isReachable(key, deployment, actionFor(deployment)));
+}
+
+/** Returns what a deployment is asked for in a trial. */
+function actionFor({ model, onlyCompletes }: Deployment): InferenceAction {
+  return onlyCompletes === true ? "completions" : actionOf(model);
 }
 
 /** Returns a number to sort by. It is not money, so floating point suffices. */
@@ -130,17 +140,18 @@ function rank({ model, endpoint }: Deployment): number {
 
 const unchanged = (text: string): string => text;
 
-function createRequest({ model }: Pick<Deployment, "model">): InferenceRequest {
-  const { id } = model;
-  if (actionOf(model) === "embeddings")
-    return parseEmbeddingsRequest(Buffer.from(JSON.stringify({ model: id, input: "Hi" })), unchanged);
-  const body = { model: id, messages: [{ role: "user", content: "Hi" }], max_tokens: 1 };
-  return parseChatRequest(Buffer.from(JSON.stringify(body)), unchanged);
+function createRequest(deployment: Deployment): InferenceRequest {
+  const action = actionFor(deployment);
+  const print = (fields: object) => Buffer.from(JSON.stringify({ model: deployment.model.id, ...fields }));
+  if (action === "embeddings") return parseEmbeddingsRequest(print({ input: "Hi" }), unchanged);
+  if (action === "completions")
+    return parseCompletionsRequest(print({ prompt: "Hi", max_tokens: 1 }), unchanged);
+  return parseChatRequest(print({ messages: [{ role: "user", content: "Hi" }], max_tokens: 1 }), unchanged);
 }
 
 /** Encodes the request in its own format if the deployment has that, else in the first: every format can express it. */
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForCandidate {
-  const targets = listProviderTargets(candidate);
+  const targets = listProviderTargets(candidate, request.action);
   const chosen = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);
   const target = {
     ...chosen,

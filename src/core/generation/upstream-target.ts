@@ -1,5 +1,5 @@
-import type { ProviderTarget } from "../../wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { InferenceAction, ProviderTarget } from "../../wire/client-apis/inference-request.ts";
+import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { type Deployment, formatsOf } from "../deployments/served-models.ts";
@@ -7,28 +7,41 @@ import { type Deployment, formatsOf } from "../deployments/served-models.ts";
 interface DescribedDeployment {
   readonly provider: Deployment["provider"];
   readonly model: Deployment["model"];
-  readonly targets: readonly ProviderTarget[];
+  /** The targets of conversations, and all of them for text completions. */
+  readonly conversations: readonly ProviderTarget[];
+  readonly all: readonly ProviderTarget[];
 }
 
 const described = new WeakMap<Deployment["endpoint"], DescribedDeployment>();
 
 /**
- * Describes a deployment to the wire formats, once for each of its formats, the preferred one first: how it deviates from the
- * format's original vendor. Memoized by model endpoint, as long as the catalog rows are the same.
+ * Describes a deployment to the wire formats, once for each of its formats that an action can use, the preferred one first: how it
+ * deviates from the format's original vendor. Memoized by model endpoint, as long as the catalog rows are the same.
  */
-export function listProviderTargets({ endpoint, model, provider }: Deployment): readonly ProviderTarget[] {
-  const known = described.get(endpoint);
-  if (known?.provider === provider && known.model === model) return known.targets;
-  const targets = formatsOf(provider, endpoint).map((format) =>
-    describe({ endpoint, model, provider }, format),
-  );
-  described.set(endpoint, { provider, model, targets });
-  return targets;
+export function listProviderTargets(
+  { endpoint, model, provider }: Deployment,
+  action: InferenceAction,
+): readonly ProviderTarget[] {
+  let known = described.get(endpoint);
+  if (known?.provider !== provider || known.model !== model) {
+    const all = formatsOf(provider, endpoint).map((format) =>
+      describe({ endpoint, model, provider }, format),
+    );
+    const conversations = all.filter(({ format }) => isConversationFormat(format));
+    known = {
+      provider,
+      model,
+      all,
+      conversations: conversations.length === all.length ? all : conversations,
+    };
+    described.set(endpoint, known);
+  }
+  return action === "completions" ? known.all : known.conversations;
 }
 
 function describe(
   { endpoint, model, provider }: Pick<Deployment, "endpoint" | "model" | "provider">,
-  format: FormatName,
+  format: ProviderFormat,
 ): ProviderTarget {
   const { record } = provider;
   const isUsual = format === record.format;

@@ -38,9 +38,18 @@ export function chooseKeys(
 /**
  * Returns the deployments of a model for an action, those with BYOK keys first. A provider for which the account has a key that
  * may be used is called only with BYOK keys, never with platform keys (docs/api/keys.md, "BYOK provider keys"); if none of
- * these keys can be used, the deployment has `unusableKey` set.
+ * these keys can be used, the deployment has `unusableKey` set. There are none for a chat with a model that only serves text completions.
  */
 export function chooseDeployments(
+  servedModels: ServedModels,
+  { modelId, action }: { readonly modelId: string; readonly action: InferenceAction },
+  choice: KeyChoice,
+): readonly Deployment[] {
+  const found = findByKeys(servedModels, { modelId, action }, choice);
+  return action === "chat" && found[0]?.onlyCompletes === true ? [] : found;
+}
+
+function findByKeys(
   servedModels: ServedModels,
   { modelId, action }: { readonly modelId: string; readonly action: InferenceAction },
   { byok, userId, byokOnly }: KeyChoice,

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { PlanEntry } from "../usage/plan-entry.ts";
 import type { Candidate, Plan } from "./plan.ts";
@@ -32,7 +32,7 @@ function leftOut({ provider, model }: Deployment, why: PlanEntry["why"], until?:
 export function recordFormat(
   entries: readonly PlanEntry[],
   { provider, model }: Candidate,
-  format: FormatName,
+  format: ProviderFormat,
 ): readonly PlanEntry[] {
   const at = entries.findIndex(
     (entry) => entry.isCandidate && entry.provider === provider.record.slug && entry.model === model.id,

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ProviderPreferences, ProviderSort } from "../../wire/conversation/preferences.ts";
 import { compareText } from "../catalog/format-catalog.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
@@ -21,7 +21,7 @@ export interface RouteQuestion {
   /** Whether the request is fill in the middle, for which hosts dedicated to code come first. */
   readonly isFim: boolean;
   /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
-  readonly formatOfTools: FormatName | null;
+  readonly formatOfTools: ProviderFormat | null;
   readonly health: Pick<Health, "endpoint" | "cooldown">;
   /** What operators have taken out of routing. */
   readonly drains: Pick<Drains, "find">;

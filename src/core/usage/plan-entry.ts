@@ -1,4 +1,4 @@
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 
 /** Why a candidate has its position in the plan: the first of these that applies. */
@@ -56,5 +56,5 @@ export interface PlanEntry {
   /** When its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
   readonly until?: number;
   /** The format in which it was called; absent if it was not called, or its endpoint has only one format. */
-  readonly format?: FormatName;
+  readonly format?: ProviderFormat;
 }

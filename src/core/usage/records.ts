@@ -1,4 +1,4 @@
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
 import type { PlanEntry } from "./plan-entry.ts";
@@ -11,7 +11,7 @@ export interface AttemptRecord {
   /** The model's name there. */
   readonly upstreamModel: string;
   /** The format in which it was called; absent in records of version 0.1. */
-  readonly format?: FormatName;
+  readonly format?: ProviderFormat;
   /** It used a BYOK key. */
   readonly isByok: boolean;
   /** Milliseconds since the epoch. */

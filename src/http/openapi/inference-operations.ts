@@ -6,6 +6,9 @@ import {
   ChatChunk,
   ChatCompletion,
   ChatRequest,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
   CountRequest,
   CountResponse,
   EmbeddingsRequest,
@@ -144,6 +147,17 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     responseHeaders: LIMIT_HEADERS,
     errors: COUNT_ERRORS,
     errorSchema: MessagesErrorBody,
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/completions`,
+    summary: "Complete a text (OpenAI's legacy Completions API)",
+    body: CompletionRequest,
+    responses: streamableResponses(
+      CompletionResponse,
+      CompletionChunk,
+      "The last event is `data: [DONE]`, or an error.",
+    ),
   },
   {
     ...COMMON,

@@ -300,6 +300,82 @@ export const CountResponse = z
   })
   .meta({ id: "CountTokensResponse" });
 
+const tokenIds = z.array(z.int().min(0));
+
+export const CompletionRequest = z
+  .looseObject({
+    model: describeModelId(EXAMPLE_MODEL),
+    prompt: z
+      .union([z.string(), z.array(z.string()).max(BOUNDS.completionChoices), tokenIds, z.array(tokenIds)])
+      .meta({
+        description:
+          "A text to continue, a list of token ids, or a list of either. Providers without a text completions endpoint get one text, as a user message.",
+        examples: ["Once upon a time"],
+      }),
+    suffix: z.string().nullish().describe("The text after the completion."),
+    echo: z.boolean().nullish().describe("Repeat the prompt before the completion."),
+    logprobs: z
+      .union([z.int().min(0), z.boolean()])
+      .nullish()
+      .describe("Number of alternatives per token whose log probabilities are returned."),
+    best_of: z
+      .int()
+      .min(1)
+      .max(BOUNDS.answers)
+      .nullish()
+      .describe("Number of completions that are generated, of which the best `n` are returned."),
+    n: z
+      .int()
+      .min(1)
+      .max(BOUNDS.answers)
+      .nullish()
+      .describe("Number of completions of each prompt. Default: 1."),
+    max_tokens: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe("Maximum number of tokens to generate. The default is the provider's, 16 at OpenAI."),
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    stop: z.union([z.string(), z.array(z.string())]).nullish(),
+    frequency_penalty: z.number().min(-2).max(2).nullish(),
+    presence_penalty: z.number().min(-2).max(2).nullish(),
+    seed: z.number().nullish(),
+    user: z.string().nullish(),
+    ...STREAM,
+    stream_options: object
+      .nullish()
+      .describe("`include_usage: true` sends the usage in a separate last chunk, as OpenAI does."),
+    ...GATEWAY_FIELDS,
+  })
+  .meta({ id: "CompletionRequest" });
+
+const textChoice = z.looseObject({
+  text: z.string(),
+  index: z.int(),
+  logprobs: object.nullable().describe("As the provider returned them."),
+  reasoning: z.string().optional().describe("Reasoning of a model that answered in a chat."),
+  finish_reason: finishReason.nullable(),
+});
+
+export const CompletionResponse = z
+  .looseObject({
+    object: z.literal("text_completion"),
+    ...completion,
+    choices: z.array(textChoice),
+    usage: Usage,
+  })
+  .meta({ id: "CompletionResponse" });
+
+export const CompletionChunk = z
+  .looseObject({
+    object: z.literal("text_completion"),
+    ...completion,
+    choices: z.array(textChoice),
+    usage: Usage.nullish().describe("Token usage and cost. Only in the last chunk."),
+  })
+  .meta({ id: "CompletionChunk" });
+
 export const FimRequest = z
   .looseObject({
     model: describeModelId("mistralai/sandbox-fim").describe("Model id that begins with `mistralai/`."),
@@ -317,8 +393,6 @@ export const FimRequest = z
     ...GATEWAY_FIELDS,
   })
   .meta({ id: "FimRequest" });
-
-const tokenIds = z.array(z.int().min(0));
 
 export const EmbeddingsRequest = z
   .looseObject({

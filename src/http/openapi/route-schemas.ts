@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
 import {
   ChatRequest,
+  CompletionRequest,
   EmbeddingsRequest,
   EXAMPLE_MODEL,
   FimRequest,
@@ -14,6 +15,7 @@ const APIS: Readonly<Record<ClientApi, z.ZodType>> = {
   "chat.completions": ChatRequest,
   responses: ResponsesRequest,
   messages: MessagesRequest,
+  completions: CompletionRequest,
   fim: FimRequest,
   embeddings: EmbeddingsRequest,
 };

@@ -4,6 +4,7 @@ import type { Handler } from "../context/context.ts";
 import { getDocs, getOpenApi } from "../docs-page/documentation.ts";
 import { getRoot } from "../docs-page/root-page.ts";
 import { chatCompletions } from "../routes/chat-completions.ts";
+import { completions } from "../routes/completions.ts";
 import { postCountTokens } from "../routes/count-tokens.ts";
 import { embeddings } from "../routes/embeddings.ts";
 import { apiRoutes } from "../routes/endpoints.ts";
@@ -27,6 +28,7 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "": BASE,
   "/": BASE,
   "/chat/completions": { POST: chatCompletions },
+  "/completions": { POST: completions },
   "/responses": { POST: responses },
   "/messages": { POST: messages },
   "/messages/count_tokens": { POST: postCountTokens },

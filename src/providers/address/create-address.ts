@@ -6,8 +6,8 @@ import type {
   UpstreamAddress,
   UpstreamCall,
 } from "../../core/deployments/upstream-address.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
 import {
   type Authorizer,
   createAwsAuthorizer,
@@ -57,8 +57,8 @@ export function createAddress(plan: AddressPlan, deps: AddressDeps): AddressRead
   if (missing.length > 0) return { kind: "incomplete", missing };
   const base = readBase(plan, name);
   if (!URL.canParse(base)) return { kind: "refused", reason: `${base} is not a URL` };
-  const schemes = new Map(FORMAT_NAMES.map((format) => [format, findScheme(scheme, format)]));
-  const schemeFor = (format: FormatName) => schemes.get(format) as SchemeOf;
+  const schemes = new Map(PROVIDER_FORMATS.map((format) => [format, findScheme(scheme, format)]));
+  const schemeFor = (format: ProviderFormat) => schemes.get(format) as SchemeOf;
   return {
     kind: "address",
     address: {
@@ -78,7 +78,7 @@ interface SchemeOf {
 }
 
 /** Returns the scheme of the provider's row if it has the format, else the usual scheme of the format. */
-function findScheme(own: Scheme, format: FormatName): SchemeOf {
+function findScheme(own: Scheme, format: ProviderFormat): SchemeOf {
   const isOwn = own.paths[format] !== undefined;
   return { scheme: isOwn ? own : SCHEMES[USUAL_SCHEME[format]], isOwn };
 }
@@ -149,11 +149,13 @@ function readBase({ record, base, parts }: AddressPlan, name: SchemeName): strin
 
 function createUrls(
   { record, parts }: AddressPlan,
-  schemeFor: (format: FormatName) => SchemeOf,
+  schemeFor: (format: ProviderFormat) => SchemeOf,
   base: string,
 ): UpstreamAddress["urlFor"] {
   // Bounded, because calls name only models of the catalog.
-  const known = new Map<FormatName, Map<string, URL>>(FORMAT_NAMES.map((format) => [format, new Map()]));
+  const known = new Map<ProviderFormat, Map<string, URL>>(
+    PROVIDER_FORMATS.map((format) => [format, new Map()]),
+  );
   return ({ format, action, model, stream }: UpstreamCall) => {
     const found = schemeFor(format);
     const path = findPath(record, found, { format, action });

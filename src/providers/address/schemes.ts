@@ -1,6 +1,6 @@
 import type { AddressScheme, AuthKind } from "../../core/catalog/records.ts";
 import type { UpstreamAction } from "../../core/deployments/upstream-address.ts";
-import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 
 /** A path after a provider's base URL, with `{model}` and address parts in braces. Some APIs have another path for streams. */
 export type Path = string | { readonly whole: string; readonly streamed: string };
@@ -13,7 +13,7 @@ export interface Scheme {
   readonly headers?: Readonly<Record<string, string>>;
   /** Ends of configured base URLs that are removed, because the paths begin with them. */
   readonly dropsEnd?: RegExp;
-  readonly paths: Readonly<Partial<Record<FormatName, Readonly<Partial<Record<UpstreamAction, Path>>>>>>;
+  readonly paths: Readonly<Partial<Record<ProviderFormat, Readonly<Partial<Record<UpstreamAction, Path>>>>>>;
 }
 
 /** Schemes that no row names. The configuration selects them in place of the row's scheme. */
@@ -34,6 +34,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     paths: {
       "openai-chat": { chat: "/chat/completions", embeddings: "/embeddings" },
       "openai-responses": { chat: "/responses" },
+      "openai-completions": { completions: "/completions" },
     },
   },
   anthropic: {
@@ -101,6 +102,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     paths: {
       "openai-chat": { chat: "/openai/v1/chat/completions", embeddings: "/openai/v1/embeddings" },
       "openai-responses": { chat: "/openai/v1/responses" },
+      "openai-completions": { completions: "/openai/v1/completions" },
     },
   },
   // For a configured, dated API version, as in Azure's own client.
@@ -113,6 +115,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
         embeddings: `${DEPLOYMENT}/embeddings${API_VERSION}`,
       },
       "openai-responses": { chat: `/openai/responses${API_VERSION}` },
+      "openai-completions": { completions: `${DEPLOYMENT}/completions${API_VERSION}` },
     },
   },
   cohere: {
@@ -123,9 +126,10 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
 };
 
 /** The usual scheme of each format. */
-export const USUAL_SCHEME: Readonly<Record<FormatName, AddressScheme>> = {
+export const USUAL_SCHEME: Readonly<Record<ProviderFormat, AddressScheme>> = {
   "openai-chat": "openai",
   "openai-responses": "openai",
+  "openai-completions": "openai",
   "anthropic-messages": "anthropic",
   gemini: "gemini",
   "bedrock-converse": "bedrock",

@@ -90,6 +90,7 @@ function encodeAttempt(
 
 /** The operation of each client API, as the GenAI conventions name it. */
 const OPERATIONS: Readonly<Record<string, string>> = {
+  completions: "text_completion",
   fim: "text_completion",
   embeddings: "embeddings",
 };

@@ -3,9 +3,10 @@ import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
+import type { TextInput } from "./read-inputs.ts";
 
-/** The input of one vector: a text, or token ids that the client computed. */
-export type EmbeddingInput = string | readonly number[];
+/** The input of one vector. */
+export type EmbeddingInput = TextInput;
 
 /** The parameters of an embeddings request that formats share. */
 export interface EmbeddingsParameters {

@@ -1,5 +1,5 @@
 import { sha256 } from "../../base/hash.ts";
-import type { FormatName } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
@@ -27,7 +27,7 @@ export interface FlatRequest {
 
 /** The properties of a target that decide how tools are flattened. */
 interface ToolTarget {
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   /** A chat host that supports tools of type `custom`. */
   readonly takesCustomTools: boolean;
 }
@@ -35,9 +35,9 @@ interface ToolTarget {
 /** The tool names that every format accepts. */
 const COMMON_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** Formats with namespaces of tools and free-text tools. */
-const TAKES_GROUPS: ReadonlySet<FormatName> = new Set(["openai-responses"]);
+const TAKES_GROUPS: ReadonlySet<ProviderFormat> = new Set(["openai-responses"]);
 /** Formats without restrictions on tool names. */
-const TAKES_ANY_NAME: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
+const TAKES_ANY_NAME: ReadonlySet<ProviderFormat> = new Set(["openai-responses", "openai-chat"]);
 
 /**
  * Brings tools into a form that the target supports: without namespaces, with a valid name, and as functions where it has no free-

@@ -1,4 +1,4 @@
-import type { FormatName } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
 import { type Fields, isEmpty } from "../json/fields.ts";
 import type { Extras } from "./parts.ts";
 
@@ -25,7 +25,7 @@ const NONE: Fields = {};
 const NO_EXTRAS: HasExtras = {};
 
 /** Returns the functions that read and write the extras of a format. */
-export function createFormatExtras(format: FormatName): FormatExtras {
+export function createFormatExtras(format: ProviderFormat): FormatExtras {
   const keepExtras = (fields: Fields, spelling: Fields = NONE): HasExtras => {
     if (!isEmpty(spelling)) return { extras: { format, fields, spelling } };
     return isEmpty(fields) ? NO_EXTRAS : { extras: { format, fields } };

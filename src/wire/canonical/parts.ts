@@ -1,4 +1,4 @@
-import type { FormatName } from "../conversation/format-name.ts";
+import type { FormatName, ProviderFormat } from "../conversation/format-name.ts";
 import type { Fields } from "../json/fields.ts";
 
 /**
@@ -6,7 +6,7 @@ import type { Fields } from "../json/fields.ts";
  * that wrote the data reads it back, so that decoding and encoding loses nothing; other formats ignore it.
  */
 export interface Extras {
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   /** Unknown fields by name. For a request, these are the names in the warning when another format leaves them out. */
   readonly fields: Fields;
   /** How known fields were spelled. Other formats lose nothing without it. */

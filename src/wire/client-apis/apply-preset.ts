@@ -69,6 +69,14 @@ const PARAMETERS: Readonly<Record<ClientApi, ParameterFields>> = {
     stop: { field: "stop_sequences" },
     reasoning_effort: { field: "output_config", others: ["thinking"], encode: toEffort },
   },
+  completions: {
+    ...SAMPLING,
+    max_tokens: { field: "max_tokens" },
+    stop: { field: "stop" },
+    seed: { field: "seed" },
+    frequency_penalty: { field: "frequency_penalty" },
+    presence_penalty: { field: "presence_penalty" },
+  },
   fim: { ...SAMPLING, max_tokens: { field: "max_tokens" }, stop: { field: "stop" } },
   embeddings: {},
 };
@@ -147,6 +155,7 @@ function addSystem(api: ClientApi, body: ScannedBody, system: string): readonly 
         ? prepend(node, { type: "text", text: system })
         : addText(body, "system", system);
     }
+    case "completions":
     case "fim":
     case "embeddings":
       return [];

@@ -46,6 +46,10 @@ const ROOTS: Readonly<Record<ClientApi, Roots>> = {
     ["prompt", "content"],
     ["tools", "descriptions"],
   ]),
+  completions: new Map([
+    ["prompt", "content"],
+    ["suffix", "content"],
+  ]),
   fim: new Map([
     ["prompt", "content"],
     ["suffix", "content"],

@@ -1,7 +1,7 @@
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
-import type { FormatName } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
@@ -28,7 +28,7 @@ import { decodedBytesOf, heldBytesOf, isQuickToForward, isQuickToTranslate } fro
 /** The functions of one client API for one request. */
 export interface ClientRequestParts {
   readonly api: EncodeJob["api"];
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   readonly scanned: ScannedConversation;
   readonly listNeeds: (text: string, root: JsonNode) => RequestNeeds;
   /** Types of tools that other formats have as well. Absent: all. */
@@ -92,7 +92,7 @@ export function createClientRequest(parts: ClientRequestParts): ClientRequest {
 
 class ConversationInferenceRequest implements ClientRequest {
   readonly api: EncodeJob["api"];
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   readonly action = "chat";
   readonly model: string;
   readonly fallbackModels: readonly string[];
@@ -146,7 +146,7 @@ class ConversationInferenceRequest implements ClientRequest {
     return this.parts.listNeeds(text, root);
   }
 
-  formatOfTools(): FormatName | null {
+  formatOfTools(): ProviderFormat | null {
     return hasOwnTools(this.parts) ? this.format : null;
   }
 
@@ -199,13 +199,13 @@ class ConversationInferenceRequest implements ClientRequest {
     return this.wasForwarded && !readsThroughHub ? null : this.hub.describeAnswering();
   }
 
-  openRelay(upstream: FormatName, identity: RelayIdentity, isDocument = false): AnswerRelay {
+  openRelay(upstream: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
     return this.isRelayed(upstream) && !isDocument
       ? this.parts.openRelay(identity)
       : this.hub.openRelay(upstream, identity, isDocument);
   }
 
-  readAnswer(upstream: FormatName, body: string, identity: RelayIdentity): WholeAnswer {
+  readAnswer(upstream: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
     return this.isRelayed(upstream)
       ? this.parts.readAnswer(body, identity)
       : this.hub.readAnswer(upstream, body, identity);
@@ -225,7 +225,7 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 
   /** Whether an answer in the client's own format is relayed unchanged. */
-  private isRelayed(upstream: FormatName): boolean {
+  private isRelayed(upstream: ProviderFormat): boolean {
     return upstream === this.format && this.parts.readsThroughHub !== true && !this.hub.hasRenamedTools;
   }
 
@@ -253,7 +253,7 @@ class ConversationInferenceRequest implements ClientRequest {
     return { ...encoded, heldBytes: encoded.heldBytes + decodedBytesOf(this.parts.scanned) };
   }
 
-  private withHeaders(encoded: EncodedForUpstream, format: FormatName): EncodedForUpstream {
+  private withHeaders(encoded: EncodedForUpstream, format: ProviderFormat): EncodedForUpstream {
     const headers = this.parts.upstreamHeaders ?? null;
     return headers === null || format !== this.format ? encoded : { ...encoded, headers };
   }

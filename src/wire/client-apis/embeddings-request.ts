@@ -2,7 +2,7 @@ import { type EmbeddingsParameters, type VectorsReading, warnOfDropped } from ".
 import type { EncodedRequest } from "../canonical/format.ts";
 import { decodeCohereEmbeddings } from "../cohere-embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
-import type { FormatName } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import { decodeGeminiEmbeddings } from "../gemini-embeddings/decode-response.ts";
 import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
@@ -21,7 +21,7 @@ interface Upstream {
   readonly read: (body: string, count: number) => VectorsReading;
 }
 
-const UPSTREAMS: Readonly<Partial<Record<FormatName, Upstream>>> = {
+const UPSTREAMS: Readonly<Partial<Record<ProviderFormat, Upstream>>> = {
   "openai-chat": { encode: null, read: decodeEmbeddingsAnswer },
   gemini: { encode: encodeGeminiEmbeddings, read: decodeGeminiEmbeddings },
   "cohere-chat": { encode: encodeCohereEmbeddings, read: decodeCohereEmbeddings },
@@ -78,7 +78,7 @@ function listLongest({ inputs }: EmbeddingsParameters): Buffer[] {
 }
 
 /** Returns the format's functions. Deployments without an embeddings URL are not served, so others are never asked for. */
-function upstreamOf(format: FormatName): Upstream {
+function upstreamOf(format: ProviderFormat): Upstream {
   const upstream = UPSTREAMS[format];
   if (upstream === undefined) throw new Error(`the format ${format} has no embeddings`);
   return upstream;

@@ -17,7 +17,7 @@ import type { ConversationRequest, ReasoningParameters } from "../canonical/requ
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
 import { ANSWER_NOT_JSON, ANSWER_UNREADABLE } from "../conversation/broken-answers.ts";
-import type { FormatName } from "../conversation/format-name.ts";
+import { conversationFormatOf, type ProviderFormat } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
@@ -102,14 +102,14 @@ export class HubRequest
     return { body, heldBytes: body.length, repair, carriesReasoning, warnings };
   }
 
-  openRelay(format: FormatName, identity: RelayIdentity, isDocument = false): AnswerRelay {
-    const codec = UPSTREAM_CODECS[format];
+  openRelay(format: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
+    const codec = UPSTREAM_CODECS[conversationFormatOf({ format })];
     const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
     const writer = this.client.createWriter(identity, this.asked());
     return new TranslatedRelay(restoreTools(reader, this.renamed), writer, identity);
   }
 
-  readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer {
+  readAnswer(format: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
     const decoding = restoreAnswer(decodeAnswer(format, body), this.renamed);
     return createWholeTranslation(decoding, { codec: this.client, identity, asked: this.asked() });
   }
@@ -157,15 +157,16 @@ interface Composed extends Omit<EncodedForUpstream, "body" | "heldBytes"> {
  * calls, applies overrides, adapts the request to the provider and encodes it.
  */
 function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
-  const restored = restoreTurns(request, target.recallTurn, target.format === "gemini");
-  const adopted = adoptHostedCalls(restored, target.format);
+  const format = conversationFormatOf(target);
+  const restored = restoreTurns(request, target.recallTurn, format === "gemini");
+  const adopted = adoptHostedCalls(restored, format);
   const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);
-  const expressed = expressNatives(fitted.request, target.format);
-  const placed = placeMadeImages(expressed.request, target.format, target.model.takesImages !== false);
+  const expressed = expressNatives(fitted.request, format);
+  const placed = placeMadeImages(expressed.request, format, target.model.takesImages !== false);
   const flat = flattenTools(hideUser(placed.request, target.hashUser), target);
-  const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
+  const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, target.model);
   const limited = limitFields(applyProvider(fields, target), target.knownFields);
   return {
     body: limited.body,
@@ -258,11 +259,11 @@ function carriesReasoning({ messages }: ConversationRequest): boolean {
   );
 }
 
-function decodeAnswer(format: FormatName, body: string): AnswerDecoding {
+function decodeAnswer(format: ProviderFormat, body: string): AnswerDecoding {
   const fields = tryParseFields(body);
   if (fields === null) return { kind: "error", error: ANSWER_NOT_JSON };
   try {
-    return UPSTREAM_CODECS[format].decodeAnswer(fields);
+    return UPSTREAM_CODECS[conversationFormatOf({ format })].decodeAnswer(fields);
   } catch {
     return { kind: "error", error: ANSWER_UNREADABLE };
   }

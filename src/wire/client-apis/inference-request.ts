@@ -3,17 +3,17 @@ import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
-import type { FormatName } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { Warning } from "../conversation/warning.ts";
 
 /** The client APIs by the names that records use. */
-export type ClientApi = "chat.completions" | "responses" | "messages" | "fim" | "embeddings";
+export type ClientApi = "chat.completions" | "responses" | "messages" | "completions" | "fim" | "embeddings";
 
-/** The kind of provider endpoint that a request needs. */
-export type InferenceAction = "chat" | "fim" | "embeddings";
+/** The kind of provider endpoint that a request needs. Text completions are sent to chat endpoints where there is no other. */
+export type InferenceAction = "chat" | "completions" | "fim" | "embeddings";
 
 /**
  * A request to a model from any client API: what routing and metering need to know of it, how it is encoded for an upstream, and
@@ -22,7 +22,7 @@ export type InferenceAction = "chat" | "fim" | "embeddings";
 export interface InferenceRequest {
   readonly api: ClientApi;
   /** The format of its client API; null where no upstream has that format. */
-  readonly format: FormatName | null;
+  readonly format: ProviderFormat | null;
   readonly action: InferenceAction;
   readonly model: string;
   /** Models to fall back to, in the client's order. */
@@ -69,10 +69,10 @@ export interface InferenceRequest {
   /** Whether the prompt may hold images, files, audio or video. */
   readonly mayHaveMedia: boolean;
   /**
-   * Returns the only format that has some of its tools, such as those that the vendor runs; null if there are none. Computed on
-   * demand.
+   * Returns the format that has what others lack, which is preferred: the only one with some of its tools, such as those that the
+   * vendor runs, or that of text completions. Null if every format will do. Computed on demand.
    */
-  formatOfTools(): FormatName | null;
+  formatOfTools(): ProviderFormat | null;
   /** Returns what may be charged for the request besides its tokens. Computed on demand. */
   listCharges(): RequestCharges;
   /**
@@ -99,14 +99,14 @@ export interface InferenceRequest {
    * Returns a relay for the stream of an upstream of that format. `isDocument`: the upstream sent one JSON document instead of a
    * stream.
    */
-  openRelay(format: FormatName, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
+  openRelay(format: ProviderFormat, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
   /** Reads the whole answer of an upstream of that format. `body` is its text. */
-  readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer;
+  readAnswer(format: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer;
 }
 
 /** The format of a provider and its deviations from that format. */
 export interface ProviderTarget {
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   readonly model: ModelTarget;
   readonly toolCalls: ToolCallRules;
   /** The provider does not accept `stream_options`. */
@@ -177,7 +177,7 @@ export interface EncodeJob {
 export interface EncodedJob {
   readonly encoded: EncodedForUpstream;
   /** The format of the target that was chosen. */
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   /** What is needed to translate the answer; null if it is relayed unchanged. */
   readonly answering: AnswerContext | null;
 }

@@ -1,4 +1,5 @@
 import { parseChatRequest } from "./chat-request.ts";
+import { parseCompletionsRequest } from "./completions-request.ts";
 import { parseEmbeddingsRequest } from "./embeddings-request.ts";
 import { parseFimRequest } from "./fim-request.ts";
 import type { ClientApi, InferenceRequest } from "./inference-request.ts";
@@ -18,6 +19,7 @@ export const REQUEST_PARSERS: Readonly<Record<ClientApi, ParseRequest>> = {
   "chat.completions": parseChatRequest,
   responses: parseResponsesRequest,
   messages: parseMessagesRequest,
+  completions: parseCompletionsRequest,
   fim: parseFimRequest,
   embeddings: parseEmbeddingsRequest,
 };

@@ -1,4 +1,4 @@
-import type { FormatName } from "./format-name.ts";
+import { type FormatName, isConversationFormat, type ProviderFormat } from "./format-name.ts";
 import type { ToolCallIdFormat, ToolCallRules } from "./outline.ts";
 
 type FormatRules = Omit<ToolCallRules, "ids"> & Partial<Pick<ToolCallRules, "ids">>;
@@ -20,7 +20,9 @@ const RULES: Readonly<Record<FormatName, FormatRules>> = {
   "openai-responses": { results: "anywhere", hasUniqueIds: true },
 };
 
+const NO_TOOLS: FormatRules = { results: "anywhere", hasUniqueIds: false };
+
 /** Returns the rules of a target with this format. `ids` is the id format of its provider, used where the format allows several. */
-export function toolCallRulesOf(format: FormatName, ids: ToolCallIdFormat): ToolCallRules {
-  return { ids, ...RULES[format] };
+export function toolCallRulesOf(format: ProviderFormat, ids: ToolCallIdFormat): ToolCallRules {
+  return { ids, ...(isConversationFormat(format) ? RULES[format] : NO_TOOLS) };
 }

@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail, rejectField } from "../../base/errors.ts";
 import type { EmbeddingInput, EmbeddingsParameters } from "../canonical/embeddings.ts";
+import { readInputs } from "../canonical/read-inputs.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
 import { BYTES_PER_TOKEN } from "../conversation/usage.ts";
@@ -9,7 +10,6 @@ import { type Fields, omit } from "../json/fields.ts";
 import { requireBodyBytes } from "../json/reject-excess.ts";
 import { fields, type JsonNode, LEAF } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
-import { readInputs } from "./read-inputs.ts";
 
 /** The encoding of vectors: arrays of numbers, or base64 of 32-bit floats. */
 export type VectorEncoding = "float" | "base64";
@@ -48,6 +48,8 @@ const SHAPE = fields({
   usage: LEAF,
 });
 
+const INPUT = { name: "input", most: BOUNDS.embeddingInputs } as const;
+
 /** Fields that every format has, or that the gateway decides. */
 const SHARED_FIELDS: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
@@ -67,7 +69,7 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
   const { text, root, body } = parseBody(bytes);
   const model = requireText(body, "model", 'a string such as "openai/text-embedding-3-small"');
   if (model.length > BOUNDS.modelIdChars) fail("invalid_model", "model is too long to be a model id.");
-  const inputs = readInputs(body["input"]);
+  const inputs = readInputs(body["input"], INPUT);
   readText(body, "user");
   return {
     bytes,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
+import { conversationFormatOf, FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import type { OutlineMessage } from "../../../src/wire/conversation/outline.ts";
 import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
@@ -190,7 +190,7 @@ function send(client: Client, steps: readonly Step[], target: UpstreamTarget) {
   const body = { model: "acme/m", ...WRITERS[client](steps) };
   const encoded = openRequest(client, body).encode(target);
   const sent = JSON.parse(encoded.body.toString());
-  return { body, sent, repair: encoded.repair, history: READERS[target.format](sent) };
+  return { body, sent, repair: encoded.repair, history: READERS[conversationFormatOf(target)](sent) };
 }
 
 /** Lists `call -> result` for each result that answers a call, sorted. */

@@ -13,6 +13,7 @@ const APIS: Readonly<Record<string, readonly [string, Readonly<Record<string, un
   messages: ["messages", { max_tokens: 1024, messages: MESSAGES }],
   responses: ["responses", { input: "Hello!" }],
   embeddings: ["embeddings", { input: "Hello!" }],
+  completions: ["completions", { prompt: "Once upon a time" }],
   fim: ["fim/completions", { prompt: "def add(a, b):", suffix: "" }],
 };
 

@@ -73,6 +73,12 @@ export function forwardChatRequest(
   return applySplices(request.bytes, splices);
 }
 
+/** A scanned body. `text` is the body, bytes as Latin-1. */
+interface ScannedBody {
+  readonly text: string;
+  readonly root: JsonNode;
+}
+
 /** The fields that a provider does not get, and those that name the client's user. */
 interface EditedFields {
   readonly removed: ReadonlySet<string>;
@@ -84,7 +90,8 @@ interface EditedFields {
 /** By the set of fields that a provider rejects, which is created once per deployment. */
 const edits = new WeakMap<ReadonlySet<string>, EditedFields>();
 
-function fieldsToEdit(rejected: ReadonlySet<string>): EditedFields {
+/** Returns the fields to edit for a provider that rejects these ones. */
+export function fieldsToEdit(rejected: ReadonlySet<string>): EditedFields {
   let known = edits.get(rejected);
   if (known === undefined) {
     const removed = GATEWAY_FIELDS.union(rejected);
@@ -95,15 +102,16 @@ function fieldsToEdit(rejected: ReadonlySet<string>): EditedFields {
   return known;
 }
 
-function replaceModel(root: JsonNode, model: string): Splice {
+/** Returns the splice that replaces the client's name of the model. */
+export function replaceModel(root: JsonNode, model: string): Splice {
   const node = memberOf(root, "model") as JsonNode;
   return { start: node.start, end: node.end, insert: JSON.stringify(model) };
 }
 
 const INCLUDE_USAGE = '"include_usage":true';
 
-/** Requests the usage, whether or not the client did (docs/api/chat.md, "Usage"). */
-function requestUsage({ text, root }: ScannedChatRequest): Splice {
+/** Returns the splice that requests the usage of a stream, whether or not the client did (docs/api/chat.md, "Usage"). */
+export function requestUsage({ text, root }: ScannedBody): Splice {
   const options = memberOf(root, "stream_options");
   if (options === undefined) return appendMember(root, "stream_options", `{${INCLUDE_USAGE}}`);
   if (options.kind !== "object")
@@ -121,10 +129,10 @@ function requestUsage({ text, root }: ScannedChatRequest): Splice {
 /** Fields that limit the length of an answer. */
 const LIMITS = ["max_tokens", "max_completion_tokens"] as const;
 
-/** Replaces the client's limit by the target's, or adds it in the provider's spelling. */
-function limitAnswer(
+/** Returns the splices that replace the client's limit by the target's, or add it in the provider's spelling. */
+export function limitAnswer(
   root: JsonNode,
-  { maxTokens, renames, refusedFields }: ChatTarget,
+  { maxTokens, renames, refusedFields }: Pick<ChatTarget, "maxTokens" | "renames" | "refusedFields">,
   removed: ReadonlySet<string>,
 ): Splice[] {
   if (maxTokens === null) return [];

@@ -1,0 +1,137 @@
+import { NO_CHARGES } from "../conversation/charges.ts";
+import type { RequestNeeds } from "../conversation/needs.ts";
+import { estimateTokens } from "../conversation/usage.ts";
+import type { Warning } from "../conversation/warning.ts";
+import { parseFields } from "../json/check-fields.ts";
+import { hashNodes } from "../json/hash-nodes.ts";
+import { memberOf } from "../json/scan.ts";
+import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
+import { forwardCompletionRequest } from "../openai-completions/passthrough/forward-request.ts";
+import { CompletionDocumentRelay } from "../openai-completions/passthrough/relay-document.ts";
+import { relayCompletion } from "../openai-completions/passthrough/relay-response.ts";
+import { CompletionRelay } from "../openai-completions/passthrough/relay-stream.ts";
+import {
+  type ScannedCompletion,
+  scanCompletionRequest,
+} from "../openai-completions/passthrough/scan-request.ts";
+import { openaiCompletions } from "../openai-completions/translate/codec.ts";
+import { listRejectedFields } from "./apply-provider.ts";
+import { HubRequest } from "./hub-request.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { heldBytesOf } from "./request-size.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+import { SINGLE_PROMPT } from "./single-prompt.ts";
+
+const FORMAT = "openai-completions";
+
+/**
+ * Parses a request of OpenAI's legacy completions API. It is forwarded to providers with this endpoint, and translated to a chat for
+ * all others (docs/api/completions.md). `rename` resolves the operator's aliases of model ids.
+ * @throws GatewayError as `scanCompletionRequest`.
+ */
+export function parseCompletionsRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  headers: ReadHeader = NO_HEADERS,
+): InferenceRequest {
+  const scanned = scanCompletionRequest(bytes);
+  const hub = createHub(scanned);
+  return {
+    ...SINGLE_PROMPT,
+    ...readHints(scanned.text, scanned.root, headers),
+    api: "completions",
+    format: FORMAT,
+    action: "completions",
+    model: rename(scanned.model),
+    fallbackModels: scanned.fallbackModels.map(rename),
+    preferences: scanned.preferences,
+    preset: scanned.preset,
+    stream: scanned.stream,
+    maxTokens: scanned.maxTokens,
+    answers: scanned.answers,
+    notice: null,
+    promptTextBytes: scanned.promptTextBytes,
+    // The parsed prompts besides the scanned request.
+    heldBytes: heldBytesOf(scanned) + scanned.promptTextBytes,
+    windowTextBytes: scanned.longestBytes,
+    hashPrefix: () => hashNodes(scanned.bytes, [memberOf(scanned.root, "prompt") ?? scanned.root]),
+    listNeeds: () => listNeeds(scanned),
+    countPromptChars: () => countLongest(scanned),
+    listPromptText: () => listLongest(scanned),
+    // Providers with the endpoint come first: they continue the prompt instead of answering it.
+    formatOfTools: () => FORMAT,
+    listCharges: () => NO_CHARGES,
+    listLosses: (target) =>
+      target.format === FORMAT ? listRejectedFields(scanned.root, target) : hub.listLosses(target),
+    encode: (target) => (target.format === FORMAT ? forward(scanned, target) : translate(hub, target)),
+    openRelay(format, identity, isDocument = false) {
+      if (format !== FORMAT) return hub.openRelay(format, identity, isDocument);
+      const Relay = isDocument ? CompletionDocumentRelay : CompletionRelay;
+      return new Relay(identity, scanned.wantsUsageChunk);
+    },
+    readAnswer: (format, body, identity) =>
+      format === FORMAT ? relayCompletion(body, identity) : hub.readAnswer(format, body, identity),
+  };
+}
+
+function createHub({ bytes, text, wantsUsageChunk, promptTextBytes }: ScannedCompletion): HubRequest {
+  const whole = () => openaiCompletions.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  const estimatedPromptTokens = estimateTokens(promptTextBytes);
+  return new HubRequest(openaiCompletions, { whole }, { wantsUsageChunk, estimatedPromptTokens });
+}
+
+function forward(scanned: ScannedCompletion, target: UpstreamTarget): EncodedForUpstream {
+  const leftOut = new Set<string>(target.overrides?.leaveOut ?? []);
+  const body = forwardCompletionRequest(scanned, {
+    ...target,
+    model: target.model.name,
+    maxTokens: target.maxTokens ?? null,
+    leftOut,
+  });
+  return {
+    body,
+    heldBytes: body.length,
+    repair: null,
+    carriesReasoning: false,
+    warnings: listRejectedFields(scanned.root, target),
+  };
+}
+
+function translate(hub: HubRequest, target: UpstreamTarget): EncodedForUpstream {
+  const encoded = hub.encode(target);
+  return { ...encoded, warnings: [SENT_AS_CHAT, ...encoded.warnings] };
+}
+
+/** The warning where the model answers the prompt instead of continuing it. */
+const SENT_AS_CHAT: Warning = {
+  field: "prompt",
+  message:
+    "The provider has no text completions endpoint for this model; the prompt was sent as a user message.",
+};
+
+/** Fields that only providers with this endpoint accept, which is decided by the format and not by lists of parameters. */
+const OF_THE_FORMAT: ReadonlySet<string> = new Set(["prompt", "suffix", "echo", "best_of"]);
+
+function listNeeds({ text, root }: ScannedCompletion): RequestNeeds {
+  const { parameters } = listChatNeeds(text, root);
+  return {
+    features: [],
+    parameters: parameters.filter((name) => !OF_THE_FORMAT.has(name)),
+    contentField: "prompt",
+  };
+}
+
+/** The characters of the longest prompt, at least. Token ids have none. */
+function countLongest({ prompts, root, text }: ScannedCompletion): number {
+  const suffix = memberOf(root, "suffix");
+  const suffixChars = suffix === undefined ? 0 : text.slice(suffix.start, suffix.end).length;
+  const chars = prompts.map((prompt) => (typeof prompt === "string" ? prompt.length : 0));
+  return Math.max(...chars) + suffixChars;
+}
+
+/** The longest text; token ids have no characters. */
+function listLongest({ prompts }: ScannedCompletion): Buffer[] {
+  const texts = prompts.filter((prompt) => typeof prompt === "string");
+  const longest = texts.reduce((a, b) => (Buffer.byteLength(b) > Buffer.byteLength(a) ? b : a), "");
+  return longest === "" ? [] : [Buffer.from(JSON.stringify(longest))];
+}

@@ -1,0 +1,161 @@
+import { BOUNDS } from "../../../base/bounds.ts";
+import { parseEvent } from "../../canonical/event-reader.ts";
+import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
+import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
+import type { TokenUsage } from "../../conversation/usage.ts";
+import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
+import { asObjects, asText, type Fields, omit } from "../../json/fields.ts";
+import { isFailedFinish } from "../../openai-chat/finish-reason.ts";
+import { OWN_ANSWER_FIELDS } from "../../openai-chat/own-fields.ts";
+import { encodeStreamError } from "../../openai-chat/stream-events.ts";
+import { findUsage } from "../../openai-chat/usage.ts";
+import { CompletionChunkEncoder } from "../encode-chunks.ts";
+import { encodeFinish, OWN_CHOICE_FIELDS, readFinish } from "./relay-response.ts";
+
+interface Choice {
+  /** Null until it arrives. */
+  finish: RelayFinish | null;
+  /** Fields that are sent with the finish. */
+  readonly finishFields: Record<string, unknown>;
+}
+
+/**
+ * Relays a stream of text completions between an upstream and a client that both speak this format. Finish reasons are held until
+ * the end, where the cost is known. A completion without text is valid.
+ */
+export class CompletionRelay implements AnswerRelay, StreamProgress {
+  sawToken = false;
+  isDone = false;
+  error: VendorError | null = null;
+  usage: TokenUsage | null = null;
+  readonly searches = 0;
+  producedBytes = 0;
+  private out: string[] = [];
+  private readonly stream: EventStream;
+  private readonly encoder: CompletionChunkEncoder;
+  private readonly choices = new Map<number, Choice>();
+  /** Fields of events for which nothing was sent. They are sent with the last event. */
+  private readonly carried: Record<string, unknown> = {};
+
+  /** `wantsUsageChunk`: the client asked for `stream_options.include_usage`. */
+  constructor(identity: RelayIdentity, wantsUsageChunk: boolean) {
+    this.encoder = new CompletionChunkEncoder(identity, wantsUsageChunk);
+    this.stream = new EventStream(this, (text, start, end, name) =>
+      this.readEvent(text.slice(start, end), name),
+    );
+  }
+
+  step(piece: string): string {
+    this.stream.push(piece);
+    return this.takeOutput();
+  }
+
+  end(): string {
+    this.stream.end();
+    return this.takeOutput();
+  }
+
+  get isFinished(): boolean {
+    return this.choices.size > 0 && this.choices.values().every(({ finish }) => finish !== null);
+  }
+
+  classifyEnd(): RelayEnding {
+    if (this.error !== null) return "failed";
+    return this.isFinished ? "complete" : "unfinished";
+  }
+
+  finish(): RelayFinish | null {
+    return (this.choices.get(0) ?? [...this.choices.values()][0])?.finish ?? null;
+  }
+
+  stopShort(): string {
+    this.isDone = true;
+    this.finishAll("length");
+    return "";
+  }
+
+  encodeEnd(end: AnswerEnd): string {
+    const choices = [...this.choices].toSorted(([a], [b]) => a - b);
+    const finishes = choices.map(([index, { finish, finishFields }]) => ({
+      text: "",
+      index,
+      logprobs: null,
+      ...finishFields,
+      ...encodeFinish(finish ?? readFinish(null)),
+    }));
+    return this.encoder.encodeEnding({ finishes, fields: this.carried, end });
+  }
+
+  encodeError(error: StreamError): string {
+    return encodeStreamError(error);
+  }
+
+  /** Reads one event, bytes as Latin-1. `name` is "" where the vendor gave none. */
+  protected readEvent(data: string, name: string): void {
+    if (data.startsWith(DONE_MARKER)) {
+      this.isDone = true;
+      // Usage and an end marker make an answer complete even if the vendor gives no finish reason.
+      if (this.usage !== null) this.finishAll("stop");
+      return;
+    }
+    const chunk = parseEvent(data);
+    this.error = chunk === null ? EVENT_NOT_JSON : findEventError(chunk, name);
+    if (chunk === null || this.error !== null) return;
+    this.usage = findUsage(chunk) ?? this.usage;
+    const fields = omit(chunk, OWN_ANSWER_FIELDS);
+    const sent = asObjects(chunk["choices"]).map((choice, at) => this.readChoice(choice, at));
+    const entries = sent.filter((entry) => entry !== null);
+    if (entries.length > 0) this.out.push(this.encoder.encodeEvent(fields, entries));
+    else Object.assign(this.carried, omit(fields, NOT_CARRIED));
+  }
+
+  /** Reads an entry of a chunk. Returns what to send for it at once; null for nothing. */
+  private readChoice(raw: Fields, position: number): Fields | null {
+    const index = typeof raw["index"] === "number" ? raw["index"] : position;
+    const choice = this.openChoice(index);
+    if (choice === null) return null;
+    const text = asText(raw["text"]) ?? "";
+    const others = omit(raw, OWN_CHOICE_FIELDS);
+    const reason = raw["finish_reason"];
+    if (typeof reason === "string") this.holdFinish(choice, reason);
+    // Tokens that are only a part of a character have no text, but log probabilities.
+    if (text === "" && (others["logprobs"] ?? null) === null) {
+      Object.assign(choice.finishFields, others);
+      return null;
+    }
+    this.sawToken = true;
+    this.producedBytes += Buffer.byteLength(text);
+    return { text, index, logprobs: null, ...others, finish_reason: null };
+  }
+
+  private openChoice(index: number): Choice | null {
+    const known = this.choices.get(index);
+    if (known !== undefined) return known;
+    if (this.choices.size >= BOUNDS.completionChoices) {
+      this.error = TOO_MANY_CHOICES;
+      return null;
+    }
+    const choice: Choice = { finish: null, finishFields: {} };
+    this.choices.set(index, choice);
+    return choice;
+  }
+
+  /** Keeps the first finish reason for the end. */
+  private holdFinish(choice: Choice, reason: string): void {
+    if (isFailedFinish(reason)) this.error = failedFinish(reason);
+    choice.finish ??= readFinish(reason);
+  }
+
+  private finishAll(reason: string): void {
+    for (const choice of this.choices.values()) choice.finish ??= readFinish(reason);
+  }
+
+  private takeOutput(): string {
+    return this.out.splice(0).join("");
+  }
+}
+
+/** Padding that hides the length of tokens, which is of no use in another event. */
+const NOT_CARRIED: ReadonlySet<string> = new Set(["obfuscation"]);

@@ -1,0 +1,99 @@
+import { BOUNDS } from "../../../base/bounds.ts";
+import { rejectField } from "../../../base/errors.ts";
+import { readInputs, type TextInput } from "../../canonical/read-inputs.ts";
+import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
+import { sizeOf } from "../../conversation/prompt-nodes.ts";
+import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
+import {
+  allFields,
+  fields,
+  isTrue,
+  items,
+  type JsonNode,
+  LEAF,
+  memberOf,
+  numberOf,
+  parseMember,
+  stringOf,
+} from "../../json/scan.ts";
+import { scanBody } from "../../json/scan-body.ts";
+import { checkCompletionRequest } from "./check-request.ts";
+
+/** A text completion request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
+export interface ScannedCompletion extends RoutingParameters {
+  readonly bytes: Buffer;
+  /** The bytes as a Latin-1 string. */
+  readonly text: string;
+  readonly root: JsonNode;
+  /** The number of values that have a node. */
+  readonly nodes: number;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly maxTokens: number | null;
+  /** At least one. */
+  readonly prompts: readonly TextInput[];
+  /** The number of answers that the vendor generates: for each prompt `n`, or the `best_of` of which it chooses. */
+  readonly answers: number;
+  /** The client asked for a usage chunk (`stream_options.include_usage`). */
+  readonly wantsUsageChunk: boolean;
+  /** Bytes of all prompts and their suffixes. A token id counts as the average bytes of a token. */
+  readonly promptTextBytes: number;
+  /** Bytes of the longest prompt with its suffix; each prompt must fit the model. */
+  readonly longestBytes: number;
+}
+
+/** The fields that the gateway reads; everything else is forwarded unchanged. */
+const SHAPE = allFields({
+  model: LEAF,
+  prompt: LEAF,
+  stop: items(LEAF),
+  stream_options: fields({ include_usage: LEAF }),
+  models: LEAF,
+  provider: LEAF,
+});
+
+const PROMPT = { name: "prompt", most: BOUNDS.completionChoices, mayBeEmpty: true } as const;
+
+/**
+ * Scans and checks a request's body (docs/api/completions.md).
+ * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed model id.
+ */
+export function scanCompletionRequest(bytes: Buffer): ScannedCompletion {
+  return scanBody(bytes, SHAPE, (text, { root, nodes }) => {
+    checkCompletionRequest(text, root);
+    const prompts = readInputs(parseMember(text, root, "prompt"), PROMPT);
+    const suffixBytes = sizeOf(memberOf(root, "suffix"));
+    const sizes = prompts.map((prompt) => bytesOf(prompt) + suffixBytes);
+    return {
+      ...readRoutingParameters({
+        models: parseMember(text, root, "models"),
+        provider: parseMember(text, root, "provider"),
+        preset: parseMember(text, root, "preset"),
+      }),
+      bytes,
+      text,
+      root,
+      nodes,
+      model: stringOf(text, memberOf(root, "model")) as string,
+      stream: isTrue(text, memberOf(root, "stream")),
+      maxTokens: numberOf(text, memberOf(root, "max_tokens")),
+      prompts,
+      answers: countAnswers(text, root, prompts.length),
+      wantsUsageChunk: isTrue(text, memberOf(memberOf(root, "stream_options"), "include_usage")),
+      promptTextBytes: sizes.reduce((sum, size) => sum + size, 0),
+      longestBytes: Math.max(...sizes),
+    };
+  });
+}
+
+function bytesOf(prompt: TextInput): number {
+  return typeof prompt === "string" ? Buffer.byteLength(prompt) : prompt.length * BYTES_PER_TOKEN;
+}
+
+function countAnswers(text: string, root: JsonNode, prompts: number): number {
+  const count = (field: string) => numberOf(text, memberOf(root, field)) ?? 1;
+  const answers = prompts * Math.max(count("n"), count("best_of"));
+  if (answers > BOUNDS.completionChoices)
+    rejectField("n", `times the prompts must be at most ${BOUNDS.completionChoices}; send several requests`);
+  return answers;
+}
