@@ -268,6 +268,26 @@ describe("POST completions at a provider with the endpoint", () => {
     expect((await post(ASK)).status).toBe(502);
   });
 
+  test.each([true, false])(
+    "gives the same answer again for an Idempotency-Key (stream: %p)",
+    async (stream) => {
+      const headers = {
+        "content-type": "application/json",
+        authorization: `Bearer ${gateway.key}`,
+        "idempotency-key": `once-${stream}`,
+      };
+      const send = async () => {
+        const body = JSON.stringify({ ...ASK, stream });
+        const response = await fetch(`${gateway.url}/v1/completions`, { method: "POST", headers, body });
+        return (await response.text()).replaceAll(/gen_\w+/g, "gen_…");
+      };
+      const first = await send();
+      expect(first).toContain(" there");
+      expect(await send()).toBe(first);
+      expect(native.requests).toHaveLength(1);
+    },
+  );
+
   test("writes a generation record with api, usage, finish and format", async () => {
     const response = await post({ ...ASK, stream: true });
     await response.text();
