@@ -12,6 +12,7 @@ const PLAIN: Readonly<Record<ClientApi, object>> = {
   messages: { model: "openai/gpt-4o", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
   embeddings: { model: "openai/text-embedding-3-small", input: "Hi" },
   fim: { model: "mistralai/codestral-latest", prompt: "let" },
+  completions: { model: "openai/gpt-3.5-turbo-instruct", prompt: "Hi" },
 };
 const APIS = Object.keys(PLAIN) as ClientApi[];
 
