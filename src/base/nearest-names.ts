@@ -1,9 +1,10 @@
-/** The longest name that is compared. Comparing costs the product of both lengths. */
+/** Characters of a name that are compared. The time of a comparison grows with the product of both lengths. */
 const MAX_CHARS = 64;
 
 /**
- * Returns the names that someone who wrote `wanted` may have meant, at most `limit`, the nearest first: those with few letters added,
- * left out, replaced or swapped, and those of which it is a whole part between separators. Upper and lower case are the same.
+ * Returns at most `limit` of the names that are similar to `wanted`, the most similar first. Similar are names with few typing errors
+ * (letters added, missing, replaced or swapped), and names that contain `wanted` as a whole word between `_`, `.` or `-`, or the other
+ * way round. Upper and lower case do not matter.
  */
 export function nearestNames(wanted: string, names: readonly string[], limit: number): readonly string[] {
   const written = wanted.slice(0, MAX_CHARS).toLowerCase();
@@ -15,7 +16,10 @@ export function nearestNames(wanted: string, names: readonly string[], limit: nu
     .map(({ name }) => name);
 }
 
-/** Returns a distance of at most a third of the letters; null for names that have less in common. */
+/**
+ * Returns how different two names are: the number of typing errors, if it is at most a third of the longer name, or the length of the
+ * longer name if the shorter one is a whole word of it. Null if they are not similar.
+ */
 function distanceOf(a: string, b: string): number | null {
   const longest = Math.max(a.length, b.length);
   const most = Math.max(1, Math.floor(longest / 3));
@@ -25,7 +29,7 @@ function distanceOf(a: string, b: string): number | null {
   return short.length >= 4 && long.split(/[_.-]/).includes(short) ? longest : null;
 }
 
-/** Counts the letters that are added, left out, replaced, or swapped with their neighbor (optimal string alignment). */
+/** Returns the smallest number of letters to add, remove, replace or swap with their neighbor that turns `a` into `b` (optimal string alignment distance). */
 function countEdits(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -12,7 +12,7 @@ import { Explanation, type RouteExplanation } from "./explanation.tsx";
 import type { TriedRoute } from "./route-form.ts";
 import type { TierInput } from "./tier-form.ts";
 
-/** How long typing rests before a request is explained. Milliseconds. */
+/** The explanation is requested when nothing was typed for this time. Milliseconds. */
 const REST_MS = 400;
 const APIS = ["chat.completions", "responses", "messages"] as const;
 
@@ -26,10 +26,13 @@ interface Question {
 
 type TriedTier = TierInput & { readonly id: string };
 
-/** What is tried: a tier or a named route as it is typed; null for any model. */
+/** A tier or a named route as it is typed, which need not be stored yet. */
 export type Tried = { readonly tier: TriedTier } | { readonly route: TriedRoute };
 
-/** Explains how a request would be routed, with a tier or named route as it is typed or with any model. `missing` says what it lacks for that. */
+/**
+ * Explains how a request would be routed: with `tried`, or with a model to choose if it is null. `missing` says why `tried` cannot be
+ * explained yet.
+ */
 export function Explain({ tried, missing = null }: { tried: Tried | null; missing?: string | null }) {
   const [question, setQuestion] = useState<Question>({
     api: "chat.completions",
@@ -154,7 +157,7 @@ function Result({ data, error, isLoading, reload }: Loaded<RouteExplanation>) {
   );
 }
 
-/** Returns a value once it has not changed for a while. */
+/** Returns the last value that has not changed for `REST_MS`. */
 function useRested(value: string | null): string | null {
   const [rested, setRested] = useState(value);
   useEffect(() => {

@@ -24,14 +24,17 @@ import {
 import { printSource } from "./tier-form.ts";
 
 interface EditorProps {
-  /** Null for a new one. */
+  /** The route to edit; null to create one. */
   readonly route: NamedRoute | null;
-  /** The account that owns it; null for the account of the person, or for the operator's routes. */
+  /** The account that owns a new route. Null stands for the account of the session, and for the operator for the routes of the gateway. */
   readonly account: string | null;
   readonly onChanged: (name: string | null) => void;
 }
 
-/** A named route as JSON with an explanation of a request beside it, and its versions. Routes of the file can only be read. */
+/**
+ * The editor of a named route: its definition as JSON, its earlier versions, and how a request would be routed with the definition as it
+ * is typed. A route of the configuration file is read-only.
+ */
 export function RouteEditor({ route, account, onChanged }: EditorProps) {
   const form = useRouteForm({ route, account, onChanged });
   const { values } = form;
@@ -144,7 +147,7 @@ function About({ route }: { route: NamedRoute }) {
   );
 }
 
-/** The kept versions of a route. Each can be restored. */
+/** The stored versions of a route, with a button that restores each earlier one. */
 function Versions({ route, onRestored }: { route: NamedRoute; onRestored: () => void }) {
   const { name, account_id, version: latest } = route;
   const params = { name };

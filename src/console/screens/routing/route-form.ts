@@ -1,22 +1,22 @@
-/** A named route as texts of a form. Pure functions. */
+/** Converts named routes to and from the texts of their form. Pure functions. */
 import type { Schemas } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
 
-/** A named route in force, and what it stands for. */
+/** A named route that the gateway uses, as the API returns it. */
 export type NamedRoute = Schemas["NamedRoute"];
 export type RouteDefinition = NamedRoute["definition"];
 export type RouteKind = RouteDefinition["kind"];
 
-/** A named route as it is typed. */
+/** The definition of a named route that a request is tried with. */
 export interface TriedRoute {
   readonly name: string;
   readonly account_id: string | null;
   readonly definition: RouteDefinition;
 }
 
-/** What is typed. */
+/** The texts of the form. */
 export interface RouteDraft {
-  /** Can be typed for a new route only. */
+  /** Only the name of a new route can be edited. */
   readonly name: string;
   readonly json: string;
 }

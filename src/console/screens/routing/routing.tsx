@@ -17,7 +17,7 @@ import { printSource, type Tier } from "./tier-form.ts";
 
 const NEW = "new";
 
-/** Tiers and named routes with their editors for those who manage them; for others the explanation of a request. */
+/** The lists of tiers and named routes with an editor, for roles that may edit them. Other roles see only how a request would be routed. */
 export default function Routing() {
   const [account, setAccount] = useState<string | null>(query.value["account"] ?? null);
   const tiers = useLoad(isOperator.value ? "tiers" : null, async (signal) => {
@@ -89,7 +89,7 @@ function NewButtons() {
   );
 }
 
-/** The editor of what the address names; else the explanation of any request. */
+/** The editor of the tier or named route in the address. Without one, how a request to any model would be routed. */
 function Chosen({
   tiers,
   routes,

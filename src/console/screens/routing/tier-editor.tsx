@@ -26,12 +26,15 @@ import {
 } from "./tier-form.ts";
 
 interface EditorProps {
-  /** Null for a new one. */
+  /** The tier to edit; null to create one. */
   readonly tier: Tier | null;
   readonly onChanged: (id: string | null) => void;
 }
 
-/** A tier as a form or as JSON with an explanation of a request beside it. Tiers of the file can only be read. */
+/**
+ * The editor of a tier, as a form or as JSON, and how a request would be routed with the tier as it is typed. A tier of the
+ * configuration file is read-only.
+ */
 export function TierEditor({ tier, onChanged }: EditorProps) {
   const { form, problem, change, toggle, submit } = useTierForm({ tier, onChanged });
   const { values } = form;
@@ -76,12 +79,12 @@ export function TierEditor({ tier, onChanged }: EditorProps) {
   );
 }
 
-/** Whether a tier can only be read, because it is defined in the file. */
+/** Returns whether a tier is read-only, because the configuration file defines it. */
 function isFixed(tier: Tier | null): boolean {
   return tier?.source === "file";
 }
 
-/** The form of a tier, why its JSON cannot be read, and what changes it. */
+/** Returns the state of the form, the problem of its JSON (null if there is none), and the handlers that change and send it. */
 function useTierForm({ tier, onChanged }: EditorProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const form = useForm<TierDraft, Tier>({

@@ -5,7 +5,7 @@ import { type Case, changeCase, listCases, readModels, type TierDraft, type Tier
 
 const EFFORTS = ["enabled", "none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
-/** The usual fields of a tier: its names, and the models of each case. */
+/** The form of a tier: its id, name and description, and for each case of its rule the models and the reasoning effort. */
 export function TierFields(props: {
   draft: TierDraft;
   isNew: boolean;
@@ -96,7 +96,10 @@ function CaseFields({ one, onChange }: { one: Case; onChange: (pick: TierPick) =
   );
 }
 
-/** A list as lines. What is being typed stays as it is while it means the same list. */
+/**
+ * A text area with one item of a list per line. While the typed text stands for `value`, it is shown as it was typed, for example
+ * with an empty last line.
+ */
 function Lines(props: {
   label: string;
   hint: string;

@@ -1,17 +1,18 @@
-/** A tier as texts of a form. Pure functions. */
+/** Converts tiers to and from the fields of their form. Pure functions. */
 import type { Schemas } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
 
-/** A tier in force, and what is stored of one. */
+/** A tier that the gateway uses, as the API returns it. */
 export type Tier = Schemas["Tier"];
+/** The fields of a tier that are stored. */
 export type TierInput = Pick<Tier, "name" | "description" | "released" | "rule">;
 type Rule = Tier["rule"];
-/** What a tier chooses in one case. */
+/** The models of one case of a tier, and their reasoning effort. */
 export type TierPick = Extract<Rule, { by: "balance" }>["else"];
 
-/** What is typed: the fields of the form, and the whole as JSON while that is edited. */
+/** What is typed: the fields of the form, and the tier as JSON, which counts while `isJson`. */
 export interface TierDraft extends TierInput {
-  /** The id without its prefix; can be typed for a new tier only. */
+  /** The id without its prefix. Only the id of a new tier can be edited. */
   readonly id: string;
   readonly json: string;
   readonly isJson: boolean;
@@ -32,7 +33,7 @@ export function toDraft(id: string, tier: TierInput): TierDraft {
   return { ...input, id: id.replace(PREFIX, ""), json: JSON.stringify(input, null, 2), isJson: false };
 }
 
-/** Returns the fields that are stored. */
+/** Leaves out the fields of a tier that are not stored. */
 function toInput({ name, description, released, rule }: TierInput): TierInput {
   return { name, description, ...(released === undefined ? {} : { released }), rule };
 }
@@ -49,7 +50,7 @@ export function fromDraft(draft: TierDraft): { readonly tier: TierInput } | { re
   }
 }
 
-/** Switches between form and JSON, taking over what was typed. */
+/** Switches between form and JSON. What was typed in one is shown in the other. */
 export function switchForm(draft: TierDraft): TierDraft | { readonly problem: string } {
   const read = fromDraft(draft);
   if ("problem" in read) return read;
@@ -67,7 +68,7 @@ export function findMissing(draft: TierDraft): string | null {
   try {
     return listCases(rule).map(findMissingModel).find(Boolean) ?? null;
   } catch {
-    // A rule that was typed as JSON need not have the parts of one.
+    // A rule that was typed as JSON may lack any of its fields.
     return missing.rule;
   }
 }
@@ -79,7 +80,7 @@ function findMissingModel({ when, pick: { models } }: Case): string | null {
   return wrong === undefined ? null : missing.model(wrong);
 }
 
-/** A case of a rule with what it chooses. */
+/** A case of a rule: when it applies, and the models it chooses. */
 export interface Case {
   /** Identifies the case within its rule. */
   readonly id: string;
@@ -119,7 +120,7 @@ export function changeCase(rule: Rule, id: string, pick: TierPick): Rule {
   return { ...rule, cases: rule.cases.map((one, i) => (String(i) === id ? { ...one, pick } : one)) };
 }
 
-/** Returns the ids of a text with one per line or separated by commas. Lines that are being typed stay as they are. */
+/** Returns the ids in a text, in which each is on a line of its own or separated by commas. */
 export function readModels(text: string): string[] {
   return text
     .split(/[\n,]/)
