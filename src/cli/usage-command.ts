@@ -5,12 +5,15 @@ import { addPercentiles, type TimedUsageSum } from "../core/usage/add-percentile
 import { findUsageNames, presentUsageLine, printUsageCsv } from "../core/usage/present-usage.ts";
 import {
   formatRange,
+  isOfTags,
   readGroups,
   readRange,
   requireLines,
   USAGE_GROUPS,
   type UsageGroup,
+  type UsageQuery,
 } from "../core/usage/report.ts";
+import { marginOfSum } from "../core/usage/usage-sums.ts";
 import { type FittingColumn, fitTable } from "./fit-table.ts";
 import { resolveScope } from "./named-resources.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
@@ -79,43 +82,55 @@ async function report(stores: Stores, options: UsageOptions): Promise<string> {
   const query = { groups, ...range, ...(await resolveScope(stores, options)), model, provider, tag };
   const sums = await stores.usage.sumUsage(query);
   requireLines(sums, query);
-  const dimensions = { groups, names: await findUsageNames(stores, query, sums) };
+  const view = { groups, names: await findUsageNames(stores, query, sums), isForOperator: true };
   const lines = await addPercentiles(stores.usage, query, sums);
-  if (csv) return printUsageCsv(lines, dimensions).trimEnd();
-  if (json) return JSON.stringify({ data: lines.map((line) => presentUsageLine(line, dimensions)) });
+  if (csv) return printUsageCsv(lines, view).trimEnd();
+  if (json) return JSON.stringify({ data: lines.map((line) => presentUsageLine(line, view)) });
   const { from, to } = formatRange(range);
   if (lines.length === 0) return `No usage from ${from} to ${to}.`;
-  return fitTable(listColumns(groups, lines), process.stdout.isTTY ? process.stdout.columns : null);
+  return fitTable(listColumns(query, lines), process.stdout.isTTY ? process.stdout.columns : null);
 }
 
 /** The columns of a table, and which of them a narrow terminal does without. */
-function listColumns(
-  groups: readonly UsageGroup[],
-  lines: readonly TimedUsageSum[],
-): readonly FittingColumn[] {
-  const names = groups.map((name, at): FittingColumn => {
+function listColumns(query: UsageQuery, lines: readonly TimedUsageSum[]): readonly FittingColumn[] {
+  const names = query.groups.map((name, at): FittingColumn => {
     const cells = lines.map((line) => printGroup(name, line.groups[at] ?? null));
     return { title: name, cells, kind: "name", rank: 0 };
   });
   const number = (title: string, rank: number, print: (line: TimedUsageSum) => string): FittingColumn => {
     return { title, cells: lines.map(print), kind: "number", rank };
   };
-  const seconds = (ms: number | undefined): string =>
-    ms === undefined ? "–" : `${(ms / 1_000).toFixed(2)}s`;
   return [
     ...names,
     number("requests", 0, ({ requests }) => String(requests)),
     number("errors", 0, ({ errors }) => String(errors)),
-    number("tokens in", 3, ({ promptTokens }) => String(promptTokens)),
-    number("tokens out", 3, ({ completionTokens }) => String(completionTokens)),
-    number("TTFT p50", 2, ({ latency }) => seconds(latency?.p50)),
-    number("p90", 4, ({ latency }) => seconds(latency?.p90)),
-    number("p99", 2, ({ latency }) => seconds(latency?.p99)),
-    number("took p50", 5, ({ duration }) => seconds(duration?.p50)),
-    number("p90", 6, ({ duration }) => seconds(duration?.p90)),
-    number("p99", 5, ({ duration }) => seconds(duration?.p99)),
+    number("tokens in", 4, ({ promptTokens }) => String(promptTokens)),
+    number("tokens out", 4, ({ completionTokens }) => String(completionTokens)),
+    ...(isOfTags(query)
+      ? []
+      : TIMES.map(({ title, rank, read }) => number(title, rank, (line) => printSeconds(read(line))))),
+    number("list price", 2, ({ upstreamCost }) => formatDollars(upstreamCost)),
     number("dollars", 0, ({ cost }) => formatDollars(cost)),
+    number("margin", 1, (line) => formatDollars(marginOfSum(line))),
   ];
+}
+
+/** The columns of percentiles. `read` returns milliseconds. */
+const TIMES: readonly {
+  readonly title: string;
+  readonly rank: number;
+  readonly read: (line: TimedUsageSum) => number | undefined;
+}[] = [
+  { title: "TTFT p50", rank: 3, read: ({ latency }) => latency?.p50 },
+  { title: "p90", rank: 5, read: ({ latency }) => latency?.p90 },
+  { title: "p99", rank: 3, read: ({ latency }) => latency?.p99 },
+  { title: "took p50", rank: 6, read: ({ duration }) => duration?.p50 },
+  { title: "p90", rank: 7, read: ({ duration }) => duration?.p90 },
+  { title: "p99", rank: 6, read: ({ duration }) => duration?.p99 },
+];
+
+function printSeconds(ms: number | undefined): string {
+  return ms === undefined ? "–" : `${(ms / 1_000).toFixed(2)}s`;
 }
 
 /** Hours without their minutes and seconds, which are 0. */

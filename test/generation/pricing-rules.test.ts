@@ -158,6 +158,8 @@ test("Usage reports show list prices to the operator, and to the account what it
   expect(await reportFor(gateway.adminKey)).toMatchObject({
     cost_nanodollars: paid,
     upstream_cost_nanodollars: LIST,
+    provider_cost_nanodollars: LIST,
+    margin_nanodollars: paid - LIST,
   });
   expect(await reportFor(own)).toMatchObject({ cost_nanodollars: paid, upstream_cost_nanodollars: paid });
 });

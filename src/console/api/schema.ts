@@ -263,6 +263,7 @@ export interface Schemas {
     provider?: Schemas["ProviderPreferences"] | null;
     preset?: string | null;
     session_id?: string | null;
+    tags?: string[] | null;
   };
   CompletionResponse: {
     object: "text_completion";
@@ -1270,6 +1271,10 @@ export interface Schemas {
     cost_nanodollars: number;
     upstream_cost: number;
     upstream_cost_nanodollars: number;
+    provider_cost: number | null;
+    provider_cost_nanodollars: number | null;
+    margin: number | null;
+    margin_nanodollars: number | null;
     latency_ms: { p50: number; p90: number; p99: number } | null;
     duration_ms: { p50: number; p90: number; p99: number } | null;
   };

@@ -4,10 +4,13 @@ import type { PricingRules } from "../catalog/pricing-rules.ts";
 import type { TimedUsageSum } from "./add-percentiles.ts";
 import { formatCsv } from "./format-csv.ts";
 import type { UsageGroup, UsageQuery, UsageSum } from "./report.ts";
+import { marginOfSum } from "./usage-sums.ts";
 
-/** The dimensions of a report's lines, and the names of what their ids stand for. */
-export interface UsageDimensions extends Pick<UsageQuery, "groups"> {
+/** How the lines of a report are shown: their dimensions, the names of what their ids stand for, and for whom. */
+export interface UsageView extends Pick<UsageQuery, "groups"> {
   readonly names: Names;
+  /** Also what providers bill to the operator, and the margin. */
+  readonly isForOperator: boolean;
 }
 
 /** Looks up the names of the keys, users and accounts of a report. Rejects with a `StoreError`. */
@@ -37,10 +40,11 @@ export function hideListPrices<Sum extends UsageSum>(
 }
 
 /** Makes the API's view of a line of a report, with the names of keys, users and accounts. */
-export function presentUsageLine(sum: TimedUsageSum, dimensions: UsageDimensions): Record<string, unknown> {
+export function presentUsageLine(sum: TimedUsageSum, view: UsageView): Record<string, unknown> {
   return {
-    ...Object.fromEntries(listDimensions(sum.groups, dimensions)),
+    ...Object.fromEntries(listDimensions(sum.groups, view)),
     ...presentSums(sum),
+    ...presentMargin(sum, view),
     latency_ms: sum.latency,
     duration_ms: sum.duration,
   };
@@ -52,10 +56,7 @@ export function presentUsage(name: string, sum: UsageSum): Record<string, unknow
 }
 
 /** Returns the columns of a line before its sums: each dimension, and the name of what its id stands for. */
-function listDimensions(
-  values: UsageSum["groups"],
-  { groups, names }: UsageDimensions,
-): [string, string | null][] {
+function listDimensions(values: UsageSum["groups"], { groups, names }: UsageView): [string, string | null][] {
   return groups.flatMap((name, at): [string, string | null][] => {
     const value = values[at] ?? null;
     if (name !== "key" && name !== "user" && name !== "account") return [[name, value]];
@@ -82,6 +83,18 @@ function presentSums(sum: UsageSum): Record<string, unknown> {
   };
 }
 
+/** Returns what providers bill to the operator, and the margin; null for all but the operator. */
+function presentMargin(sum: UsageSum, { isForOperator }: UsageView): Record<string, unknown> {
+  const billed = isForOperator ? sum.upstreamCost - sum.byokUpstreamCost : null;
+  const margin = isForOperator ? marginOfSum(sum) : null;
+  return {
+    provider_cost: billed === null ? null : toDollars(billed),
+    provider_cost_nanodollars: billed,
+    margin: margin === null ? null : toDollars(margin),
+    margin_nanodollars: margin,
+  };
+}
+
 const CSV_COLUMNS = [
   "requests",
   "errors",
@@ -100,10 +113,13 @@ function listPercentiles(name: string): readonly string[] {
   return ["p50", "p90", "p99"].map((percentile) => `${name}_${percentile}`);
 }
 
+/** The columns that only the operator gets. They are the last ones, so that all others have the same places for everyone. */
+const OPERATOR_COLUMNS = ["provider_cost", "margin"];
+
 /** Formats a report as CSV; costs are US dollars with all digits. */
-export function printUsageCsv(sums: readonly TimedUsageSum[], dimensions: UsageDimensions): string {
+export function printUsageCsv(sums: readonly TimedUsageSum[], view: UsageView): string {
   const rows = sums.map((sum) => [
-    ...listDimensions(sum.groups, dimensions).map(([, value]) => value ?? ""),
+    ...listDimensions(sum.groups, view).map(([, value]) => value ?? ""),
     sum.requests,
     sum.errors,
     sum.promptTokens,
@@ -114,7 +130,10 @@ export function printUsageCsv(sums: readonly TimedUsageSum[], dimensions: UsageD
     formatDollars(sum.cost),
     formatDollars(sum.upstreamCost),
     ...[sum.latency, sum.duration].flatMap((times) => [times?.p50 ?? "", times?.p90 ?? "", times?.p99 ?? ""]),
+    ...(view.isForOperator
+      ? [formatDollars(sum.upstreamCost - sum.byokUpstreamCost), formatDollars(marginOfSum(sum))]
+      : []),
   ]);
-  const names = listDimensions([], dimensions).map(([name]) => name);
-  return formatCsv([[...names, ...CSV_COLUMNS], ...rows]);
+  const names = listDimensions([], view).map(([name]) => name);
+  return formatCsv([[...names, ...CSV_COLUMNS, ...(view.isForOperator ? OPERATOR_COLUMNS : [])], ...rows]);
 }

@@ -37,7 +37,10 @@ export interface UsageCounters {
   cacheWriteTokens: number;
   reasoningTokens: number;
   cost: number;
+  /** List prices. */
   upstreamCost: number;
+  /** The part of `upstreamCost` that providers bill to the accounts themselves, because BYOK keys were used. */
+  byokUpstreamCost: number;
 }
 
 /** The sum of generations that have the same dimensions. */
@@ -55,12 +58,13 @@ export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
   for (const record of ended) {
     const key = sumKeyOf(record);
     const own = countersOf(sums, key);
-    count(own, record);
+    count(own, record, record);
     for (const advisor of record.advisors ?? []) {
-      count(countersOf(sums, { ...key, model: advisor.modelId ?? advisor.model }), advisor);
+      count(countersOf(sums, { ...key, model: advisor.modelId ?? advisor.model }), advisor, record);
       // The record's cost includes the advisor's.
       own.cost -= advisor.costNanodollars;
       own.upstreamCost -= advisor.upstreamCostNanodollars;
+      if (record.isByok) own.byokUpstreamCost -= advisor.upstreamCostNanodollars;
     }
     own.requests += 1;
     if (record.outcome === "failed" || record.outcome === "interrupted") own.errors += 1;
@@ -93,6 +97,7 @@ export function createCounters(): UsageCounters {
     reasoningTokens: 0,
     cost: 0,
     upstreamCost: 0,
+    byokUpstreamCost: 0,
   };
 }
 
@@ -116,7 +121,17 @@ function outcomeOf({ outcome, error }: UsageRecord): UsageOutcome {
   return error !== null && Object.hasOwn(ERROR_STATUS, error) ? (error as ErrorCode) : "internal";
 }
 
-function count(counters: UsageCounters, record: UsageRecord | AdvisorRecord): void {
+/** Returns what is left of what accounts paid after the providers are paid, as `marginOf` a record. Nanodollars. */
+export function marginOfSum({ cost, upstreamCost, byokUpstreamCost }: UsageCounters): number {
+  return cost - (upstreamCost - byokUpstreamCost);
+}
+
+/** Adds usage to counters. `isByok`: of the generation that it belongs to. */
+function count(
+  counters: UsageCounters,
+  record: UsageRecord | AdvisorRecord,
+  { isByok }: Pick<UsageRecord, "isByok">,
+): void {
   counters.promptTokens += record.promptTokens ?? 0;
   counters.completionTokens += record.completionTokens ?? 0;
   counters.cachedTokens += record.cachedTokens ?? 0;
@@ -124,4 +139,5 @@ function count(counters: UsageCounters, record: UsageRecord | AdvisorRecord): vo
   counters.reasoningTokens += ("reasoningTokens" in record ? record.reasoningTokens : null) ?? 0;
   counters.cost += record.costNanodollars ?? 0;
   counters.upstreamCost += record.upstreamCostNanodollars ?? 0;
+  if (isByok) counters.byokUpstreamCost += record.upstreamCostNanodollars ?? 0;
 }

@@ -26,6 +26,11 @@ export const DayOfUsage = z
   .object({ date: z.iso.date().describe("Day in UTC."), ...SUMS })
   .meta({ id: "DayOfUsage", description: "Usage of a day." });
 
+/** A figure that only the operator sees. */
+function operatorOnly(schema: z.ZodNumber | z.ZodInt, description: string) {
+  return schema.nullable().describe(`${description} \`null\` for all but the operator.`);
+}
+
 const group = z.string().nullable().optional();
 
 const percentiles = z.object({ p50: z.int(), p90: z.int(), p99: z.int() }).nullable();
@@ -52,6 +57,16 @@ export const UsageLine = z
       "A tag of the requests. One with several tags counts for each of them. `(other)` are the tags beyond the first 200 of an account and hour; `null` are requests without tags.",
     ),
     ...SUMS,
+    provider_cost: operatorOnly(
+      z.number(),
+      "What the providers bill to the operator at their list prices, in US dollars: `upstream_cost` without requests with own provider keys (BYOK).",
+    ),
+    provider_cost_nanodollars: operatorOnly(z.int(), "The same in nanodollars."),
+    margin: operatorOnly(
+      z.number(),
+      "`cost` less `provider_cost`, in US dollars. Negative if less was charged than is billed.",
+    ),
+    margin_nanodollars: operatorOnly(z.int(), "The same in nanodollars."),
     latency_ms: percentiles.describe(
       "Time to the first token. Each percentile is off by 19 percent at most. `null` if no request of the line had a token, and in reports about tags.",
     ),

@@ -80,14 +80,15 @@ export const getUsage = defineEndpoint({
     await deps.usageTimes.flush();
     const sums = await deps.usage.sumUsage(report);
     requireLines(sums, report);
-    const dimensions = { groups, names: await findUsageNames(deps.keyStores, report, sums) };
-    const shown = principal.kind === "operator" ? sums : hideListPrices(sums, deps.generation.pricing);
+    const isForOperator = principal.kind === "operator";
+    const view = { groups, names: await findUsageNames(deps.keyStores, report, sums), isForOperator };
+    const shown = isForOperator ? sums : hideListPrices(sums, deps.generation.pricing);
     const lines = await addPercentiles(deps.usage, report, shown);
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
     const { from, to } = formatRange(range);
-    if (format === "json") return { data: lines.map((line) => presentUsageLine(line, dimensions)), from, to };
+    if (format === "json") return { data: lines.map((line) => presentUsageLine(line, view)), from, to };
     const name = `usage-by-${groups.join("-and-")}-${from}-${to}.csv`.replaceAll(":", "");
-    return new Response(printUsageCsv(lines, dimensions), {
+    return new Response(printUsageCsv(lines, view), {
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="${name}"`,

@@ -14,6 +14,7 @@ import { namedRoutes } from "./migrations/0013-named-routes.ts";
 import { accountAliases } from "./migrations/0014-account-aliases.ts";
 import { tags } from "./migrations/0015-tags.ts";
 import { spendLimitPeriods } from "./migrations/0016-spend-limit-periods.ts";
+import { margins } from "./migrations/0017-margins.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   accountAliases,
   tags,
   spendLimitPeriods,
+  margins,
 ];

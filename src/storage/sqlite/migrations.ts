@@ -484,6 +484,12 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE api_keys ADD COLUMN spend_limit_period TEXT;
   `,
+  // The part of the list price that providers bill to the accounts themselves, so that reports tell the operator's margin. 0 in what
+  // earlier versions have counted.
+  `
+  ALTER TABLE usage_sums ADD COLUMN byok_upstream_cost INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage_tags ADD COLUMN byok_upstream_cost INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 function listBuckets(name: string): string {

@@ -27,6 +27,7 @@ export const COUNTER_COLUMNS: Readonly<Record<keyof UsageCounters, string>> = {
   reasoningTokens: "reasoning_tokens",
   cost: "cost",
   upstreamCost: "upstream_cost",
+  byokUpstreamCost: "byok_upstream_cost",
 };
 
 /** The columns of the buckets of histograms. */

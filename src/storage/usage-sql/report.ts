@@ -84,8 +84,12 @@ const GROUPS: GroupColumns = {
 };
 const TAG_GROUPS: GroupColumns = { ...GROUPS, tag: "tag" };
 
-/** The sums of days that earlier versions have saved: without hours and outcomes. */
-const FORMER_DAYS = { name: "usage_days", columns: USAGE_SUMS.columns } as const;
+/** The sums of days that earlier versions have saved: without hours, outcomes, and what BYOK keys are billed. */
+const FORMER_DAYS = {
+  name: "usage_days",
+  columns: USAGE_SUMS.columns,
+  absent: COUNTER_COLUMNS.byokUpstreamCost,
+} as const;
 const FORMER_GROUPS: GroupColumns = { ...GROUPS, hour: "CAST(NULL AS integer)", outcome: "''" };
 
 /** Rows of a table that belong to a report. */
@@ -94,6 +98,8 @@ interface Source extends Pick<SumTable<never>, "columns"> {
   /** What the dimensions are in it. */
   readonly groups: GroupColumns;
   readonly conditions: readonly string[];
+  /** A column that the table does not have, as if it were 0. Absent: none. */
+  readonly absent?: string;
   /** They are subtracted. Absent: they are added. */
   readonly isSubtracted?: true;
 }
@@ -128,12 +134,12 @@ function withoutEmpty({ groups, tag = null }: UsageQuery): string {
 }
 
 function describeSums(
-  { name, columns, groups: groupColumns, conditions, isSubtracted }: Source,
+  { name, columns, groups: groupColumns, conditions, absent, isSubtracted }: Source,
   groups: readonly UsageGroup[],
 ): string {
   const selected = groups.map((group, at) => `${groupColumns[group]} AS group_${at}`);
   const sign = isSubtracted ? "-" : "";
-  const sums = columns.map((column) => `${sign}sum(${column}) AS ${column}`);
+  const sums = columns.map((column) => `${sign}sum(${column === absent ? 0 : column}) AS ${column}`);
   return `SELECT ${[...selected, ...sums].join(", ")} FROM ${name}
     WHERE ${conditions.join(" AND ")} GROUP BY ${groups.map((_, at) => at + 1).join(", ")}`;
 }

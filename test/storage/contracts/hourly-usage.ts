@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { LedgerStore } from "../../../src/core/ledger/ledger-store.ts";
 import { addPercentiles } from "../../../src/core/usage/add-percentiles.ts";
-import type { UsageRecord } from "../../../src/core/usage/records.ts";
+import { type AdvisorRecord, marginOf, type UsageRecord } from "../../../src/core/usage/records.ts";
 import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/report.ts";
 import type { UsageRollUp } from "../../../src/core/usage/retention.ts";
 import { TAGS_PER_HOUR } from "../../../src/core/usage/tag-names.ts";
 import { TimesRecorder } from "../../../src/core/usage/times-recorder.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../src/core/usage/usage-store.ts";
+import { marginOfSum } from "../../../src/core/usage/usage-sums.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import type { CreateStore } from "./create-store.ts";
 import { usageOf } from "./samples.ts";
@@ -38,6 +39,18 @@ const FORMER_DAY = `INSERT INTO usage_days
   (day, account_id, key_id, user_id, model, provider, requests, errors, prompt_tokens, completion_tokens,
    cached_tokens, cache_write_tokens, reasoning_tokens, cost, upstream_cost)
   VALUES (5, 'user_a', 'key_a', 'user_a', 'author/model', 'provider', 7, 2, 70, 0, 0, 0, 0, 210, 210)`;
+
+/** A consulted model, apart from what it costs. */
+const ADVISOR: Omit<AdvisorRecord, "costNanodollars" | "upstreamCostNanodollars"> = {
+  model: "advisor",
+  modelId: "author/advisor",
+  prices: null,
+  promptTokens: 5,
+  completionTokens: 2,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+};
 
 /** The contract of sums by hour, of times, and of their roll-up. */
 export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
@@ -224,6 +237,39 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       await rollUp(stores, 6);
       expect(await linesOf(stores, { groups: ["tag", "model"] })).toEqual(before);
       expect(await linesOf(stores, { groups: ["hour", "tag"], tag: "a" })).toEqual([[null, "a", 40]]);
+    });
+
+    test("has the margin of its records, with those of BYOK keys and advisors, and by tag", async () => {
+      const stores = await createStores();
+      const advisor = { ...ADVISOR, costNanodollars: 40, upstreamCostNanodollars: 25 };
+      const made: UsageRecord[] = [];
+      const add = async (fields: Partial<UsageRecord>) => {
+        const entry = usageOf(`gen_margin_${made.length}`, { createdAt: DAY_MS, tags: ["a"], ...fields });
+        made.push(entry.record);
+        await stores.usage.saveUsage([entry]);
+      };
+      await add({ costNanodollars: 112, upstreamCostNanodollars: 100 });
+      await add({ costNanodollars: 60, upstreamCostNanodollars: 100 });
+      await add({ costNanodollars: 3, upstreamCostNanodollars: 200, isByok: true });
+      await add({ costNanodollars: 240, upstreamCostNanodollars: 125, advisors: [advisor] });
+      await add({ costNanodollars: 41, upstreamCostNanodollars: 125, advisors: [advisor], isByok: true });
+      const expected = made.reduce((sum, record) => sum + marginOf(record), 0);
+      expect(expected).toBe(12 - 40 + 3 + 115 + 41);
+      for (const query of [{}, { groups: ["tag"] }, { groups: ["model"] }, { tag: "a" }] as const) {
+        const lines = await stores.usage.sumUsage({ ...ALL, ...query });
+        expect(lines.reduce((sum, line) => sum + marginOfSum(line), 0)).toBe(expected);
+      }
+      const [, consulted] = await stores.usage.sumUsage({ ...ALL, groups: ["model"] });
+      expect(consulted).toMatchObject({
+        groups: ["author/advisor"],
+        requests: 0,
+        cost: 80,
+        upstreamCost: 50,
+      });
+      expect(consulted && marginOfSum(consulted)).toBe(40 - 25 + 40);
+      await rollUp(stores, 2);
+      const [day] = await stores.usage.sumUsage({ ...ALL, groups: ["day"] });
+      expect(day && marginOfSum(day)).toBe(expected);
     });
 
     test("is rolled up into days, which keeps sums, spending, outcomes and times", async () => {
