@@ -162,6 +162,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     {
       name: "personal-data",
       kind: "pii",
+      on: "both",
       action: "mask",
       types: ["email", "credit_card"],
       models: ["openai/*"],

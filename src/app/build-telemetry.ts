@@ -1,6 +1,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import type { Clock, Timer } from "../base/clock.ts";
 import { hashSecret } from "../core/accounts/secrets.ts";
+import type { GuardrailMatch } from "../core/extensions/guardrails/guardrails.ts";
 import { createRequestMetrics } from "../core/extensions/metrics.ts";
 import { createTracing } from "../core/extensions/tracing.ts";
 import type { Serving } from "../core/generation/call.ts";
@@ -23,7 +24,7 @@ import { createLedgerCheck, watchLedger } from "./watch-ledger.ts";
 export interface Telemetry {
   readonly extensions: readonly Extension[];
   /** Counts requests that a guardrail matches. */
-  readonly onGuardrailMatch: (name: string, action: string) => void;
+  readonly onGuardrailMatch: (match: GuardrailMatch) => void;
   readonly http: Pick<HttpDeps, "requestObserver" | "tracer" | "metrics">;
   /** Starts what is measured and exported at intervals, once all parts are built. */
   start(parts: ObservedParts): Timer;
@@ -50,7 +51,7 @@ export function buildTelemetry(source: TelemetrySource): Telemetry {
       ...(requestMetrics === null ? [] : [requestMetrics]),
       ...(exporters.tracer === null ? [] : [createTracing((slug) => propagated.has(slug))]),
     ],
-    onGuardrailMatch: (name, action) => guardrailMatches?.add(1, [name, action]),
+    onGuardrailMatch: ({ name, action, on }) => guardrailMatches?.add(1, [name, action, on]),
     http: {
       requestObserver: requestMetrics,
       tracer: exporters.tracer,

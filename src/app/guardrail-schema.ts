@@ -12,8 +12,10 @@ import {
   toSearchedPhrase,
 } from "../core/extensions/guardrails/find-phrases.ts";
 import { createPiiFinder, PII_TYPES, type PiiType } from "../core/extensions/guardrails/find-pii.ts";
-import { GUARDRAIL_ACTIONS, type Guardrail } from "../core/extensions/guardrails/guardrail.ts";
+import { CHECKED_TEXTS, GUARDRAIL_ACTIONS, type Guardrail } from "../core/extensions/guardrails/guardrail.ts";
 import { INJECTION_PHRASES } from "../core/extensions/guardrails/injection-phrases.ts";
+import { createPatternSearches } from "../core/extensions/guardrails/search-patterns.ts";
+import { createPiiSearches } from "../core/extensions/guardrails/search-pii.ts";
 
 /** The most guardrails, and the most patterns or phrases of each. */
 const MAX_GUARDRAILS = 50;
@@ -50,13 +52,21 @@ const common = {
 const action = z
   .enum(GUARDRAIL_ACTIONS)
   .describe(
-    "block: the request gets a 403. mask: matches are replaced in what the provider gets. warn: the answer has a warning.",
+    "block: the request gets a 403, or its answer ends. mask: matches are replaced in what the provider or the client gets. warn: the answer has a warning.",
+  );
+
+const on = z
+  .enum(CHECKED_TEXTS)
+  .default("request")
+  .describe(
+    "What is checked: the request, the answer, or both. Streamed text is held back while it may be part of a match.",
   );
 
 const guardrail = z.discriminatedUnion("kind", [
   z.strictObject({
     ...common,
     kind: z.literal("regex"),
+    on,
     action,
     patterns: z
       .array(pattern)
@@ -67,6 +77,7 @@ const guardrail = z.discriminatedUnion("kind", [
   z.strictObject({
     ...common,
     kind: z.literal("pii"),
+    on,
     action,
     types: z
       .array(z.enum(PII_TYPES as [PiiType, ...PiiType[]]))
@@ -111,7 +122,7 @@ export const guardrailsSchema = z
   })
   .optional()
   .describe(
-    "Checks of the texts of requests before they go to a provider, in order: regex, pii, injection; see docs/guardrails.md.",
+    "Checks of the texts of requests before they go to a provider, and of answers before the client gets them, in order: regex, pii, injection; see docs/guardrails.md.",
   );
 
 type GuardrailConfig = z.infer<typeof guardrail>;
@@ -126,27 +137,33 @@ export function readGuardrails(list: readonly GuardrailConfig[] = []): readonly 
       keys: config.keys ?? null,
       models: config.models ?? null,
     },
-    find: createFinder(config),
+    on: config.kind === "injection" ? "request" : config.on,
+    ...createCheck(config),
   }));
 }
 
-function createFinder(config: GuardrailConfig): Guardrail["find"] {
+function createCheck(config: GuardrailConfig): Pick<Guardrail, "find" | "beginSearch"> {
   switch (config.kind) {
     case "regex": {
       const patterns = config.patterns.map((source) => compilePattern(source) as Pattern);
       const find = createPatternFinder(patterns, kindOf(config.name));
-      return (text, pause) => findInText(text, find, pause);
+      const beginSearch = createPatternSearches(patterns, kindOf(config.name));
+      return { find: (text, pause) => findInText(text, find, pause), beginSearch };
     }
     case "pii": {
       const find = createPiiFinder(config.types);
-      return (text, pause) => findInText(text, find, pause);
+      const beginSearch = createPiiSearches(config.types);
+      return { find: (text, pause) => findInText(text, find, pause), beginSearch };
     }
     case "injection": {
       const phrases = [...INJECTION_PHRASES, ...config.phrases].map(toSearchedPhrase);
-      return async (text, pause) =>
-        (await containsPhrase(text, phrases, pause))
-          ? [{ start: 0, end: text.length, kind: "INJECTION" }]
-          : [];
+      return {
+        find: async (text, pause) =>
+          (await containsPhrase(text, phrases, pause))
+            ? [{ start: 0, end: text.length, kind: "INJECTION" }]
+            : [],
+        beginSearch: null,
+      };
     }
   }
 }

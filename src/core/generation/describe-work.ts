@@ -1,3 +1,4 @@
+import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { presentRepairs } from "../usage/work-record.ts";
@@ -17,12 +18,15 @@ export function describeWork(
   };
 }
 
-/** Adds a warning that is known only at the end of an answer to its `gateway_metadata`. */
-export function addWarning(
+/** Adds warnings that are known only at the end of an answer to its `gateway_metadata`: one of the gateway, and those of its filter. */
+export function addWarnings(
   metadata: Readonly<Record<string, unknown>> | null,
   warning: Warning | null,
+  filter: Pick<AnswerFilter, "listWarnings"> | null,
 ): Readonly<Record<string, unknown>> | null {
-  if (warning === null) return metadata;
+  const found = filter?.listWarnings() ?? [];
+  if (warning === null && found.length === 0) return metadata;
   const before = metadata?.["warnings"];
-  return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), warning] };
+  const added = warning === null ? found : [...found, warning];
+  return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), ...added] };
 }

@@ -1,6 +1,7 @@
 import { type Failure, failureOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Stopwatch } from "../../base/stopwatch.ts";
+import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
@@ -93,6 +94,8 @@ export interface ExtensionPoints {
    * sent. The bytes may be reused after the call returns. Keep-alives and error bodies are left out.
    */
   onText?(delta: Uint8Array): void;
+  /** Called before each attempt. Returns the filter of its answer. At most one extension may have one. */
+  filterAnswer?(): AnswerFilter;
   /** Called once, after all text, with the final record. `failure` is what the client saw, or null. */
   onSettled?(record: UsageRecord, failure: Failure | null): void;
   /** Called instead of `onSettled` if the request is rejected before a provider is chosen, for which there is no record. */
@@ -146,6 +149,7 @@ export class AttachedExtensions {
   /** Whether any of them has a gate. */
   readonly hasGate: boolean;
   private readonly textObservers: readonly Attached[];
+  private readonly filterer: Attached | null;
 
   constructor(
     private readonly attached: readonly Attached[],
@@ -153,11 +157,17 @@ export class AttachedExtensions {
   ) {
     this.hasGate = attached.some(({ points }) => points.beforeRoute !== undefined);
     this.textObservers = attached.filter(({ points }) => points.onText !== undefined);
+    this.filterer = attached.find(({ points }) => points.filterAnswer !== undefined) ?? null;
   }
 
   /** Whether anything observes the text. */
   get observesText(): boolean {
     return this.textObservers.length > 0;
+  }
+
+  /** Returns the filter of an attempt's answer; null if it needs none. */
+  filterAnswer(): AnswerFilter | null {
+    return this.filterer?.points.filterAnswer?.() ?? null;
   }
 
   /** Asks the gates in order, until one rejects the request or replaces its answer. Rejects with what a gate throws. */

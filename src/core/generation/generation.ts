@@ -1,5 +1,6 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { nextTurn } from "../../base/next-turn.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
@@ -22,10 +23,10 @@ import { reportUsage } from "./charge.ts";
 import { chargeComplete, countUsage } from "./charge-answer.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { ClientWatch } from "./client-watch.ts";
-import { addWarning } from "./describe-work.ts";
+import { addWarnings } from "./describe-work.ts";
 import { type AttachedExtensions, attachExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
-import { openRecord, withCandidate, withHeld, withWarning } from "./open-record.ts";
+import { openRecord, withCandidate, withFilterWarnings, withHeld, withWarning } from "./open-record.ts";
 import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
 import { type Ending, type Settling, settle, trySettle } from "./settle.ts";
@@ -70,7 +71,7 @@ export class Generation implements Settling {
   limitStatus: RateLimitStatus | null;
   /** The account's limit on free models before this request; null if the request names none, or if it is not limited. */
   readonly freeLimit: LimitVerdict | null;
-  private readonly zeroRetention: boolean;
+  readonly zeroRetention: boolean;
 
   constructor(
     readonly deps: GenerationDeps,
@@ -187,9 +188,10 @@ export class Generation implements Settling {
   /** Passes the answer of a candidate on to the client and settles the generation by it. */
   giveAnswer({ context, outcome, metadata, startedAt }: CandidateAnswer): Promise<GenerationResult> {
     const { candidate } = context;
-    if (outcome.kind === "answered") return this.giveWhole(candidate, outcome.answer, metadata);
+    const { filter = null } = context.identity;
+    if (outcome.kind === "answered") return this.giveWhole(candidate, outcome.answer, { metadata, filter });
     const { size } = context;
-    return this.relay(outcome.begun, { candidate, size, metadata, beganAt: startedAt });
+    return this.relay(outcome.begun, { candidate, size, metadata, filter, beganAt: startedAt });
   }
 
   /** Answers with the body of a gate, which costs nothing. */
@@ -235,7 +237,7 @@ export class Generation implements Settling {
 
   private async relay(
     begun: Extract<AttemptOutcome, { kind: "streaming" }>["begun"],
-    answering: Pick<RelayContext, "candidate" | "size" | "metadata" | "beganAt">,
+    answering: Pick<RelayContext, "candidate" | "size" | "metadata" | "filter" | "beganAt">,
   ): Promise<GenerationResult> {
     const { deps, call, cancellation, record, allowance, extensions } = this;
     const { candidate } = answering;
@@ -259,16 +261,25 @@ export class Generation implements Settling {
   private async giveWhole(
     candidate: Candidate,
     answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
-    metadata: RelayContext["metadata"],
+    { metadata, filter }: Pick<RelayContext, "metadata" | "filter">,
   ): Promise<GenerationResult> {
     if (this.client.hasLeft()) return this.leave();
-    const { deps, call, record, allowance, extensions } = this;
+    const ended =
+      answer.applyFilter === undefined ? null : await this.applyFilter(candidate, answer.applyFilter);
+    if (ended !== null) return ended;
+    const { deps, call, allowance, extensions } = this;
+    const record = withFilterWarnings(this.record, filter, this);
     const answering = { deps, call, candidate, record, allowance };
     const seen = { producedBytes: answer.producedBytes, searches: 0 };
     const charged = chargeComplete(answering, countUsage(answering, answer.usage, seen));
     const charge = charged instanceof Promise ? await charged : charged;
+    if (filter !== null && filter.block !== null)
+      return this.failCharged(filter.block, { record, charge, finish: answer.finish });
     const warning = warnOfBound(answering, answer.finish, charge.usage);
-    const body = answer.encode({ report: reportUsage(charge), metadata: addWarning(metadata, warning) });
+    const body = answer.encode({
+      report: reportUsage(charge),
+      metadata: addWarnings(metadata, warning, filter),
+    });
     if (extensions.observesText) extensions.onText(Buffer.from(body));
     const isSettled = await trySettle(this, withWarning(record, warning), {
       outcome: "completed",
@@ -283,6 +294,26 @@ export class Generation implements Settling {
     this.end();
     this.rememberAffinity(candidate, charge.usage);
     return this.result({ kind: "json", body }, candidate);
+  }
+
+  /** Waits for the filter of a whole answer. Returns the result if the generation was cancelled meanwhile; null if not. */
+  private async applyFilter(
+    candidate: Candidate,
+    apply: (pause: () => Promise<void>) => Promise<void>,
+  ): Promise<GenerationResult | null> {
+    await this.cancellation.until(apply(nextTurn));
+    return this.endIfCancelled(candidate);
+  }
+
+  /** Ends with a failure instead of an answer that a provider has given, which is charged. */
+  private failCharged(
+    failure: Failure,
+    { record, ...ending }: Pick<Ending, "charge" | "finish"> & { readonly record: UsageRecord },
+  ): GenerationResult {
+    this.end();
+    const firstTokenAt = this.deps.clock.now();
+    settle(this, record, { ...ending, outcome: "failed", failure, status: statusOf(failure), firstTokenAt });
+    return this.result({ kind: "failure", failure }, null);
   }
 
   private rememberAffinity(candidate: Candidate, usage: TokenUsage): void {

@@ -1,3 +1,4 @@
+import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
@@ -5,7 +6,7 @@ import type { Warning } from "../../wire/conversation/warning.ts";
 import { chargesBesideTokens, findPrices } from "../catalog/price-usage.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
-import { addRecordedWarning } from "../usage/work-record.ts";
+import { addRecordedWarning, addRecordedWarnings } from "../usage/work-record.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall } from "./call.ts";
 
@@ -94,6 +95,19 @@ export function withCandidate(
 /** Returns a record with a warning that is known only at the end of an answer, if there is one. */
 export function withWarning(record: UsageRecord, warning: Warning | null): UsageRecord {
   return warning === null ? record : { ...record, work: addRecordedWarning(record.work, warning) };
+}
+
+/** Returns a record with what the filter of its answer has found. */
+export function withFilterWarnings(
+  record: UsageRecord,
+  filter: Pick<AnswerFilter, "listWarnings"> | null,
+  retention: { readonly zeroRetention: boolean },
+): UsageRecord {
+  if (filter === null) return record;
+  const warnings = filter.listWarnings();
+  return warnings.length === 0
+    ? record
+    : { ...record, work: addRecordedWarnings(record.work, warnings, retention) };
 }
 
 /** Returns a record with its hold, the maximum of its cost if the process dies, and the leases that the hold is from. */

@@ -8,7 +8,7 @@ import { chargeComplete } from "./charge-answer.ts";
 import type { CheckedUsage } from "./check-usage.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { closeUpstream } from "./close-upstream.ts";
-import { addWarning } from "./describe-work.ts";
+import { addWarnings } from "./describe-work.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { type RelayContext, StreamAccounting } from "./stream-accounting.ts";
 import { describeBound, warnOfBound } from "./warn-of-bound.ts";
@@ -52,6 +52,8 @@ function toBytes(first: string, second: string): Buffer {
 /** Moves the pieces of one stream from the upstream to the client, and ends the answer. */
 class StreamPump {
   private isOver = false;
+  /** Whether the filter has released what it held back until the end. */
+  private isReleased = false;
   /** Whether every choice has finished: only usage and end marker may still come. */
   private isEnding = false;
   private recordedAt: number;
@@ -106,7 +108,7 @@ class StreamPump {
       onStalled: () => cancellation.cancel("client_stalled"),
     });
     for (const piece of this.pieces.splice(0)) this.writer.write(piece);
-    if (!this.isOver) {
+    if (!this.isOver && !this.endIfBlocked("")) {
       this.keepAlive.start();
       await this.pump();
     }
@@ -137,6 +139,7 @@ class StreamPump {
     cancellation.touch();
     const out = piece === null ? relay.end() : relay.step(latin1(piece));
     if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
+    if (this.endIfBlocked(out)) return;
     if (!this.accounting.covers()) {
       const isCovered = await this.accounting.coversSoon();
       if (this.isOver) return;
@@ -195,14 +198,47 @@ class StreamPump {
   /** Ends the relay by what the upstream sent. `thrown` is the error that its connection ended with, or null. */
   private async finish(out: string, thrown: unknown): Promise<void> {
     const ending = this.begun.relay.classifyEnd();
+    if (this.endIfBlocked(out)) return;
+    const mustWait = isAnswer(ending) && this.begun.relay.release !== undefined;
+    const released = mustWait ? await this.release(out) : out;
+    if (this.isOver || this.endIfBlocked(released)) return;
     this.leave();
     if (isAnswer(ending)) {
       closeUpstream(this.context.deps.clock, this.begun);
-      await this.complete(out);
+      await this.complete(released);
       return;
     }
     this.begun.exchange.cancel();
     this.breakOff(out, this.accounting.recordBreak(thrown));
+  }
+
+  /** Sends what is there by now, and resolves to what the filter releases at the end; without a filter that holds back, to what is there. */
+  private async release(out: string): Promise<string> {
+    const { relay } = this.begun;
+    if (relay.release === undefined) return out;
+    this.send(out);
+    const { cancellation } = this.context;
+    cancellation.hold();
+    const released = await Promise.race([relay.release(), this.over.promise]);
+    if (released === undefined) return "";
+    cancellation.touch();
+    this.isReleased = true;
+    return released;
+  }
+
+  /** Ends an answer that its filter blocks with an error event. Returns false if it does not. */
+  private endIfBlocked(out: string): boolean {
+    const failure = this.context.filter?.block ?? null;
+    if (failure === null) return false;
+    this.leave();
+    this.begun.exchange.cancel();
+    this.accounting.recordHealth({ kind: "neutral" });
+    const bytes = this.encodeFailure(out, failure);
+    this.context.extensions.onText(bytes);
+    this.accounting.settleBlocked(failure);
+    this.write(bytes);
+    this.close();
+    return true;
   }
 
   private async complete(out: string): Promise<void> {
@@ -215,17 +251,18 @@ class StreamPump {
   /** Ends an answer beyond what the account covers, as one that has reached its token limit. */
   private async stopShort(out: string): Promise<void> {
     const { allowance, call } = this.context;
+    const closing = await this.release(out + this.begun.relay.stopShort());
+    if (this.isOver || this.endIfBlocked(closing)) return;
     this.leave();
     this.begun.exchange.cancel();
-    const closing = this.begun.relay.stopShort();
     this.accounting.recordHealth({ kind: "neutral" });
     const warning = describeBound(call.request.api, allowance.by);
-    await this.endWith(out + closing, this.accounting.countSoFar(), warning);
+    await this.endWith(closing, this.accounting.countSoFar(), warning);
   }
 
   /** Charges a complete answer, and sends its end once the record is durable. */
   private async endWith(out: string, counted: CheckedUsage, warning: Warning | null): Promise<void> {
-    const metadata = addWarning(this.context.metadata, warning);
+    const metadata = addWarnings(this.context.metadata, warning, this.context.filter);
     const charged = chargeComplete(this.context, counted);
     const charge = charged instanceof Promise ? await charged : charged;
     const last = this.begun.relay.encodeEnd({ report: reportUsage(charge), metadata });
@@ -238,13 +275,17 @@ class StreamPump {
 
   /** Ends a broken answer with an error event. After the first token no other candidate may continue it. */
   private breakOff(out: string, failure: Failure): void {
-    const { message, code: type, metadata } = failure;
-    const error = { message, code: statusOf(failure), type, ...(metadata === undefined ? {} : { metadata }) };
-    const bytes = toBytes(out, this.begun.relay.encodeError(error));
+    const bytes = this.encodeFailure(out, failure);
     this.context.extensions.onText(bytes);
     this.accounting.settleBroken("failed", failure);
     this.write(bytes);
     this.close();
+  }
+
+  private encodeFailure(out: string, failure: Failure): Buffer {
+    const { message, code: type, metadata } = failure;
+    const error = { message, code: statusOf(failure), type, ...(metadata === undefined ? {} : { metadata }) };
+    return toBytes(out, this.begun.relay.encodeError(error));
   }
 
   /** Ends an answer because of a timer, the client or a shutdown. */
@@ -260,7 +301,9 @@ class StreamPump {
       return;
     }
     // The answer is complete except for its close (docs/api/errors.md, "Broken streams").
-    if (isAnswer(this.begun.relay.classifyEnd())) {
+    const { relay } = this.begun;
+    const isHeldBack = relay.release !== undefined && !this.isReleased;
+    if (!isHeldBack && isAnswer(relay.classifyEnd())) {
       this.ending = this.complete("");
       return;
     }

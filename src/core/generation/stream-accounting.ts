@@ -1,4 +1,5 @@
 import { type Failure, failureOf } from "../../base/errors.ts";
+import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { AnswerRelay } from "../../wire/canonical/relay.ts";
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
@@ -11,10 +12,10 @@ import { type Charge, chargeFor, withUsage } from "./charge.ts";
 import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
 import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
 import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts";
-import { withHeld, withWarning } from "./open-record.ts";
+import { withFilterWarnings, withHeld, withWarning } from "./open-record.ts";
 import { measureSpeed, recordHealth } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
-import { type Settling, settle, settleSoon } from "./settle.ts";
+import { type Ending, type Settling, settle, settleSoon } from "./settle.ts";
 
 /** What relaying a stream needs. */
 export interface RelayContext extends Answering, Settling {
@@ -29,6 +30,8 @@ export interface RelayContext extends Answering, Settling {
   readonly firstTokenAt: number;
   /** Nothing of the request may be stored. */
   readonly zeroRetention: boolean;
+  /** The filter of the answer; null for none. */
+  readonly filter: AnswerFilter | null;
   /** Called once, when the upstream is no longer read. */
   readonly onOver: () => void;
   /** Called once, when the answer is complete. */
@@ -90,8 +93,8 @@ export class StreamAccounting {
 
   /** Settles a complete answer, with a warning that its end has brought. Resolves when its record is durable. */
   async settleComplete(charge: Charge, warning: Warning | null): Promise<void> {
-    const { record, firstTokenAt } = this.context;
-    await settleSoon(this.context, withWarning(record, warning), {
+    const { firstTokenAt } = this.context;
+    await settleSoon(this.context, withWarning(this.record, warning), {
       outcome: "completed",
       failure: null,
       status: 200,
@@ -104,9 +107,24 @@ export class StreamAccounting {
 
   /** Settles an answer that ends before it is complete, by the usage so far. */
   settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
-    const { record, firstTokenAt } = this.context;
-    const ended = outcome === "failed" && failure !== null ? this.withBrokenAttempt(failure) : record;
-    settle(this.context, ended, {
+    const isBroken = outcome === "failed" && failure !== null;
+    this.settleEarly(isBroken ? this.withBrokenAttempt(failure) : this.record, { outcome, failure });
+  }
+
+  /** Settles an answer that its filter blocks, by the usage so far. The attempt did not fail. */
+  settleBlocked(failure: Failure): void {
+    this.settleEarly(this.record, { outcome: "failed", failure });
+  }
+
+  /** The record with what the filter has found. */
+  private get record(): UsageRecord {
+    const { record, filter } = this.context;
+    return filter === null ? record : withFilterWarnings(record, filter, this.context);
+  }
+
+  private settleEarly(record: UsageRecord, { outcome, failure }: Pick<Ending, "outcome" | "failure">): void {
+    const { firstTokenAt } = this.context;
+    settle(this.context, record, {
       outcome,
       failure,
       status: 200,
@@ -118,7 +136,8 @@ export class StreamAccounting {
 
   /** Returns the record with what the provider said about the failure of its last attempt. */
   private withBrokenAttempt(failure: Failure): UsageRecord {
-    const { record, candidate, zeroRetention } = this.context;
+    const { candidate, zeroRetention } = this.context;
+    const { record } = this;
     const { secret } = candidate.key;
     const code = this.relay.error?.code ?? null;
     return { ...record, attempts: breakLast(record.attempts, { failure, code }, { secret, zeroRetention }) };

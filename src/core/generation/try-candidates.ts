@@ -289,6 +289,7 @@ export class CandidateLoop {
       originalIds: originalIds?.size ? originalIds : null,
       makeCallId: () => deps.ids.next("call"),
       onTurn: this.turns.remember,
+      filter: this.generation.extensions.filterAnswer(),
     };
     const size = {
       promptLimit: windowOf(candidate.endpoint),

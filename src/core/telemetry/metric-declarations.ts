@@ -83,8 +83,8 @@ export const METRICS = {
   guardrailMatches: declare({
     name: "gateway_guardrail_matches_total",
     kind: "counter",
-    help: "Requests that a guardrail matched, by its name and action",
-    labels: ["rule", "action"],
+    help: "Requests and answers that a guardrail matched, by its name and action",
+    labels: ["rule", "action", "on"],
   }),
   circuitState: declare({
     name: "gateway_circuit_state",

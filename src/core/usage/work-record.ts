@@ -48,6 +48,17 @@ export function addRecordedWarning(work: WorkRecord | undefined, warning: Warnin
   return { ...work, warnings: [...before.slice(0, MAX_WARNINGS - 1), recordWarning(warning)] };
 }
 
+/** Adds warnings about an answer. Under zero data retention only their fields. */
+export function addRecordedWarnings(
+  work: WorkRecord | undefined,
+  warnings: readonly Warning[],
+  retention: { readonly zeroRetention: boolean },
+): WorkRecord {
+  const before = work?.warnings ?? [];
+  const added = recordWork({ repairs: null, warnings }, retention)?.warnings ?? [];
+  return { ...work, warnings: [...before.slice(0, MAX_WARNINGS - added.length), ...added] };
+}
+
 function recordWarning({ field, message }: Warning): RecordedWarning {
   return { field: recordText(field, MAX_CHARS), message: recordText(message, MAX_CHARS) };
 }

@@ -1,6 +1,7 @@
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
 import type { CalledTurn } from "./called-turn.ts";
+import type { AnswerFilter } from "./filter-answer.ts";
 import type { AnswerEnd, AnswerIdentity, StreamError } from "./format.ts";
 
 /** The properties of a generation that a relay needs. */
@@ -11,6 +12,8 @@ export interface RelayIdentity extends AnswerIdentity {
   readonly makeCallId: () => string;
   /** Called for a turn with content that the vendor requires in the next request. */
   readonly onTurn: (turn: CalledTurn) => void;
+  /** Filters the answer, which is then always translated. Absent or null: none. */
+  readonly filter?: AnswerFilter | null;
 }
 
 /**
@@ -58,6 +61,11 @@ export interface AnswerRelay {
    * Ends the answer as one that has reached its length limit; returns what to send before `encodeEnd`. No call of `step` follows.
    */
   stopShort(): string;
+  /**
+   * Resolves to what the filter has held back until the answer is complete. Called once, before `encodeEnd`, unless its filter blocks the
+   * answer. Absent: there is nothing.
+   */
+  readonly release?: () => Promise<string>;
   /** Returns the last events of a complete answer. */
   encodeEnd(end: AnswerEnd): string;
   /** Returns the last event of an answer that failed. */
@@ -74,6 +82,8 @@ export type WholeAnswer =
       readonly producedBytes: number;
       /** Null for embeddings, which do not finish. */
       readonly finish: RelayFinish | null;
+      /** Applies the filter. Called before `encode`, which is not called if the filter blocks the answer. Absent: there is none. */
+      readonly applyFilter?: (pause: () => Promise<void>) => Promise<void>;
       /** Encodes the client's response body. */
       encode(end: AnswerEnd): string;
     }

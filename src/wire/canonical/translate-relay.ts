@@ -11,6 +11,7 @@ import { asFields } from "../json/fields.ts";
 import type { AnswerEvent, Finish, PartDelta } from "./answer.ts";
 import { createTurnWatcher } from "./called-turn.ts";
 import { collectAnswer, replayAnswer } from "./collect-answer.ts";
+import { type AnswerFilter, filterEvents } from "./filter-answer.ts";
 import { FINISH_WORDS } from "./finish-words.ts";
 import type {
   AnswerDecoding,
@@ -36,6 +37,8 @@ export class TranslatedRelay implements AnswerRelay {
   private readonly observeTurn: (event: AnswerEvent) => void;
   private latestUsage: TokenUsage | null = null;
   private hasEnded = false;
+  private readonly filter: AnswerFilter | null;
+  readonly release?: () => Promise<string>;
   /** What to send for events that the reader had held back when the stream broke off. */
   private heldBack = "";
 
@@ -47,6 +50,9 @@ export class TranslatedRelay implements AnswerRelay {
   ) {
     this.normaliser = createNormaliser(identity);
     this.observeTurn = createTurnWatcher(identity.onTurn, reader.signsTexts === true);
+    this.filter = identity.filter ?? null;
+    const release = this.filter?.release ?? null;
+    if (release !== null) this.release = () => this.encodeReleased(release);
   }
 
   step(piece: string): string {
@@ -129,12 +135,22 @@ export class TranslatedRelay implements AnswerRelay {
     for (const normal of this.normaliser.step(event)) {
       this.counter.add(normal);
       this.observeTurn(normal);
-      out += this.writer.step(normal);
+      out += this.filter === null ? this.writer.step(normal) : this.writeFiltered(this.filter.step(normal));
     }
     if (this.counter.bytes + this.counter.hiddenBytes > this.maxBufferedBytes) {
       this.error = answerTooLarge(this.maxBufferedBytes);
     }
     return out;
+  }
+
+  private writeFiltered(events: readonly AnswerEvent[]): string {
+    return events.map((event) => this.writer.step(event)).join("");
+  }
+
+  private async encodeReleased(release: () => Promise<readonly AnswerEvent[]>): Promise<string> {
+    const before = this.heldBack;
+    this.heldBack = "";
+    return before + this.writeFiltered(await release());
   }
 
   /** Reads what the reader held back. A stream that broke off may still have arrived completely. */
@@ -189,7 +205,8 @@ export function createWholeTranslation(
     const events = [...replayAnswer(decoding.answer)].flatMap((event) => normaliser.step(event));
     for (const event of events) counter.add(event);
     events.forEach(createTurnWatcher(identity.onTurn, true));
-    const answer = collectAnswer(events);
+    let answer = collectAnswer(events);
+    const { filter = null } = identity;
     const finish = firstFinish(normaliser.finishes);
     if (finish === null) return { kind: "error", error: NO_CHOICES };
     return {
@@ -198,6 +215,13 @@ export function createWholeTranslation(
       usage: answer.usage,
       producedBytes: counter.bytes,
       finish,
+      ...(filter === null
+        ? {}
+        : {
+            applyFilter: async (pause: () => Promise<void>) => {
+              answer = collectAnswer(await filterEvents(events, filter, pause));
+            },
+          }),
       encode: (end) => JSON.stringify(codec.encodeAnswer(answer, { identity, end, asked })),
     };
   } catch {

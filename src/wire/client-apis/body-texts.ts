@@ -132,6 +132,19 @@ export function readRequestTexts(api: ClientApi, body: Uint8Array): BodyTexts {
   });
 }
 
+/** Finds the texts of JSON data, such as the arguments of a tool call: all strings, and whole numbers of many digits. Null if it is not JSON. */
+export function readDataTexts(json: string): BodyTexts | null {
+  const bytes = Buffer.from(json);
+  try {
+    JSON.parse(json);
+    const finder = new TextFinder(bytes.toString("latin1"), null);
+    finder.data();
+    return new BodyTexts(bytes, finder.leaves);
+  } catch {
+    return null;
+  }
+}
+
 /** What is known of an object that is being read. Its `data` is text only if its type is `text`; in other objects it is media. */
 interface ObjectFrame {
   /** Null while the type has not been read. */

@@ -200,13 +200,13 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 
   openRelay(upstream: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
-    return this.isRelayed(upstream) && !isDocument
+    return this.isRelayed(upstream, identity) && !isDocument
       ? this.parts.openRelay(identity)
       : this.hub.openRelay(upstream, identity, isDocument);
   }
 
   readAnswer(upstream: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
-    return this.isRelayed(upstream)
+    return this.isRelayed(upstream, identity)
       ? this.parts.readAnswer(body, identity)
       : this.hub.readAnswer(upstream, body, identity);
   }
@@ -225,7 +225,8 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 
   /** Whether an answer in the client's own format is relayed unchanged. */
-  private isRelayed(upstream: ProviderFormat): boolean {
+  private isRelayed(upstream: ProviderFormat, { filter = null }: RelayIdentity): boolean {
+    if (filter !== null) return false;
     return upstream === this.format && this.parts.readsThroughHub !== true && !this.hub.hasRenamedTools;
   }
 

@@ -1,10 +1,11 @@
 import type { AskedFor } from "../canonical/format.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
-import type { AnswerRelay, RelayIdentity } from "../canonical/relay.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { EMPTY_REQUEST } from "../canonical/request.ts";
-import { TranslatedRelay } from "../canonical/translate-relay.ts";
+import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
+import { ANSWER_NOT_JSON } from "../conversation/broken-answers.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
-import type { Fields } from "../json/fields.ts";
+import { type Fields, tryParseFields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest, type FimRequest } from "../mistral-fim/decode-request.ts";
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
@@ -52,8 +53,9 @@ export function parseFimRequest(
     listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
     encode: (target) => encodeFim(fim, target),
     openRelay: (_format, identity, isDocument = false) =>
-      isDocument ? openDocument(identity) : new ChatRelay(identity, false),
-    readAnswer: (_format, body, identity) => relayChatAnswer(body, identity),
+      isDocument || identity.filter ? openTranslation(identity, isDocument) : new ChatRelay(identity, false),
+    readAnswer: (_format, body, identity) =>
+      identity.filter ? translateAnswer(body, identity) : relayChatAnswer(body, identity),
   };
 }
 
@@ -72,9 +74,16 @@ function encodeFim(
   };
 }
 
-function openDocument(identity: RelayIdentity): AnswerRelay {
-  const writer = openaiChat.createWriter(identity, FACTS);
-  return new TranslatedRelay(createDocumentReader(openaiChat), writer, identity);
+function openTranslation(identity: RelayIdentity, isDocument: boolean): AnswerRelay {
+  const reader = isDocument ? createDocumentReader(openaiChat) : openaiChat.createReader();
+  return new TranslatedRelay(reader, openaiChat.createWriter(identity, FACTS), identity);
+}
+
+function translateAnswer(body: string, identity: RelayIdentity): WholeAnswer {
+  const fields = tryParseFields(body);
+  if (fields === null) return { kind: "error", error: ANSWER_NOT_JSON };
+  const recipient = { codec: openaiChat, identity, asked: FACTS };
+  return createWholeTranslation(openaiChat.decodeAnswer(fields), recipient);
 }
 
 /** The facts that decide the form of a chat stream. */

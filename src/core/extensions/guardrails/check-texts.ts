@@ -1,4 +1,4 @@
-import { type Match, WINDOW_CHARS } from "./find-in-text.ts";
+import { WINDOW_CHARS } from "./find-in-text.ts";
 import type { Guardrail } from "./guardrail.ts";
 import type { Masks } from "./masks.ts";
 
@@ -66,17 +66,7 @@ async function checkWith(
     found += 1;
     for (const { kind } of matches) kinds.add(kind);
     if (guardrail.action === "block") break;
-    if (guardrail.action === "mask") masked.set(index, maskMatches(text, matches, masks));
+    if (guardrail.action === "mask") masked.set(index, masks.apply(text, matches));
   }
   return found === 0 ? null : { guardrail, texts: found, kinds: [...kinds] };
-}
-
-function maskMatches(text: string, matches: readonly Match[], masks: Masks): string {
-  let result = "";
-  let at = 0;
-  for (const { start, end, kind } of matches) {
-    result += text.slice(at, start) + masks.maskOf(kind, text.slice(start, end));
-    at = end;
-  }
-  return result + text.slice(at);
 }

@@ -1,18 +1,25 @@
 import { matchPattern } from "../../../base/match-pattern.ts";
 import type { InferencePrincipal } from "../../accounts/principal.ts";
 import type { Match } from "./find-in-text.ts";
+import type { StreamSearch } from "./search-stream.ts";
 
 /** What happens to a request or answer that a guardrail matches. */
 export const GUARDRAIL_ACTIONS = ["block", "mask", "warn"] as const;
 export type GuardrailAction = (typeof GUARDRAIL_ACTIONS)[number];
 
+/** The texts that a guardrail checks. */
+export const CHECKED_TEXTS = ["request", "answer", "both"] as const;
+
 /** A check of texts, as the operator configures it (docs/guardrails.md). */
 export interface Guardrail {
   readonly name: string;
   readonly action: GuardrailAction;
+  readonly on: (typeof CHECKED_TEXTS)[number];
   readonly scope: GuardrailScope;
   /** Returns the matches in a text, in order and without overlaps. Awaits `pause` between parts of a long text. */
   readonly find: (text: string, pause: () => Promise<void>) => Promise<readonly Match[]>;
+  /** Begins to search a text of an answer. Null: the guardrail does not check answers. */
+  readonly beginSearch: (() => StreamSearch) | null;
 }
 
 /** The requests that a guardrail applies to. Patterns: `*` matches any characters. Null: all. */
