@@ -40,7 +40,7 @@ const kills = Number(options.kills);
 const gateways = Number(options.gateways);
 
 const CLIENTS = 24;
-/** How far limits of rate and concurrency may be exceeded (docs/operations.md, "Redis"). */
+/** How far limits of rate and concurrency may be exceeded (docs/operations/failures.md, "Redis"). */
 const LIMIT_SLACK = 2;
 
 /** Runs everything and returns what was checked. */

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { parsePage } from "./parse-page.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
-const [, install = ""] = readFileSync(join(ROOT, "docs/operations.md"), "utf8").split("## Install\n");
-const section = install.slice(0, install.indexOf("\n## "));
-const commands = [...section.matchAll(/^ {4}(\S.*)$/gm)].map(([, command]) => command as string);
+const [section = ""] = readFileSync(join(ROOT, "docs/operations/install.md"), "utf8").split("\n## ");
+const commands = parsePage(section).flatMap((block) => block.commands.trim().split("\n"));
 
 test("the commands of the chapter on installation name scripts, files and the version that exist", () => {
   expect(commands.length).toBeGreaterThan(10);

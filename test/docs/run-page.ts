@@ -11,6 +11,8 @@ const SHOWN_ADDRESS = "127.0.0.1:8080";
 /** The longest time for all commands of a page. Milliseconds. */
 const MAX_PAGE_MS = 240_000;
 
+const VENDOR = join(import.meta.dir, "vendor.ts");
+
 /** Stops at the first failure. Preparations may call the functions. */
 const HEAD = `set -euo pipefail
 wait_ready() {
@@ -28,8 +30,18 @@ start() {
 ask() {
   for _ in $(seq "$1"); do
     curl -sf -o /dev/null http://${SHOWN_ADDRESS}/api/gateway/chat/completions -H "Authorization: Bearer \${2:-$KEY}" \
-      -H "Content-Type: application/json" -d '{"model": "sandbox/echo", "messages": [{"role": "user", "content": "Hello!"}]}'
+      -H "Content-Type: application/json" -d '{"model": "'"\${MODEL:-sandbox/echo}"'", "messages": [{"role": "user", "content": "Hello!"}]}'
   done
+}
+# Starts a simulated provider with this name.
+vendor() {
+  '${process.execPath}' '${VENDOR}' "$1" &
+  for _ in $(seq 150); do if [ -s "$1.url" ]; then return 0; fi; sleep 0.1; done
+  return 1
+}
+# Runs a statement on the database of the data directory.
+sql() {
+  '${process.execPath}' -e 'new (require("bun:sqlite").Database)("data/gateway.db").exec(process.argv[1])' "$1"
 }
 `;
 

@@ -46,7 +46,7 @@ async function askReadiness(url: string): Promise<Finding | null> {
   const running = `the gateway at ${url} is ${status}`;
   if (status === "ready") return ok(running);
   if (typeof status === "string")
-    return warning(`${running}: ${problems.join(" ")}`, "See docs/operations.md for each problem.");
+    return warning(`${running}: ${problems.join(" ")}`, "See docs/operations/failures.md for each problem.");
   return failure(`a program that is no gateway answers at ${url}`, "Stop it, or set another server.port.");
 }
 
