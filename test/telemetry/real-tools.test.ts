@@ -7,19 +7,25 @@ import { eventually } from "../support/eventually.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { readDashboard } from "../support/grafana-board.ts";
+import { startTestCollector, type TestCollector } from "../support/otlp-collector.ts";
 
 /** Set by `npm run test:telemetry`, because the programs take seconds to start. */
 const IS_WANTED = process.env["GATEWAY_TEST_TELEMETRY"] === "true";
 const PROMETHEUS = Bun.which("prometheus");
 /** A build of the OpenTelemetry collector with the receiver `otlp` and the exporter `debug`. */
 const COLLECTOR = process.env["GATEWAY_OTELCOL"] ?? Bun.which("otelcol") ?? Bun.which("otelcol-contrib");
+/** A Python with OpenTelemetry's messages: `pip install opentelemetry-proto`. */
+const PYTHON = findPython();
+if (IS_WANTED && PYTHON === null)
+  console.log("a Python with opentelemetry-proto is missing (GATEWAY_PYTHON): OTLP is not decoded with it");
 if (IS_WANTED && PROMETHEUS === null) console.log("prometheus is missing: it is not tested");
 if (IS_WANTED && COLLECTOR === null) console.log("otelcol is missing (GATEWAY_OTELCOL): it is not tested");
 
 const TOKEN = "metrics-token-0123456789";
+const DECODER = join(import.meta.dir, "decode_otlp.py");
 const RULES_FILE = join(import.meta.dir, "..", "..", "deploy", "prometheus", "alerts.yaml");
 
-let folder: string;
+let folder = "";
 let program: Subprocess | null = null;
 let gateway: TestGateway | null = null;
 afterEach(async () => {
@@ -28,8 +34,16 @@ afterEach(async () => {
   await program?.exited;
   program = null;
   gateway = null;
-  rmSync(folder, { recursive: true, force: true });
+  if (folder !== "") rmSync(folder, { recursive: true, force: true });
 });
+
+/** Returns a Python that has the messages; null if there is none, or if it is not wanted. */
+function findPython(): string | null {
+  const python = process.env["GATEWAY_PYTHON"] ?? Bun.which("python3");
+  if (!IS_WANTED || python === null) return null;
+  const tried = Bun.spawnSync([python, "-c", "import opentelemetry.proto.trace.v1.trace_pb2"]);
+  return tried.exitCode === 0 ? python : null;
+}
 
 async function ask(to: TestGateway): Promise<void> {
   const body = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }], stream: true };
@@ -144,5 +158,54 @@ describe.skipIf(!IS_WANTED || COLLECTOR === null)("an OpenTelemetry collector", 
     expect(text).toContain("DataType: Histogram");
     expect(text).toContain("AggregationTemporality: Cumulative");
     expect(text).not.toContain("Hello!");
+  });
+});
+
+describe.skipIf(PYTHON === null)("OpenTelemetry's own messages", () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the output of the decoder.
+  async function decode(collector: TestCollector): Promise<any> {
+    const lines = collector.bodies.map((body, index) =>
+      JSON.stringify({ path: collector.requests[index]?.path, body }),
+    );
+    const child = Bun.spawn([PYTHON as string, DECODER], {
+      stdin: Buffer.from(lines.join("\n")),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    expect([await child.exited, stderr]).toEqual([0, ""]);
+    return JSON.parse(stdout);
+  }
+
+  test("have every field and value of the exported traces and metrics", async () => {
+    const collector = startTestCollector();
+    gateway = await startTestGateway({
+      yaml: "sandbox: on\ntelemetry:\n  gen_ai_semconv: latest",
+      environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: "edge" },
+    });
+    await ask(gateway);
+    const trace = gateway.log.find(({ event }) => event === "request")?.fields["trace_id"];
+    await gateway.stop();
+    gateway = null;
+    const { services, spans, metrics } = await decode(collector);
+    await collector.stop();
+    expect(new Set(services)).toEqual(new Set(["edge"]));
+    const [server, client] = ["SPAN_KIND_SERVER", "SPAN_KIND_CLIENT"].map((kind) =>
+      spans.find((span: { kind: string }) => span.kind === kind),
+    );
+    expect(server).toMatchObject({ traceId: trace, name: "POST /chat/completions" });
+    expect(client).toMatchObject({ traceId: trace, name: "chat sandbox/echo", parentSpanId: server.spanId });
+    expect(client.nanoseconds).toBeGreaterThan(0);
+    expect(client.attributes).toMatchObject({ "gen_ai.operation.name": "chat" });
+    expect(server.attributes).toMatchObject({ "gateway.attempts": 1 });
+    const kinds = new Map(metrics.map((metric: { name: string }) => [metric.name, metric]));
+    const cumulative = { points: 1, temporality: "AGGREGATION_TEMPORALITY_CUMULATIVE" };
+    expect(kinds.get("gateway_requests_total")).toMatchObject({ kind: "sum", ...cumulative });
+    expect(kinds.get("gateway_request_duration_seconds")).toMatchObject({
+      kind: "histogram",
+      isComplete: true,
+      ...cumulative,
+    });
+    expect(kinds.get("gateway_inflight")).toMatchObject({ kind: "gauge", points: 1 });
   });
 });
