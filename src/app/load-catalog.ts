@@ -31,18 +31,46 @@ export async function loadCatalog(
   store: CatalogStore,
   directory = SHIPPED_CATALOG_DIRECTORY,
 ): Promise<LoadedCatalog> {
-  const providers = loadProviders(directory);
+  const shipped = directory === SHIPPED_CATALOG_DIRECTORY ? ownCatalog : createLoader(directory);
+  const providers = shipped.providers();
   const stored = await store.readCatalog();
   const problems = stored === null ? [] : findProblems(stored, store.location, providers);
   if (stored !== null && stored.value !== null && problems.length === 0)
     return { data: { ...stored.value, providers }, origin: "imported", problems };
   const notice = `${store.location} is not used; using the shipped catalog`;
   return {
-    data: loadShipped(directory, providers),
+    data: shipped.catalog(),
     origin: "shipped",
     problems: problems.length === 0 ? [] : [...problems, notice],
   };
 }
+
+/** A catalog directory whose files are read when they are first needed, and once. */
+interface CatalogLoader {
+  /** @throws Error if the rows are damaged. */
+  providers(): readonly ProviderRecord[];
+  /** @throws Error if the catalog is damaged. */
+  catalog(): CatalogData;
+}
+
+function createLoader(directory: string): CatalogLoader {
+  let providers: readonly ProviderRecord[] | null = null;
+  let catalog: CatalogData | null = null;
+  const loader = {
+    providers() {
+      providers ??= loadProviders(directory);
+      return providers;
+    },
+    catalog() {
+      catalog ??= loadShipped(directory, loader.providers());
+      return catalog;
+    },
+  };
+  return loader;
+}
+
+/** The files of the program do not change while it runs: a reload of the configuration need not parse them again. */
+const ownCatalog = createLoader(SHIPPED_CATALOG_DIRECTORY);
 
 /**
  * Loads a catalog directory.
@@ -70,7 +98,7 @@ function findProblems(
   return findModelProblems(value.models, providers).map((problem) => `${location}: ${problem}`);
 }
 
-function loadShipped(directory: string, providers: ProviderRecord[]): CatalogData {
+function loadShipped(directory: string, providers: readonly ProviderRecord[]): CatalogData {
   const models = loadModels(join(directory, "models"));
   const problems = findModelProblems(models, providers);
   if (problems.length > 0) throw new Error(`the catalog in ${directory} is damaged:\n${problems.join("\n")}`);
