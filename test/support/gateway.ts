@@ -6,6 +6,7 @@ import type { Platform } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
+import { copyMigratedDatabase } from "./sqlite-template.ts";
 import { makeTempFolder } from "./temp-folder.ts";
 import { databaseVariables, dropDatabases } from "./test-databases.ts";
 
@@ -62,6 +63,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const { adminKey = ADMIN_KEY } = options;
   const dataDir = options.dataDir ?? makeTempFolder("gateway-test-");
   const { REDIS_URL, ...databases } = await databaseVariables(dataDir);
+  if (databases.DATABASE_URL === undefined && options.environment?.["DATABASE_URL"] === undefined)
+    copyMigratedDatabase(dataDir);
   const environment = {
     ...databases,
     // Redis counts by its own clock, which no test can advance.
