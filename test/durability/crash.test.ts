@@ -156,7 +156,7 @@ function createDice(seed: number): (limit: number) => number {
   };
 }
 
-const KILLS = shareOf(30, 1 / 6);
+const KILLS = shareOf(30, 1 / 15);
 /** The number of clients that send one request after the other, and of those whose stream does not end before the kill. */
 const BUSY = 4;
 const HELD = 3;

@@ -4,7 +4,7 @@ import { shareOf } from "../support/long-run.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 
 const ALL_BODIES = 10_000;
-const BODIES = shareOf(ALL_BODIES, 1 / 4);
+const BODIES = shareOf(ALL_BODIES, 1 / 8);
 const CONCURRENCY = 16;
 /** The seed of the bodies. A failure names the seed that repeats it. */
 const SEED = Number(process.env["BAD_INPUT_SEED"] ?? 20_260_101);
