@@ -29,13 +29,16 @@ providers:
     base_url: ${native.baseUrl}
     api_keys: [sk-base-0123456789]
     formats: [openai-completions]
-    models: [{id: acme/base, name: up-base, prices: ${PRICES("0.000001")}}]
+    models:
+      - {id: acme/base, name: up-base, prices: ${PRICES("0.000001")}}
+      - {id: acme/mixed, name: up-mixed, prices: ${PRICES("0.000001")}}
   chats:
     base_url: ${chats.baseUrl}
     api_keys: [sk-chats-0123456789]
     models:
       - {id: acme/both, name: chat-both, prices: ${PRICES("0.000001")}}
       - {id: acme/chat, name: chat-only, prices: ${PRICES("0.000001")}}
+      - {id: acme/mixed, name: chat-mixed, prices: ${PRICES("0.000009")}}
   claude:
     base_url: ${claude}
     api_keys: [sk-claude-0123456789]
@@ -444,6 +447,14 @@ describe("routing of text completions", () => {
     const failure = await failureOf(await post(chat, { path: "/v1/chat/completions" }));
     expect(failure).toMatchObject({ status: 400, type: "invalid_model" });
     expect(failure.message).toContain("POST /api/gateway/completions");
+  });
+
+  test("sends chats with a model only to those of its providers that have chats", async () => {
+    const chat = { model: "acme/mixed", messages: [{ role: "user", content: "Hi" }] };
+    const answered = await post(chat, { path: "/v1/chat/completions" });
+    expect([answered.status, answered.headers.get("x-gateway-provider")]).toEqual([200, "chats"]);
+    const completed = await post({ ...ASK, model: "acme/mixed" });
+    expect([completed.status, completed.headers.get("x-gateway-provider")]).toEqual([200, "base"]);
   });
 
   test("leaves chats of a provider with both endpoints as they were", async () => {

@@ -9,7 +9,7 @@ import {
   createAddress,
 } from "../../src/providers/address/create-address.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../src/wire/conversation/format-name.ts";
 import { makeServiceAccount } from "../support/service-account.ts";
 
 const data = loadShippedCatalog();
@@ -57,6 +57,11 @@ const ADDRESSES: readonly (readonly [string, string, Change, string | null])[] =
   ["openai", "chat stream", {}, "https://api.openai.com/v1/chat/completions"],
   ["openai", "embeddings", {}, "https://api.openai.com/v1/embeddings"],
   ["openai", "chat openai-responses", {}, "https://api.openai.com/v1/responses"],
+  ["openai", "completions openai-completions", {}, "https://api.openai.com/v1/completions"],
+  ["openai", "completions", {}, null],
+  ["openai", "chat openai-completions", {}, null],
+  ["deepseek", "completions openai-completions stream", {}, "https://api.deepseek.com/beta/completions"],
+  ["fireworks", "completions openai-completions", {}, "https://api.fireworks.ai/inference/v1/completions"],
   ["openai", "fim", {}, null],
   ["openai", "count-tokens", {}, null],
   ["openai", "chat anthropic-messages", {}, null],
@@ -228,7 +233,7 @@ describe("the URL of a request", () => {
     (slug, asked, change, url) => {
       const words = asked.split(" ");
       const call = {
-        format: FORMAT_NAMES.find((format) => words.includes(format)) ?? rowOf(slug).format,
+        format: PROVIDER_FORMATS.find((format) => words.includes(format)) ?? rowOf(slug).format,
         action: words[0] as UpstreamAction,
         model: "M",
         stream: words.includes("stream"),

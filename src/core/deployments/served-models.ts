@@ -61,7 +61,7 @@ export interface Deployment {
    * cannot be called with them (`unfit`). `keys` is then empty, and the deployment is filtered out.
    */
   readonly unusableKey?: "sealed" | "unfit";
-  /** No endpoint of the model is in a format of conversations: it serves only text completions. */
+  /** The endpoint is in no format of conversations: it serves only text completions. */
   readonly onlyCompletes?: true;
   /** The parameter overrides of the requested tier; absent if there are none. */
   readonly overrides?: ParameterOverrides;
@@ -106,17 +106,14 @@ export function createServedModels(
   const deployments = new Map<string, readonly Deployment[]>();
   for (const model of models) {
     if (isExpired(model, day)) continue;
-    const offered = model.endpoints.flatMap((endpoint): Offered[] => {
+    const action = actionOf(model);
+    const found = model.endpoints.flatMap((endpoint): Deployment[] => {
       const provider = bySlug.get(endpoint.provider);
-      const isServed = provider !== undefined && endpoint.prices !== null && !isExpired(endpoint, day);
-      return isServed ? [{ endpoint, provider }] : [];
-    });
-    const chosen = chooseAction(actionOf(model), offered);
-    const found = chosen.offered.flatMap(({ endpoint, provider }): Deployment[] => {
-      const keys = findKeys(provider, endpoint, chosen.action);
+      if (provider === undefined || endpoint.prices === null || isExpired(endpoint, day)) return [];
+      const onlyCompletes = action === "chat" && !canChat(provider, endpoint);
+      const keys = findKeys(provider, endpoint, onlyCompletes ? "completions" : action);
       if (keys.length === 0 && provider.readByokKey === null) return [];
-      const deployment = { model, endpoint, provider, keys };
-      return [chosen.action === "completions" ? { ...deployment, onlyCompletes: true } : deployment];
+      return [{ model, endpoint, provider, keys, ...(onlyCompletes ? { onlyCompletes } : {}) }];
     });
     const sorted = sortByPrice(found, at);
     const served = sorted.filter(({ keys }) => keys.length > 0);
@@ -133,25 +130,9 @@ export function createServedModels(
   };
 }
 
-/** A model endpoint with a price, at a provider that can be called. */
-interface Offered {
-  readonly endpoint: ModelEndpoint;
-  readonly provider: ServedProvider;
-}
-
-/**
- * Returns which endpoints of a model are called, and for what. A model that no endpoint can chat with, such as one without a template
- * for conversations, is only for text completions.
- */
-function chooseAction(
-  action: InferenceAction,
-  offered: readonly Offered[],
-): { readonly action: InferenceAction; readonly offered: readonly Offered[] } {
-  if (action !== "chat") return { action, offered };
-  const chats = offered.filter(({ provider, endpoint }) =>
-    formatsOf(provider, endpoint).some(isConversationFormat),
-  );
-  return chats.length > 0 ? { action, offered: chats } : { action: "completions", offered };
+/** Whether a model endpoint is served in a format of conversations. */
+function canChat(provider: ServedProvider, endpoint: ModelEndpoint): boolean {
+  return formatsOf(provider, endpoint).some(isConversationFormat);
 }
 
 /** Returns a function that finds the keys which reach an endpoint. Results are shared by provider and formats, because there are thousands of endpoints. */

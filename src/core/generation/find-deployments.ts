@@ -162,9 +162,10 @@ export function findDeployments(
     return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
   const deployments = chooseDeployments(serving.servedModels, { modelId: model.id, action }, choice);
   if (deployments.length > 0) return action === "fim" ? requireFim(id, deployments) : deployments;
-  if (action === "chat" && serving.servedModels.allDeploymentsOf(model.id)[0]?.onlyCompletes === true)
+  const all = serving.servedModels.allDeploymentsOf(model.id);
+  if (action === "chat" && all.length > 0 && all.every(({ onlyCompletes }) => onlyCompletes === true))
     return fail("invalid_model", onlyCompletes(id), { metadata: { model: id } });
-  if (choice.byokOnly !== null && serving.servedModels.allDeploymentsOf(model.id).length > 0)
+  if (choice.byokOnly !== null && all.length > 0)
     throw new GatewayError(missingByokKey(model.id, choice.byokOnly));
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
 }

@@ -4,7 +4,6 @@ import { nextTurn } from "../../base/next-turn.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import { formatsOf } from "../deployments/served-models.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -32,6 +31,7 @@ import { type Route, recordAffinity } from "./route-request.ts";
 import { type Ending, type Settling, settle, trySettle } from "./settle.ts";
 import type { RelayContext } from "./stream-accounting.ts";
 import type { TakenLimits } from "./take-limits.ts";
+import { listProviderTargets } from "./upstream-target.ts";
 import { warnOfBound } from "./warn-of-bound.ts";
 
 /** A request that was admitted and counted for its limits. */
@@ -139,7 +139,7 @@ export class Generation implements Settling {
     const { record, deps, call } = this;
     const { plan } = record;
     const { format } = begun;
-    const hasFormats = formatsOf(candidate.provider, candidate.endpoint).length > 1;
+    const hasFormats = listProviderTargets(candidate, call.request.action).length > 1;
     this.record = withHeld(
       {
         ...withCandidate(record, candidate, call.request),

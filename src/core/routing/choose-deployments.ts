@@ -38,7 +38,7 @@ export function chooseKeys(
 /**
  * Returns the deployments of a model for an action, those with BYOK keys first. A provider for which the account has a key that
  * may be used is called only with BYOK keys, never with platform keys (docs/api/keys.md, "BYOK provider keys"); if none of
- * these keys can be used, the deployment has `unusableKey` set. There are none for a chat with a model that only serves text completions.
+ * these keys can be used, the deployment has `unusableKey` set. For a chat, those that only serve text completions are left out.
  */
 export function chooseDeployments(
   servedModels: ServedModels,
@@ -46,7 +46,13 @@ export function chooseDeployments(
   choice: KeyChoice,
 ): readonly Deployment[] {
   const found = findByKeys(servedModels, { modelId, action }, choice);
-  return action === "chat" && found[0]?.onlyCompletes === true ? [] : found;
+  return action === "chat" && found.some(onlyCompletes)
+    ? found.filter((deployment) => !onlyCompletes(deployment))
+    : found;
+}
+
+function onlyCompletes(deployment: Deployment): boolean {
+  return deployment.onlyCompletes === true;
 }
 
 function findByKeys(

@@ -102,7 +102,6 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     paths: {
       "openai-chat": { chat: "/openai/v1/chat/completions", embeddings: "/openai/v1/embeddings" },
       "openai-responses": { chat: "/openai/v1/responses" },
-      "openai-completions": { completions: "/openai/v1/completions" },
     },
   },
   // For a configured, dated API version, as in Azure's own client.
@@ -115,7 +114,6 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
         embeddings: `${DEPLOYMENT}/embeddings${API_VERSION}`,
       },
       "openai-responses": { chat: `/openai/responses${API_VERSION}` },
-      "openai-completions": { completions: `${DEPLOYMENT}/completions${API_VERSION}` },
     },
   },
   cohere: {
