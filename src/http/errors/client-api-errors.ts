@@ -11,3 +11,22 @@ export const renderMessagesError: ErrorRenderer = (failure, headers, requestId) 
 /** Renders a failure in the format of the Responses API: `code` is OpenAI's error code, `status` the HTTP status. */
 export const renderResponsesError: ErrorRenderer = (failure, headers) =>
   respondWithError(failure, encodeResponsesError({ ...failure, status: statusOf(failure) }), headers);
+
+/** Renders a failure as Google's APIs do. */
+export const renderGeminiError: ErrorRenderer = (failure, headers) => {
+  const status = statusOf(failure);
+  const name = status === 404 ? "NOT_FOUND" : "INVALID_ARGUMENT";
+  return respondWithError(
+    failure,
+    { error: { code: status, message: failure.message, status: name } },
+    headers,
+  );
+};
+
+/** Renders a failure as Ollama does. */
+export const renderOllamaError: ErrorRenderer = (failure, headers) =>
+  respondWithError(failure, { error: failure.message }, headers);
+
+/** Renders a failure as Cohere and Bedrock do. */
+export const renderMessageError: ErrorRenderer = (failure, headers) =>
+  respondWithError(failure, { message: failure.message }, headers);

@@ -6,7 +6,9 @@ import { writeRequestLog } from "../context/request-log.ts";
 import { urlOf } from "../context/url-of.ts";
 import { rendererFor } from "../errors/error-shape.ts";
 import { renderError } from "../errors/render-error.ts";
+import { findUnserved } from "../errors/unserved-endpoints.ts";
 import { allowOrigin, answerPreflight, isPreflight } from "./cross-origin.ts";
+import { explainUnknownPath } from "./explain-path.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, OPEN_FIXED_ROUTES, PREFIXES } from "./route-table.ts";
 import { boundSendBuffers } from "./send-buffers.ts";
 
@@ -192,12 +194,8 @@ function findHandler(methods: Methods, request: Request, origins: AllowedOrigins
   return handler ?? (methods === NO_METHODS ? rejectUnknownPath : rejectMethod(methods));
 }
 
-function rejectUnknownPath(): never {
-  throw new GatewayError({
-    code: "not_found",
-    message:
-      "There is no endpoint at this path. The chat completions endpoint is POST /api/gateway/chat/completions.",
-  });
+function rejectUnknownPath(request: Request): never {
+  throw new GatewayError({ code: "not_found", message: explainUnknownPath(urlOf(request).pathname) });
 }
 
 function listMethods(methods: Methods): readonly string[] {
@@ -207,10 +205,12 @@ function listMethods(methods: Methods): readonly string[] {
 
 function rejectMethod(methods: Methods): Handler {
   const allow = listMethods(methods).join(", ");
-  return () => {
+  return (request) => {
+    // Actions of Gemini's API stand at the paths of models.
+    const hint = findUnserved(urlOf(request).pathname)?.hint;
     throw new GatewayError({
       code: "method_not_allowed",
-      message: `This path supports ${allow} only.`,
+      message: `This path supports ${allow} only.${hint === undefined ? "" : ` ${hint}`}`,
       headers: { allow },
     });
   };
