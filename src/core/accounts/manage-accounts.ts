@@ -78,11 +78,11 @@ function requireDone(verdict: OwnerVerdict | UniqueVerdict): void {
       "This user is the only owner of an organization. Make another member its owner, or close the organization, first.",
     );
   if (verdict === "email_taken")
-    fail("conflict", "Another user has this e-mail address. List it with GET /api/admin/users?email=….", {
+    fail("conflict", "Another user has this e-mail address. Change or remove it there first.", {
       metadata: { field: "email" },
     });
   if (verdict === "external_id_taken")
-    fail("conflict", "Another account has this external_id. Users and organizations share them.", {
+    fail("conflict", "Another user or organization has this external_id. Change or remove it there first.", {
       metadata: { field: "external_id" },
     });
 }
