@@ -30,52 +30,24 @@ const API_FIELDS: Readonly<Partial<Record<keyof KeyInput, string>>> = {
   expires: "expires_at",
 };
 
-/** A dialog for a new key, or for the settings of one. Calls `onSaved` with the key, and with its secret if it is new. */
-export function KeyForm(props: {
+interface FormProps {
   /** The key to change; null for a new one. */
-  known: Key | null;
-  onClose: () => void;
-  onSaved: (key: Key, secret: string | null) => void;
-}) {
-  const { known } = props;
-  const [input, setInput] = useState<KeyInput>(known === null ? NEW_KEY : readKey(known));
-  const [problem, setProblem] = useState<{ field: string; message: string } | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async () => {
-    const found = findProblem(input);
-    setProblem(found === null ? null : { field: found.field, message: words.problems[found.problem] });
-    setError(null);
-    if (found !== null) return;
-    setBusy(true);
-    try {
-      const { key, secret } = await save(known, input);
-      props.onSaved(key, secret);
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(false);
-    }
-  };
-  const errorOf = (field: keyof KeyInput) => {
-    if (problem?.field === field) return problem.message;
-    const apiField = API_FIELDS[field];
-    return error?.field != null && apiField === error.field.split(".")[0] ? error.message : null;
-  };
+  readonly known: Key | null;
+  readonly onClose: () => void;
+  readonly onSaved: (key: Key, secret: string | null) => void;
+}
+
+/** A dialog for a new key, or for the settings of one. Calls `onSaved` with the key, and with its secret if it is new. */
+export function KeyForm({ known, onClose, onSaved }: FormProps) {
+  const { input, setInput, submit, errorOf, otherError, isBusy } = useKeyForm({ known, onSaved });
   const set = (name: keyof KeyInput) => (value: string | null) => setInput({ ...input, [name]: value });
-  const isShown = Object.keys(API_FIELDS).some((field) => errorOf(field as keyof KeyInput) !== null);
+  const action = known === null ? words.make : words.save;
   return (
     <Dialog
       title={known === null ? words.make : words.change(known.name)}
-      onClose={props.onClose}
+      onClose={onClose}
       onSubmit={submit}
-      foot={
-        <>
-          <Button onClick={props.onClose}>{text.states.cancel}</Button>
-          <Button kind="primary" isSubmit isBusy={isBusy}>
-            {known === null ? words.make : words.save}
-          </Button>
-        </>
-      }
+      foot={<Foot action={action} isBusy={isBusy} onClose={onClose} />}
     >
       <Field
         label={words.name}
@@ -95,12 +67,53 @@ export function KeyForm(props: {
         onInput={set("expires")}
         error={errorOf("expires")}
       />
-      {error === null || isShown ? null : (
+      {otherError === null ? null : (
         <p class="field-error" role="alert">
-          {error.message}
+          {otherError}
         </p>
       )}
     </Dialog>
+  );
+}
+
+/** Returns the state of the form, the error of each field, and the error that belongs to no field. */
+function useKeyForm({ known, onSaved }: Pick<FormProps, "known" | "onSaved">) {
+  const [input, setInput] = useState<KeyInput>(known === null ? NEW_KEY : readKey(known));
+  const [problem, setProblem] = useState<{ field: string; message: string } | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async () => {
+    const found = findProblem(input);
+    setProblem(found === null ? null : { field: found.field, message: words.problems[found.problem] });
+    setError(null);
+    if (found !== null) return;
+    setBusy(true);
+    try {
+      const { key, secret } = await save(known, input);
+      onSaved(key, secret);
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(false);
+    }
+  };
+  const errorOf = (field: keyof KeyInput) => {
+    if (problem?.field === field) return problem.message;
+    const apiField = API_FIELDS[field];
+    return error?.field != null && apiField === error.field.split(".")[0] ? error.message : null;
+  };
+  const isShown = Object.keys(API_FIELDS).some((field) => errorOf(field as keyof KeyInput) !== null);
+  const otherError = error === null || isShown ? null : error.message;
+  return { input, setInput, submit, errorOf, otherError, isBusy };
+}
+
+function Foot({ action, isBusy, onClose }: { action: string; isBusy: boolean; onClose: () => void }) {
+  return (
+    <>
+      <Button onClick={onClose}>{text.states.cancel}</Button>
+      <Button kind="primary" isSubmit isBusy={isBusy}>
+        {action}
+      </Button>
+    </>
   );
 }
 

@@ -20,9 +20,84 @@ type TextName = (typeof TEXTS)[number];
 
 type Values = Readonly<Record<NumberName | TextName, string>> & { readonly name: string };
 
-/** The name and the limits of an account. */
-export function Limits({ account, onSaved }: { account: AccountFields; onSaved: () => void }) {
-  const [problems, setProblems] = useState<Partial<Record<NumberName, string>>>({});
+interface LimitsProps {
+  readonly account: AccountFields;
+  readonly onSaved: () => void;
+}
+
+/** The name, the ids and the limits of an account. */
+export function Limits({ account, onSaved }: LimitsProps) {
+  const { form, errorOf, submit } = useLimitsForm({ account, onSaved });
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{text.people.limits}</h2>
+      </div>
+      <form class="card-body stack" onSubmit={submit}>
+        <FormError error={form.error} />
+        <div class="fields">
+          <Field
+            label={text.people.name}
+            error={errorOf("name")}
+            value={form.values.name}
+            onInput={(name) => form.set({ name })}
+            isRequired
+            isDisabled={!isManager.value}
+          />
+          {listFields(account).map(({ name, isAllowed, ...texts }) => (
+            <Field
+              key={name}
+              {...texts}
+              error={errorOf(name)}
+              value={form.values[name]}
+              onInput={(value) => form.set({ [name]: value })}
+              {...(isNumber(name) ? { inputMode: "decimal" } : {})}
+              isDisabled={!isAllowed}
+            />
+          ))}
+        </div>
+        {isManager.value ? <SaveBar form={form} /> : null}
+      </form>
+    </section>
+  );
+}
+
+/** A field of the form besides the name. */
+interface FieldDescription {
+  readonly name: TextName | NumberName;
+  readonly label: string;
+  readonly hint: string;
+  /** Whether the session may change it. */
+  readonly isAllowed: boolean;
+}
+
+/** Returns the fields that an account of its kind has. */
+function listFields({ email, monthly_limit }: AccountFields): readonly FieldDescription[] {
+  const words = text.people;
+  const byOperator = (name: FieldDescription["name"], label: string, hint: string): FieldDescription => ({
+    name,
+    label,
+    hint,
+    isAllowed: isOperator.value,
+  });
+  const monthly = { label: words.monthly, hint: words.monthlyHint, isAllowed: isManager.value };
+  return [
+    ...(email === undefined ? [] : [byOperator("email", words.email, words.emailHint)]),
+    byOperator("external_id", words.externalId, words.externalIdHint),
+    byOperator("plan", words.plan, words.planHint),
+    ...(monthly_limit === undefined ? [] : [{ name: "monthly_limit" as const, ...monthly }]),
+    byOperator("overdraft", words.overdraft, words.overdraftHint),
+    ...RATES.map((name) => byOperator(name, words.rate[name], words.rateHint)),
+  ];
+}
+
+function isNumber(name: TextName | NumberName): name is NumberName {
+  return (NUMBERS as readonly string[]).includes(name);
+}
+
+/** Returns the state of the form, the error of each field, and what sends the form. */
+function useLimitsForm({ account, onSaved }: LimitsProps) {
+  const [problems, setProblems] = useState<Partial<Record<string, string>>>({});
   const form = useForm<Values, AccountFields>({
     draft: `limits ${account.id}`,
     initial: toValues(account),
@@ -40,61 +115,11 @@ export function Limits({ account, onSaved }: { account: AccountFields; onSaved: 
     setProblems(found);
     if (Object.keys(found).length === 0) void form.submit();
   };
-  const number = (name: NumberName, texts: { label: string; hint: string }, isAllowed: boolean) => (
-    <Field
-      key={name}
-      {...texts}
-      error={
-        problems[name] ??
-        form.errorOf((RATES as readonly string[]).includes(name) ? `rate_limit.${name}` : name)
-      }
-      value={form.values[name]}
-      onInput={(value) => form.set({ [name]: value })}
-      inputMode="decimal"
-      isDisabled={!isAllowed}
-    />
-  );
-  const textField = (name: TextName, texts: { label: string; hint: string }) => (
-    <Field
-      key={name}
-      {...texts}
-      error={form.errorOf(name)}
-      value={form.values[name]}
-      onInput={(value) => form.set({ [name]: value })}
-      isDisabled={!isOperator.value}
-    />
-  );
-  const { email, emailHint, externalId, externalIdHint, plan, planHint } = text.people;
-  const { monthly, monthlyHint, overdraft, overdraftHint, rate, rateHint } = text.people;
-  return (
-    <section class="card">
-      <div class="card-head">
-        <h2>{text.people.limits}</h2>
-      </div>
-      <form class="card-body stack" onSubmit={submit}>
-        <FormError error={form.error} />
-        <div class="fields">
-          <Field
-            label={text.people.name}
-            error={form.errorOf("name")}
-            value={form.values.name}
-            onInput={(name) => form.set({ name })}
-            isRequired
-            isDisabled={!isManager.value}
-          />
-          {account.email === undefined ? null : textField("email", { label: email, hint: emailHint })}
-          {textField("external_id", { label: externalId, hint: externalIdHint })}
-          {textField("plan", { label: plan, hint: planHint })}
-          {account.monthly_limit === undefined
-            ? null
-            : number("monthly_limit", { label: monthly, hint: monthlyHint }, isManager.value)}
-          {number("overdraft", { label: overdraft, hint: overdraftHint }, isOperator.value)}
-          {RATES.map((name) => number(name, { label: rate[name], hint: rateHint }, isOperator.value))}
-        </div>
-        {isManager.value ? <SaveBar form={form} /> : null}
-      </form>
-    </section>
-  );
+  const errorOf = (name: keyof Values) => {
+    const isRate = (RATES as readonly string[]).includes(name);
+    return problems[name] ?? form.errorOf(isRate ? `rate_limit.${name}` : name);
+  };
+  return { form, errorOf, submit };
 }
 
 function toValues(account: AccountFields): Values {

@@ -23,57 +23,35 @@ interface Values {
   readonly limit: string;
 }
 
-/** Adds a member, or changes the role and limit of one. */
-export function MemberForm(props: {
-  organization: string;
+interface FormProps {
+  readonly organization: string;
   /** The member to change; null to add one. */
-  member: Member | null;
-  onClose: () => void;
-  onDone: () => void;
-}) {
-  const { organization: id, member, onClose } = props;
-  const [problem, setProblem] = useState<string | null>(null);
-  const form = useForm<Values, unknown>({
-    draft: `member ${id} ${member?.user_id}`,
-    initial: {
-      user: member?.user_id ?? "",
-      role: member?.role ?? "member",
-      limit: member?.daily_limit?.toString() ?? "",
-    },
-    fields: ["user_id", "role", "daily_limit"],
-    send: ({ user, role, limit }) =>
-      call("PUT /api/admin/organizations/{id}/members/{user_id}", {
-        params: { id, user_id: user.trim() },
-        body: { role, daily_limit: readNumber(limit, { isWhole: false }) ?? null },
-      }),
-    onSent() {
-      showToast(text.people.memberSaved(member?.user_name ?? form.values.user));
-      props.onDone();
-    },
-  });
-  const submit = () => {
-    const isWrong = readNumber(form.values.limit, { isWhole: false }) === undefined;
-    setProblem(isWrong ? text.people.notDollars : null);
-    if (!isWrong) void form.submit();
-  };
+  readonly member: Member | null;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Adds a member, or changes the role and limit of one. */
+export function MemberForm(props: FormProps) {
+  const { member, onClose } = props;
+  const { form, problem, submit } = useMemberForm(props);
+  const isNew = member === null;
   return (
     <Dialog
-      title={
-        member === null ? text.people.addMember : text.people.editMember(member.user_name ?? member.user_id)
-      }
+      title={isNew ? text.people.addMember : text.people.editMember(member.user_name ?? member.user_id)}
       onClose={onClose}
       onSubmit={submit}
       foot={
         <>
           <Button onClick={onClose}>{text.lists.cancel}</Button>
           <Button kind="primary" isSubmit isBusy={form.isBusy}>
-            {member === null ? text.people.add : text.people.saveMember}
+            {isNew ? text.people.add : text.people.saveMember}
           </Button>
         </>
       }
     >
       <FormError error={form.error} />
-      {member === null ? <UserField form={form} /> : null}
+      {isNew ? <UserField form={form} /> : null}
       <Select
         label={text.people.role}
         error={form.errorOf("role")}
@@ -91,6 +69,35 @@ export function MemberForm(props: {
       />
     </Dialog>
   );
+}
+
+/** Returns the state of the form, the problem of the daily limit (null if there is none), and what sends the form. */
+function useMemberForm({ organization: id, member, onDone }: FormProps) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const form = useForm<Values, unknown>({
+    draft: `member ${id} ${member?.user_id}`,
+    initial: {
+      user: member?.user_id ?? "",
+      role: member?.role ?? "member",
+      limit: member?.daily_limit?.toString() ?? "",
+    },
+    fields: ["user_id", "role", "daily_limit"],
+    send: ({ user, role, limit }) =>
+      call("PUT /api/admin/organizations/{id}/members/{user_id}", {
+        params: { id, user_id: user.trim() },
+        body: { role, daily_limit: readNumber(limit, { isWhole: false }) ?? null },
+      }),
+    onSent() {
+      showToast(text.people.memberSaved(member?.user_name ?? form.values.user));
+      onDone();
+    },
+  });
+  const submit = () => {
+    const isWrong = readNumber(form.values.limit, { isWhole: false }) === undefined;
+    setProblem(isWrong ? text.people.notDollars : null);
+    if (!isWrong) void form.submit();
+  };
+  return { form, problem, submit };
 }
 
 /** The user to add: chosen by name by the operator, who alone can list users. */

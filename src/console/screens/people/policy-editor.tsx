@@ -21,8 +21,50 @@ import {
   toDraft,
 } from "./policy-form.ts";
 
+interface EditorProps {
+  readonly account: AccountFields;
+  readonly onSaved: () => void;
+}
+
 /** The policy of an account as a form or as JSON, with a trial on its recorded requests. */
-export function PolicyEditor({ account, onSaved }: { account: AccountFields; onSaved: () => void }) {
+export function PolicyEditor({ account, onSaved }: EditorProps) {
+  const { form, problem, tried, change, toggle, submit, tryOut } = usePolicyForm({ account, onSaved });
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{text.people.policy}</h2>
+        <span class="grow" />
+        <FormOrJson label={text.people.formOrJson} isJson={form.values.isJson} onToggle={toggle} />
+      </div>
+      <form class="card-body stack" onSubmit={submit}>
+        <p class="quiet">{text.people.policyAbout}</p>
+        <FormError error={form.error} />
+        {form.values.isJson ? (
+          <TextArea
+            label={text.people.jsonLabel}
+            rows={14}
+            error={problem ?? listError(form)}
+            value={form.values.json}
+            onInput={(json) => change({ json })}
+          />
+        ) : (
+          <Fields form={form} onChange={change} />
+        )}
+        {isManager.value ? (
+          <SaveBar form={form}>
+            <Button icon="play" onClick={tryOut}>
+              {text.people.dryRun}
+            </Button>
+          </SaveBar>
+        ) : null}
+        {tried === null ? null : <DryRun account={account.id} policy={tried} />}
+      </form>
+    </section>
+  );
+}
+
+/** Returns the state of the form, the problem of its JSON, the policy that is tried (both null if there is none), and the handlers. */
+function usePolicyForm({ account, onSaved }: EditorProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const [tried, setTried] = useState<Policy | null>(null);
   const form = useForm<PolicyDraft, AccountFields>({
@@ -58,38 +100,7 @@ export function PolicyEditor({ account, onSaved }: { account: AccountFields; onS
     event.preventDefault();
     withPolicy(() => void form.submit());
   };
-  return (
-    <section class="card">
-      <div class="card-head">
-        <h2>{text.people.policy}</h2>
-        <span class="grow" />
-        <FormOrJson label={text.people.formOrJson} isJson={form.values.isJson} onToggle={toggle} />
-      </div>
-      <form class="card-body stack" onSubmit={submit}>
-        <p class="quiet">{text.people.policyAbout}</p>
-        <FormError error={form.error} />
-        {form.values.isJson ? (
-          <TextArea
-            label={text.people.jsonLabel}
-            rows={14}
-            error={problem ?? listError(form)}
-            value={form.values.json}
-            onInput={(json) => change({ json })}
-          />
-        ) : (
-          <Fields form={form} onChange={change} />
-        )}
-        {isManager.value ? (
-          <SaveBar form={form}>
-            <Button icon="play" onClick={() => withPolicy(setTried)}>
-              {text.people.dryRun}
-            </Button>
-          </SaveBar>
-        ) : null}
-        {tried === null ? null : <DryRun account={account.id} policy={tried} />}
-      </form>
-    </section>
-  );
+  return { form, problem, tried, change, toggle, submit, tryOut: () => withPolicy(setTried) };
 }
 
 /** Returns what the API says about any of the lists. */

@@ -1,0 +1,186 @@
+import type { Schemas } from "../../api/schema.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { formatCount, formatMoney } from "../../parts/format.ts";
+import { Empty } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Money, Time } from "../../parts/values.tsx";
+import { optionsOf } from "../../state/names.ts";
+import { now } from "../../state/now.ts";
+import { isManager, isOperator } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+
+const words = text.keys;
+
+export type Key = Schemas["Key"];
+
+/** What a key was used for in the last 30 days. */
+export interface Use {
+  readonly requests: number;
+  readonly cost: number;
+}
+
+/** A key, as a row of the table shows it. */
+export interface Row {
+  readonly key: Key;
+  /** Null while it is not known. */
+  readonly use: Use | null;
+  readonly owner: string;
+  readonly state: "active" | "expired" | "revoked";
+}
+
+type OnAction = (action: { readonly kind: "change" | "revoke"; readonly key: Key }) => void;
+
+/** Returns the row of a key. `uses` is null while it is not known. */
+export function toRow(key: Key, uses: ReadonlyMap<string, Use> | null): Row {
+  const isExpired = key.expires_at !== null && Date.parse(key.expires_at) <= now.peek();
+  return {
+    key,
+    use: uses === null ? null : (uses.get(key.id) ?? { requests: 0, cost: 0 }),
+    owner: optionsOf("accounts").find(({ value }) => value === key.account_id)?.label ?? key.account_id,
+    state: key.revoked_at !== null ? "revoked" : isExpired ? "expired" : "active",
+  };
+}
+
+/** The keys with their limits and their use. Only the operator sees whose they are. */
+export function KeyTable({ rows, onAction }: { rows: readonly Row[]; onAction: OnAction }) {
+  if (rows.length === 0)
+    return (
+      <Empty title={words.none}>
+        <p>{words.noneAbout}</p>
+      </Empty>
+    );
+  const columns = [...COLUMNS, actionsColumn(onAction)].filter(
+    ({ id }) => id !== "owner" || isOperator.value,
+  );
+  return <Table kind="fill" label={words.title} columns={columns} rows={rows} keyOf={({ key }) => key.id} />;
+}
+
+const NAME: Column<Row> = {
+  id: "name",
+  title: words.name,
+  cell: ({ key, state }) => (
+    <span class="row" title={key.id}>
+      <span class={state === "active" ? "cut strong-name" : "cut quiet"}>{key.name}</span>
+      {key.kind === "management" ? <Badge tone="accent">{words.kinds.management}</Badge> : null}
+      {state === "active" ? null : <Badge tone="warn">{words.states[state]}</Badge>}
+    </span>
+  ),
+};
+
+const HINT: Column<Row> = {
+  id: "hint",
+  title: words.secret,
+  width: 112,
+  cell: ({ key }) => <code class="quiet">{key.hint}</code>,
+};
+
+const OWNER: Column<Row> = {
+  id: "owner",
+  title: words.owner,
+  width: 132,
+  cell: ({ owner, key }) => <span title={key.account_id}>{owner}</span>,
+};
+
+const MODELS: Column<Row> = {
+  id: "models",
+  title: words.models,
+  width: 96,
+  cell: ({ key }) =>
+    key.models === null ? (
+      <span class="faint">{key.kind === "inference" ? words.allModels : "–"}</span>
+    ) : (
+      <span title={key.models.join("\n")}>{key.models.join(", ")}</span>
+    ),
+};
+
+const LIMIT: Column<Row> = {
+  id: "limit",
+  title: words.limit,
+  width: 84,
+  isNumber: true,
+  cell: ({ key }) =>
+    key.spend_limit === null ? (
+      <span class="faint">{words.noLimit}</span>
+    ) : (
+      formatMoney(key.spend_limit * 1e9)
+    ),
+};
+
+const REQUESTS: Column<Row> = {
+  id: "requests",
+  title: words.requests,
+  width: 88,
+  isNumber: true,
+  cell: ({ key, use }) =>
+    key.kind === "management" ? (
+      <span class="faint">–</span>
+    ) : (
+      <a href={`/console/requests?last=30d&key_id=${key.id}`}>
+        {use === null ? "…" : formatCount(use.requests)}
+      </a>
+    ),
+};
+
+const COST: Column<Row> = {
+  id: "cost",
+  title: words.cost,
+  width: 92,
+  isNumber: true,
+  cell: ({ key, use }) =>
+    use === null || key.kind === "management" ? (
+      <span class="faint">–</span>
+    ) : (
+      <Money nanodollars={use.cost} />
+    ),
+};
+
+const CREATED: Column<Row> = {
+  id: "created",
+  title: words.created,
+  width: 92,
+  cell: ({ key }) => <Time at={key.created_at} />,
+};
+
+const USED: Column<Row> = {
+  id: "used",
+  title: words.used,
+  width: 104,
+  cell: ({ key }) =>
+    key.last_used_at === null ? (
+      <span class="faint">{words.never}</span>
+    ) : (
+      <span title={words.usedAbout}>
+        <Time at={key.last_used_at} />
+      </span>
+    ),
+};
+
+const EXPIRES: Column<Row> = {
+  id: "expires",
+  title: words.ends,
+  width: 92,
+  cell: ({ key }) =>
+    key.expires_at === null ? <span class="faint">{words.never}</span> : <Time at={key.expires_at} />,
+};
+
+const COLUMNS = [NAME, HINT, OWNER, MODELS, LIMIT, REQUESTS, COST, CREATED, USED, EXPIRES];
+
+function actionsColumn(onAction: OnAction): Column<Row> {
+  return {
+    id: "actions",
+    title: words.actions,
+    width: 140,
+    cell: ({ key, state }) =>
+      isManager.value && state !== "revoked" ? (
+        <span class="row row-actions">
+          <Button size="small" kind="bare" onClick={() => onAction({ kind: "change", key })}>
+            {words.edit}
+          </Button>
+          <Button size="small" kind="bare" onClick={() => onAction({ kind: "revoke", key })}>
+            {words.revoke}
+          </Button>
+        </span>
+      ) : null,
+  };
+}

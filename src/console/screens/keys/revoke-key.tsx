@@ -1,0 +1,47 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { toApiError } from "../../state/load.ts";
+import { forgetOptions } from "../../state/names.ts";
+import { text } from "../../text/text.ts";
+import type { Key } from "./key-table.tsx";
+
+const words = text.keys;
+
+/** Asks whether to revoke a key, and revokes it. */
+export function RevokeKey({
+  of: key,
+  onClose,
+  onDone,
+}: {
+  of: Key;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  const run = async () => {
+    setBusy(true);
+    try {
+      await call("DELETE /api/admin/keys/{id}", { params: { id: key.id } });
+      showToast(words.revoked(key.name));
+      forgetOptions("keys");
+      onDone();
+      onClose();
+    } catch (error) {
+      showToast(toApiError(error).message, { isError: true });
+      setBusy(false);
+    }
+  };
+  return (
+    <Confirm
+      title={words.revokeTitle(key.name)}
+      action={words.revoke}
+      isBusy={isBusy}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      <p>{words.revokeAbout}</p>
+    </Confirm>
+  );
+}
