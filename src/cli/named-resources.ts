@@ -13,8 +13,8 @@ export const NAMED_BY = {
   providerKey: "Provider key: ID or name",
 } as const;
 
-/** Resources with one name that are read. More cannot be told apart by it anyway. */
-const SAME_NAME = 50;
+/** Resources with one name that are read. So many that the account with an e-mail is among those that have it as their name. */
+const SAME_NAME = 1_000;
 /** The newest accounts or keys whose names are suggested. */
 const SUGGESTED_FROM = 5_000;
 

@@ -44,15 +44,9 @@ export async function resolveName<Item>(source: NameSource<Item>, text: string):
   const meant = byAlias.length > 0 ? byAlias : narrow(found, text);
   const [first] = meant;
   if (first === undefined) throw new Error(await explainUnknown(source, text));
-  if (meant.length > 1)
-    throw new Error(
-      explainAmbiguous(
-        source.noun,
-        text,
-        meant.map(({ named }) => named),
-      ),
-    );
-  return first.item;
+  if (meant.length === 1) return first.item;
+  const named = meant.map((one) => one.named);
+  throw new Error(explainAmbiguous(source.noun, text, named));
 }
 
 /** Returns how messages name a resource: `Acme (org_…)`. */
