@@ -3,6 +3,7 @@ import {
   cachedShare,
   changeOf,
   sumLines,
+  sumMargins,
   trendsOf,
   type UsageLine,
   valuesByGroup,
@@ -129,7 +130,24 @@ describe("the address of the usage screen", () => {
   });
 });
 
+describe("tags on the usage screen", () => {
+  test("a line leads to the requests with its tag, except that of tags which are counted together", () => {
+    const view = parseUsageView({ by: "tag", tag: "team a" }, NOW);
+    expect(view).toMatchObject({ by: "tag", filters: { tag: "team a" } });
+    const link = new URL(requestsLink(view, "job-7") ?? "", "http://localhost");
+    expect(Object.fromEntries(link.searchParams)).toMatchObject({ tag: "job-7" });
+    expect(requestsLink(view, "(other)")).toBeNull();
+    expect(requestsLink(view, null)).toBeNull();
+  });
+});
+
 describe("the numbers of the usage screen", () => {
+  test("the margin is the sum of lines, and unknown if a line does not tell it", () => {
+    expect(sumMargins([line({ margin_nanodollars: 5 }), line({ margin_nanodollars: -7 })])).toBe(-2);
+    expect(sumMargins([line({ margin_nanodollars: 5 }), line({})])).toBeNull();
+    expect(sumMargins([])).toBe(0);
+  });
+
   test("lines add up, and the cached share is that of all prompt tokens", () => {
     const total = sumLines([
       line({ requests: 2, tokens_prompt: 100, tokens_cached: 50, cost_nanodollars: 7 }),

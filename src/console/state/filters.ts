@@ -23,6 +23,7 @@ export const FIELDS = [
   "key_id",
   "user_id",
   "session_id",
+  "tag",
   "account_id",
 ] as const;
 export type FieldName = (typeof FIELDS)[number];

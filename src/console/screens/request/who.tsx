@@ -9,7 +9,7 @@ const words = text.request;
 
 /** Who sent the request, and its ids. */
 export function Who({ generation }: { generation: GenerationDetails }) {
-  const { key, account, user, session_id, created_at, id, request_id } = generation;
+  const { key, account, user, session_id, tags, created_at, id, request_id } = generation;
   return (
     <Section id="who" title={words.who} summary={key?.name ?? text.requests.anonymous}>
       <dl class="facts">
@@ -29,6 +29,8 @@ export function Who({ generation }: { generation: GenerationDetails }) {
             </>
           )}
         </dd>
+        <dt>{words.tags}</dt>
+        <dd>{tags.length === 0 ? <span class="quiet">{words.noTags}</span> : <Tags tags={tags} />}</dd>
         <dt>{words.time}</dt>
         <dd>{formatExactTime(Date.parse(created_at))}</dd>
         <dt>{words.generation}</dt>
@@ -41,6 +43,23 @@ export function Who({ generation }: { generation: GenerationDetails }) {
         </dd>
       </dl>
     </Section>
+  );
+}
+
+/** Tags, each with a link to its requests. */
+function Tags({ tags }: { tags: readonly string[] }) {
+  return (
+    <span class="row wrap">
+      {tags.map((tag) => (
+        <a
+          key={tag}
+          href={`/console/requests?${new URLSearchParams({ tag, last: "30d" })}`}
+          title={words.requestsOf}
+        >
+          {tag}
+        </a>
+      ))}
+    </span>
   );
 }
 

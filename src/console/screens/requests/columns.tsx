@@ -92,6 +92,13 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
     width: 140,
     cell: ({ session_id }) => (session_id === null ? <span class="faint">–</span> : <Id id={session_id} />),
   },
+  {
+    id: "tags",
+    title: names.tags,
+    width: 160,
+    hint: ({ tags }) => (tags.length === 0 ? undefined : tags.join(", ")),
+    cell: ({ tags }) => (tags.length === 0 ? <span class="faint">–</span> : tags.join(", ")),
+  },
   { id: "api", title: names.api, width: 140, cell: ({ api }) => api },
   {
     id: "error",

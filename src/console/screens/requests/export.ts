@@ -19,6 +19,7 @@ const FIELDS = [
   "user_id",
   "user_name",
   "session_id",
+  "tags",
   "api",
   "requested_model",
   "model",
@@ -54,7 +55,8 @@ export async function exportRequests(filters: Filters): Promise<number> {
     after = page.next;
   } while (after !== null && rows.length < MOST_ROWS);
   const shown = rows.slice(0, MOST_ROWS);
-  const table = shown.map((row) => FIELDS.map((name) => row[name]));
+  // No tag has a comma.
+  const table = shown.map((row) => FIELDS.map((name) => (name === "tags" ? row.tags.join(",") : row[name])));
   saveFile("requests.csv", "text/csv", printCsv(FIELDS, table));
   return shown.length;
 }

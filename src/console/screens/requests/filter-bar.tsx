@@ -58,6 +58,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
       ) : null}
       <FilterField name="error_type" list="errors" filters={filters} onChange={set} />
       <FilterField name="session_id" list={null} filters={filters} onChange={set} />
+      <FilterField name="tag" list={null} filters={filters} onChange={set} />
       {hasFields(filters) ? (
         <Button kind="bare" onClick={() => applyFilters({ time: filters.time, fields: {}, id: null })}>
           {words.clearFilters}

@@ -61,7 +61,7 @@ function toDays({ from, to }: Period): DayRange {
   return { from: from.slice(0, chars), to: to.slice(0, chars) };
 }
 
-const FILTERED = ["model", "provider", "key", "user"] as const;
+const FILTERED = ["model", "provider", "key", "user", "tag"] as const;
 
 /** The filters that are set; pressing one removes it. */
 function Filters({ view }: { view: UsageView }) {

@@ -32,6 +32,14 @@ export function sumLines(lines: readonly UsageTotal[]): UsageTotal {
   return total;
 }
 
+/** Returns what is left of what accounts paid in some lines, after the providers are paid, in nanodollars; null for all but the operator. */
+export function sumMargins(lines: readonly Pick<UsageLine, "margin_nanodollars">[]): number | null {
+  return lines.reduce<number | null>(
+    (sum, { margin_nanodollars: margin }) => (sum === null || margin === null ? null : sum + margin),
+    0,
+  );
+}
+
 /** Returns the share of prompt tokens that the provider had cached; null without prompt tokens. */
 export function cachedShare(line: UsageTotal): number | null {
   return line.tokens_prompt === 0 ? null : line.tokens_cached / line.tokens_prompt;

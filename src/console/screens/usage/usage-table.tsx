@@ -13,6 +13,7 @@ import {
   idOf,
   nameOf,
   sumLines,
+  sumMargins,
   timeOf,
   trendsOf,
   type UsageLine,
@@ -25,8 +26,10 @@ export function UsageTable(props: {
   view: UsageView;
   lines: readonly UsageLine[];
   cells: readonly UsageLine[] | null;
+  /** All usage by day or hour: lines of tags add up to more, because a request can have several. */
+  steps: readonly UsageLine[];
 }) {
-  const { view, lines, cells } = props;
+  const { view, lines, cells, steps } = props;
   const { by, order } = view;
   const shown = DIMENSIONS.filter((name) => name !== "account" || isOperator.value);
   return (
@@ -43,7 +46,7 @@ export function UsageTable(props: {
       </div>
       <Table
         label={text.usage.tableLabel(text.usage.dimensions[by])}
-        columns={listColumns(view, lines, cells)}
+        columns={listColumns(view, { lines, cells, steps })}
         rows={lines}
         keyOf={(line) => idOf(line, by) ?? ""}
         order={order}
@@ -56,23 +59,31 @@ export function UsageTable(props: {
 
 function listColumns(
   view: UsageView,
-  lines: readonly UsageLine[],
-  cells: readonly UsageLine[] | null,
+  {
+    lines,
+    cells,
+    steps,
+  }: {
+    readonly lines: readonly UsageLine[];
+    readonly cells: readonly UsageLine[] | null;
+    readonly steps: readonly UsageLine[];
+  },
 ): readonly Column<UsageLine>[] {
   const { columns } = text.usage;
-  const total = sumLines(lines);
+  const total = sumLines(steps);
   return [
     nameColumn(view),
     ...(cells === null ? [] : [trendColumn(view, cells)]),
     shareColumn(total),
     moneyColumn("cost", columns.cost, total.cost_nanodollars, (line) => line.cost_nanodollars),
+    ...listPriceColumns(lines, total),
+    ...marginColumns(lines, sumMargins(steps)),
     countColumn("requests", columns.requests, total.requests, ({ requests }) => requests),
     countColumn("errors", columns.errors, total.errors, ({ errors }) => errors),
     countColumn("prompt", columns.prompt, total.tokens_prompt, (line) => line.tokens_prompt),
     countColumn("completion", columns.completion, total.tokens_completion, (line) => line.tokens_completion),
     cachedColumn(total),
     ...timeColumns(lines),
-    ...listPriceColumns(lines, total),
   ];
 }
 
@@ -83,11 +94,18 @@ function listPriceColumns(lines: readonly UsageLine[], total: UsageTotal): reado
   return [moneyColumn("list", text.usage.columns.list, listOf(total), listOf)];
 }
 
+/** The operator's margin, if any line has one. */
+function marginColumns(lines: readonly UsageLine[], total: number | null): readonly Column<UsageLine>[] {
+  const marginOf = (line: UsageLine) => line.margin_nanodollars ?? 0;
+  if (total === null || lines.every((line) => marginOf(line) === 0)) return [];
+  return [moneyColumn("margin", text.usage.columns.margin, total, marginOf)];
+}
+
 function nameColumn(view: UsageView): Column<UsageLine> {
   const { by } = view;
   const labelOf = (line: UsageLine) => {
     const id = idOf(line, by);
-    const isNamed = by === "model" || by === "provider" || by === "outcome";
+    const isNamed = by === "model" || by === "provider" || by === "outcome" || by === "tag";
     return id === null ? null : (nameOf(line, by) ?? (isNamed ? id : shortenId(id)));
   };
   return {
@@ -99,8 +117,8 @@ function nameColumn(view: UsageView): Column<UsageLine> {
       const label = labelOf(line);
       const id = idOf(line, by);
       const link = requestsLink(view, id);
-      if (label === null || link === null || id === null)
-        return <span class="faint">{text.usage.none[by]}</span>;
+      if (label === null || id === null) return <span class="faint">{text.usage.none[by]}</span>;
+      if (link === null) return <span title={text.usage.otherTags}>{label}</span>;
       return (
         <span class="row">
           <a class="cut" href={link} title={label === id ? label : `${label} (${id})`}>

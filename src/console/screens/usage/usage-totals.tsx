@@ -5,8 +5,21 @@ import {
   formatShare,
   formatShortCount,
 } from "../../parts/format.ts";
+import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { cachedShare, changeOf, errorShare, metricOf, type UsageTotal } from "./usage-lines.ts";
+import {
+  cachedShare,
+  changeOf,
+  errorShare,
+  metricOf,
+  sumLines,
+  sumMargins,
+  type UsageLine,
+  type UsageTotal,
+} from "./usage-lines.ts";
+
+/** Usage by day or hour. */
+type Lines = readonly UsageLine[];
 
 interface Figure {
   readonly name: keyof typeof text.usage.totals;
@@ -17,28 +30,32 @@ interface Figure {
 }
 
 /** The totals of the period, each with its change since the period before. */
-export function UsageTotals({ total, before }: { total: UsageTotal; before: UsageTotal | null }) {
+export function UsageTotals({ steps, before }: { steps: Lines; before: Lines | null }) {
   return (
     <dl class="figures usage-totals">
-      {listFigures(total, before).map(({ name, value, exact, detail, change }) => (
-        <div key={name}>
-          <dt class="figure-name" title={text.usage.totalHints[name]}>
-            {text.usage.totals[name]}
-          </dt>
-          <dd class="figure-value" title={exact}>
-            {value}
-          </dd>
-          <dd class="figure-detail">
-            {before === null ? null : <Change change={change} />}
-            {detail === null ? null : <span class="faint">{detail}</span>}
-          </dd>
-        </div>
-      ))}
+      {[...listFigures(steps, before), ...listMargin(steps, before)].map(
+        ({ name, value, exact, detail, change }) => (
+          <div key={name}>
+            <dt class="figure-name" title={text.usage.totalHints[name]}>
+              {text.usage.totals[name]}
+            </dt>
+            <dd class="figure-value" title={exact}>
+              {value}
+            </dd>
+            <dd class="figure-detail">
+              {before === null ? null : <Change change={change} />}
+              {detail === null ? null : <span class="faint">{detail}</span>}
+            </dd>
+          </div>
+        ),
+      )}
     </dl>
   );
 }
 
-function listFigures(total: UsageTotal, before: UsageTotal | null): readonly Figure[] {
+function listFigures(steps: Lines, stepsBefore: Lines | null): readonly Figure[] {
+  const total = sumLines(steps);
+  const before = stepsBefore === null ? null : sumLines(stepsBefore);
   const change = (of: (one: UsageTotal) => number | null) =>
     before === null ? null : changeOf(of(before), of(total));
   const tokens = (one: UsageTotal) => metricOf(one, "tokens") ?? 0;
@@ -87,6 +104,22 @@ function listFigures(total: UsageTotal, before: UsageTotal | null): readonly Fig
       exact: formatExactMoney(list),
       detail: null,
       change: change((one) => one.upstream_cost_nanodollars),
+    },
+  ];
+}
+
+/** The margin, for the operator. Its change is shown against a gain only: against a loss its sign would mislead. */
+function listMargin(steps: Lines, before: Lines | null): readonly Figure[] {
+  const margin = sumMargins(steps);
+  if (margin === null || !isOperator.value) return [];
+  const marginBefore = before === null ? null : sumMargins(before);
+  return [
+    {
+      name: "margin",
+      value: formatMoney(margin),
+      exact: formatExactMoney(margin),
+      detail: null,
+      change: marginBefore === null || marginBefore <= 0 ? null : changeOf(marginBefore, margin),
     },
   ];
 }

@@ -1,7 +1,7 @@
 /** What the screen "Usage" shows, as its address says. Pure functions. */
 
 /** What usage is grouped by in the table. */
-export const DIMENSIONS = ["model", "provider", "key", "user", "account", "outcome"] as const;
+export const DIMENSIONS = ["model", "provider", "key", "user", "account", "outcome", "tag"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** The filter of usage reports for each dimension that has one. */
@@ -11,6 +11,7 @@ export const FILTERS = {
   key: "key_id",
   user: "user_id",
   account: "account_id",
+  tag: "tag",
 } as const;
 export type FilterName = (typeof FILTERS)[keyof typeof FILTERS];
 
@@ -89,7 +90,7 @@ export function parseUsageView(query: Readonly<Record<string, string>>, now: num
 }
 
 function parseFilters(query: Readonly<Record<string, string>>): UsageView["filters"] {
-  const names = [FILTERS.model, FILTERS.provider, FILTERS.key, FILTERS.user];
+  const names = [FILTERS.model, FILTERS.provider, FILTERS.key, FILTERS.user, FILTERS.tag];
   return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
 }
 
@@ -155,9 +156,12 @@ export function printPeriod({ step, from, to }: Period): string {
 /** The outcomes that have a filter of their own in lists of requests; all others are errors. */
 const OUTCOMES = ["completed", "cancelled", "interrupted"];
 
-/** Returns the address of the requests behind a line of the table; null for a line without an id, which no filter can name. */
+/** The line of the tags that are not counted one by one. */
+const OTHER_TAGS = "(other)";
+
+/** Returns the address of the requests behind a line of the table; null for a line that no filter can name. */
 export function requestsLink(view: UsageView, id: string | null): string | null {
-  if (id === null) return null;
+  if (id === null || (view.by === "tag" && id === OTHER_TAGS)) return null;
   const { begin, end } = boundsOf(view.period);
   const search = new URLSearchParams({ from: toTime(begin), to: toTime(end) });
   if (view.account !== null) search.set("account_id", view.account);

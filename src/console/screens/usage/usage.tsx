@@ -70,7 +70,7 @@ function Content({ view, reports, isStale }: { view: UsageView; reports: Reports
   const total = sumLines(steps);
   return (
     <div class={isStale ? "stack stale" : "stack"} aria-busy={isStale}>
-      <UsageTotals total={total} before={stepsBefore === null ? null : sumLines(stepsBefore)} />
+      <UsageTotals steps={steps} before={stepsBefore} />
       {total.requests === 0 ? (
         <Empty title={text.usage.empty}>
           <p>{text.usage.emptyAbout}</p>
@@ -78,7 +78,7 @@ function Content({ view, reports, isStale }: { view: UsageView; reports: Reports
       ) : (
         <>
           <UsageChart view={view} steps={steps} stepsBefore={stepsBefore} cells={cells} />
-          <UsageTable view={view} lines={groups} cells={cells} />
+          <UsageTable view={view} lines={groups} cells={cells} steps={steps} />
         </>
       )}
     </div>
