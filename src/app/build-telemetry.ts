@@ -11,6 +11,7 @@ import type { HttpDeps } from "../http/context/context.ts";
 import type { MetricsDeps } from "../http/context/metrics-deps.ts";
 import { joinFamilies, printFamilies, TEXT_FORMAT } from "../telemetry/metrics/print-metrics.ts";
 import { createMetricRegistry, type ReadableRegistry } from "../telemetry/metrics/registry.ts";
+import type { TextWebhookDeps } from "../telemetry/webhooks/text-webhook.ts";
 import { buildExporters, type Exporters } from "./build-exporters.ts";
 import type { Config } from "./config-schema.ts";
 import { type ObservedParts, observeParts } from "./observe-parts.ts";
@@ -24,6 +25,7 @@ import { createLedgerCheck, watchLedger } from "./watch-ledger.ts";
 export interface Telemetry {
   readonly extensions: readonly Extension[];
   /** Counts requests that a guardrail matches. */
+  readonly onGuardrailVerdict: TextWebhookDeps["onVerdict"];
   readonly onGuardrailMatch: (match: GuardrailMatch) => void;
   readonly http: Pick<HttpDeps, "requestObserver" | "tracer" | "metrics">;
   /** Starts what is measured and exported at intervals, once all parts are built. */
@@ -45,12 +47,14 @@ export function buildTelemetry(source: TelemetrySource): Telemetry {
   const requestMetrics =
     registry && createRequestMetrics({ registry, findModelId: (text) => findModelId(serving(), text) });
   const guardrailMatches = registry?.counter(METRICS.guardrailMatches);
+  const guardrailVerdicts = registry?.counter(METRICS.guardrailVerdicts);
   const propagated = new Set(config.telemetry.propagate_to);
   return {
     extensions: [
       ...(requestMetrics === null ? [] : [requestMetrics]),
       ...(exporters.tracer === null ? [] : [createTracing((slug) => propagated.has(slug))]),
     ],
+    onGuardrailVerdict: (name, verdict) => guardrailVerdicts?.add(1, [name, verdict]),
     onGuardrailMatch: ({ name, action, on }) => guardrailMatches?.add(1, [name, action, on]),
     http: {
       requestObserver: requestMetrics,

@@ -11,6 +11,7 @@ import { PROVIDER_FORMATS } from "../wire/conversation/format-name.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
 import { overridesSchema } from "./override-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
+import { baseUrl, webhookSecret } from "./webhook-schema.ts";
 
 /**
  * The keys of the configuration, with their defaults. `gateway.example.yaml` is generated from this schema; the descriptions
@@ -38,13 +39,6 @@ const hostName = z
   .regex(
     /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
     "must be a host name such as gateway.example.com, without a port",
-  );
-
-const baseUrl = z
-  .url({ protocol: /^https?$/, error: "must be an http or https address" })
-  .refine(
-    (url) => !URL.canParse(url) || new URL(url).username === "",
-    "must not contain a user name or password",
   );
 
 const maximum = (about: string) => z.int().min(1).max(1_000_000_000_000).optional().describe(about);
@@ -112,19 +106,10 @@ const secret = z.string().min(1, "must not be empty").describe("secret");
 
 /** The least characters of a management key. */
 const ADMIN_KEY_CHARS = 16;
-/** The least characters of a secret that signs webhooks. The payment webhook's secret authorizes adding credits. */
-const WEBHOOK_SECRET_CHARS = 32;
 /** The most webhooks that events are sent to. */
 const MAX_WEBHOOKS = 20;
 /** The most minutes of requests among which the share of failed ones is computed. */
 const MAX_RATE_MINUTES = 60;
-
-const webhookSecret = z
-  .string()
-  .min(
-    WEBHOOK_SECRET_CHARS,
-    `must have at least ${WEBHOOK_SECRET_CHARS} characters; \`openssl rand -hex 32\` generates one`,
-  );
 
 const webhook = z
   .strictObject({

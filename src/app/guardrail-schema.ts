@@ -12,15 +12,31 @@ import {
   toSearchedPhrase,
 } from "../core/extensions/guardrails/find-phrases.ts";
 import { createPiiFinder, PII_TYPES, type PiiType } from "../core/extensions/guardrails/find-pii.ts";
-import { CHECKED_TEXTS, GUARDRAIL_ACTIONS, type Guardrail } from "../core/extensions/guardrails/guardrail.ts";
+import {
+  CHECKED_TEXTS,
+  GUARDRAIL_ACTIONS,
+  type Guardrail,
+  type SearchGuardrail,
+} from "../core/extensions/guardrails/guardrail.ts";
 import { INJECTION_PHRASES } from "../core/extensions/guardrails/injection-phrases.ts";
 import { createPatternSearches } from "../core/extensions/guardrails/search-patterns.ts";
 import { createPiiSearches } from "../core/extensions/guardrails/search-pii.ts";
+import type { TextHook } from "../core/extensions/guardrails/text-hook.ts";
+import type { TextWebhookConfig } from "../telemetry/webhooks/text-webhook.ts";
+import { baseUrl, webhookSecret } from "./webhook-schema.ts";
 
 /** The most guardrails, and the most patterns or phrases of each. */
 const MAX_GUARDRAILS = 50;
 const MAX_PATTERNS = 100;
 const MAX_PHRASES = 1_000;
+/** How long a webhook may take by default, and at most. Milliseconds. */
+const WEBHOOK_MS = 3_000;
+const MAX_WEBHOOK_MS = 60_000;
+/** How many questions a webhook gets at the same time by default, and at most. */
+const WEBHOOK_CONCURRENT = 64;
+const MAX_WEBHOOK_CONCURRENT = 1_000;
+const MAX_HEADERS = 10;
+
 /** The longest name: it becomes a label of a metric and, in upper case, part of masks. Characters. */
 const MAX_NAME_CHARS = 40;
 
@@ -32,6 +48,9 @@ const pattern = z
     const compiled = compilePattern(source);
     if (typeof compiled === "string") context.addIssue({ code: "custom", message: compiled });
   });
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 const scope = (about: string) =>
   z.array(z.string().min(1).max(256)).min(1).max(1_000).optional().describe(about);
@@ -102,7 +121,53 @@ const guardrail = z.discriminatedUnion("kind", [
       .default([])
       .describe("Phrases besides the built-in ones. Case, spacing and punctuation do not matter."),
   }),
+  z.strictObject({
+    ...common,
+    kind: z.literal("webhook"),
+    on,
+    url: baseUrl.describe(
+      "Address of a service to which texts are sent with POST. Redirects are not followed.",
+    ),
+    secret: webhookSecret
+      .optional()
+      .describe("Secret with which questions are signed. At least 32 characters."),
+    headers: z
+      .record(
+        z.string().regex(HEADER_NAME, "must be the name of a header"),
+        z.string().max(4_096).regex(HEADER_VALUE),
+      )
+      .refine(
+        (headers) => Object.keys(headers).length <= MAX_HEADERS,
+        `must have at most ${MAX_HEADERS} headers`,
+      )
+      .default({})
+      .describe("Further headers of each question, such as authorization."),
+    timeout_ms: z
+      .int()
+      .min(1)
+      .max(MAX_WEBHOOK_MS)
+      .default(WEBHOOK_MS)
+      .describe("Longest wait for the answer. Milliseconds."),
+    concurrent: z
+      .int()
+      .min(1)
+      .max(MAX_WEBHOOK_CONCURRENT)
+      .default(WEBHOOK_CONCURRENT)
+      .describe("Most questions at the same time, of each process. Further texts count as not checked."),
+    on_error: z
+      .enum(["allow", "block"])
+      .describe("What happens to texts that the service could not check. block: the request gets a 503."),
+    stream: z
+      .enum(["hold", "observe"])
+      .default("hold")
+      .describe(
+        "Streamed answers. hold: they are held back until they were checked. observe: they are sent, and a verdict is only recorded.",
+      ),
+  }),
 ]);
+
+type GuardrailConfig = z.infer<typeof guardrail>;
+type WebhookGuardrailConfig = Extract<GuardrailConfig, { kind: "webhook" }>;
 
 /** The schema of `guardrails`. */
 export const guardrailsSchema = z
@@ -122,27 +187,35 @@ export const guardrailsSchema = z
   })
   .optional()
   .describe(
-    "Checks of the texts of requests before they go to a provider, and of answers before the client gets them, in order: regex, pii, injection; see docs/guardrails.md.",
+    "Checks of the texts of requests before they go to a provider, and of answers before the client gets them, in order: regex, pii, injection, webhook; see docs/guardrails.md.",
   );
 
-type GuardrailConfig = z.infer<typeof guardrail>;
-
-/** Returns the guardrails of a checked configuration. */
-export function readGuardrails(list: readonly GuardrailConfig[] = []): readonly Guardrail[] {
-  return list.map((config) => ({
-    name: config.name,
-    action: config.action,
-    scope: {
-      accounts: config.accounts ?? null,
-      keys: config.keys ?? null,
-      models: config.models ?? null,
-    },
-    on: config.kind === "injection" ? "request" : config.on,
-    ...createCheck(config),
-  }));
+/** Returns the guardrails of a checked configuration. `createHook` connects to the service of a webhook. */
+export function readGuardrails(
+  list: readonly GuardrailConfig[] = [],
+  createHook: (config: TextWebhookConfig) => TextHook,
+): readonly Guardrail[] {
+  return list.map((config): Guardrail => {
+    const { name, accounts = null, keys = null, models = null } = config;
+    const scope = { accounts, keys, models };
+    if (config.kind === "webhook") {
+      const { on, on_error: onError, stream } = config;
+      return { kind: "hook", name, on, scope, onError, stream, hook: createHook(readWebhook(config)) };
+    }
+    const { action } = config;
+    const on = config.kind === "injection" ? "request" : config.on;
+    return { kind: "search", name, on, scope, action, ...createCheck(config) };
+  });
 }
 
-function createCheck(config: GuardrailConfig): Pick<Guardrail, "find" | "beginSearch"> {
+function readWebhook(config: WebhookGuardrailConfig): TextWebhookConfig {
+  const { name, url, secret = null, headers, timeout_ms: timeoutMs, concurrent } = config;
+  return { name, url, secret, headers, timeoutMs, concurrent };
+}
+
+type SearchConfig = Exclude<GuardrailConfig, WebhookGuardrailConfig>;
+
+function createCheck(config: SearchConfig): Pick<SearchGuardrail, "find" | "beginSearch"> {
   switch (config.kind) {
     case "regex": {
       const patterns = config.patterns.map((source) => compilePattern(source) as Pattern);

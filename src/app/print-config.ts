@@ -66,12 +66,25 @@ function maskSettings(config: Config): Readonly<Record<string, unknown>> {
     database: { ...config.database, ...maskUrl(config.database) },
     redis: maskUrl(config.redis),
     ...(config.webhooks === undefined ? {} : { webhooks: config.webhooks.map(maskWebhook) }),
+    ...(config.guardrails === undefined ? {} : { guardrails: config.guardrails.map(maskGuardrail) }),
     metrics: { ...config.metrics, ...(config.metrics.token === undefined ? {} : { token: MASK }) },
     secrets: { keys: config.secrets.keys.map(() => MASK) },
     providers: Object.fromEntries(
       Object.entries(config.providers).map(([slug, provider]) => [slug, maskProvider(provider)]),
     ),
     catalog: { ...config.catalog, ...maskSource(config.catalog) },
+  };
+}
+
+/** Returns a guardrail without the secrets of its webhook. */
+function maskGuardrail(guardrail: NonNullable<Config["guardrails"]>[number]): unknown {
+  if (guardrail.kind !== "webhook") return guardrail;
+  const headers = Object.fromEntries(Object.keys(guardrail.headers).map((name) => [name, MASK]));
+  return {
+    ...guardrail,
+    url: `${new URL(guardrail.url).origin}/${MASK}`,
+    ...(guardrail.secret === undefined ? {} : { secret: MASK }),
+    headers,
   };
 }
 

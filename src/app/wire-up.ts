@@ -41,6 +41,7 @@ import type { HttpDeps } from "../http/context/context.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
+import { TextWebhook, type TextWebhookConfig } from "../telemetry/webhooks/text-webhook.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { type Configured, createConfiguredBuilder } from "./build-configured.ts";
 import { createConsoleBuilder } from "./build-console.ts";
@@ -232,8 +233,11 @@ function buildFeatures(
   const repeatable = new RepeatableAnswers(answers);
   const shadow = new ShadowTraffic({ clock, random, log, findPayer, generate });
   const guardrails = new Guardrails({ log, onMatch: telemetry.onGuardrailMatch });
-  guardrails.replace(readGuardrails(live.current().guardrails));
-  live.subscribe((config) => guardrails.replace(readGuardrails(config.guardrails)));
+  const createHook = (hook: TextWebhookConfig) =>
+    new TextWebhook(hook, { clock, log, onVerdict: telemetry.onGuardrailVerdict });
+  const follow = (config: Config) => guardrails.replace(readGuardrails(config.guardrails, createHook));
+  follow(live.current());
+  live.subscribe(follow);
   // Guardrails come before what stores, repeats or copies requests, so that none of these has what they mask.
   const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
   const extensions = [

@@ -81,6 +81,9 @@ class StreamPump {
   }
 
   async whole(): Promise<Buffer> {
+    // A filter may take time for what it has held back.
+    if (this.begun.relay.release !== undefined)
+      this.context.cancellation.onCancel = () => this.endCancelled();
     await this.finish(this.begun.head, null);
     return this.pieces.length === 1 ? (this.pieces[0] as Buffer) : Buffer.concat(this.pieces);
   }

@@ -86,6 +86,12 @@ export const METRICS = {
     help: "Requests and answers that a guardrail matched, by its name and action",
     labels: ["rule", "action", "on"],
   }),
+  guardrailVerdicts: declare({
+    name: "gateway_guardrail_webhook_total",
+    kind: "counter",
+    help: "Questions to the webhooks of guardrails by verdict: allow, block, mask, or unavailable for none",
+    labels: ["rule", "verdict"],
+  }),
   circuitState: declare({
     name: "gateway_circuit_state",
     kind: "gauge",

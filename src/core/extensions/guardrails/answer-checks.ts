@@ -1,39 +1,65 @@
-import type { Failure } from "../../../base/errors.ts";
+import { type Failure, failureOf } from "../../../base/errors.ts";
 import type { AnswerEvent } from "../../../wire/canonical/answer.ts";
 import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
-import { type AnswerGuardrail, AnswerStage } from "./answer-stage.ts";
-import { describeAnswerBlock, type Found, warnOfAnswer } from "./describe-findings.ts";
-import type { Masks } from "./masks.ts";
+import type { AnswerStage } from "./answer-stage.ts";
+import { describeAnswerBlock, type Finding, warnOf } from "./describe-findings.ts";
 
 /** Checks one answer with guardrails in their order: each gets what the one before lets pass. */
 export class AnswerChecks implements AnswerFilter {
-  readonly release = null;
+  readonly release: AnswerFilter["release"];
   block: Failure | null = null;
-  private readonly stages: readonly AnswerStage[];
 
-  constructor(guardrails: readonly AnswerGuardrail[], masks: Masks) {
-    this.stages = guardrails.map((guardrail) => new AnswerStage(guardrail, masks));
+  constructor(private readonly stages: readonly AnswerStage[]) {
+    const holdsBack = stages.some((stage) => stage.release !== undefined);
+    this.release = holdsBack ? () => this.releaseAll().catch((error) => this.fail(error)) : null;
   }
 
   step(event: AnswerEvent): readonly AnswerEvent[] {
+    return this.pass([event], 0);
+  }
+
+  /** Returns what each guardrail has found so far. */
+  listFindings(): readonly Finding[] {
+    return this.stages.flatMap(({ finding }) => finding ?? []);
+  }
+
+  listWarnings(): readonly Warning[] {
+    const warnings = this.listFindings().map((finding) => warnOf(finding, "answer"));
+    return this.stages.some(({ hasDropped }) => hasDropped) ? [...warnings, NO_LOGPROBS] : warnings;
+  }
+
+  /** Passes events through the stages from an index on. */
+  private pass(first: readonly AnswerEvent[], from: number): readonly AnswerEvent[] {
     if (this.block !== null) return [];
-    let events: readonly AnswerEvent[] = [event];
-    for (const stage of this.stages) {
-      events = events.flatMap((each) => (stage.isBlocking ? [] : stage.step(each)));
-      if (stage.isBlocking) this.block ??= describeAnswerBlock(foundBy(stage));
+    let events = first;
+    for (let at = from; at < this.stages.length; at++) {
+      const stage = this.stages[at] as AnswerStage;
+      events = events.flatMap((event) => (stage.isBlocking ? [] : stage.step(event)));
+      this.checkBlock(stage);
     }
     return events;
   }
 
-  /** Returns what each guardrail has found so far. */
-  listFound(): readonly Found[] {
-    return this.stages.filter(({ matches }) => matches > 0).map(foundBy);
+  private async releaseAll(): Promise<readonly AnswerEvent[]> {
+    const out: AnswerEvent[] = [];
+    for (const [at, stage] of this.stages.entries()) {
+      if (stage.release === undefined || this.block !== null) continue;
+      const events = await stage.release();
+      this.checkBlock(stage);
+      for (const event of this.pass(events, at + 1)) out.push(event);
+    }
+    return out;
   }
 
-  listWarnings(): readonly Warning[] {
-    const warnings = this.listFound().map(warnOfAnswer);
-    return this.stages.some(({ hasDropped }) => hasDropped) ? [...warnings, NO_LOGPROBS] : warnings;
+  private checkBlock({ isBlocking, finding }: AnswerStage): void {
+    if (isBlocking && finding !== null) this.block ??= describeAnswerBlock(finding);
+  }
+
+  /** Lets nothing pass that was not checked because of a fault of the gateway. */
+  private fail(error: unknown): readonly AnswerEvent[] {
+    this.block ??= failureOf(error);
+    return [];
   }
 }
 
@@ -42,7 +68,3 @@ const NO_LOGPROBS: Warning = {
   message:
     "Log probabilities are left out, because they repeat the text of the answer, which guardrails check.",
 };
-
-function foundBy({ guardrail, matches, kinds }: AnswerStage): Found {
-  return { guardrail, matches, kinds: [...kinds] };
-}

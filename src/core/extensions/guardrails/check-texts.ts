@@ -1,15 +1,8 @@
+import { type Finding, findingOf, isBlocking } from "./describe-findings.ts";
 import { WINDOW_CHARS } from "./find-in-text.ts";
-import type { Guardrail } from "./guardrail.ts";
+import type { Guardrail, HookGuardrail, SearchGuardrail } from "./guardrail.ts";
 import type { Masks } from "./masks.ts";
-
-/** What a guardrail found in texts. */
-export interface Finding {
-  readonly guardrail: Guardrail;
-  /** How many texts have a match. With `block` the first ends the search. */
-  readonly texts: number;
-  /** The kinds of the matches, such as `EMAIL`. Never the matched text. */
-  readonly kinds: readonly string[];
-}
+import type { HookSubject } from "./text-hook.ts";
 
 /** The result of checking texts. */
 export interface CheckedTexts {
@@ -19,40 +12,59 @@ export interface CheckedTexts {
   readonly masked: ReadonlyMap<number, string>;
 }
 
+/** What texts of a request are checked with. */
+export interface CheckParts {
+  readonly masks: Masks;
+  readonly about: HookSubject;
+  readonly pause: () => Promise<void>;
+}
+
+interface Checking extends CheckParts {
+  readonly masked: Map<number, string>;
+}
+
 /**
- * Checks texts with guardrails in their order. A later one sees the masks of an earlier one. Takes time linear in the texts; `pause` is
- * awaited regularly.
+ * Checks the texts of a request with guardrails in their order. A later one sees the masks of an earlier one. Takes time linear in the
+ * texts; `pause` is awaited regularly.
  */
 export async function checkTexts(
   guardrails: readonly Guardrail[],
   texts: readonly string[],
-  { masks, pause }: { readonly masks: Masks; readonly pause: () => Promise<void> },
+  parts: CheckParts,
 ): Promise<CheckedTexts> {
   const findings: Finding[] = [];
-  const masked = new Map<number, string>();
+  const checking: Checking = { ...parts, masked: new Map() };
   for (const guardrail of guardrails) {
-    const finding = await checkWith(guardrail, texts, { masks, masked, pause });
-    if (finding !== null) findings.push(finding);
-    if (finding !== null && guardrail.action === "block") break;
+    const finding =
+      guardrail.kind === "hook"
+        ? await ask(guardrail, texts, checking)
+        : await search(guardrail, texts, checking);
+    if (finding === null) continue;
+    findings.push(finding);
+    if (isBlocking(finding)) break;
   }
-  return { findings, masked };
+  return { findings, masked: checking.masked };
 }
 
-async function checkWith(
-  guardrail: Guardrail,
+async function ask(
+  guardrail: HookGuardrail,
   texts: readonly string[],
-  {
-    masks,
-    masked,
-    pause,
-  }: {
-    readonly masks: Masks;
-    readonly masked: Map<number, string>;
-    readonly pause: () => Promise<void>;
-  },
+  { masked, about }: Checking,
+): Promise<Finding | null> {
+  if (texts.length === 0) return null;
+  const current = masked.size === 0 ? texts : texts.map((text, index) => masked.get(index) ?? text);
+  const verdict = await guardrail.hook.check({ on: "request", texts: current, about });
+  if (verdict.kind === "mask") for (const [index, text] of verdict.texts) masked.set(index, text);
+  return findingOf(guardrail, verdict);
+}
+
+async function search(
+  { name, action, find }: SearchGuardrail,
+  texts: readonly string[],
+  { masks, masked, pause }: Checking,
 ): Promise<Finding | null> {
   const kinds = new Set<string>();
-  let found = 0;
+  let count = 0;
   let chars = 0;
   for (const [index, original] of texts.entries()) {
     const text = masked.get(index) ?? original;
@@ -61,12 +73,12 @@ async function checkWith(
       chars = 0;
       await pause();
     }
-    const matches = await guardrail.find(text, pause);
+    const matches = await find(text, pause);
     if (matches.length === 0) continue;
-    found += 1;
+    count += 1;
     for (const { kind } of matches) kinds.add(kind);
-    if (guardrail.action === "block") break;
-    if (guardrail.action === "mask") masked.set(index, masks.apply(text, matches));
+    if (action === "block") break;
+    if (action === "mask") masked.set(index, masks.apply(text, matches));
   }
-  return found === 0 ? null : { guardrail, texts: found, kinds: [...kinds] };
+  return count === 0 ? null : { name, action, count, kinds: [...kinds], reason: null };
 }

@@ -1,63 +1,97 @@
 import type { Failure } from "../../../base/errors.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
-import type { Finding } from "./check-texts.ts";
-import type { Guardrail, GuardrailAction } from "./guardrail.ts";
+import type { GuardrailAction, HookGuardrail } from "./guardrail.ts";
+import type { HookVerdict } from "./text-hook.ts";
 
-/** What a guardrail found in an answer. */
-export interface Found {
-  readonly guardrail: Pick<Guardrail, "name" | "action">;
-  /** How many matches. A guardrail that blocks finds one. */
-  readonly matches: number;
-  /** The kinds of the matches, such as `EMAIL`. Never the matched text. */
+/** What a guardrail found in a request or answer, and what follows. */
+export interface Finding {
+  readonly name: string;
+  /** `unchecked`: a service could not check the texts, which were let pass. `unavailable`: they were not. */
+  readonly action: GuardrailAction | "unchecked" | "unavailable";
+  /** Of a request: how many texts have a match. Of an answer: how many matches. With `block` one, because the search ends there. */
+  readonly count: number;
+  /** The kinds of the matches, such as `EMAIL`; none where a service has checked. Never the matched text. */
   readonly kinds: readonly string[];
+  /** Why a service blocks; null if it gave no reason. */
+  readonly reason: string | null;
 }
 
-/** Returns the warning about what was found in a request. */
-export function warnOfRequest({ guardrail: { name, action }, texts, kinds }: Finding): Warning {
-  return warn(name, `${OF_REQUEST[action](name, texts)} (${kinds.join(", ")}).`);
+/** Returns what follows from the verdict of a service; null if nothing does. */
+export function findingOf({ name, onError }: HookGuardrail, verdict: HookVerdict): Finding | null {
+  const common = { name, count: 1, kinds: [], reason: null };
+  switch (verdict.kind) {
+    case "allow":
+      return null;
+    case "block":
+      return { ...common, action: "block", reason: verdict.reason };
+    case "mask":
+      return verdict.texts.size === 0 ? null : { ...common, action: "mask", count: verdict.texts.size };
+    case "unavailable":
+      return { ...common, action: onError === "allow" ? "unchecked" : "unavailable" };
+  }
 }
 
-/** Returns the warning about what was found in an answer. */
-export function warnOfAnswer({ guardrail: { name, action }, matches, kinds }: Found): Warning {
-  return warn(name, `${OF_ANSWER[action](name, matches)} (${kinds.join(", ")}).`);
+/** Returns whether the request or answer must not go on. */
+export function isBlocking({ action }: Finding): boolean {
+  return action === "block" || action === "unavailable";
 }
 
-function warn(name: string, message: string): Warning {
+/** Returns whether a guardrail has found something. */
+export function isMatch(finding: Finding): finding is Finding & { readonly action: GuardrailAction } {
+  return finding.action !== "unchecked" && finding.action !== "unavailable";
+}
+
+/** Returns the warning about a finding. The reason of a service is left out, because it may quote the text. */
+export function warnOf({ name, action, count, kinds }: Finding, on: "request" | "answer"): Warning {
+  const parts = `${count === 1 ? "one" : count} ${on === "request" ? "text" : "part"}${count === 1 ? "" : "s"}`;
+  const what = kinds.length === 0 ? "" : ` (${kinds.join(", ")})`;
+  const message = `${SENTENCES[action](name, { on, parts })}${what}.`;
   return { field: `guardrail:${name}`, message };
 }
 
-type Sentences = Readonly<Record<GuardrailAction, (name: string, count: number) => string>>;
-
-const OF_REQUEST: Sentences = {
-  block: (name) => `The guardrail "${name}" blocked the request`,
-  mask: (name, texts) => `The guardrail "${name}" masked parts of ${count(texts, "text")} of the request`,
-  warn: (name, texts) => `The guardrail "${name}" matches ${count(texts, "text")} of the request`,
-};
-
-const OF_ANSWER: Sentences = {
-  block: (name) => `The guardrail "${name}" blocked the answer`,
-  mask: (name, matches) => `The guardrail "${name}" masked ${count(matches, "part")} of the answer`,
-  warn: (name, matches) => `The guardrail "${name}" matches ${count(matches, "part")} of the answer`,
-};
-
-function count(number: number, noun: string): string {
-  return number === 1 ? `one ${noun}` : `${number} ${noun}s`;
+interface Found {
+  readonly on: "request" | "answer";
+  readonly parts: string;
 }
 
+const SENTENCES: Readonly<Record<Finding["action"], (name: string, found: Found) => string>> = {
+  block: (name, { on }) => `The guardrail "${name}" blocked the ${on}`,
+  mask: (name, { on, parts }) =>
+    `The guardrail "${name}" masked ${on === "request" ? "parts of " : ""}${parts} of the ${on}`,
+  warn: (name, { on, parts }) => `The guardrail "${name}" matches ${parts} of the ${on}`,
+  unchecked: (name, { on }) => `The guardrail "${name}" could not check the ${on}`,
+  unavailable: (name, { on }) => `The guardrail "${name}" could not check the ${on}`,
+};
+
 /** Returns the failure of a request that a guardrail blocks. */
-export function describeRequestBlock({ guardrail: { name }, kinds }: Finding): Failure {
-  return {
-    code: "content_blocked",
-    message: `The guardrail "${name}" of this gateway does not allow a text of the request (${kinds.join(", ")}). Remove it and send the request again.`,
-    metadata: { guardrail: name, kinds },
-  };
+export function describeRequestBlock(finding: Finding): Failure {
+  if (finding.action === "unavailable") return unavailable(finding, "request");
+  const subject = "does not allow a text of the request";
+  return { ...blocked(finding, subject, "Remove it and send the request again.") };
 }
 
 /** Returns the failure of an answer that a guardrail blocks. */
-export function describeAnswerBlock({ guardrail: { name }, kinds }: Found): Failure {
+export function describeAnswerBlock(finding: Finding): Failure {
+  if (finding.action === "unavailable") return unavailable(finding, "answer");
+  return blocked(finding, "does not allow the model's answer", "What was generated is charged.");
+}
+
+function blocked({ name, kinds, reason }: Finding, subject: string, remedy: string): Failure {
+  const what = reason === null ? ` (${kinds.join(", ")})` : `: ${reason}`;
+  const why = kinds.length === 0 && reason === null ? "" : what;
+  const end = why.endsWith(".") ? "" : ".";
   return {
     code: "content_blocked",
-    message: `The guardrail "${name}" of this gateway does not allow the model's answer (${kinds.join(", ")}). What was generated is charged.`,
-    metadata: { guardrail: name, kinds },
+    message: `The guardrail "${name}" of this gateway ${subject}${why}${end} ${remedy}`,
+    metadata: { guardrail: name, kinds, ...(reason === null ? {} : { reason }) },
+  };
+}
+
+function unavailable({ name }: Finding, on: "request" | "answer"): Failure {
+  return {
+    code: "unavailable",
+    message: `The guardrail "${name}" of this gateway could not check the ${on}. Send the request again later.`,
+    metadata: { guardrail: name },
+    retryAfterS: 5,
   };
 }

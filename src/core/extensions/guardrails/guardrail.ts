@@ -2,6 +2,7 @@ import { matchPattern } from "../../../base/match-pattern.ts";
 import type { InferencePrincipal } from "../../accounts/principal.ts";
 import type { Match } from "./find-in-text.ts";
 import type { StreamSearch } from "./search-stream.ts";
+import type { TextHook } from "./text-hook.ts";
 
 /** What happens to a request or answer that a guardrail matches. */
 export const GUARDRAIL_ACTIONS = ["block", "mask", "warn"] as const;
@@ -11,15 +12,32 @@ export type GuardrailAction = (typeof GUARDRAIL_ACTIONS)[number];
 export const CHECKED_TEXTS = ["request", "answer", "both"] as const;
 
 /** A check of texts, as the operator configures it (docs/guardrails.md). */
-export interface Guardrail {
+export type Guardrail = SearchGuardrail | HookGuardrail;
+
+interface GuardrailBase {
   readonly name: string;
-  readonly action: GuardrailAction;
   readonly on: (typeof CHECKED_TEXTS)[number];
   readonly scope: GuardrailScope;
+}
+
+/** A guardrail that searches texts. */
+export interface SearchGuardrail extends GuardrailBase {
+  readonly kind: "search";
+  readonly action: GuardrailAction;
   /** Returns the matches in a text, in order and without overlaps. Awaits `pause` between parts of a long text. */
   readonly find: (text: string, pause: () => Promise<void>) => Promise<readonly Match[]>;
   /** Begins to search a text of an answer. Null: the guardrail does not check answers. */
   readonly beginSearch: (() => StreamSearch) | null;
+}
+
+/** A guardrail that asks a service of the operator. */
+export interface HookGuardrail extends GuardrailBase {
+  readonly kind: "hook";
+  readonly hook: TextHook;
+  /** What happens to texts that the service could not check. */
+  readonly onError: "allow" | "block";
+  /** hold: a stream is held back until all of it is checked. observe: it is sent, and what is found is only recorded. */
+  readonly stream: "hold" | "observe";
 }
 
 /** The requests that a guardrail applies to. Patterns: `*` matches any characters. Null: all. */
@@ -30,6 +48,11 @@ export interface GuardrailScope {
   readonly keys: readonly string[] | null;
   /** Patterns of ids of models or tiers: of the requested one, and of those that may answer. */
   readonly models: readonly string[] | null;
+}
+
+/** Returns whether a guardrail may change or reject what it checks. */
+export function mayInterfere(guardrail: Guardrail): boolean {
+  return guardrail.kind === "hook" || guardrail.action !== "warn";
 }
 
 /** Returns whether a guardrail applies to a request. `listModels` is called only if that depends on models. */

@@ -9,11 +9,13 @@ import type {
   GatedRequest,
 } from "../../generation/extension.ts";
 import { AnswerChecks } from "./answer-checks.ts";
-import type { AnswerGuardrail } from "./answer-stage.ts";
 import { checkTexts } from "./check-texts.ts";
-import { describeRequestBlock, warnOfRequest } from "./describe-findings.ts";
-import { type Guardrail, type GuardrailAction, isInScope } from "./guardrail.ts";
+import { describeRequestBlock, type Finding, isBlocking, isMatch, warnOf } from "./describe-findings.ts";
+import { type Guardrail, type GuardrailAction, isInScope, mayInterfere } from "./guardrail.ts";
+import { HookStage } from "./hook-stage.ts";
 import { Masks } from "./masks.ts";
+import { type AnswerGuardrail, SearchStage } from "./search-stage.ts";
+import type { HookSubject } from "./text-hook.ts";
 
 /** What guardrails work with. */
 export interface GuardrailsDeps {
@@ -41,7 +43,7 @@ export class Guardrails implements Extension {
   constructor(private readonly deps: GuardrailsDeps) {}
 
   get checksTexts(): boolean {
-    return this.guardrails.some(({ action, on }) => action !== "warn" && on !== "answer");
+    return this.guardrails.some((guardrail) => guardrail.on !== "answer" && mayInterfere(guardrail));
   }
 
   /** Replaces all guardrails. Requests in progress end with those that they began with. */
@@ -54,29 +56,30 @@ export class Guardrails implements Extension {
     const { call, listModels } = generation;
     const applied = this.guardrails.filter(({ scope }) => isInScope(scope, call.principal, listModels));
     if (applied.length === 0) return null;
-    const masks = new Masks();
+    const checked: Checked = { masks: new Masks(), about: subjectOf(generation), generation };
     const ofRequests = applied.filter(({ on }) => on !== "answer");
     const ofAnswers = call.request.action === "embeddings" ? [] : applied.filter(checksAnswers);
     return {
       ...(ofRequests.length > 0 && {
-        beforeRoute: (request: GatedRequest) => this.checkRequest(ofRequests, masks, { generation, request }),
+        beforeRoute: (request: GatedRequest) => this.checkRequest(ofRequests, checked, request),
       }),
-      ...(ofAnswers.length > 0 && this.checkAnswers(ofAnswers, masks, generation.id)),
+      ...(ofAnswers.length > 0 && this.checkAnswers(ofAnswers, checked)),
     };
   }
 
   private async checkRequest(
     guardrails: readonly Guardrail[],
-    masks: Masks,
-    { generation, request }: { readonly generation: AdmittedGeneration; readonly request: GatedRequest },
+    { masks, about, generation: { call } }: Checked,
+    { readAppliedBody }: GatedRequest,
   ): Promise<GateDecision> {
-    const body = readRequestTexts(generation.call.request.api, request.readAppliedBody());
-    const { findings, masked } = await checkTexts(guardrails, body.texts, { masks, pause: nextTurn });
-    for (const { guardrail, texts, kinds } of findings)
-      this.report(generation.id, { ...guardrail, on: "request" }, { texts, kinds });
-    const warnings = findings.map(warnOfRequest);
+    const body = readRequestTexts(call.request.api, readAppliedBody());
+    const checking = checkTexts(guardrails, body.texts, { masks, about, pause: nextTurn });
+    const asksService = guardrails.some(({ kind }) => kind === "hook");
+    const { findings, masked } = await (asksService ? call.stopwatch.wait(checking) : checking);
+    this.report(about.generationId, "request", findings);
+    const warnings = findings.map((finding) => warnOf(finding, "request"));
     const last = findings.at(-1);
-    if (last?.guardrail.action === "block")
+    if (last !== undefined && isBlocking(last))
       return { kind: "reject", failure: describeRequestBlock(last), warnings };
     return masked.size === 0
       ? { kind: "continue", warnings }
@@ -85,39 +88,61 @@ export class Guardrails implements Extension {
 
   /** Every attempt has a filter of its own; what the last one has found is reported. */
   private checkAnswers(
-    guardrails: readonly AnswerGuardrail[],
-    masks: Masks,
-    generationId: string,
+    guardrails: readonly AnsweringGuardrail[],
+    { masks, about, generation }: Checked,
   ): Pick<ExtensionPoints, "filterAnswer" | "onSettled"> {
+    const { stream } = generation.call.request;
     let last: AnswerChecks | null = null;
     return {
       filterAnswer() {
-        last = new AnswerChecks(guardrails, masks);
+        const stages = guardrails.map((guardrail) =>
+          guardrail.kind === "hook"
+            ? new HookStage(guardrail, about, stream && guardrail.stream === "observe")
+            : new SearchStage(guardrail, masks),
+        );
+        last = new AnswerChecks(stages);
         return last;
       },
-      onSettled: () => {
-        for (const { guardrail, matches, kinds } of last?.listFound() ?? [])
-          this.report(generationId, { ...guardrail, on: "answer" }, { matches, kinds });
-      },
+      onSettled: () => this.report(about.generationId, "answer", last?.listFindings() ?? []),
     };
   }
 
-  private report(
-    generationId: string,
-    { name, action, on }: GuardrailMatch,
-    found: Readonly<Record<string, unknown>>,
-  ): void {
-    this.deps.onMatch({ name, action, on });
-    this.deps.log.info("a guardrail matched", {
-      generation_id: generationId,
-      guardrail: name,
-      action,
-      on,
-      ...found,
-    });
+  private report(generationId: string, on: GuardrailMatch["on"], findings: readonly Finding[]): void {
+    for (const { name, action, count, kinds } of findings.filter(isMatch)) {
+      this.deps.onMatch({ name, action, on });
+      this.deps.log.info("a guardrail matched", {
+        generation_id: generationId,
+        guardrail: name,
+        action,
+        on,
+        [on === "request" ? "texts" : "matches"]: count,
+        kinds,
+      });
+    }
   }
 }
 
-function checksAnswers(guardrail: Guardrail): guardrail is AnswerGuardrail {
-  return guardrail.on !== "request" && guardrail.beginSearch !== null;
+/** A generation whose texts are checked. */
+interface Checked {
+  readonly masks: Masks;
+  readonly about: HookSubject;
+  readonly generation: AdmittedGeneration;
+}
+
+/** A guardrail that checks answers. */
+type AnsweringGuardrail = AnswerGuardrail | Extract<Guardrail, { kind: "hook" }>;
+
+function checksAnswers(guardrail: Guardrail): guardrail is AnsweringGuardrail {
+  return guardrail.on !== "request" && (guardrail.kind === "hook" || guardrail.beginSearch !== null);
+}
+
+function subjectOf({ id, call: { principal, request } }: AdmittedGeneration): HookSubject {
+  const isAnonymous = principal.kind === "anonymous";
+  return {
+    generationId: id,
+    api: request.api,
+    model: request.model,
+    accountId: isAnonymous ? null : principal.account.id,
+    keyId: isAnonymous ? null : principal.key.id,
+  };
 }

@@ -1,0 +1,20 @@
+import { z } from "zod";
+
+/** The address of a server. */
+export const baseUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .refine(
+    (url) => !URL.canParse(url) || new URL(url).username === "",
+    "must not contain a user name or password",
+  );
+
+/** The least characters of a secret that signs webhooks. The payment webhook's secret authorizes adding credits. */
+const WEBHOOK_SECRET_CHARS = 32;
+
+/** A secret that signs webhooks. */
+export const webhookSecret = z
+  .string()
+  .min(
+    WEBHOOK_SECRET_CHARS,
+    `must have at least ${WEBHOOK_SECRET_CHARS} characters; \`openssl rand -hex 32\` generates one`,
+  );

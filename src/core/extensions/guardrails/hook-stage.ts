@@ -1,0 +1,73 @@
+import type { AnswerEvent } from "../../../wire/canonical/answer.ts";
+import { collectAnswer, replayAnswer } from "../../../wire/canonical/collect-answer.ts";
+import type { AnswerStage } from "./answer-stage.ts";
+import { AnswerTexts } from "./answer-texts.ts";
+import { type Finding, findingOf, isBlocking } from "./describe-findings.ts";
+import type { HookGuardrail } from "./guardrail.ts";
+import { type HookSubject, type HookVerdict, MAX_HOOK_CHARS } from "./text-hook.ts";
+
+const NOTHING: readonly AnswerEvent[] = [];
+const UNAVAILABLE: HookVerdict = { kind: "unavailable" };
+
+/** Asks a service about an answer once all of it is there. Holds the answer back meanwhile, or only observes it. */
+export class HookStage implements AnswerStage {
+  finding: Finding | null = null;
+  hasDropped = false;
+  private events: AnswerEvent[] = [];
+  private chars = 0;
+  private isTooLarge = false;
+
+  constructor(
+    private readonly guardrail: HookGuardrail,
+    private readonly about: HookSubject,
+    /** The answer is sent while it is generated, and what is found is only recorded. */
+    private readonly isObserver: boolean,
+  ) {}
+
+  get isBlocking(): boolean {
+    return this.finding !== null && isBlocking(this.finding);
+  }
+
+  step(event: AnswerEvent): readonly AnswerEvent[] {
+    if (this.isTooLarge) return [event];
+    this.events.push(event);
+    if (event.kind === "part-delta" && "text" in event.delta) this.chars += event.delta.text.length;
+    if (this.chars > MAX_HOOK_CHARS) return this.giveUp(event);
+    return this.isObserver ? [event] : NOTHING;
+  }
+
+  async release(): Promise<readonly AnswerEvent[]> {
+    if (this.isTooLarge) return NOTHING;
+    const events = this.take();
+    const answer = new AnswerTexts(collectAnswer(events));
+    if (answer.texts.length === 0) return this.isObserver ? NOTHING : events;
+    const { hook } = this.guardrail;
+    const verdict = await hook.check({ on: "answer", texts: answer.texts, about: this.about });
+    this.record(verdict);
+    if (this.isObserver || this.isBlocking) return NOTHING;
+    return verdict.kind === "mask" ? [...replayAnswer(answer.replace(verdict.texts))] : events;
+  }
+
+  /** An answer beyond the bound is not checked: it ends, or goes on without a check. */
+  private giveUp(event: AnswerEvent): readonly AnswerEvent[] {
+    this.isTooLarge = true;
+    this.record(UNAVAILABLE);
+    const events = this.take();
+    if (this.isBlocking) return NOTHING;
+    return this.isObserver ? [event] : events;
+  }
+
+  private take(): readonly AnswerEvent[] {
+    const { events } = this;
+    this.events = [];
+    return events;
+  }
+
+  private record(verdict: HookVerdict): void {
+    const finding = findingOf(this.guardrail, verdict);
+    if (finding === null || !this.isObserver) this.finding = finding;
+    // What was sent cannot be changed anymore.
+    else this.finding = { ...finding, action: verdict.kind === "unavailable" ? "unchecked" : "warn" };
+    this.hasDropped ||= !this.isObserver && verdict.kind === "mask";
+  }
+}

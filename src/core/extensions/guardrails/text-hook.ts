@@ -1,0 +1,34 @@
+/** A service of the operator that checks texts. */
+export interface TextHook {
+  /** Asks about texts. Never rejects, and takes no longer than its configured time. */
+  check(question: HookQuestion): Promise<HookVerdict>;
+}
+
+/** What a service is asked. */
+export interface HookQuestion {
+  readonly on: "request" | "answer";
+  readonly texts: readonly string[];
+  readonly about: HookSubject;
+}
+
+/** The request that texts belong to. */
+export interface HookSubject {
+  readonly generationId: string;
+  readonly api: string;
+  /** The requested model or tier. */
+  readonly model: string;
+  /** Null for requests without a key. */
+  readonly accountId: string | null;
+  readonly keyId: string | null;
+}
+
+export type HookVerdict =
+  | { readonly kind: "allow" }
+  | { readonly kind: "block"; readonly reason: string | null }
+  /** The texts to use instead, by index. */
+  | { readonly kind: "mask"; readonly texts: ReadonlyMap<number, string> }
+  /** The service did not answer, or not as it should. */
+  | { readonly kind: "unavailable" };
+
+/** The most characters of one question. */
+export const MAX_HOOK_CHARS = 1024 * 1024;

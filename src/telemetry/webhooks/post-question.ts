@@ -1,0 +1,103 @@
+import packageJson from "../../../package.json" with { type: "json" };
+import type { Clock } from "../../base/clock.ts";
+import type { HookQuestion } from "../../core/extensions/guardrails/text-hook.ts";
+import { type HookReply, readVerdict } from "./read-verdict.ts";
+import { signBody } from "./render-event.ts";
+
+/** A service that checks texts. */
+export interface HookTarget {
+  readonly url: string;
+  /** Signs the bodies; null for a service that does not verify them. */
+  readonly secret: string | null;
+  /** Further headers of each request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The longest wait for the whole response. Milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** How much longer a response may be than its request. Bytes. */
+const MAX_EXTRA_BYTES = 64 * 1024;
+
+/** Asks a service once about texts. `name` is the guardrail's. Follows no redirect. Never rejects. */
+export async function postQuestion(
+  target: HookTarget,
+  { name, question }: { readonly name: string; readonly question: HookQuestion },
+  clock: Pick<Clock, "now" | "after">,
+): Promise<HookReply> {
+  const late = new AbortController();
+  const timer = clock.after(target.timeoutMs, () => late.abort());
+  try {
+    const body = renderQuestion(name, question);
+    const response = await fetch(target.url, {
+      method: "POST",
+      headers: headersOf(target, body, clock.now()),
+      body,
+      redirect: "manual",
+      signal: late.signal,
+    });
+    return await readResponse(response, question, 2 * body.length + MAX_EXTRA_BYTES);
+  } catch (error) {
+    const detail = late.signal.aborted ? `no answer within ${target.timeoutMs} ms` : describe(error);
+    return { kind: "failed", detail };
+  } finally {
+    timer.cancel();
+  }
+}
+
+function renderQuestion(name: string, { on, texts, about }: HookQuestion): string {
+  return JSON.stringify({
+    guardrail: name,
+    input_type: on === "request" ? "request" : "response",
+    texts,
+    generation_id: about.generationId,
+    api: about.api,
+    model: about.model,
+    account_id: about.accountId,
+    key_id: about.keyId,
+  });
+}
+
+function headersOf({ headers, secret }: HookTarget, body: string, now: number): Record<string, string> {
+  return {
+    "user-agent": `gateway/${packageJson.version}`,
+    ...headers,
+    "content-type": "application/json",
+    ...(secret === null ? {} : { "x-gateway-signature": signBody(secret, body, now) }),
+  };
+}
+
+async function readResponse(
+  response: Response,
+  question: HookQuestion,
+  maxBytes: number,
+): Promise<HookReply> {
+  const { ok, status } = response;
+  if (!ok) {
+    await response.body?.cancel();
+    const isRedirect = status >= 300 && status < 400;
+    const why = isRedirect ? ": redirects are not followed; configure the final address" : "";
+    return { kind: "failed", detail: `status ${status}${why}` };
+  }
+  const text = await readBounded(response, maxBytes);
+  if (text === null) return { kind: "failed", detail: `the answer has more than ${maxBytes} bytes` };
+  return readVerdict(text, question.texts);
+}
+
+/** Returns the body of a response; null if it is larger than the bound. */
+async function readBounded({ body }: Response, maxBytes: number): Promise<string | null> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    // Leaving the loop cancels the body.
+    if (bytes > maxBytes) return null;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** The text of a connection failure may contain the URL, whose path may be a secret. */
+function describe(error: unknown): string {
+  const code = (error as { readonly code?: unknown }).code;
+  return typeof code === "string" ? `no connection: ${code}` : "no connection";
+}
