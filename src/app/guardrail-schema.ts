@@ -213,6 +213,15 @@ function readWebhook(config: WebhookGuardrailConfig): TextWebhookConfig {
   return { name, url, secret, headers, timeoutMs, concurrent };
 }
 
+/** Returns the webhooks of guardrails, and what happens to texts that they cannot check. */
+export function listTextWebhooks(
+  list: readonly GuardrailConfig[] = [],
+): readonly (TextWebhookConfig & { readonly onError: WebhookGuardrailConfig["on_error"] })[] {
+  return list.flatMap((config) =>
+    config.kind === "webhook" ? [{ ...readWebhook(config), onError: config.on_error }] : [],
+  );
+}
+
 type SearchConfig = Exclude<GuardrailConfig, WebhookGuardrailConfig>;
 
 function createCheck(config: SearchConfig): Pick<SearchGuardrail, "find" | "beginSearch"> {

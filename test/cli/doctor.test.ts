@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startCheckService } from "../support/check-service.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
@@ -70,6 +71,29 @@ describe("gateway doctor", () => {
     expect(ofKeys).toContain("a key of OpenAI is a placeholder");
     expect(ofKeys.some((text) => text.startsWith("a key of Mistral"))).toBe(true);
     expect(stdout).not.toContain("hush");
+  });
+
+  test("asks the webhooks of guardrails about a harmless text", async () => {
+    const service = startCheckService();
+    const rule = (name: string, url: string, onError: string) =>
+      `  - {name: ${name}, kind: webhook, url: "${url}", on_error: ${onError}}`;
+    const rules = [
+      rule("good", service.url, "block"),
+      rule("away", "http://127.0.0.1:1/hidden", "block"),
+      rule("lax", "http://127.0.0.1:1/hidden", "allow"),
+    ];
+    const file = join(workspace.folder, "guardrails.yaml");
+    writeFileSync(file, `guardrails:\n${rules.join("\n")}\n`);
+    const { exitCode, of, stdout } = await examine({ ...ON_SQLITE, GATEWAY_CONFIG: file });
+    expect(exitCode).toBe(1);
+    expect(of("guardrails").map(({ status }) => status)).toEqual(["ok", "failure", "warning"]);
+    expect(of("guardrails")[1]?.text).toContain(
+      "the webhook of away at http://127.0.0.1:1 cannot check texts",
+    );
+    expect(service.questions).toHaveLength(1);
+    expect(stdout).not.toContain("hidden");
+    expect(stdout).not.toContain("secret-path");
+    await service.stop();
   });
 
   test("reports servers that are away within its time, without passwords", async () => {

@@ -2,6 +2,7 @@ import { StoreError } from "../../base/store-error.ts";
 import { formatProblem } from "../config-error.ts";
 import { checkConsole } from "./check-console.ts";
 import { checkDatabaseFile, checkDataDirectory, checkMasterKey } from "./check-data-directory.ts";
+import { checkGuardrails } from "./check-guardrails.ts";
 import { checkDescriptors, checkMemory, checkRuntime } from "./check-machine.ts";
 import { checkAddress, checkCertificate } from "./check-network.ts";
 import { checkCatalog, checkProviderKeys } from "./check-providers.ts";
@@ -26,6 +27,7 @@ const CHECKS: readonly Check[] = [
   { name: "Redis", run: checkRedis },
   { name: "catalog", run: checkCatalog },
   { name: "provider keys", run: checkProviderKeys },
+  { name: "guardrails", run: checkGuardrails },
   { name: "address", run: checkAddress },
   { name: "console", run: checkConsole },
   { name: "certificate", run: checkCertificate },

@@ -38,13 +38,15 @@ const READ = new Set([
   "vertex_region",
 ]);
 
+const GUARDRAILS = "Guardrails are not imported. Configure them in `guardrails`; a webhook can stay one.";
+
 /** Explanations of fields that have no equal. */
 const REMARKS: Readonly<Record<string, string>> = {
   cache: "Answers are cached for keys that have a cache: gateway keys create --cache; see docs/answers.md.",
-  input_guardrails: "There are no guardrails. Run a filter in front of the gateway.",
-  output_guardrails: "There are no guardrails. Run a filter in front of the gateway.",
-  before_request_hooks: "There are no guardrails. Run a filter in front of the gateway.",
-  after_request_hooks: "There are no guardrails. Run a filter in front of the gateway.",
+  input_guardrails: GUARDRAILS,
+  output_guardrails: GUARDRAILS,
+  before_request_hooks: GUARDRAILS,
+  after_request_hooks: GUARDRAILS,
   forward_headers: "Headers of clients are not forwarded.",
   aws_access_key_id: "Set AWS_ACCESS_KEY_ID in the environment.",
   aws_secret_access_key: "Set AWS_SECRET_ACCESS_KEY in the environment.",

@@ -53,7 +53,9 @@ const budget = missing("Spending limits belong to keys and accounts: gateway key
 const database = missing(
   "The gateway needs a database of its own, which it creates: database.url, or SQLite without one. Keys and spend are not imported.",
 );
-const guardrails = missing("There are no guardrails. Run a filter in front of the gateway.");
+const guardrails = missing(
+  "Guardrails are not imported. Configure them in `guardrails`; a service of its Generic Guardrail API can be a webhook.",
+);
 
 /** Rules by section and setting. */
 export const LITELLM_SETTINGS: Readonly<Record<string, Readonly<Record<string, SettingRule>>>> = {
