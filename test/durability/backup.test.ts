@@ -30,6 +30,28 @@ interface CommandResult {
   readonly stderr: string;
 }
 
+const configOf = ({ baseUrl }: Vendor): string => `
+providers:
+  vendor-a:
+    base_url: "${baseUrl}"
+    api_keys: ["sk-vendor-a-0123456789abcdef"]
+    models: [{id: acme/model, prices: {prompt: "0.000001", completion: "0.000002"}}]
+`;
+
+async function runCommand(args: readonly string[], { configFile, dataDir }: Site): Promise<CommandResult> {
+  const child = Bun.spawn([...FROM_SOURCE, ...args], {
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      GATEWAY_CONFIG: configFile,
+      GATEWAY_DATA_DIR: dataDir,
+    },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { exitCode: await child.exited, stdout, stderr };
+}
+
 describe("a backup that is made while a gateway answers requests", () => {
   const folder = mkdtempSync(join(tmpdir(), "gateway-backup-"));
   const backup = join(folder, "backup");
@@ -46,20 +68,6 @@ describe("a backup that is made while a gateway answers requests", () => {
   let verified: CommandResult;
   let restored: CommandResult;
   let ledger: CommandResult;
-
-  const run = async (args: readonly string[], { configFile, dataDir }: Site): Promise<CommandResult> => {
-    const child = Bun.spawn([...FROM_SOURCE, ...args], {
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        GATEWAY_CONFIG: configFile,
-        GATEWAY_DATA_DIR: dataDir,
-      },
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    return { exitCode: await child.exited, stdout, stderr };
-  };
 
   async function sendUntil(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
@@ -89,14 +97,7 @@ describe("a backup that is made while a gateway answers requests", () => {
 
   beforeAll(async () => {
     vendor = startVendor(healthy("Alpha"));
-    const yaml = `
-providers:
-  vendor-a:
-    base_url: "${vendor.baseUrl}"
-    api_keys: ["sk-vendor-a-0123456789abcdef"]
-    models: [{id: acme/model, prices: {prompt: "0.000001", completion: "0.000002"}}]
-`;
-    const [from, to] = [makeSite(yaml), makeSite(yaml)];
+    const [from, to] = [makeSite(configOf(vendor)), makeSite(configOf(vendor))];
     sites = [from, to];
     first = await from.start();
     openId = await openStream();
@@ -104,13 +105,13 @@ providers:
     const clients = Array.from({ length: CLIENTS }, () => sendUntil(() => isOver));
     await eventually("answers", () => answered.length >= BEFORE);
     before = [...answered];
-    created = await run(["backup", "create", backup, "--json"], from);
+    created = await runCommand(["backup", "create", backup, "--json"], from);
     isOver = true;
     await Promise.all(clients);
-    verified = await run(["backup", "verify", backup], from);
-    restored = await run(["backup", "restore", backup], to);
+    verified = await runCommand(["backup", "verify", backup], from);
+    restored = await runCommand(["backup", "restore", backup], to);
     second = await to.start(first.key);
-    ledger = await run(["ledger", "check"], to);
+    ledger = await runCommand(["ledger", "check"], to);
   }, 60_000);
 
   afterAll(async () => {
@@ -176,5 +177,27 @@ providers:
       return row?.id;
     });
     expect(new Set(ids).size).toBe(2);
+  });
+});
+
+describe("a backup of the data of a gateway that was killed", () => {
+  test("it has the records that only the journal has, and the data directory stays as it was", async () => {
+    const vendor = startVendor(healthy("Alpha"));
+    const site = makeSite(configOf(vendor));
+    const gateway = await site.start();
+    const response = await postChatTo(gateway, { model: "acme/model", messages });
+    const id = response.headers.get("x-gateway-generation-id") as string;
+    await gateway.kill();
+    const journal = site.journalFiles();
+    const backup = join(site.dataDir, "..", "backup");
+    expect(await runCommand(["backup", "create", backup], site)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await runCommand(["backup", "verify", backup], site)).toMatchObject({ exitCode: 0 });
+    const database = new Database(join(backup, "gateway.db"), { readonly: true });
+    const found = database.query("SELECT outcome, cost FROM generations WHERE id = ?").get(id);
+    database.close();
+    expect(found).toEqual({ outcome: "completed", cost: COST });
+    expect([journal.length, site.journalFiles()]).toEqual([1, journal]);
+    vendor.stop();
+    site.remove();
   });
 });
