@@ -32,6 +32,7 @@ providers:
     models:
       - {id: acme/base, name: up-base, prices: ${PRICES("0.000001")}}
       - {id: acme/mixed, name: up-mixed, prices: ${PRICES("0.000001")}}
+      - {id: acme/guarded, name: up-guarded, prices: ${PRICES("0.000001")}}
   chats:
     base_url: ${chats.baseUrl}
     api_keys: [sk-chats-0123456789]
@@ -44,6 +45,9 @@ providers:
     api_keys: [sk-claude-0123456789]
     format: anthropic-messages
     models: [{id: acme/claude, name: up-claude, prices: ${PRICES("0.000001")}}]
+guardrails:
+  - {name: times, kind: regex, on: answer, action: mask, patterns: [" there was"], models: [acme/guarded]}
+  - {name: ends, kind: regex, on: answer, action: block, patterns: ["the end"], models: [acme/guarded]}
 named_routes:
   story: {kind: alias, target: acme/model}
 `,
@@ -494,6 +498,66 @@ describe("routing of text completions", () => {
       },
     });
     expect([...native.requests, ...chats.requests]).toEqual([]);
+  });
+});
+
+describe("guardrails on answers", () => {
+  const GUARDED = { ...ASK, model: "acme/guarded", logprobs: 1 };
+
+  test("mask the text of every choice, and leave out log probabilities, which repeat it", async () => {
+    const response = await post({ ...GUARDED, n: 2 });
+    const text = await response.text();
+    expect(text).not.toContain("there");
+    expect(JSON.parse(text)).toMatchObject({
+      object: "text_completion",
+      choices: [
+        { index: 0, text: "[TIMES_1].", logprobs: null, finish_reason: "stop" },
+        { index: 1, text: "[TIMES_1].", logprobs: null, finish_reason: "stop" },
+      ],
+      usage: { total_tokens: 5, cost: 0.000007 },
+      gateway_metadata: { warnings: [{ field: "guardrail:times" }] },
+    });
+  });
+
+  test.each([
+    ["a stream", completeTexts],
+    [
+      "a document in place of a stream",
+      () => Response.json({ choices: [{ text: " there was.", finish_reason: "length" }] }),
+    ],
+  ])("mask text that is split over the events of %s", async (_name, answer) => {
+    native.reset(answer);
+    const response = await post({ ...GUARDED, stream: true });
+    const chunks = await readChunks(response);
+    expect(
+      chunks.flatMap(({ choices }) => choices.map((choice: { text: string }) => choice.text)).join(""),
+    ).toBe("[TIMES_1].");
+    expect(JSON.stringify(chunks)).not.toContain("there");
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: "length" }] });
+  });
+
+  test.each([true, false])("block an answer with an error and charge it (stream: %p)", async (stream) => {
+    const choice = { index: 0, text: "It is the end.", finish_reason: "stop" };
+    const usage = { prompt_tokens: 3, completion_tokens: 2 };
+    native.reset(() =>
+      stream
+        ? streamOf([{ choices: [choice] }, { choices: [], usage }])
+        : Response.json({ choices: [choice], usage }),
+    );
+    const response = await post({ ...GUARDED, stream });
+    const text = await response.text();
+    expect(text).toContain("content_blocked");
+    expect(text).not.toContain("the end");
+    expect(await recordOf(response)).toMatchObject({ outcome: "failed", error_type: "content_blocked" });
+  });
+
+  test.each([
+    ["fails", () => Response.json({ error: { message: "no" } }, { status: 500 })],
+    ["sends what is not JSON", () => new Response("<html>")],
+    ["sends no choices", () => Response.json({ choices: [] })],
+  ])("change nothing about a provider that %s", async (_name, answer) => {
+    native.reset(answer);
+    expect((await post(GUARDED)).status).toBe(502);
   });
 });
 

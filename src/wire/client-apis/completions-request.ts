@@ -1,8 +1,15 @@
+import type { AskedFor } from "../canonical/format.ts";
+import { createDocumentReader } from "../canonical/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import { EMPTY_REQUEST } from "../canonical/request.ts";
+import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
+import { ANSWER_NOT_JSON } from "../conversation/broken-answers.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { parseFields } from "../json/check-fields.ts";
+import { tryParseFields } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
 import { memberOf } from "../json/scan.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
@@ -15,6 +22,7 @@ import {
   scanCompletionRequest,
 } from "../openai-completions/passthrough/scan-request.ts";
 import { openaiCompletions } from "../openai-completions/translate/codec.ts";
+import { completionAnswers } from "../openai-completions/translate/read-answer.ts";
 import { listRejectedFields } from "./apply-provider.ts";
 import { HubRequest } from "./hub-request.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
@@ -66,12 +74,32 @@ export function parseCompletionsRequest(
     encode: (target) => (target.format === FORMAT ? forward(scanned, target) : translate(hub, target)),
     openRelay(format, identity, isDocument = false) {
       if (format !== FORMAT) return hub.openRelay(format, identity, isDocument);
+      if (identity.filter) return openFiltered(scanned, identity, isDocument);
       const Relay = isDocument ? CompletionDocumentRelay : CompletionRelay;
       return new Relay(identity, scanned.wantsUsageChunk);
     },
-    readAnswer: (format, body, identity) =>
-      format === FORMAT ? relayCompletion(body, identity) : hub.readAnswer(format, body, identity),
+    readAnswer(format, body, identity) {
+      if (format !== FORMAT) return hub.readAnswer(format, body, identity);
+      return identity.filter ? readFiltered(scanned, body, identity) : relayCompletion(body, identity);
+    },
   };
+}
+
+/** The facts that decide the form of an answer that a filter sees. */
+function factsOf({ wantsUsageChunk }: ScannedCompletion): AskedFor {
+  return { request: { ...EMPTY_REQUEST, messages: [] }, wantsUsageChunk, estimatedPromptTokens: 0 };
+}
+
+function openFiltered(scanned: ScannedCompletion, identity: RelayIdentity, isDocument: boolean): AnswerRelay {
+  const reader = isDocument ? createDocumentReader(completionAnswers) : completionAnswers.createReader();
+  return new TranslatedRelay(reader, openaiCompletions.createWriter(identity, factsOf(scanned)), identity);
+}
+
+function readFiltered(scanned: ScannedCompletion, body: string, identity: RelayIdentity): WholeAnswer {
+  const fields = tryParseFields(body);
+  if (fields === null) return { kind: "error", error: ANSWER_NOT_JSON };
+  const recipient = { codec: openaiCompletions, identity, asked: factsOf(scanned) };
+  return createWholeTranslation(completionAnswers.decodeAnswer(fields), recipient);
 }
 
 function createHub({ bytes, text, wantsUsageChunk, promptTextBytes }: ScannedCompletion): HubRequest {

@@ -21,6 +21,18 @@ export function createReader(): AnswerReader {
   return new EventReader(emitter, new ChunkHandler(emitter));
 }
 
+/** Returns a reader of a vendor's stream whose events `convert` turns into chunks of this format. */
+export function createConvertingReader(convert: (event: Fields) => Fields): AnswerReader {
+  const emitter = new AnswerEmitter();
+  const handler = new ChunkHandler(emitter);
+  return new EventReader(emitter, {
+    readEvent: (event, name) => handler.readEvent(convert(event), name),
+    readDone: () => handler.readDone(),
+    readEnd: () => handler.readEnd(),
+    isWhole: () => handler.isWhole(),
+  });
+}
+
 /** `service_tier` has an event of its own; `obfuscation` is padding. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set([...OWN_ANSWER_FIELDS, "service_tier", "obfuscation"]);
 
