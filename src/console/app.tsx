@@ -47,8 +47,8 @@ function LazyScreen({ screen, params }: { screen: Screen } & ScreenProps) {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     if (loaded.has(screen)) return;
-    screen.load().then((module) => {
-      loaded.set(screen, module.default);
+    screen.load().then((content) => {
+      loaded.set(screen, content);
       redraw((before) => before + 1);
     }, setError);
   }, [screen]);

@@ -14,8 +14,8 @@ export interface Screen {
   readonly icon: IconName;
   /** Returns whether the screen is shown to the signed-in person. The API decides what it contains. */
   sees(session: Session): boolean;
-  /** Loads the code of the screen, which is a file of its own. */
-  load(): Promise<{ readonly default: ComponentType<ScreenProps> }>;
+  /** Loads the code of the screen, which shares a file with others that are used together: many small files would compress worse. */
+  load(): Promise<ComponentType<ScreenProps>>;
 }
 
 /** All who are signed in. */
@@ -35,7 +35,7 @@ export const SCREENS: readonly Screen[] = [
     group: "traffic",
     icon: "list",
     sees: everyRole,
-    load: () => import("./requests/requests.tsx"),
+    load: async () => (await import("./traffic.ts")).Requests,
   },
   {
     path: "/console/requests/:id",
@@ -43,7 +43,7 @@ export const SCREENS: readonly Screen[] = [
     group: null,
     icon: "list",
     sees: everyRole,
-    load: () => import("./request/request.tsx"),
+    load: async () => (await import("./traffic.ts")).Request,
   },
   {
     path: "/console/keys",
@@ -51,7 +51,7 @@ export const SCREENS: readonly Screen[] = [
     group: "manage",
     icon: "key",
     sees: everyRole,
-    load: () => import("./keys/keys.tsx"),
+    load: async () => (await import("./manage.ts")).Keys,
   },
   {
     path: "/console/welcome",
@@ -59,7 +59,7 @@ export const SCREENS: readonly Screen[] = [
     group: "start",
     icon: "flag",
     sees: everyRole,
-    load: () => import("./welcome/welcome.tsx"),
+    load: async () => (await import("./manage.ts")).Welcome,
   },
   {
     path: "/console/playground",
@@ -67,7 +67,7 @@ export const SCREENS: readonly Screen[] = [
     group: "traffic",
     icon: "chat",
     sees: everyRole,
-    load: () => import("./playground/playground.tsx"),
+    load: async () => (await import("./playground/playground.tsx")).default,
   },
   {
     path: "/console/models",
@@ -75,7 +75,7 @@ export const SCREENS: readonly Screen[] = [
     group: "traffic",
     icon: "box",
     sees: everyRole,
-    load: () => import("./models/models.tsx"),
+    load: async () => (await import("./traffic.ts")).Models,
   },
   {
     path: "/console/models/compare",
@@ -83,7 +83,7 @@ export const SCREENS: readonly Screen[] = [
     group: null,
     icon: "box",
     sees: everyRole,
-    load: () => import("./models/compare.tsx"),
+    load: async () => (await import("./traffic.ts")).Compare,
   },
   {
     path: "/console/models/:author/:model",
@@ -91,7 +91,7 @@ export const SCREENS: readonly Screen[] = [
     group: null,
     icon: "box",
     sees: everyRole,
-    load: () => import("./models/model.tsx"),
+    load: async () => (await import("./traffic.ts")).Model,
   },
   {
     path: "/console/usage",
@@ -99,7 +99,7 @@ export const SCREENS: readonly Screen[] = [
     group: "manage",
     icon: "chart",
     sees: everyRole,
-    load: () => import("./usage/usage.tsx"),
+    load: async () => (await import("./manage.ts")).Usage,
   },
   {
     path: "/console/credits",
@@ -107,7 +107,7 @@ export const SCREENS: readonly Screen[] = [
     group: "manage",
     icon: "wallet",
     sees: readers,
-    load: () => import("./credits/credits.tsx"),
+    load: async () => (await import("./manage.ts")).Credits,
   },
   {
     path: "/console/credits/:account",
@@ -115,7 +115,7 @@ export const SCREENS: readonly Screen[] = [
     group: null,
     icon: "wallet",
     sees: readers,
-    load: () => import("./credits/credits.tsx"),
+    load: async () => (await import("./manage.ts")).Credits,
   },
   {
     path: "/console/people",
@@ -123,7 +123,7 @@ export const SCREENS: readonly Screen[] = [
     group: "manage",
     icon: "people",
     sees: readers,
-    load: () => import("./people/people.tsx"),
+    load: async () => (await import("./manage.ts")).People,
   },
   {
     path: "/console/people/:account",
@@ -131,7 +131,7 @@ export const SCREENS: readonly Screen[] = [
     group: null,
     icon: "people",
     sees: readers,
-    load: () => import("./people/people.tsx"),
+    load: async () => (await import("./manage.ts")).People,
   },
   {
     path: "/console/provider-keys",
@@ -139,7 +139,7 @@ export const SCREENS: readonly Screen[] = [
     group: "manage",
     icon: "plug",
     sees: managers,
-    load: () => import("./provider-keys/provider-keys.tsx"),
+    load: async () => (await import("./manage.ts")).ProviderKeys,
   },
   {
     path: "/console/health",
@@ -147,7 +147,7 @@ export const SCREENS: readonly Screen[] = [
     group: "operate",
     icon: "pulse",
     sees: operatorOnly,
-    load: () => import("./health/health.tsx"),
+    load: async () => (await import("./operate.ts")).Health,
   },
   {
     path: "/console/routing",
@@ -155,7 +155,7 @@ export const SCREENS: readonly Screen[] = [
     group: "operate",
     icon: "route",
     sees: managers,
-    load: () => import("./routing/routing.tsx"),
+    load: async () => (await import("./operate.ts")).Routing,
   },
   {
     path: "/console/settings",
@@ -163,7 +163,7 @@ export const SCREENS: readonly Screen[] = [
     group: "operate",
     icon: "gear",
     sees: operatorOnly,
-    load: () => import("./settings/settings.tsx"),
+    load: async () => (await import("./operate.ts")).Settings,
   },
   {
     path: "/console/audit",
@@ -171,7 +171,7 @@ export const SCREENS: readonly Screen[] = [
     group: "operate",
     icon: "list",
     sees: managers,
-    load: () => import("./audit/audit.tsx"),
+    load: async () => (await import("./operate.ts")).Audit,
   },
 ];
 
