@@ -7,6 +7,8 @@ import type { HookGuardrail } from "./guardrail.ts";
 import { type HookSubject, type HookVerdict, MAX_HOOK_CHARS } from "./text-hook.ts";
 
 const NOTHING: readonly AnswerEvent[] = [];
+/** The most events that are held back, after pieces of texts were joined. */
+const MAX_EVENTS = 50_000;
 const UNAVAILABLE: HookVerdict = { kind: "unavailable" };
 
 /** Asks a service about an answer once all of it is there. Holds the answer back meanwhile, or only observes it. */
@@ -30,9 +32,8 @@ export class HookStage implements AnswerStage {
 
   step(event: AnswerEvent): readonly AnswerEvent[] {
     if (this.isTooLarge) return [event];
-    this.events.push(event);
-    if (event.kind === "part-delta" && "text" in event.delta) this.chars += event.delta.text.length;
-    if (this.chars > MAX_HOOK_CHARS) return this.giveUp(event);
+    this.add(event);
+    if (this.chars > MAX_HOOK_CHARS || this.events.length > MAX_EVENTS) return this.giveUp(event);
     return this.isObserver ? [event] : NOTHING;
   }
 
@@ -46,6 +47,20 @@ export class HookStage implements AnswerStage {
     this.record(verdict);
     if (this.isObserver || this.isBlocking) return NOTHING;
     return verdict.kind === "mask" ? [...replayAnswer(answer.replace(verdict.texts))] : events;
+  }
+
+  /** Keeps an event. Pieces of one text become one, because a long answer has many. */
+  private add(event: AnswerEvent): void {
+    const last = this.events.at(-1);
+    if (event.kind === "part-delta" && "text" in event.delta) {
+      this.chars += event.delta.text.length;
+      const joined = joinTexts(last, event);
+      if (joined !== null) {
+        this.events[this.events.length - 1] = joined;
+        return;
+      }
+    }
+    this.events.push(event);
   }
 
   /** An answer beyond the bound is not checked: it ends, or goes on without a check. */
@@ -70,4 +85,13 @@ export class HookStage implements AnswerStage {
     else this.finding = { ...finding, action: verdict.kind === "unavailable" ? "unchecked" : "warn" };
     this.hasDropped ||= !this.isObserver && verdict.kind === "mask";
   }
+}
+
+type DeltaEvent = Extract<AnswerEvent, { readonly kind: "part-delta" }>;
+
+/** Returns two consecutive pieces of one text as one; null if they are not of one text. */
+function joinTexts(last: AnswerEvent | undefined, next: DeltaEvent): DeltaEvent | null {
+  if (last?.kind !== "part-delta" || last.choice !== next.choice || last.at !== next.at) return null;
+  if (!("text" in last.delta) || !("text" in next.delta) || last.delta.kind !== next.delta.kind) return null;
+  return { ...next, delta: { ...next.delta, text: last.delta.text + next.delta.text } };
 }
