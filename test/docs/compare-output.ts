@@ -8,6 +8,7 @@ const CHANGING: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?/g, "TIME"],
   [/\d{4}-\d\d-\d\d/g, "DAY"],
   [/\b[0-9a-f]{12,}…?/g, "HEX"],
+  [/\b(schema:?|version) \d[\d.]*/g, "$1 N"],
   [/\b\d[\d,.]* ?(ms|s|MB|KB|bytes|tokens\/s)\b/g, "N $1"],
   [/"(created|pid|time)":("?)[\w.:-]+/g, '"$1":$2X'],
   [/[ \t]+/g, " "],
