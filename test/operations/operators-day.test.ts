@@ -1,5 +1,6 @@
 /** What an operator does from the first start to the last stop, in one installation: each step continues where the one before has ended. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
@@ -20,8 +21,8 @@ import {
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
-/** The time for three restarts on a machine that is busy. */
-const RESTARTS_MS = 60_000;
+/** The time for steps with several processes on a machine that is busy. */
+const PROCESSES_MS = 60_000;
 /** The credits of each account. Dollars. */
 const GRANT = 10;
 const BYOK_KEY = "sk-own-0123456789abcdef";
@@ -126,22 +127,34 @@ describe("budgets, months ago", () => {
     expect(await statusOf(ada.key)).toBe(402);
   });
 
+  test("a key's limit of a day is free again at midnight", async () => {
+    const limit = ["--spend-limit", dollarsFor(1), "--spend-limit-period", "day"];
+    const daily = await site.createKey("a nightly job", "--account", bob.id, ...limit);
+    expect(await statusesOf(daily.secret, daily.secret)).toEqual([200, 402]);
+    clock.leap(DAY_MS);
+    expect(await statusOf(daily.secret)).toBe(200);
+  });
+
   // Budgets of further scopes and periods: a test here, with the accounts and the clock above.
 });
 
 describe("a day", () => {
-  test("a gateway starts on the same data, is ready, and the doctor finds nothing that does not work", async () => {
-    for (const [command, ...args] of [
-      ["keys", "update", ada.keyId, "--spend-limit", "none"],
-      ["members", "set", acme.id, bob.id, "--daily-limit", "1"],
-      ["orgs", "update", acme.id, "--monthly-limit", "5"],
-    ] as const)
-      await site.print(command, ...args);
-    await site.start();
-    expect(await site.ask("ready")).toMatchObject({ exitCode: 0 });
-    const doctor = await site.run("doctor");
-    expect([doctor.exitCode, doctor.stderr]).toEqual([0, ""]);
-  });
+  test(
+    "a gateway starts on the same data, is ready, and the doctor finds nothing that does not work",
+    async () => {
+      for (const [command, ...args] of [
+        ["keys", "update", ada.keyId, "--spend-limit", "none"],
+        ["members", "set", acme.id, bob.id, "--daily-limit", "1"],
+        ["orgs", "update", acme.id, "--monthly-limit", "5"],
+      ] as const)
+        await site.print(command, ...args);
+      await site.start();
+      expect(await site.ask("ready")).toMatchObject({ exitCode: 0 });
+      const doctor = await site.run("doctor");
+      expect([doctor.exitCode, doctor.stderr]).toEqual([0, ""]);
+    },
+    PROCESSES_MS,
+  );
 
   test("a policy of an organization holds for its members alone, within a second", async () => {
     expect((await site.chat(acme.bob, "acme/large")).status).toBe(200);
@@ -241,7 +254,7 @@ describe("an operator replaces secrets while requests are served", () => {
       const keys = await site.read<Printed[]>("provider-keys", "list", "--account", acme.id);
       expect(keys.map(({ readable }) => readable)).toEqual([true]);
     },
-    RESTARTS_MS,
+    PROCESSES_MS,
   );
 });
 
@@ -269,6 +282,40 @@ describe("an operator watches", () => {
     }
     expect(found("provider.down")?.body.data).toEqual({ provider: "broken" });
   });
+});
+
+// PostgreSQL has backups of its own.
+describe.skipIf(ON_POSTGRES)("a backup", () => {
+  test(
+    "is made while requests are served, is proved, and another machine goes on from it",
+    async () => {
+      await eventually("the charges", async () => (await sumUsage()) === billedByProvider());
+      const before = await balanceOf(bob.id);
+      const load = startLoad();
+      const folder = join(site.workspace.folder, "backup");
+      await site.print("backup", "create", folder, "--include-master-key");
+      const requests = await load.stop();
+      expect(requests).toBeGreaterThan(0);
+      expect(await site.print("backup", "verify", folder)).toContain("0 failures");
+
+      const other = new Installation();
+      try {
+        other.configure();
+        other.knownKeys.add(BYOK_KEY);
+        await other.print("backup", "restore", folder);
+        const spent = before - (await balanceIn(other, bob.id));
+        expect(spent % COST).toBe(0);
+        expect(spent / COST).toBeWithin(0, requests + 1);
+        expect(await other.print("ledger", "check")).toContain("All balances match");
+        await other.start();
+        expect([(await other.chat(bob.key)).status, (await other.chat(acme.bob)).status]).toEqual([200, 200]);
+        expect(other.answered).toEqual([FIRST_PLATFORM_KEY, BYOK_KEY]);
+      } finally {
+        await other.remove();
+      }
+    },
+    PROCESSES_MS,
+  );
 });
 
 describe("the end of the day", () => {
@@ -308,23 +355,26 @@ describe("an upgrade", () => {
     expect(await site.print("ledger", "check")).toContain("All balances match");
   });
 
-  test("a database of an early version is migrated by the first start, and its keys and balances are those of before", async () => {
-    const former = { id: "user_former", secret: ada.key, granted: 1_000_000_000 };
-    const upgraded = new Installation();
-    upgraded.configure();
-    try {
-      await writeFormerDatabase(upgraded.dataDir, await upgraded.databaseUrl(), former);
-      await upgraded.start();
-      expect((await upgraded.chat(former.secret)).status).toBe(200);
-      expect((await upgraded.stop()).exitCode).toBe(0);
-      expect(await upgraded.print("migrate")).toContain("nothing to apply");
-      const balance = await upgraded.read<Record<string, number>>("credits", "balance", former.id);
-      expect(balance["balance_nanodollars"]).toBe(former.granted - COST);
-      expect(await upgraded.print("ledger", "check")).toContain("All balances match");
-    } finally {
-      await upgraded.remove();
-    }
-  });
+  test(
+    "a database of an early version is migrated by the first start, and its keys and balances are those of before",
+    async () => {
+      const former = { id: "user_former", secret: ada.key, granted: 1_000_000_000 };
+      const upgraded = new Installation();
+      upgraded.configure();
+      try {
+        await writeFormerDatabase(upgraded.dataDir, await upgraded.databaseUrl(), former);
+        await upgraded.start();
+        expect((await upgraded.chat(former.secret)).status).toBe(200);
+        expect((await upgraded.stop()).exitCode).toBe(0);
+        expect(await upgraded.print("migrate")).toContain("nothing to apply");
+        expect(await balanceIn(upgraded, former.id)).toBe(former.granted - COST);
+        expect(await upgraded.print("ledger", "check")).toContain("All balances match");
+      } finally {
+        await upgraded.remove();
+      }
+    },
+    PROCESSES_MS,
+  );
 });
 
 /** Returns noon of the tenth day of a month, `months` before a time. Milliseconds since the epoch. */
@@ -333,8 +383,10 @@ function tenthOfMonthBefore(ms: number, months: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - months, 10, 12);
 }
 
-async function balanceOf(account: string): Promise<number> {
-  const balance = await site.read<Record<string, number>>("credits", "balance", account);
+const balanceOf = (account: string) => balanceIn(site, account);
+
+async function balanceIn(installation: Installation, account: string): Promise<number> {
+  const balance = await installation.read<Record<string, number>>("credits", "balance", account);
   return balance["balance_nanodollars"] as number;
 }
 
@@ -348,6 +400,26 @@ async function sumUsage(): Promise<number> {
 /** What the answers with the operator's keys cost, as the provider counts them. Nanodollars. */
 function billedByProvider(): number {
   return site.answered.filter((key) => key !== BYOK_KEY).length * COST;
+}
+
+/** Sends requests of one user without a pause until `stop`, which returns how many were answered. */
+function startLoad() {
+  let isStopped = false;
+  const ask = async (): Promise<number> => {
+    let answers = 0;
+    while (!isStopped) {
+      expect((await site.chat(bob.key)).status).toBe(200);
+      answers += 1;
+    }
+    return answers;
+  };
+  const asking = Promise.all([ask(), ask(), ask()]);
+  return {
+    async stop(): Promise<number> {
+      isStopped = true;
+      return (await asking).reduce((sum, answers) => sum + answers);
+    },
+  };
 }
 
 async function restartWithMasterKeys(keys: string): Promise<void> {
