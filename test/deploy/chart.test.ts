@@ -50,6 +50,8 @@ function findObject(name: string, kind: string): KubernetesObject {
   return object;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a spec of one of many kinds.
+const specOf = (name: string, kind: string): any => findObject(name, kind).spec;
 const kindsOf = (name: string) => readObjects(name).map(({ kind }) => kind);
 const podOf = (name: string) => findObject(name, "StatefulSet").spec.template.spec;
 
@@ -111,6 +113,38 @@ describe("the rendered chart", () => {
     });
     // A service with the name "gateway" would set GATEWAY_PORT to an address.
     expect(enableServiceLinks).toBe(false);
+  });
+
+  test("the token that Prometheus sends is the one that the gateway takes", () => {
+    const [endpoint] = specOf("full", "ServiceMonitor").endpoints;
+    const [{ env }] = specOf("full", "StatefulSet").template.spec.containers;
+    const variable = env.find(({ name }: { name: string }) => name === "GATEWAY_METRICS_TOKEN");
+    expect(endpoint.authorization.credentials).toEqual({ name: "gateway-metrics", key: "token" });
+    expect(variable.valueFrom.secretKeyRef).toEqual(endpoint.authorization.credentials);
+    expect(podOf("default").containers[0].env).not.toContainEqual(
+      expect.objectContaining({ name: "GATEWAY_METRICS_TOKEN" }),
+    );
+  });
+
+  test("the ServiceMonitor selects the one service whose port leads to each pod", () => {
+    const { selector, endpoints } = specOf("full", "ServiceMonitor");
+    const isSelected = ({ kind, metadata }: KubernetesObject) =>
+      kind === "Service" &&
+      Object.entries(selector.matchLabels).every(([label, value]) => metadata.labels[label] === value);
+    expect(readObjects("full").filter(isSelected)).toMatchObject([
+      { spec: { clusterIP: "None", ports: [{ name: endpoints[0].port }] } },
+    ]);
+  });
+
+  test("a network policy limits who connects to the pods, and whereto they connect only if rules are given", () => {
+    expect(kindsOf("default")).not.toContain("NetworkPolicy");
+    const { podSelector, policyTypes, ingress, egress } = specOf("full", "NetworkPolicy");
+    const { selector, template } = specOf("full", "StatefulSet");
+    expect(podSelector).toEqual(selector);
+    expect(policyTypes).toEqual(["Ingress", "Egress"]);
+    const [{ name }] = template.spec.containers[0].ports;
+    expect(ingress).toMatchObject([{ ports: [{ protocol: "TCP", port: name }] }]);
+    expect([ingress[0].from.length, egress.length]).toEqual([2, 2]);
   });
 
   test("services and budgets select the labels of the pods", () => {
