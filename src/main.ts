@@ -1,7 +1,13 @@
+import packageJson from "../package.json" with { type: "json" };
 import { reexecKeepingPages } from "./cli/reexec.ts";
 
 const args = process.argv.slice(2);
 if (args[0] === "start") reexecKeepingPages(process);
-// Imported late, because a program that is re-executed does not need it.
-const { runCli } = await import("./cli/run-cli.ts");
-process.exitCode = await runCli(args);
+if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+  // Scripts ask for the version often, and loading all commands takes most of the time of a short one.
+  console.log(packageJson.version);
+} else {
+  // Imported late, because a program that is re-executed does not need it.
+  const { runCli } = await import("./cli/run-cli.ts");
+  process.exitCode = await runCli(args);
+}
