@@ -72,6 +72,16 @@ export function parseCompletionsRequest(
     listLosses: (target) =>
       target.format === FORMAT ? listRejectedFields(scanned.root, target) : hub.listLosses(target),
     encode: (target) => (target.format === FORMAT ? forward(scanned, target) : translate(hub, target)),
+    ...createAnswering(scanned, hub),
+  };
+}
+
+/** Returns how answers are read: those of providers with the endpoint as they are or through a filter, all others as chats. */
+function createAnswering(
+  scanned: ScannedCompletion,
+  hub: HubRequest,
+): Pick<InferenceRequest, "openRelay" | "readAnswer"> {
+  return {
     openRelay(format, identity, isDocument = false) {
       if (format !== FORMAT) return hub.openRelay(format, identity, isDocument);
       if (identity.filter) return openFiltered(scanned, identity, isDocument);
