@@ -77,7 +77,7 @@ export const METRICS = {
   refused: declare({
     name: "gateway_refused_total",
     kind: "counter",
-    help: "Inference requests that were answered with an error before a provider was chosen, by error code",
+    help: "Inference requests that the gateway itself refused, before a provider was chosen or with a guardrail on the answer, by error code",
     labels: ["rule"],
   }),
   guardrailMatches: declare({
