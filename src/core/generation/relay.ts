@@ -254,10 +254,11 @@ class StreamPump {
   /** Ends an answer beyond what the account covers, as one that has reached its token limit. */
   private async stopShort(out: string): Promise<void> {
     const { allowance, call } = this.context;
+    // The provider must not go on while a filter takes its time.
+    this.begun.exchange.cancel();
     const closing = await this.release(out + this.begun.relay.stopShort());
     if (this.isOver || this.endIfBlocked(closing)) return;
     this.leave();
-    this.begun.exchange.cancel();
     this.accounting.recordHealth({ kind: "neutral" });
     const warning = describeBound(call.request.api, allowance.by);
     await this.endWith(closing, this.accounting.countSoFar(), warning);
