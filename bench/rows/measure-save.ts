@@ -24,20 +24,25 @@ const ACCOUNTS = 500;
 /** Records between two saves of times: those of ten seconds at 1,000 requests a second. */
 const TIMED = 10_000;
 
-/**
- * Measures what it costs to save records that have ended, of 500 accounts with two keys each, and their times. `readServerUs` returns
- * the processor time of a server, in microseconds.
- */
+/** How saving is measured. */
+export interface SaveMeasurement {
+  /** Returns the processor time of a server, in microseconds. */
+  readonly readServerUs: () => Promise<number>;
+  /** The number of tags of each record. */
+  readonly tags: number;
+}
+
+/** Measures what it costs to save records that have ended, of 500 accounts with two keys each, and their times. */
 export async function measureSave(
   store: Store,
-  readServerUs: () => Promise<number>,
+  { readServerUs, tags }: SaveMeasurement,
 ): Promise<readonly SaveFigure[]> {
   const ids = createIdSource(systemClock, createSystemRandom());
-  await saveMany(store, () => createEntry(ids.next("gen"), 0), { records: 1_000, group: 100 });
+  await saveMany(store, () => createEntry(ids.next("gen"), { n: 0, tags }), { records: 1_000, group: 100 });
   const figures: SaveFigure[] = [];
   for (const group of [10, 100, 1_000]) {
     let made = 0;
-    const create = () => createEntry(ids.next("gen"), made++);
+    const create = () => createEntry(ids.next("gen"), { n: made++, tags });
     // Records are created before the measurement.
     const entries = Array.from({ length: RECORDS }, create);
     const server = await readServerUs();
@@ -74,7 +79,7 @@ async function saveMany(
   for (let at = 0; at < records; at += group) await store.saveUsage(Array.from({ length: group }, create));
 }
 
-function createEntry(id: string, n: number): RecordEntry {
+function createEntry(id: string, { n, tags }: { readonly n: number; readonly tags: number }): RecordEntry {
   const account = (n * 7919) % ACCOUNTS;
   const now = systemClock.now();
   const record: UsageRecord = {
@@ -85,6 +90,12 @@ function createEntry(id: string, n: number): RecordEntry {
     accountId: `user_${account}`,
     userId: `user_${account}`,
     keyId: `key_${account}_${n % 2}`,
+    ...(tags === 0 ? {} : { tags: listTags(n, tags) }),
   };
   return { record, json: JSON.stringify(record) };
+}
+
+/** Returns `count` tags of the generation number `n`: one that all have, and then names of 40 jobs. */
+export function listTags(n: number, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => (at === 0 ? "team" : `job-${(n + at) % 40}`));
 }

@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
     days: { type: "string", default: "100" },
     "record-bytes": { type: "string", default: "200" },
     charges: { type: "boolean", default: false },
+    tags: { type: "string", default: "0" },
   },
 });
 
@@ -50,7 +51,12 @@ try {
   const maintenance = connectPostgres({ ...connection, maxConnections: 1, statementMs: HOUR_MS });
   console.log("save (µs of processor time a record)");
   console.table(
-    roundAll(await measureSave(new PostgresUsageStore({ database }), () => readServerUs(database))),
+    roundAll(
+      await measureSave(new PostgresUsageStore({ database }), {
+        readServerUs: () => readServerUs(database),
+        tags: Number(options.tags),
+      }),
+    ),
   );
   const begun = performance.now();
   await fill(maintenance, filling);

@@ -13,10 +13,11 @@ import type { Outcome, RecordEntry } from "../../src/core/usage/records.ts";
 import { chooseBuckets } from "../../src/core/usage/time-buckets.ts";
 import { sumByHour } from "../../src/core/usage/usage-sums.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { GenerationTags } from "../../src/storage/sqlite/generation-tags.ts";
 import { columnsOf, GENERATION_COLUMNS, SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { UsageSums } from "../../src/storage/sqlite/usage-sums.ts";
 import { exampleRecord } from "./example-record.ts";
-import { measureSave } from "./measure-save.ts";
+import { listTags, measureSave } from "./measure-save.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
     dir: { type: "string", default: tmpdir() },
     times: { type: "string", default: "200" },
     "record-bytes": { type: "string", default: "200" },
+    tags: { type: "string", default: "0" },
   },
 });
 const ROWS = Number(options.rows);
@@ -33,6 +35,8 @@ const TIMES = Number(options.times);
 const RECORD_BYTES = Number(options["record-bytes"]);
 const BEGIN_MS = Date.UTC(2026, 0, 1);
 const END_MS = BEGIN_MS + LENGTH_MS;
+/** Tags of each generation. */
+const TAGS = Number(options.tags);
 const LIMIT = 50;
 const ACCOUNTS = 1_000;
 const MODELS = 200;
@@ -60,10 +64,15 @@ function fill(database: Database): void {
     `INSERT INTO generations (${GENERATION_COLUMNS.join(", ")}) VALUES (${GENERATION_COLUMNS.map(() => "?").join(", ")})`,
   );
   const sums = new UsageSums(database);
+  const tags = new GenerationTags(database);
   const add = database.transaction((from: number, to: number) => {
     const entries = Array.from({ length: to - from }, (_, n) => createEntry(from + n));
     for (const entry of entries) insert.run(...columnsOf(entry));
-    sums.add(sumByHour(entries.map(({ record }) => record)));
+    const records = entries.map(({ record }) => record);
+    sums.add(sumByHour(records));
+    if (TAGS === 0) return;
+    sums.addTags(records);
+    for (const record of records) tags.add(record);
   });
   for (let n = 0; n < ROWS; n += AT_ONCE) add(n, Math.min(ROWS, n + AT_ONCE));
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -96,7 +105,8 @@ function createEntry(n: number): RecordEntry {
   const short = JSON.stringify(searched);
   const rest = "plan".repeat(Math.max(0, Math.ceil((RECORD_BYTES - short.length) / 4)));
   const json = rest === "" ? short : JSON.stringify({ ...searched, rest });
-  const record = { ...exampleRecord(ms), ...fields, model, provider, outcome, error };
+  const tags = TAGS === 0 ? {} : { tags: listTags(n, TAGS) };
+  const record = { ...exampleRecord(ms), ...fields, model, provider, outcome, error, ...tags };
   return { record, json };
 }
 
@@ -158,6 +168,17 @@ async function measureAll(store: SqliteUsageStore) {
     await measure("an unknown id of a request", async (n) =>
       (await store.findByRequest(`${lowestIdAt("req", anyTime(n))}zzzzzzzzzzzzzzzz`)) === null ? 0 : 1,
     ),
+    ...(TAGS === 0
+      ? []
+      : [
+          await list("a tag of all", () => ({ tag: "team" })),
+          await list("a frequent account with a tag of all", (n) => ({
+            tag: "team",
+            accountId: `user_${n % 5}`,
+          })),
+          await list("a rare account with a tag of all", () => ({ tag: "team", accountId: "user_rare" })),
+          await list("one of 40 tags", (n) => ({ tag: `job-${n % 40}` })),
+        ]),
     await count("count an hour", HOUR_MS),
     await count("count a day", DAY_MS),
     await count("count 30 days", 30 * DAY_MS),
@@ -180,7 +201,9 @@ const dir = mkdtempSync(join(options.dir, "gateway-rows-"));
 try {
   const database = openDatabase(dir);
   console.log("save (µs of processor time a record)");
-  console.table(await measureSave(new SqliteUsageStore(database), async () => 0));
+  console.table(
+    await measureSave(new SqliteUsageStore(database), { readServerUs: async () => 0, tags: TAGS }),
+  );
   const begun = performance.now();
   fill(database);
   const gigabytes = (statSync(join(dir, "gateway.db")).size / 1e9).toFixed(1);
