@@ -6,15 +6,15 @@ import { sumKeyOf, type UsageSumKey } from "./usage-sums.ts";
 /** Tags that are counted one by one for an account and hour, so that a client with a new tag for each request cannot fill the store. */
 export const TAGS_PER_HOUR = 200;
 
-/** Accounts and hours whose tags are remembered: at most 20 MB of tags. */
-const MOST_HOURS = 1_000;
+/** Tags and hours that are remembered: at most 20 MB, of 30,000 accounts if each uses a few tags. */
+const MOST_REMEMBERED = 200_000;
 
 /** An hour of an account. Its number of tags is bounded. */
 export type TagHour = Pick<UsageSumKey, "accountId" | "day" | "hour">;
 
 /** The tags that are counted one by one. The store knows them all; this remembers those of the newest hours. */
 export class TagNames {
-  private readonly hours = new BoundedMap<string, Set<string>>({ max: MOST_HOURS });
+  private readonly hours = new BoundedMap<string, Set<string>>({ max: MOST_REMEMBERED });
 
   /**
    * Returns the hours whose stored tags must be learned before the records are counted: those with a tag that is new here while there is
@@ -52,7 +52,8 @@ export class TagNames {
   private tagsOf(hour: TagHour): Set<string> {
     const name = nameHour(hour);
     const known = this.hours.touch(name) ?? new Set<string>();
-    this.hours.set(name, known);
+    // Tags that are added now count at the next call.
+    this.hours.set(name, known, known.size + 1);
     return known;
   }
 }
