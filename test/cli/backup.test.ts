@@ -15,6 +15,8 @@ import { hashFile } from "../../src/app/backup/hash-files.ts";
 import { type BackupManifest, readManifest } from "../../src/app/backup/manifest.ts";
 import { lockFile } from "../../src/storage/sqlite/data-lock.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { CAN_FILL_DISK, WITH_FULL_DISK } from "../support/full-disk.ts";
+import { FROM_SOURCE } from "../support/gateway-process.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
@@ -181,6 +183,20 @@ describe("gateway backup verify", () => {
   test("where the backup cannot be restored for the checks, the option for another folder is named", async () => {
     const rejected = await run("verify", BACKUP, "--work-dir", "gateway.yaml");
     expect(rejected).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("with --work-dir") });
+  });
+
+  test.skipIf(!CAN_FILL_DISK)("a full disk is not taken for a damaged backup", async () => {
+    const verify = [...WITH_FULL_DISK, ...FROM_SOURCE, "backup", "verify", BACKUP];
+    const child = Bun.spawn(["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", ...verify], {
+      cwd: workspace.folder,
+      env: { PATH: process.env["PATH"] ?? "", HOME: workspace.folder },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    expect([await child.exited, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("the backup was not checked");
+    expect(readdirSync(workspace.folder).filter((name) => name.startsWith("gateway-verify"))).toEqual([]);
   });
 
   test.each([

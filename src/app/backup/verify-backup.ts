@@ -30,7 +30,7 @@ export interface BackupVerdict {
 /**
  * Proves a backup: restores it to a temporary data directory with the tables of this version, and checks that. The backup itself is only
  * read.
- * @throws Error if the folder is no backup that this version knows.
+ * @throws Error if the folder is no backup that this version knows, or the disk of `dataDir` is full.
  */
 export async function verifyBackup(request: VerifyRequest): Promise<BackupVerdict> {
   const backup = resolve(request.backup);
@@ -41,13 +41,21 @@ export async function verifyBackup(request: VerifyRequest): Promise<BackupVerdic
   return { manifest, findings };
 }
 
+/** Errors of the folder in which a backup is restored for the checks. They say nothing about the backup. */
+const WORK_FOLDER_ERRORS = /^(ENOSPC|EDQUOT|EFBIG|EROFS)$/;
+
 async function tryToRestore(backup: string, dataDir: string): Promise<Finding> {
   try {
     const { files } = await restoreBackup({ backup, dataDir });
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     return ok(`${files.length} files, ${bytes} bytes, are those of the manifest`);
   } catch (error) {
-    return failure((error as Error).message, "Do not rely on this backup. Make a new one.");
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    if (WORK_FOLDER_ERRORS.test(code))
+      throw new Error(
+        `the backup was not checked, because it cannot be restored: ${message}. Choose another folder with --work-dir.`,
+      );
+    return failure(message, "Do not rely on this backup. Make a new one.");
   }
 }
 
