@@ -8,10 +8,12 @@ import {
   type OutcomeCounts,
 } from "../../core/usage/generation-list.ts";
 import type { Outcome } from "../../core/usage/records.ts";
-import { describeFilter, type ListSource, type Values } from "./generation-list.ts";
+import { boundsFor, describeFilter, type ListSource, type Values } from "./generation-list.ts";
 
 /** Counts generations by outcome in periods: one by one if they are few, otherwise from the first generations of each period. */
-export function countGenerations({ database, bounds }: ListSource, query: CountQuery): GenerationCounts {
+export function countGenerations(source: ListSource, query: CountQuery): GenerationCounts {
+  const { database } = source;
+  const bounds = boundsFor(source, query);
   const { fromMs, toMs, bucketMs } = query;
   const number = Math.ceil((toMs - fromMs) / bucketMs);
   const areFew = findId(database, query, bounds.counted) === null;
