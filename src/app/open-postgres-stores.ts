@@ -6,6 +6,7 @@ import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { PostgresAccountStore } from "../storage/postgres/account-store.ts";
 import { PostgresAuditStore } from "../storage/postgres/audit-store.ts";
+import { PostgresBudgetStore } from "../storage/postgres/budget-store.ts";
 import { PostgresCatalogStore } from "../storage/postgres/catalog-store.ts";
 import { PostgresChanges } from "../storage/postgres/changes.ts";
 import { connectPostgres, type Postgres } from "../storage/postgres/client.ts";
@@ -95,6 +96,7 @@ export async function openPostgresStores(
     catalog: new PostgresCatalogStore(database, changes),
     leases: guardStore(new PostgresLeases(database)),
     ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
+    budgets: guardStore(new PostgresBudgetStore(database, changes)),
     namedRoutes: guardStore(new PostgresNamedRouteStore(database, changes)),
     promptLog: guardStore(new PostgresPromptLogStore(database)),
     providerKeys: guardStore(new PostgresProviderKeyStore(database, changes)),

@@ -7,6 +7,7 @@ import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../storage/sqlite/audit-store.ts";
+import { SqliteBudgetStore } from "../storage/sqlite/budget-store.ts";
 import { SqliteConsoleSessionStore } from "../storage/sqlite/console-session-store.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
@@ -42,6 +43,7 @@ export function openSqliteStores(
     keys: guard(new SqliteKeyStore(database)),
     accounts: guard(new SqliteAccountStore(database)),
     answers: guard(createSqliteStoredResponseStore(database)),
+    budgets: guard(new SqliteBudgetStore(database)),
     audit: guard(new SqliteAuditStore(database)),
     identities: guard(createSqliteIdentityStore(database)),
     consoleSessions: guard(new SqliteConsoleSessionStore(database)),

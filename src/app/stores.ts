@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Leases } from "../base/lease.ts";
 import type { Random } from "../base/random.ts";
 import type { AccountStore } from "../core/accounts/account-store.ts";
+import type { BudgetStore } from "../core/accounts/budget-store.ts";
 import type { KeyStores } from "../core/accounts/manage-keys.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
@@ -30,6 +31,7 @@ export interface Stores extends KeyStores {
   readonly accounts: AccountStore;
   readonly answers: StoredResponseStore;
   readonly audit: AuditStore;
+  readonly budgets: BudgetStore;
   readonly catalog: CatalogStore;
   readonly consoleSessions: ConsoleSessionStore;
   readonly identities: IdentityStore;

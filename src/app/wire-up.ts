@@ -476,6 +476,7 @@ type ManagementDeps = Pick<
   | "keyCache"
   | "accountCache"
   | "keyStores"
+  | "budgets"
   | "audit"
   | "gateways"
   | "storedResponses"
@@ -500,12 +501,13 @@ function buildManagement(
   const { ids, consoleSessions } = stores;
   const adminSecret = config.admin_key ?? null;
   const keyCache = createKeyCache({ store: stores.keys, health, clock, adminSecret });
-  const accountCache = createAccountCache(stores.accounts, health);
+  const accountCache = createAccountCache(stores.accounts, health, stores.budgets);
   return {
     keyCache,
     consoleSessions,
     accountCache,
     keyStores: stores,
+    budgets: stores.budgets,
     audit: stores.audit,
     gateways: stores.gateways,
     storedResponses: stores.answers,

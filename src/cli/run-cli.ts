@@ -4,6 +4,7 @@ import { ConfigError } from "../app/load-config.ts";
 import { addAccountCommands } from "./account-commands.ts";
 import { addAuditCommands } from "./audit-log-commands.ts";
 import { addBackupCommands } from "./backup-commands.ts";
+import { addBudgetCommands } from "./budget-commands.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addConsoleCommand } from "./console-command.ts";
@@ -80,6 +81,7 @@ function addCommands(program: Command): void {
   addAccountCommands(program, "user");
   addAccountCommands(program, "organization");
   addMemberCommands(program);
+  addBudgetCommands(program);
   addProviderKeyCommands(program);
   addSecretsCommands(program);
   addSessionCommands(program);

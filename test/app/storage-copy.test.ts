@@ -93,6 +93,8 @@ async function useGateway(gateway: TestGateway) {
     target: "acme/model",
   });
   expect((await signIn(gateway, { key: gateway.adminKey })).status).toBe(201);
+  for (const account_id of ["acct_default", user, organization])
+    expect((await admin("/budgets", { account_id, limit: 100 })).status).toBe(201);
   let last = "";
   for (const key of [gateway.key, userKey, memberKey, userKey]) {
     const response = await postChat({ ...gateway, key }, { model: "acme/model", messages });
@@ -135,6 +137,8 @@ async function addGenerations(): Promise<void> {
     return { ...like, id, createdAt, finishedAt: createdAt, requestedModel: 'odd "\\, {model}', tags };
   });
   const [rejected, ...saved] = records.map((record) => ({ record, json: JSON.stringify(record) }));
+  const [budget] = await stores.budgets.listBudgets(like.accountId ?? "");
+  await stores.budgets.claimMark({ budgetId: budget?.id ?? "", value: "", since: 1, level: "warning" });
   await stores.usage.saveUsage(saved);
   if (rejected !== undefined) await stores.usage.quarantineUsage(rejected, "a test", 1);
   await stores.close();

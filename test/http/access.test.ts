@@ -28,6 +28,8 @@ interface Scene {
   readonly newcomer: string;
   /** An inference key of the organization. */
   readonly keyId: string;
+  /** A budget of the organization that it has set itself. */
+  readonly budgetId: string;
 }
 
 interface Row {
@@ -287,6 +289,28 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/admin/tiers/:id": { path: () => "/tiers/free", status: operatorOnly(200) },
   // No tier with this id is stored.
   "DELETE /api/admin/tiers/:id": { path: () => "/tiers/none", status: operatorOnly(404) },
+  "GET /api/admin/budgets": {
+    path: ({ organization }) => `/budgets?account_id=${organization}`,
+    status: organizationOnly(200, 200),
+  },
+  "POST /api/admin/budgets": {
+    path: () => "/budgets",
+    body: ({ organization }) => ({ limit: 5, account_id: organization }),
+    status: organizationOnly(201, 403),
+  },
+  "GET /api/admin/budgets/:id": {
+    path: ({ budgetId }) => `/budgets/${budgetId}`,
+    status: organizationOnly(200, 200),
+  },
+  "PATCH /api/admin/budgets/:id": {
+    path: ({ budgetId }) => `/budgets/${budgetId}`,
+    body: () => ({ limit: 7 }),
+    status: organizationOnly(200, 403),
+  },
+  "DELETE /api/admin/budgets/:id": {
+    path: ({ budgetId }) => `/budgets/${budgetId}`,
+    status: organizationOnly(200, 403),
+  },
   "GET /api/admin/named-routes": {
     path: ({ organization }) => `/named-routes?account_id=${organization}`,
     status: organizationOnly(200, 200),
@@ -379,6 +403,7 @@ beforeAll(async () => {
     person: users["person"] as string,
     newcomer: users["newcomer"] as string,
     keyId: "",
+    budgetId: "",
   };
   secrets = {
     ...(secret as Record<"owner" | "admin" | "billing" | "member" | "removed", string>),
@@ -398,7 +423,12 @@ async function restore(): Promise<Scene> {
   await create.member(scene.organization, scene.newcomer, "member");
   const body = { name: "k", account_id: scene.organization };
   const made = await callAdmin(gateway, gateway.adminKey, "POST", "/keys", body);
-  return { ...scene, keyId: made.data.id };
+  // An account has a limited number of them.
+  await callAdmin(gateway, gateway.adminKey, "DELETE", `/budgets/${scene.budgetId || "none"}`);
+  const budget = { limit: 1, account_id: scene.organization };
+  const set = await callAdmin(gateway, secrets.service ?? "", "POST", "/budgets", budget);
+  scene = { ...scene, keyId: made.data.id, budgetId: set.data.id };
+  return scene;
 }
 
 test("the access table has exactly one row for each management endpoint", () => {

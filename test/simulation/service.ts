@@ -15,6 +15,7 @@ import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { SqliteBudgetStore } from "../../src/storage/sqlite/budget-store.ts";
 import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
 import { SqliteDrainStore } from "../../src/storage/sqlite/drain-store.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
@@ -88,6 +89,7 @@ export function openPlainStores({
     leases: new FileLeases("/nonexistent", clock),
     providerKeys: new SqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),
+    budgets: new SqliteBudgetStore(database),
     namedRoutes: new SqliteNamedRouteStore(database),
     promptLog: new SqlitePromptLogStore(database),
     retention: new SqliteRetention(database),

@@ -2,6 +2,7 @@ import { describe } from "bun:test";
 import { RECORD_BOUNDS } from "../../src/core/usage/generation-list.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { SqliteBudgetStore } from "../../src/storage/sqlite/budget-store.ts";
 import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
 import { SqliteDrainStore } from "../../src/storage/sqlite/drain-store.ts";
 import { createSqliteIdentityStore } from "../../src/storage/sqlite/identity-store.ts";
@@ -18,6 +19,7 @@ import { SqliteTierStore } from "../../src/storage/sqlite/tier-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
+import { testBudgetStore } from "./contracts/budget-store.ts";
 import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
 import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
 import { testCreditChanges } from "./contracts/credit-changes.ts";
@@ -81,6 +83,10 @@ describe("SQLite", () => {
       run: async (text) => void database.exec(text),
       reopen: () => new SqliteUsageStore(database),
     };
+  });
+  testBudgetStore(() => {
+    const database = connect();
+    return { budgets: new SqliteBudgetStore(database), usage: new SqliteUsageStore(database) };
   });
   testCreditChanges(() => {
     const ledger = new SqliteLedgerStore(connect());

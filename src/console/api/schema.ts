@@ -24,6 +24,28 @@ export interface Schemas {
     previous_hash: string;
     hash: string;
   };
+  Budget: {
+    id: string;
+    account_id: string;
+    name: string;
+    subject: "account" | "key" | "member" | "end_user" | "tag";
+    key_id: string | null;
+    user_id: string | null;
+    end_user: string | null;
+    tag: string | null;
+    limit: number;
+    period: "total" | "day" | "week" | "month" | "rolling";
+    days: number | null;
+    action: "block" | "warn";
+    warn_at: number;
+    set_by: "operator" | "account";
+    created_at: string;
+    spent: number | null;
+    remaining: number | null;
+    state: "ok" | "warning" | "reached";
+    resets_at: string | null;
+    top: { value: string; spent: number; remaining: number; state: "ok" | "warning" | "reached" }[];
+  };
   CandidateReason:
     | "only"
     | "order"
@@ -1300,6 +1322,12 @@ export interface Operations {
     body: null;
     response: { data: { id: string; deleted: true } };
   };
+  "DELETE /api/admin/budgets/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: { id: string; deleted: true } };
+  };
   "DELETE /api/admin/health/{provider}/drain": {
     params: { provider: string };
     query: { model?: string };
@@ -1417,6 +1445,18 @@ export interface Operations {
     query: { kind?: "organization" | "user"; limit?: number; after?: string };
     body: null;
     response: { data: Schemas["AccountBalance"][]; next: string | null };
+  };
+  "GET /api/admin/budgets": {
+    params: object;
+    query: { limit?: number; after?: string; account_id?: string };
+    body: null;
+    response: { data: Schemas["Budget"][]; next: string | null };
+  };
+  "GET /api/admin/budgets/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["Budget"] };
   };
   "GET /api/admin/catalog": {
     params: object;
@@ -1818,6 +1858,19 @@ export interface Operations {
         free_model_limit: { requests_per_hour: number; remaining: number } | null;
         created_at: string;
         expires_at: string | null;
+        budgets: {
+          id: string;
+          name: string;
+          subject: "account" | "key" | "member" | "end_user" | "tag";
+          limit: number;
+          period: "total" | "day" | "week" | "month" | "rolling";
+          days: number | null;
+          action: "block" | "warn";
+          spent: number | null;
+          remaining: number | null;
+          state: "ok" | "warning" | "reached";
+          resets_at: string | null;
+        }[];
         account: { id: string; kind: "user" | "organization"; name: string };
       };
     };
@@ -1896,6 +1949,12 @@ export interface Operations {
       members?: string[] | null;
     };
     response: { data: Schemas["ProviderKey"] };
+  };
+  "PATCH /api/admin/budgets/{id}": {
+    params: { id: string };
+    query: object;
+    body: { name?: string; limit?: number; action?: "block" | "warn"; warn_at?: number };
+    response: { data: Schemas["Budget"] };
   };
   "PATCH /api/admin/keys/{id}": {
     params: { id: string };
@@ -1983,6 +2042,24 @@ export interface Operations {
         models: string[];
       };
     };
+  };
+  "POST /api/admin/budgets": {
+    params: object;
+    query: object;
+    body: {
+      account_id?: string;
+      name?: string;
+      key_id?: string;
+      user_id?: string;
+      end_user?: string;
+      tag?: string;
+      limit: number;
+      period?: "total" | "day" | "week" | "month" | "rolling";
+      days?: number;
+      action?: "block" | "warn";
+      warn_at?: number;
+    };
+    response: { data: Schemas["Budget"] };
   };
   "POST /api/admin/catalog/changes/{id}/approve": {
     params: { id: string };

@@ -1,20 +1,23 @@
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
 import type { AccountStore } from "./account-store.ts";
+import type { BudgetStore } from "./budget-store.ts";
 import { memoize } from "./memoize.ts";
-import type { AccountRecord, MemberRecord } from "./records.ts";
+import type { MemberRecord, SpendingAccount } from "./records.ts";
 
-/** Accounts and memberships, cached in memory for the hot path, also those that do not exist. */
+/** Accounts with their budgets, and memberships, cached in memory for the hot path, also those that do not exist. */
 export interface AccountCache {
   /**
    * A promise, as of `member`, unless the account is in memory. Rejects with a `StoreError` for what is not in memory while the store
    * is unavailable.
    */
-  account(id: string): MaybePromise<AccountRecord | null>;
+  account(id: string): MaybePromise<SpendingAccount | null>;
   member(organizationId: string, userId: string): MaybePromise<MemberRecord | null>;
+  /** Returns an account that is in memory, possibly outdated; undefined for one that is not. */
+  peek(id: string): SpendingAccount | undefined;
   /** Reads accounts and memberships again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
-  /** Reads an account again. Call it after this process has created or changed one. */
+  /** Reads an account again. Call it after this process has created or changed one, or one of its budgets. */
   changed(id: string): void;
   /** Reads a membership again. Call it after this process has added, changed or removed one. */
   memberChanged(organizationId: string, userId: string): void;
@@ -24,8 +27,13 @@ export interface AccountCache {
 export function createAccountCache(
   store: Pick<AccountStore, "findAccount" | "findMember" | "accountRevision">,
   health: StoreHealth,
+  budgets: Pick<BudgetStore, "listBudgets">,
 ): AccountCache {
-  const accounts = memoize((id) => store.findAccount(id), health);
+  const accounts = memoize(async (id): Promise<SpendingAccount | null> => {
+    const account = await store.findAccount(id);
+    const own = account === null ? [] : await budgets.listBudgets(id);
+    return account === null || own.length === 0 ? account : { ...account, budgets: own };
+  }, health);
   const members = memoize((id) => {
     const [organizationId = "", userId = ""] = id.split("/");
     return store.findMember(organizationId, userId);
@@ -33,6 +41,7 @@ export function createAccountCache(
   let revision = -1;
   return {
     account: accounts.get,
+    peek: accounts.peek,
     member: (organizationId, userId) => members.get(`${organizationId}/${userId}`),
     async refresh() {
       const current = await store.accountRevision();

@@ -1,4 +1,4 @@
-import type { AccountRecord, KeyRecord, MemberRecord } from "./records.ts";
+import type { KeyRecord, MemberRecord, SpendingAccount } from "./records.ts";
 
 /** An API key, before it is known which account it acts for. */
 export interface ApiKeyPrincipal {
@@ -8,7 +8,7 @@ export interface ApiKeyPrincipal {
 
 /** An API key and the account that it acts for: the account pays for inference with it, or is managed with it. */
 export interface AccountPrincipal extends ApiKeyPrincipal {
-  readonly account: AccountRecord;
+  readonly account: SpendingAccount;
   /** The membership through which the key's user acts for an organization; null if no membership is needed. */
   readonly member: MemberRecord | null;
 }

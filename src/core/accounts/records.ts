@@ -1,3 +1,4 @@
+import type { BudgetRecord } from "./budget-records.ts";
 import type { KEY_SETTINGS } from "./key-fields.ts";
 import type { KeyRateLimit, RateLimit } from "./rate-limit.ts";
 import type { Shown } from "./resource-fields.ts";
@@ -46,6 +47,12 @@ export interface AccountRecord {
   readonly createdAt: number;
   /** A closed account cannot make requests; its ledger remains. */
   readonly closedAt: number | null;
+}
+
+/** An account with its budgets. */
+export interface SpendingAccount extends AccountRecord {
+  /** Absent: it has none. */
+  readonly budgets?: readonly BudgetRecord[] | undefined;
 }
 
 /** The names of plans. */

@@ -4,6 +4,7 @@ import { nextTurn } from "../../base/next-turn.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
+import { countsEndUsers } from "../ledger/budget-limits.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -25,6 +26,7 @@ import { ClientWatch } from "./client-watch.ts";
 import { addWarnings } from "./describe-work.ts";
 import { type AttachedExtensions, attachExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
+import { hashEndUser } from "./identity-hash.ts";
 import { openRecord, withCandidate, withFilterWarnings, withHeld, withWarning } from "./open-record.ts";
 import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
@@ -88,7 +90,8 @@ export class Generation implements Settling {
     const { session } = call.request;
     const scope = scopeOf(call.principal);
     const sessionId = session === null ? undefined : deps.hashIdentity("session", scope, session);
-    const opened = { id, requestedModel: requestedId, plan: [], lease, sessionId, requestedAt };
+    const endUser = findEndUser(deps, call);
+    const opened = { id, requestedModel: requestedId, plan: [], lease, sessionId, endUser, requestedAt };
     const record = openRecord(call, opened);
     this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes: recordSteps(namedRoutes) };
     if (call.shadowOf !== undefined) this.record = { ...this.record, shadowOf: call.shadowOf };
@@ -364,3 +367,14 @@ const GATE_TIMEOUT: Failure = {
   message: "The gateway could not check the request in time. Repeat the request.",
   retryAfterS: 5,
 };
+
+/** Returns the keyed hash of the end user, if a budget of the account is about end users. */
+function findEndUser(
+  { hashIdentity }: GenerationDeps,
+  { principal, request }: GenerationCall,
+): string | undefined {
+  if (principal.kind === "anonymous" || principal.account.budgets === undefined) return undefined;
+  const { account } = principal;
+  const isWanted = request.user !== null && countsEndUsers(principal.account.budgets);
+  return isWanted ? hashEndUser(hashIdentity, account.id, request.user) : undefined;
+}

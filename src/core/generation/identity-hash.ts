@@ -16,3 +16,8 @@ export function createIdentityHash(secret: string): IdentityHash {
     return PREFIXES[kind] + hash.slice(0, CHARS);
   };
 }
+
+/** Returns the hash by which records and budgets of an account name an end user. */
+export function hashEndUser(hash: IdentityHash, accountId: string, name: string): string {
+  return hash("user", accountId, name);
+}

@@ -16,12 +16,12 @@ import type { GenerationCall } from "./call.ts";
  */
 export function openRecord(
   call: GenerationCall,
-  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease" | "sessionId"> & {
+  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease" | "sessionId" | "endUser"> & {
     readonly requestedAt: number;
   },
 ): UsageRecord {
   const { principal, request } = call;
-  const { id, requestedModel, plan, lease, sessionId, requestedAt } = generation;
+  const { id, requestedModel, plan, lease, sessionId, endUser, requestedAt } = generation;
   const isAnonymous = principal.kind === "anonymous";
   return {
     id,
@@ -30,6 +30,7 @@ export function openRecord(
     keyId: isAnonymous ? null : principal.key.id,
     userId: isAnonymous ? null : principal.key.userId,
     sessionId,
+    endUser,
     tags: request.tags.length === 0 ? undefined : request.tags,
     addressHash: isAnonymous ? principal.addressHash : null,
     api: request.api,

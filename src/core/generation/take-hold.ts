@@ -64,18 +64,19 @@ function boundCosts(
 }
 
 function rejectUnaffordable(
-  { by, available, required }: Extract<HoldVerdict, { kind: "refused" }>,
+  { by, budget, available, required }: Extract<HoldVerdict, { kind: "refused" }>,
   buyCreditsUrl: string | null,
 ): never {
   const [balance, needed] = [toDollars(available), toDollars(required)];
   return fail(
     "insufficient_credits",
-    `This request needs at least $${needed.toFixed(6)}, and ${nameBound(by)}, less what is held for requests under way, is $${balance.toFixed(6)}. ${REMEDY[by]} or shorten the prompt.`,
+    `This request needs at least $${needed.toFixed(6)}, and ${budget === undefined ? nameBound(by) : `what is left of the budget ${JSON.stringify(budget.name)}`}, less what is held for requests under way, is $${balance.toFixed(6)}. ${REMEDY[by]} or shorten the prompt.`,
     {
       metadata: {
         balance,
         required: needed,
         limit_source: by,
+        ...(budget === undefined ? {} : { budget: budget.id }),
         ...(by === "account" && buyCreditsUrl !== null ? { buyCreditsUrl } : {}),
       },
     },
@@ -87,4 +88,5 @@ const REMEDY: Readonly<Record<HoldBound, string>> = {
   key: "Use another key, raise the limit,",
   member: "Ask an owner to raise it,",
   organization: "Ask an owner to raise it,",
+  budget: "Wait for its next period, ask for a higher limit,",
 };

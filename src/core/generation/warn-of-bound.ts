@@ -38,4 +38,5 @@ const BOUNDS: Readonly<Record<HoldBound, string>> = {
   key: "what is left of the key's spending limit",
   member: "what is left of the member's daily limit",
   organization: "what is left of the organization's monthly limit",
+  budget: "what is left of a budget",
 };

@@ -81,14 +81,14 @@ export class AccountLeases {
       by: "account",
       answeredAt: Number.POSITIVE_INFINITY,
     };
-    for (const { name, by } of boundsOf(request)) {
+    for (const { name, by, budget } of boundsOf(request)) {
       const lease = this.leases.get(name);
       const free = lease === undefined ? 0 : lease.left - lease.held;
       const available = free + (lease?.leftInStore ?? 0);
       found = {
         free: Math.min(found.free, free),
         available: Math.min(found.available, available),
-        by: available < found.available ? by : found.by,
+        ...(available < found.available ? { by, budget } : { by: found.by, budget: found.budget }),
         answeredAt: Math.min(found.answeredAt, lease?.answeredAt ?? 0),
       };
     }

@@ -133,9 +133,9 @@ export class Balances {
   /** Takes a hold. The account and its limits must be loaded. */
   hold(request: HoldRequest): HoldVerdict {
     const required = request.least ?? request.amount;
-    const { available, by } = this.findAvailable(request, (limit) => this.meterOf(limit));
+    const { available, by, budget } = this.findAvailable(request, (limit) => this.meterOf(limit));
     if (available < required && required > 0)
-      return { kind: "refused", by, available: Math.max(0, available), required };
+      return { kind: "refused", by, budget, available: Math.max(0, available), required };
     const hold: Hold = { request, limits: request.limits, amount: 0, isLapsed: false };
     this.running.set(request.id, hold);
     this.count(hold, 1);
@@ -244,18 +244,19 @@ export class Balances {
   private findAvailable(
     { accountId, overdraft, limits }: Pick<HoldRequest, "accountId" | "overdraft" | "limits">,
     findMeter: (limit: SpendLimit) => Meter | undefined,
-  ): { available: number; by: HoldBound } {
+  ): { available: number; by: HoldBound; budget: SpendLimit["budget"] } {
     const { balance, held } = this.accountOf(accountId);
     let available = overdraft === null ? Number.POSITIVE_INFINITY : balance - held + overdraft;
     let by: HoldBound = "account";
+    let budget: SpendLimit["budget"];
     for (const limit of limits) {
       const meter = limit.limit === null ? undefined : findMeter(limit);
       if (limit.limit === null || meter === undefined) continue;
       const left = limit.limit - meter.spent - meter.held;
       if (left >= available) continue;
       available = left;
-      by = limit.of;
+      ({ of: by, budget } = limit);
     }
-    return { available, by };
+    return { available, by, budget };
   }
 }

@@ -7,7 +7,9 @@ export interface SpendLimit {
   /** Names the sum that is limited: `key:key_…`, `member:org_…/user_…`, `organization:org_…`, `budget:…`. */
   readonly meter: string;
   /** What the rejection names as the limit's owner. */
-  readonly of: "key" | "member" | "organization";
+  readonly of: "key" | "member" | "organization" | "budget";
+  /** The budget, if it is the limit of one. */
+  readonly budget?: BudgetName | undefined;
   /** Nanodollars in a period; null: no limit. What is spent is counted all the same. */
   readonly limit: number | null;
   /** The first day of the period, counted from the epoch. Each period has a sum of its own. */
@@ -22,7 +24,13 @@ export interface SpendLimit {
 }
 
 /** What of a generation decides which spending limits it counts for. */
-export type Spender = Pick<UsageRecord, "accountId" | "keyId" | "userId" | "createdAt">;
+export type Spender = Pick<UsageRecord, "accountId" | "keyId" | "userId" | "endUser" | "tags" | "createdAt">;
+
+/** Names a budget to those whose requests it bounds. */
+export interface BudgetName {
+  readonly id: string;
+  readonly name: string;
+}
 
 /** A request to hold money for a generation. Amounts are nanodollars. */
 export interface HoldRequest {
@@ -61,6 +69,8 @@ export type HoldVerdict =
   | {
       readonly kind: "refused";
       readonly by: HoldBound;
+      /** The budget, if it is what bounds the hold. */
+      readonly budget?: BudgetName | undefined;
       /** What is left to hold. */
       readonly available: number;
       readonly required: number;

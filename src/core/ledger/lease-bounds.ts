@@ -1,5 +1,5 @@
 import { chooseAmount } from "./choose-amount.ts";
-import type { HoldBound, HoldRequest } from "./hold-book.ts";
+import type { BudgetName, HoldBound, HoldRequest } from "./hold-book.ts";
 import type { SpendQuery } from "./ledger-store.ts";
 import { BALANCE_LEASE, nameMeterLease } from "./money-leases.ts";
 
@@ -7,6 +7,7 @@ import { BALANCE_LEASE, nameMeterLease } from "./money-leases.ts";
 export interface Bound {
   readonly name: string;
   readonly by: HoldBound;
+  readonly budget?: BudgetName | undefined;
   /** How far below zero the balance may go, or the spending limit. Nanodollars. */
   readonly bound: number;
   /** Selects what was spent before the limit was in use; absent for sums that count every cost. */
@@ -20,6 +21,8 @@ export interface Available {
   /** With what it could borrow, as far as it knows. */
   readonly available: number;
   readonly by: HoldBound;
+  /** The budget, if it is what bounds `available`. */
+  readonly budget?: BudgetName | undefined;
   /** When the store answered about all of it. Milliseconds since the epoch; 0: never. */
   readonly answeredAt: number;
 }
@@ -60,7 +63,8 @@ export function boundsOf({ overdraft, limits }: HoldRequest): Bound[] {
   for (const limit of limits) {
     if (limit.limit === null) continue;
     const query = limit.covers === undefined ? undefined : limit.query;
-    bounds.push({ name: nameMeterLease(limit), by: limit.of, bound: limit.limit, query });
+    const { of: by, budget, limit: bound } = limit;
+    bounds.push({ name: nameMeterLease(limit), by, budget, bound, query });
   }
   return bounds;
 }

@@ -33,11 +33,13 @@ export interface CreditChanges {
   readonly hasMore: boolean;
 }
 
-/** The spending that a limit covers: of a key, account or user, by the days of the requests. */
+/** The spending that a limit covers: of a key, account, user or budget, by the days of the requests. */
 export interface SpendQuery {
   readonly keyId?: string;
   readonly accountId?: string;
   readonly userId?: string;
+  /** One sum of a budget, instead of the others. */
+  readonly budget?: { readonly id: string; readonly value: string };
   /** Days since the epoch (UTC), both included; absent: all time. */
   readonly days?: { readonly from: number; readonly to: number };
 }

@@ -57,7 +57,7 @@ export class Ledger {
       most,
       accountId: account.id,
       overdraft: account.overdraft,
-      limits: limitsOf(principal, spender.createdAt),
+      limits: limitsOf(principal, spender),
       spender,
       expiresAt: clock.now() + holdMs,
     });

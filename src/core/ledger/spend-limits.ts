@@ -3,6 +3,7 @@ import { SPEND_PERIODS, type SpendPeriod } from "../accounts/key-fields.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { KeyRecord } from "../accounts/records.ts";
 import type { UsageRecord } from "../usage/records.ts";
+import { addBudgets, LATE_METERS } from "./budget-limits.ts";
 import type { Spender, SpendLimit } from "./hold-book.ts";
 import type { MeterPeriod } from "./money-leases.ts";
 import { daysOf } from "./spend-periods.ts";
@@ -10,12 +11,13 @@ import { daysOf } from "./spend-periods.ts";
 /**
  * Returns the spending limits that a caller's request counts for: of the key in total, of the member per day, of the organization
  * per month (UTC). These are included if they are not set, because what is spent counts for a limit that is set later. A key's limit by
- * day, week or month is included only if it is set.
+ * day, week or month is included only if it is set, a budget only if it rejects requests.
  */
 export function limitsOf(
   { key, account, member }: Extract<InferencePrincipal, { kind: "key" }>,
-  requestedAt: number,
+  spender: Spender,
 ): SpendLimit[] {
+  const requestedAt = spender.createdAt;
   const { spendLimitPeriod } = key;
   const limits: SpendLimit[] = [
     {
@@ -48,6 +50,7 @@ export function limitsOf(
       query: { accountId: account.id, days },
     });
   }
+  if (account.budgets !== undefined) addBudgets(limits, account.budgets, spender);
   return limits;
 }
 
@@ -81,9 +84,6 @@ export function metersOf({
   meters.push({ meter: meterOfOrganization(accountId), since: monthOf(createdAt).from });
   return meters;
 }
-
-/** The meters with this prefix have a sum only while their limits are set. */
-export const LATE_METERS = "budget:";
 
 /**
  * Returns the meters of a key's limits by day, week and month that the cost of a generation counts for, if they are in use

@@ -127,7 +127,7 @@ export class WaitingHolds {
   private parkOrRefuse(waiting: Waiting, answer: BorrowAnswer): void {
     const { request } = waiting;
     const required = request.least ?? request.amount;
-    const { available, by } = this.leases.findAvailable(request);
+    const { available, by, budget } = this.leases.findAvailable(request);
     // Other holds took what was lent, and more is left.
     if (available >= required) return;
     const now = this.parts.clock.now();
@@ -139,7 +139,9 @@ export class WaitingHolds {
       return;
     }
     this.finish(waiting);
-    waiting.resolve({ refused: { kind: "refused", by, available: Math.max(0, available), required } });
+    waiting.resolve({
+      refused: { kind: "refused", by, budget, available: Math.max(0, available), required },
+    });
   }
 
   private limitWait(waiting: () => Waiting, ms: number): Timer {

@@ -44,6 +44,9 @@ export type TableName =
   | "identities"
   | "provider_keys"
   | "named_routes"
+  | "budgets"
+  | "budget_days"
+  | "budget_marks"
   | "audit_log"
   | "stored_responses"
   | "prompt_log"
@@ -122,6 +125,18 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("named_routes", ["account_id", "name", "version"], {
     ...text("account_id", "name", "definition"),
     ...integer("version", "created_at"),
+  }),
+  table("budgets", ["id"], {
+    ...text("id", "account_id", "name", "subject", "subject_id", "end_user", "period", "action", "set_by"),
+    ...integer("spend_limit", "days", "warn_at", "created_at"),
+  }),
+  table("budget_days", ["budget_id", "value", "day"], {
+    ...text("budget_id", "value"),
+    ...integer("day", "spent"),
+  }),
+  table("budget_marks", ["budget_id", "value", "since", "level"], {
+    ...text("budget_id", "value", "level"),
+    ...integer("since"),
   }),
   table("audit_log", ["place"], {
     ...integer("place", "at"),

@@ -79,6 +79,8 @@ export interface UsageRecord extends TokenUsage {
   readonly userId: string | null;
   /** Keyed hash of the session that the client named; absent if it named none, and in records of earlier versions. */
   readonly sessionId?: string | undefined;
+  /** Keyed hash of the end user that the client named; only for accounts with a budget of end users. */
+  readonly endUser?: string | undefined;
   /** What the client marked the request with; absent: nothing. */
   readonly tags?: readonly string[] | undefined;
   /** Keyed hash of the client address; null for requests with an API key. */

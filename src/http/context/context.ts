@@ -5,6 +5,7 @@ import type { Log } from "../../base/log.ts";
 import type { Stopwatch } from "../../base/stopwatch.ts";
 import type { WaitList } from "../../base/wait-list.ts";
 import type { AccountCache } from "../../core/accounts/account-cache.ts";
+import type { BudgetStore } from "../../core/accounts/budget-store.ts";
 import type { KeyCache } from "../../core/accounts/key-cache.ts";
 import type { KeyStores } from "../../core/accounts/manage-keys.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
@@ -56,6 +57,7 @@ export interface HttpDeps {
   readonly keyCache: KeyCache;
   readonly accountCache: AccountCache;
   readonly keyStores: KeyStores;
+  readonly budgets: BudgetStore;
   readonly audit: AuditStore;
   readonly gateways: Pick<GatewayRegistry, "list">;
   readonly storedResponses: StoredResponseStore;

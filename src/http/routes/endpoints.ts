@@ -2,6 +2,7 @@ import { type Endpoint, serveEndpoint } from "../api/endpoint.ts";
 import type { Handler } from "../context/context.ts";
 import { getAuditVerdict, listAudit } from "./admin-audit.ts";
 import { listBalances } from "./admin-balances.ts";
+import { deleteBudget, getBudget, listBudgets, patchBudget, postBudget } from "./admin-budgets.ts";
 import {
   approveCatalogChange,
   getCatalog,
@@ -83,6 +84,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   streamGenerations,
   getGenerationDetails,
   getPromptLogEntry,
+  postBudget,
+  listBudgets,
+  getBudget,
+  patchBudget,
+  deleteBudget,
   listAudit,
   getAuditVerdict,
   postCredits,

@@ -1,9 +1,13 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
 import { DAY_MS, dayOf, formatTime } from "../../base/time.ts";
+import { BudgetView, presentBudget } from "../../core/accounts/budget-fields.ts";
 import { SPEND_PERIODS } from "../../core/accounts/key-fields.ts";
+import type { AccountPrincipal } from "../../core/accounts/principal.ts";
 import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
+import { valuesOf } from "../../core/ledger/budget-limits.ts";
+import { readBudgetStatus } from "../../core/ledger/budget-status.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
 import { daysOf } from "../../core/ledger/spend-periods.ts";
 import { hideListPrices, presentUsage } from "../../core/usage/present-usage.ts";
@@ -22,6 +26,20 @@ const SELF = {
   query: NOTHING,
   body: NOTHING,
 } as const;
+
+const BudgetOfKey = BudgetView.pick({
+  id: true,
+  name: true,
+  subject: true,
+  limit: true,
+  period: true,
+  days: true,
+  action: true,
+  spent: true,
+  remaining: true,
+  state: true,
+  resets_at: true,
+});
 
 /** `GET key`: the key of the request. */
 export const getKey = defineEndpoint({
@@ -64,6 +82,9 @@ export const getKey = defineEndpoint({
         ),
       created_at: z.iso.datetime(),
       expires_at: z.iso.datetime().nullable(),
+      budgets: z
+        .array(BudgetOfKey)
+        .describe("Budgets of the account that all requests with the key count for."),
       account: z.object({ id: z.string(), kind: z.enum(["user", "organization"]), name: z.string() }),
     }),
   }),
@@ -90,11 +111,24 @@ export const getKey = defineEndpoint({
         free_model_limit: free && { requests_per_hour: free.limit, remaining: free.remaining },
         created_at: new Date(key.createdAt).toISOString(),
         expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
+        budgets: await listBudgetsOfKey(principal, deps),
         account: { id: account.id, kind: account.kind, name: account.name },
       },
     };
   },
 });
+
+/** Returns the budgets that every request with a key counts for, whatever its end user and tags are. */
+async function listBudgetsOfKey({ key, account }: AccountPrincipal, { budgets, clock }: HttpDeps) {
+  const now = clock.now();
+  const spender = { accountId: account.id, keyId: key.id, userId: key.userId, createdAt: now };
+  const own = (account.budgets ?? []).filter((budget) => valuesOf(budget, spender).length > 0);
+  return Promise.all(
+    own.map(async (budget) =>
+      BudgetOfKey.parse(presentBudget(budget, await readBudgetStatus(budgets, budget, now))),
+    ),
+  );
+}
 
 /** Returns a key's spending limit, with what is left of it and when it resets. `spent`: nanodollars over the key's lifetime. */
 async function findKeyLimit({ id, spendLimit, spendLimitPeriod }: KeyRecord, spent: number, deps: HttpDeps) {

@@ -22,7 +22,7 @@ export interface PostgresDumpOptions {
 const TYPES = { text: "text", integer: "bigint", boolean: "boolean", bytes: "bytea" } as const;
 
 /** The tables whose rows never change: one that exists is left. */
-const IMMUTABLE: readonly string[] = ["audit_log", "charges"];
+const IMMUTABLE: readonly string[] = ["audit_log", "charges", "budget_marks"];
 
 /** The tables that are partitioned by the day in the id. */
 const DATED: readonly string[] = ["generations", "charges"];

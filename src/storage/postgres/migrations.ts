@@ -15,6 +15,7 @@ import { accountAliases } from "./migrations/0014-account-aliases.ts";
 import { tags } from "./migrations/0015-tags.ts";
 import { spendLimitPeriods } from "./migrations/0016-spend-limit-periods.ts";
 import { margins } from "./migrations/0017-margins.ts";
+import { budgets } from "./migrations/0018-budgets.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   tags,
   spendLimitPeriods,
   margins,
+  budgets,
 ];

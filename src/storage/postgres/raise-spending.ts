@@ -1,5 +1,6 @@
+import { LATE_METERS } from "../../core/ledger/budget-limits.ts";
 import type { MeterPeriod } from "../../core/ledger/money-leases.ts";
-import { LATE_METERS, lateMetersOf, metersOf } from "../../core/ledger/spend-limits.ts";
+import { lateMetersOf, metersOf } from "../../core/ledger/spend-limits.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 

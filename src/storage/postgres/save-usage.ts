@@ -8,6 +8,7 @@ import { encodeList, type SqlRunner } from "./client.ts";
 import { addGenerationTags } from "./generation-tags.ts";
 import { lowerLeases } from "./lower-leases.ts";
 import { dayOfId } from "./partitions.ts";
+import { raiseBudgets } from "./raise-budgets.ts";
 import { raiseSpending } from "./raise-spending.ts";
 import { requireEpoch } from "./require-epoch.ts";
 import { raiseSums, raiseTags } from "./usage-sums.ts";
@@ -50,6 +51,7 @@ export async function writeUsage(
   const transfers = ended.map(transferOfUsage).filter((transfer) => transfer !== null);
   if (transfers.length > 0) await writeCharges(sql, transfers);
   await raiseSpending(sql, ended);
+  await raiseBudgets(sql, ended);
   if (identity !== null) await lowerLeases(sql, identity.id, ended);
   await raiseSums(sql, sumByHour(ended));
   const tagged = ended.filter(({ tags }) => tags !== undefined);

@@ -1,3 +1,4 @@
+import type { DayRange } from "../../base/time.ts";
 import type { SpendQuery } from "../../core/ledger/ledger-store.ts";
 import type { SqlRunner, SqlValue } from "./client.ts";
 import { readInteger } from "./values.ts";
@@ -5,7 +6,9 @@ import { readInteger } from "./values.ts";
 const COLUMNS = { accountId: "account_id", userId: "user_id", keyId: "key_id" } as const;
 
 /** Returns the cost of generations that have ended, in nanodollars. */
-export async function sumSpending(sql: SqlRunner, { days, ...scope }: SpendQuery): Promise<number> {
+export async function sumSpending(sql: SqlRunner, query: SpendQuery): Promise<number> {
+  const { days, budget, ...scope } = query;
+  if (budget !== undefined) return sumOneBudget(sql, budget, days);
   const conditions = ["true"];
   const values: SqlValue[] = [];
   const add = (condition: (parameter: string) => string, value: SqlValue) => {
@@ -25,5 +28,18 @@ export async function sumSpending(sql: SqlRunner, { days, ...scope }: SpendQuery
   // Gateways of earlier versions save the sums of days.
   const text = `SELECT ${spentIn("usage_sums")} + ${spentIn("usage_days")} AS spent`;
   const [row] = await sql.run<{ spent: string }>(text, values);
+  return readInteger(row?.spent ?? "0");
+}
+
+async function sumOneBudget(
+  sql: SqlRunner,
+  { id, value }: NonNullable<SpendQuery["budget"]>,
+  { from, to }: DayRange = { from: 0, to: 0 },
+): Promise<number> {
+  const [row] = await sql.run<{ spent: string }>(
+    `SELECT coalesce(sum(spent), 0) AS spent FROM budget_days
+     WHERE budget_id = $1 AND value = $2 AND day BETWEEN $3 AND $4`,
+    [id, value, from, to],
+  );
   return readInteger(row?.spent ?? "0");
 }

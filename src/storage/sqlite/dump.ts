@@ -31,6 +31,7 @@ const MAPPINGS: Readonly<Partial<Record<TableName, Mapping>>> = {
   settings: { where: `name NOT IN (${OWN_SETTINGS.map((name) => `'${name}'`).join(", ")})` },
   provider_keys: { columns: { ciphertext: "box", position: "place" } },
   audit_log: { isImmutable: true },
+  budget_marks: { isImmutable: true },
   stored_responses: { table: "kept_answers" },
   generations: { extra: describeGeneration },
   charges: {

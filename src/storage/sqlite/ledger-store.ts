@@ -29,6 +29,7 @@ export class SqliteLedgerStore implements LedgerStore {
   private readonly credits;
   private readonly newestCredit;
   private readonly creditsAfter;
+  private readonly budgetSum;
 
   constructor(private readonly database: Database) {
     this.transfers = new TransferWriter(database);
@@ -41,6 +42,7 @@ export class SqliteLedgerStore implements LedgerStore {
     this.credits = database.query<{ credited: number; version: number }, [string]>(
       "SELECT credited, version FROM balances WHERE account_id = ?",
     );
+    this.budgetSum = database.query<{ spent: number }, [string, string, number, number]>(BUDGET_SUM);
     this.newestCredit = database.query<{ place: number | null }, []>(
       "SELECT max(place) AS place FROM transfers WHERE kind <> 'usage'",
     );
@@ -104,6 +106,11 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   async sumSpending(query: SpendQuery) {
+    const { budget, days } = query;
+    if (budget !== undefined) {
+      const { from, to } = days ?? { from: 0, to: 0 };
+      return this.budgetSum.get(budget.id, budget.value, from, to)?.spent ?? 0;
+    }
     const { text, values } = describeSpending(query);
     return this.database.query<{ spent: number }, (string | number)[]>(text).get(...values)?.spent ?? 0;
   }
@@ -182,6 +189,9 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 }
 
+const BUDGET_SUM = `SELECT coalesce(sum(spent), 0) AS spent FROM budget_days
+  WHERE budget_id = ? AND value = ? AND day BETWEEN ? AND ?`;
+
 /**
  * Returns the statement that lists an account's transfers; its parameters are the account, the page and the kind. Usage transfers
  * are the most, all go to the platform, and have no index on that side.
@@ -215,7 +225,7 @@ const DIFFERENCES = `SELECT account_id AS accountId, sum(amount) AS difference F
   ) WHERE account_id <> ? GROUP BY account_id HAVING sum(amount) <> 0`;
 
 /** Returns the statement of a query and its parameters. It has only the conditions of the query, so that SQLite finds an index. */
-export function describeSpending({ days, ...scope }: SpendQuery) {
+export function describeSpending({ days, ...scope }: Omit<SpendQuery, "budget">) {
   const conditions = ["1 = 1"];
   const values: (string | number)[] = [];
   for (const name of ["accountId", "userId", "keyId"] as const) {

@@ -12,6 +12,7 @@ import type { UsageQuery } from "../../core/usage/report.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
 import { sumByHour } from "../../core/usage/usage-sums.ts";
 import type { HourTimes } from "../../core/usage/usage-times.ts";
+import { BudgetSums } from "./budget-store.ts";
 import { countGenerations } from "./generation-counts.ts";
 import {
   ENTRY_BOUNDS,
@@ -36,6 +37,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
   private readonly transfers: TransferWriter;
   private readonly sums: UsageSums;
   private readonly tags: GenerationTags;
+  private readonly budgets: BudgetSums;
   private readonly quarantine: Quarantine;
   private readonly dropped: DroppedGenerations;
   private readonly save;
@@ -52,6 +54,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
     this.transfers = new TransferWriter(database);
     this.sums = new UsageSums(database);
     this.tags = new GenerationTags(database);
+    this.budgets = new BudgetSums(database);
     this.quarantine = new Quarantine(database);
     this.dropped = new DroppedGenerations(database);
     this.save = database.query(SAVE);
@@ -166,6 +169,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
     this.transfers.add(costs);
     this.sums.add(sumByHour(ended));
     if (tagged.length > 0) this.sums.addTags(tagged);
+    this.budgets.add(ended);
   }
 }
 

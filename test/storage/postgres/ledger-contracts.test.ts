@@ -1,5 +1,6 @@
 import { describe } from "bun:test";
 import type { Transfer } from "../../../src/core/ledger/records.ts";
+import { PostgresBudgetStore } from "../../../src/storage/postgres/budget-store.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";
 import { PostgresRetention } from "../../../src/storage/postgres/retention.ts";
@@ -7,6 +8,7 @@ import { PostgresRollUp } from "../../../src/storage/postgres/roll-up.ts";
 import { writeTransfer } from "../../../src/storage/postgres/transfers.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
 import { POSTGRES_BIN } from "../../support/postgres.ts";
+import { testBudgetStore } from "../contracts/budget-store.ts";
 import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
 import { testCreditChanges } from "../contracts/credit-changes.ts";
 import { testGenerationList } from "../contracts/generation-list.ts";
@@ -49,6 +51,10 @@ describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
       run: async (text) => void (await database.run(text)),
       reopen: () => new PostgresUsageStore({ database }),
     };
+  });
+  testBudgetStore(() => {
+    const database = connect();
+    return { budgets: new PostgresBudgetStore(database), usage: new PostgresUsageStore({ database }) };
   });
   testCreditChanges(() => {
     const database = connect();

@@ -1,0 +1,48 @@
+/** What budgets limit: all spending of an account, or the part of one key, one member, one or every end user, one or every tag. */
+export const BUDGET_SUBJECTS = ["account", "key", "member", "end_user", "tag"] as const;
+export type BudgetSubject = (typeof BUDGET_SUBJECTS)[number];
+
+/** The periods of budgets, in UTC. `rolling`: the current day and the days before it, `days` in all. */
+export const BUDGET_PERIODS = ["total", "day", "week", "month", "rolling"] as const;
+export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
+
+/** What happens at the limit: requests are rejected, or go on with a warning. */
+export const BUDGET_ACTIONS = ["block", "warn"] as const;
+export type BudgetAction = (typeof BUDGET_ACTIONS)[number];
+
+/** A limit on what an account spends in each period. */
+export interface BudgetRecord {
+  /** `budget_…`. */
+  readonly id: string;
+  /** The account that pays. */
+  readonly accountId: string;
+  readonly name: string;
+  readonly subject: BudgetSubject;
+  /**
+   * What records have of the subject: the id of the key or user, the keyed hash of an end user, a tag. Null for the whole account, and
+   * where each end user or each tag has the limit for itself.
+   */
+  readonly subjectId: string | null;
+  /** The end user as the budget's owner named it; null for other subjects, and for every end user. */
+  readonly endUser: string | null;
+  /** Nanodollars in a period. */
+  readonly limit: number;
+  readonly period: BudgetPeriod;
+  /** The length of a rolling period; null for the others. */
+  readonly days: number | null;
+  readonly action: BudgetAction;
+  /** Thousandths of the limit from which on there are warnings. */
+  readonly warnAt: number;
+  /** The account cannot change what the operator has set. */
+  readonly setBy: "operator" | "account";
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** The fields of a budget that can change. The sums of a budget are those of its subject and period, which stay. */
+export type BudgetChange = Partial<Pick<BudgetRecord, "name" | "limit" | "action" | "warnAt">>;
+
+/** Returns whether each end user, or each tag, has the limit for itself. */
+export function isForEach({ subject, subjectId }: BudgetRecord): boolean {
+  return subjectId === null && subject !== "account";
+}

@@ -1,0 +1,250 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { DAY_MS } from "../../src/base/time.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin } from "../support/management.ts";
+import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
+
+/** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Dollars. */
+const COST = 0.00006;
+/** Twenty requests cost so much; each holds several times of what it costs. Dollars. */
+const LIMIT = 0.0012;
+const START_MS = 60_000;
+
+let vendor: Vendor;
+let server: TestPostgres | null = null;
+
+beforeAll(async () => {
+  vendor = startVendor(healthy("Alpha"));
+  if (POSTGRES_BIN !== null) server = await startTestPostgres();
+}, START_MS);
+afterAll(async () => {
+  vendor.stop();
+  await server?.remove();
+});
+
+const yaml = () => `
+limits: { attempts: 1, hold_tokens: 5 }
+providers:
+  mine:
+    base_url: ${vendor.baseUrl}
+    api_keys: [vendor-key]
+    models: [{ id: mine/chat, prices: { prompt: "0.000001", completion: "0.00001" } }]
+`;
+
+const databases = [
+  { name: "SQLite", isAbsent: false, environment: async () => ({}) },
+  {
+    name: "PostgreSQL",
+    isAbsent: POSTGRES_BIN === null,
+    environment: async () => ({
+      DATABASE_URL: (await server?.createDatabase()) ?? "",
+      GATEWAY_SECRETS_KEY: "a1".repeat(32),
+    }),
+  },
+];
+
+interface Sent {
+  readonly user?: string;
+  readonly tags?: readonly string[];
+}
+
+describe.each(databases)("budgets on $name", ({ isAbsent, environment }) => {
+  let gateway: TestGateway;
+  let clock: TestClock;
+  let variables: Readonly<Record<string, string>>;
+
+  async function start(time = "2027-01-27T12:00:00Z"): Promise<void> {
+    clock = createTestClock(Date.parse(time));
+    variables = await environment();
+    gateway = await startTestGateway({ clock, yaml: yaml(), environment: variables });
+  }
+  afterEach(async () => {
+    vendor.perform(healthy("Alpha"));
+    await gateway?.stop();
+  });
+
+  const manage = (method: string, path: string, body?: object) =>
+    callAdmin(gateway, gateway.adminKey, method, path, body);
+
+  async function createBudget(fields: object) {
+    const { data } = await manage("POST", "/budgets", { limit: LIMIT, ...fields });
+    return data as { id: string } & Readonly<Record<string, unknown>>;
+  }
+
+  async function send(key: string, fields: Sent = {}) {
+    const response = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "mine/chat",
+        max_tokens: 5,
+        messages: [{ role: "user", content: "Hi" }],
+        ...fields,
+      }),
+    });
+    const body = (await response.json()) as {
+      error?: { message: string; metadata: Record<string, unknown> };
+    };
+    return { status: response.status, error: body.error };
+  }
+
+  /** Sends requests until a budget is reached, and returns how many were answered. */
+  async function spendAll(key: string, fields: Sent = {}): Promise<number> {
+    for (let answers = 0; answers < 30; answers++)
+      if ((await send(key, fields)).status === 402) return answers;
+    throw new Error("the budget rejects nothing");
+  }
+
+  const status = async (key: string, fields: Sent = {}) => (await send(key, fields)).status;
+  /** Passes a day, after which the gateway must have read its store again. */
+  async function passDay(): Promise<void> {
+    clock.advance(DAY_MS);
+    await eventually("the store to be read", async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  }
+
+  let account_id: string;
+  /** Creates an account without a bound and returns the secret of its key. */
+  async function newAccount(): Promise<string> {
+    account_id = (await manage("POST", "/users", { name: "Ada", overdraft: null })).data.id;
+    const { body } = await manage("POST", "/keys", { name: "k", account_id, user_id: account_id });
+    return String(body["key"]);
+  }
+
+  test.skipIf(isAbsent)(
+    "a budget of an account rejects requests with its name, and says what is spent",
+    async () => {
+      await start();
+      const key = await newAccount();
+      const budget = await createBudget({ account_id, period: "day", name: "Small" });
+      expect(budget).toMatchObject({ spent: 0, remaining: LIMIT, state: "ok", set_by: "operator" });
+      const answers = await spendAll(key);
+      expect(answers).toBeGreaterThanOrEqual(2);
+      const { error } = await send(key);
+      expect(error?.metadata).toMatchObject({ limit_source: "budget", budget: budget.id });
+      expect(error?.message).toContain('the budget "Small"');
+      const { data } = await manage("GET", `/budgets/${budget.id}`);
+      expect(data["spent"]).toBeCloseTo(answers * COST, 9);
+      expect(data["resets_at"]).toBe("2027-01-28T00:00:00.000Z");
+      await passDay();
+      expect(await spendAll(key)).toBe(answers);
+    },
+  );
+
+  test.skipIf(isAbsent)("a budget includes what was spent in its period before it was set", async () => {
+    await start();
+    const key = await newAccount();
+    for (let count = 0; count < 20; count++) expect(await status(key)).toBe(200);
+    const budget = await createBudget({ account_id, period: "week" });
+    expect(budget["spent"]).toBeCloseTo(20 * COST, 9);
+    expect(await status(key)).toBe(402);
+    await manage("PATCH", `/budgets/${budget.id}`, { limit: 1 });
+    expect(await status(key)).toBe(200);
+    const { data } = await manage("PATCH", `/budgets/${budget.id}`, { limit: LIMIT / 2 });
+    expect(data).toMatchObject({ limit: LIMIT / 2, remaining: 0, state: "reached" });
+    await manage("DELETE", `/budgets/${budget.id}`);
+    expect(await status(key)).toBe(200);
+  });
+
+  test.skipIf(isAbsent)(
+    "a generation that runs when a budget is set counts for it when it ends",
+    async () => {
+      await start();
+      const key = await newAccount();
+      vendor.perform(async (call: VendorCall) => {
+        await call.gate();
+        await call.respond(200, documentOf("Alpha"));
+      });
+      const running = status(key);
+      const call = await vendor.call(vendor.calls.length);
+      await call.atGate;
+      vendor.perform(healthy("Alpha"));
+      const { id } = await createBudget({ account_id });
+      expect(await status(key)).toBe(200);
+      call.openGate();
+      expect(await running).toBe(200);
+      const { data } = await manage("GET", `/budgets/${id}`);
+      expect(data["spent"]).toBeCloseTo(2 * COST, 9);
+      expect(await spendAll(key)).toBeLessThan(LIMIT / COST - 2);
+    },
+  );
+
+  test.skipIf(isAbsent)("a budget of a key bounds this key alone", async () => {
+    await start();
+    const { body, data } = await manage("POST", "/keys", { name: "k" });
+    const other = await manage("POST", "/keys", { name: "other" });
+    await createBudget({ key_id: data.id });
+    await spendAll(String(body["key"]));
+    expect(await status(String(other.body["key"]))).toBe(200);
+  });
+
+  test.skipIf(isAbsent)("a rolling budget counts the current day and the days before it", async () => {
+    await start();
+    const key = await newAccount();
+    await createBudget({ account_id, period: "rolling", days: 2 });
+    const answers = await spendAll(key);
+    await passDay();
+    expect(await status(key)).toBe(402);
+    await passDay();
+    expect(await spendAll(key)).toBe(answers);
+  });
+
+  test.skipIf(isAbsent)(
+    "each end user has a budget for itself, which the record names by a hash",
+    async () => {
+      await start();
+      const key = await newAccount();
+      const budget = await createBudget({ account_id, end_user: "*" });
+      const answers = await spendAll(key, { user: "ada" });
+      expect(await status(key, { user: "ada" })).toBe(402);
+      expect(await status(key, { user: "bob" })).toBe(200);
+      expect(await status(key)).toBe(200);
+      const { data } = await manage("GET", `/budgets/${budget.id}`);
+      expect(data["spent"]).toBeNull();
+      const top = data["top"] as { value: string; spent: number }[];
+      expect(top.map(({ spent }) => Math.round(spent / COST))).toEqual([answers, 1]);
+      expect(JSON.stringify(top)).not.toContain("ada");
+    },
+  );
+
+  test.skipIf(isAbsent)("budgets of one end user and of one tag bound only their requests", async () => {
+    await start();
+    const key = await newAccount();
+    await createBudget({ account_id, end_user: "ada" });
+    await createBudget({ account_id, tag: "batch" });
+    await spendAll(key, { user: "ada" });
+    await spendAll(key, { tags: ["other", "batch"] });
+    expect(await status(key, { user: "bob", tags: ["other"] })).toBe(200);
+  });
+
+  test.skipIf(isAbsent)("a request with two tags counts for the budget of each", async () => {
+    await start();
+    const key = await newAccount();
+    await createBudget({ account_id, tag: "*" });
+    await spendAll(key, { tags: ["a", "b"] });
+    expect(await status(key, { tags: ["a"] })).toBe(402);
+    expect(await status(key, { tags: ["b", "c"] })).toBe(402);
+    expect(await status(key, { tags: ["c"] })).toBe(200);
+  });
+
+  test.skipIf(isAbsent)("a budget that only warns rejects nothing", async () => {
+    await start();
+    const key = await newAccount();
+    await createBudget({ account_id, action: "warn" });
+    for (let count = 0; count < 22; count++) expect(await status(key)).toBe(200);
+  });
+
+  test.skipIf(isAbsent)("what a budget has counted survives a restart", async () => {
+    await start();
+    const key = await newAccount();
+    const { id } = await createBudget({ account_id });
+    const answers = await spendAll(key);
+    await gateway.stop({ keepData: true });
+    const { dataDir, key: own } = gateway;
+    gateway = await startTestGateway({ clock, yaml: yaml(), environment: variables, dataDir, key: own });
+    expect(await status(key)).toBe(402);
+    expect((await manage("GET", `/budgets/${id}`)).data["spent"]).toBeCloseTo(answers * COST, 9);
+  });
+});
