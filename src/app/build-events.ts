@@ -5,6 +5,7 @@ import type { Random } from "../base/random.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time.ts";
 import type { EventSink, EventType } from "../core/events/event.ts";
 import { Incidents } from "../core/events/incidents.ts";
+import type { BudgetWatch } from "../core/extensions/budgets/budget-watch.ts";
 import { createErrorRate, type ErrorRateCounter } from "../core/extensions/error-rate.ts";
 import type { Extension } from "../core/generation/extension.ts";
 import type { RequestObserver } from "../core/telemetry/request-observer.ts";
@@ -34,6 +35,7 @@ export interface EventSource {
 /** The parts of a running gateway that events are about; `http` is that of a request that begins now. */
 export interface WatchedParts {
   readonly http: Pick<HttpDeps, "generation">;
+  readonly budgetWatch: BudgetWatch;
 }
 
 /** The events of a gateway, and the webhooks that receive them. */
@@ -50,6 +52,8 @@ export interface Events {
 
 /** How often states are compared with their last ones. Milliseconds. */
 const LOOK_MS = 5 * SECOND_MS;
+/** How often costs are compared with budgets. Milliseconds. */
+const BUDGETS_MS = 2 * SECOND_MS;
 /** How often expiring keys are looked for, and how long after a start first. Milliseconds. */
 const KEYS_MS = HOUR_MS;
 const FIRST_KEYS_MS = MINUTE_MS;
@@ -94,6 +98,11 @@ function startWatching(source: EventSource, watching: Watching, parts: WatchedPa
     timers.push(lookEvery({ clock, log, ms, firstMs, look }));
   if (wanted.has("provider.down") || wanted.has("provider.up"))
     every(LOOK_MS, () => updateProviders({ incidents, send, clock, generation: parts.http.generation }));
+  // Requests are warned of budgets, also without a webhook.
+  every(BUDGETS_MS, async () => {
+    await parts.budgetWatch.check({ send, drain: () => parts.http.generation.recorder.drain() });
+    if (await gateways.isLeader()) await parts.budgetWatch.merge();
+  });
   if (errors !== null)
     every(LOOK_MS, () => updateErrorRate({ incidents, send, clock, errors, alerts: config.alerts }));
   if (wanted.has("key.expiring")) {

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { StoreHealth } from "../base/store-health.ts";
+import { BudgetWatch } from "../core/extensions/budgets/budget-watch.ts";
 import { LeasedHoldBook } from "../core/ledger/leased-hold-book.ts";
 import { Ledger } from "../core/ledger/ledger.ts";
 import { MemoryHoldBook } from "../core/ledger/memory-hold-book.ts";
@@ -34,6 +35,7 @@ export interface Money {
   readonly recordOutage: OutageLog;
   readonly ledger: Ledger;
   readonly usageTimes: TimesRecorder;
+  readonly budgetWatch: BudgetWatch;
 }
 
 /** Builds the parts that write records and move money. */
@@ -71,14 +73,16 @@ export function buildMoney(source: MoneySource): Money {
       leased?.saved(ids);
     },
   });
+  const budgetWatch = new BudgetWatch({ store: stores.budgets, clock });
   const ledger = new Ledger({
     store: stores.ledger,
     holdBook: leased ?? buildMemoryBook(source, recorder),
     recorder,
     clock,
     holdMs: config.timers.total_ms + HOLD_MARGIN_MS,
+    onBudgetRefused: (budgets, id, spender) => budgetWatch.refused(budgets, id, spender),
   });
-  return { recorder, recordOutage, ledger, usageTimes };
+  return { recorder, recordOutage, ledger, usageTimes, budgetWatch };
 }
 
 function buildMemoryBook({ stores, health }: MoneySource, recorder: Recorder): MemoryHoldBook {

@@ -1,4 +1,5 @@
 import type { StoreHealth } from "../base/store-health.ts";
+import type { BudgetWatch } from "../core/extensions/budgets/budget-watch.ts";
 import type { CircuitState } from "../core/routing/circuit.ts";
 import { METRICS } from "../core/telemetry/metric-declarations.ts";
 import type { MetricRegistry } from "../core/telemetry/metric-registry.ts";
@@ -20,6 +21,7 @@ export interface ObservedParts {
   readonly common: CommonState;
   readonly gateways: JoinedGateways;
   readonly stores: Stores;
+  readonly budgetWatch: BudgetWatch;
 }
 
 /** Registers the metrics that are read from the parts of a gateway. */
@@ -29,6 +31,11 @@ export function observeParts(registry: MetricRegistry, parts: ObservedParts, con
   observeStores(registry, parts, config);
   observeMoney(registry, parts);
   observeWebhooks(registry, parts);
+  registry.observe(METRICS.budgets, (report) => {
+    const { warning, reached } = parts.budgetWatch.count();
+    report(warning, ["warning"]);
+    report(reached, ["reached"]);
+  });
 }
 
 function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {

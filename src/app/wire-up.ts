@@ -12,6 +12,7 @@ import type { CatalogManager } from "../core/catalog/catalog-manager.ts";
 import type { Transport } from "../core/deployments/transport.ts";
 import { AnswerCache } from "../core/extensions/answers/answer-cache.ts";
 import { RepeatableAnswers } from "../core/extensions/answers/repeatable-answers.ts";
+import type { BudgetWatch } from "../core/extensions/budgets/budget-watch.ts";
 import { Guardrails } from "../core/extensions/guardrails/guardrails.ts";
 import { PromptLog } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createRequestLog } from "../core/extensions/request-log.ts";
@@ -126,6 +127,7 @@ export interface Parts extends Resources {
   readonly gateways: JoinedGateways;
   readonly recorder: Recorder;
   readonly usageTimes: TimesRecorder;
+  readonly budgetWatch: BudgetWatch;
   /** The log of records that the store rejects. */
   readonly recordOutage: OutageLog;
   /** What the regular reading of the store reports, and requests ask. */
@@ -173,7 +175,7 @@ async function buildParts({
   const telemetry = buildTelemetry({ ...base, serving, onLedgerChecked });
   const common = await buildCommonState(base);
   const { extensions, ...features } = buildFeatures(base, {
-    ...{ ...secrets, common, telemetry, events },
+    ...{ ...secrets, common, telemetry, events, budgetWatch: money.budgetWatch },
     findPayer: () => principalOfAccount(fixed.accountCache, DEFAULT_ACCOUNT_ID),
     generate: (call) => generate(current().generation, call),
   });
@@ -198,6 +200,7 @@ async function buildParts({
     gateways,
     recorder: money.recorder,
     usageTimes: money.usageTimes,
+    budgetWatch: money.budgetWatch,
     recordOutage: money.recordOutage,
     health,
     get http() {
@@ -220,12 +223,12 @@ interface Features
 /** What features are made of. */
 interface FeatureParts
   extends Pick<Secrets, "vault">,
-    Pick<Parts, "common" | "telemetry" | "events">,
+    Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch">,
     Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
 
 function buildFeatures(
   { platform, stores, live }: Base,
-  { vault, common, telemetry, events, findPayer, generate }: FeatureParts,
+  { vault, common, telemetry, events, budgetWatch, findPayer, generate }: FeatureParts,
 ): Features {
   const { clock, log, random } = platform;
   const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
@@ -243,6 +246,7 @@ function buildFeatures(
   const extensions = [
     createRequestLog({ clock, log }),
     guardrails,
+    budgetWatch,
     ...own,
     ...telemetry.extensions,
     ...events.extensions,

@@ -14,7 +14,7 @@ import { createIdentityHash, hashEndUser } from "../core/generation/identity-has
 import { readBudgetStatus } from "../core/ledger/budget-status.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
-import { resolveAccount, resolveScope } from "./named-resources.ts";
+import { resolveAccount, resolveKey, resolveScope } from "./named-resources.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -55,7 +55,7 @@ function addCreateCommand(budgets: Command): void {
     .command("create")
     .description("Create a budget; a running gateway uses it within a second")
     .requiredOption("--limit <dollars>", "US dollars in each period")
-    .option("--account <account>", "Account that pays (default: the operator's own)")
+    .option("--account <account>", "Account that pays (default: that of the key, or the operator's own)")
     .option("--key <key>", "Only this API key of the account")
     .option("--user <user>", "Only this member of the organization")
     .option("--end-user <name>", "Only this end user, or '*' for each")
@@ -92,12 +92,13 @@ function addReactionOptions(command: Command): void {
 }
 
 async function create(stores: Stores, options: Options): Promise<string> {
-  const account = await resolveAccount(stores, options.account ?? DEFAULT_ACCOUNT_ID);
-  const accountId = account.id;
-  const { keyId, userId } = await resolveScope(stores, { key: options.key, user: options.user });
+  const key = options.key === undefined ? undefined : await resolveKey(stores, options.key);
+  const owner = options.account ?? key?.accountId ?? DEFAULT_ACCOUNT_ID;
+  const { id: accountId } = await resolveAccount(stores, owner);
+  const { userId } = await resolveScope(stores, { user: options.user });
   const { account_id: _, ...budget } = readBody(BudgetInput, {
     ...readCommon(options),
-    key_id: keyId ?? undefined,
+    key_id: key?.id,
     user_id: userId ?? undefined,
     end_user: options["endUser"],
     tag: options["tag"],

@@ -21,6 +21,7 @@ interface Scene {
   readonly organization: string;
   readonly key: string;
   readonly providerKey: string;
+  readonly budget: string;
   readonly generation: string;
   readonly session: string;
   /** A file with a tier. */
@@ -60,6 +61,17 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "PUT /api/admin/organizations/:id/members/:user_id": [
     ({ organization, user }) => ["members", "set", organization, user, "--role", "admin"],
   ],
+  "POST /api/admin/budgets": [
+    ({ organization }) => ["budgets", "create", "--account", organization, "--limit", "5"],
+    ({ key }) => ["budgets", "create", "--key", key, "--limit", "5", "--period", "rolling", "--days", "7"],
+    ({ user }) => ["budgets", "create", "--account", user, "--end-user", "*", "--limit", "1"],
+  ],
+  "GET /api/admin/budgets": [() => ["budgets", "list"], ({ user }) => ["budgets", "list", "--account", user]],
+  "GET /api/admin/budgets/:id": [({ budget }) => ["budgets", "show", budget]],
+  "PATCH /api/admin/budgets/:id": [
+    ({ budget }) => ["budgets", "update", budget, "--limit", "7.5", "--action", "warn", "--warn-at", "0.5"],
+  ],
+  "DELETE /api/admin/budgets/:id": [({ budget }) => ["budgets", "delete", budget]],
   "GET /api/admin/organizations/:id/members": [({ organization }) => ["members", "list", organization]],
   "DELETE /api/admin/organizations/:id/members/:user_id": [
     ({ organization, user }) => ["members", "remove", organization, user],
@@ -208,6 +220,7 @@ beforeAll(async () => {
     providerKey: "pkey_1",
     generation: "gen_1",
     session: "sess_1",
+    budget: "budget_1",
     tierFile: join(dataDir, "tier.yaml"),
     routeFile: join(dataDir, "route.yaml"),
     changes: [waiting[0].id, waiting[1].id],
@@ -250,6 +263,11 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     createdAt: now,
     lastUsedAt: now,
     expiresAt: now + 3_600_000,
+  });
+  await stores.budgets.insertBudget({
+    ...{ id: "budget_1", accountId, name: "All", subject: "account", subjectId: null, endUser: null },
+    ...{ limit: 1_000, period: "month", days: null, action: "block", warnAt: 800, setBy: "operator" },
+    createdAt: now,
   });
   const bodies = { request: "{}", requestTruncated: false, response: "{}", responseTruncated: false };
   await stores.promptLog.addEntry(sealEntry({ vault, random }, identity, bodies));
@@ -392,6 +410,9 @@ describe("every command", () => {
       "named-routes set",
       "named-routes restore",
       "named-routes delete",
+      "budgets create",
+      "budgets update",
+      "budgets delete",
     ])
       expect(actions).toContain(`gateway ${action}`);
     expect(await runJson(["audit", "verify", "--json"])).toMatchObject({
@@ -416,6 +437,7 @@ const PLACEHOLDERS: Scene = {
   providerKey: "<key>",
   generation: "<generation>",
   session: "<session>",
+  budget: "<budget>",
   tierFile: "<file>",
   routeFile: "<file>",
   changes: ["<change>", "<other change>"],
@@ -426,6 +448,6 @@ function isOnce([group, word]: readonly string[]): boolean {
   if (group === "catalog") return word === "approve" || word === "reject";
   if (group === "sessions") return word === "end";
   if (group === "identities") return word !== "list";
-  if (group === "tiers" || group === "named-routes") return word === "delete";
+  if (group === "tiers" || group === "named-routes" || group === "budgets") return word === "delete";
   return word === "remove" && (group === "members" || group === "provider-keys");
 }

@@ -39,7 +39,7 @@ providers:
     name: Acme
     base_url: "${vendor.baseUrl}"
     api_keys: ["sk-0123456789"]
-    models: [{id: acme/one}, {id: acme/two}]
+    models: [{id: acme/one}, {id: acme/two}, {id: acme/paid, prices: {prompt: "0.000001", completion: "0.00001"}}]
 ${more}`;
 
 const admin = (method: string, path: string, body?: unknown) =>
@@ -170,4 +170,67 @@ test("an inconsistent ledger is reported once a day, when the number of inconsis
   clock.advance(DAY_MS);
   alarm(2);
   expect(new Set(sent.map((line) => line.split(" ")[0])).size).toBe(3);
+});
+
+describe("budgets", () => {
+  /** The cost of a request to acme/paid, at 10 and 5 tokens. Dollars. */
+  const COST = 0.00006;
+  const send = async (fields: object = {}) => {
+    const body = {
+      model: "acme/paid",
+      max_tokens: 5,
+      messages: [{ role: "user", content: "Hi" }],
+      ...fields,
+    };
+    const response = await postChat(gateway, body as never);
+    const answer = (await response.json()) as {
+      gateway_metadata?: { warnings?: { field: string; message: string }[] };
+    };
+    return { status: response.status, warnings: answer.gateway_metadata?.warnings ?? [] };
+  };
+  const countOf = (type: string) => receiver.received.filter(({ body }) => body.type === type).length;
+
+  test("a budget that passes its warning share and its limit is reported once each, and warns requests", async () => {
+    const { data } = await admin("POST", "/budgets", {
+      limit: 4 * COST,
+      action: "warn",
+      warn_at: 0.5,
+      name: "Small",
+      period: "total",
+    });
+    expect((await send()).warnings).toEqual([]);
+    await send();
+    const warning = await untilEvent("budget.warning", 2_000);
+    expect(isSigned(warning, SECRET)).toBe(true);
+    expect(warning.body.data).toMatchObject({
+      budget_id: data.id,
+      value: null,
+      action: "warn",
+      spent: 2 * COST,
+    });
+    expect(countOf("budget.reached")).toBe(0);
+    expect((await send()).warnings).toEqual([
+      { field: "budget", message: 'The budget "Small" has passed 50 % of its limit.' },
+    ]);
+    await send();
+    await untilEvent("budget.reached", 2_000);
+    expect(await send()).toEqual({
+      status: 200,
+      warnings: [{ field: "budget", message: 'The budget "Small" is used up.' }],
+    });
+    for (let looks = 0; looks < 3; looks++) {
+      clock.advance(2_000);
+      await turnEventLoop(TURNS);
+    }
+    expect([countOf("budget.warning"), countOf("budget.reached")]).toEqual([1, 1]);
+  });
+
+  test("a request that a budget rejects reports it as reached, for its tag alone", async () => {
+    await admin("POST", "/budgets", { limit: COST / 2, tag: "*", name: "Tags" });
+    expect((await send({ tags: ["batch"] })).status).toBe(402);
+    expect((await send()).status).toBe(200);
+    // Nothing was spent by the tag, so that only the rejection tells.
+    const { body } = await untilEvent("budget.reached", 2_000);
+    expect(body.data).toMatchObject({ budget_name: "Tags", value: "batch", spent: 0 });
+  });
 });

@@ -7,6 +7,8 @@ export const EVENT_TYPES = [
   "ledger.imbalance",
   "key.expiring",
   "errors.rate",
+  "budget.warning",
+  "budget.reached",
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -6,6 +6,7 @@ import type { InferenceRequest } from "../../wire/client-apis/inference-request.
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { Spender } from "../ledger/hold-book.ts";
 import type { ShadowRoute } from "../named-routes/resolve-names.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
@@ -38,6 +39,8 @@ export interface AdmittedCall {
 export interface AdmittedGeneration {
   readonly id: string;
   readonly call: AdmittedCall;
+  /** What decides which limits and budgets it counts for. */
+  readonly spender: Spender;
   /** The request, its account or the operator demands zero data retention: nothing of it may be stored. */
   readonly zeroRetention: boolean;
   /** How named routes led to the first model; empty if the request names a model or tier. */

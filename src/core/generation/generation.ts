@@ -96,7 +96,7 @@ export class Generation implements Settling {
     this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes: recordSteps(namedRoutes) };
     if (call.shadowOf !== undefined) this.record = { ...this.record, shadowOf: call.shadowOf };
     this.extensions = attachExtensions(deps, {
-      ...{ id, call, zeroRetention, namedRoutes },
+      ...{ id, call, zeroRetention, namedRoutes, spender: this.record },
       // A copy is not copied.
       shadow: call.shadowOf === undefined ? admission.shadow : null,
       listModels: () => listModelIds(admission),

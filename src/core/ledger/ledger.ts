@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { BudgetRecord } from "../accounts/budget-records.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
@@ -24,6 +25,10 @@ export interface LedgerParts {
   readonly clock: Clock;
   /** Milliseconds after which a hold lapses: longer than any generation may take, because a lapsed hold bounds nothing. */
   readonly holdMs: number;
+  /** Called when a request does not fit into a budget, with all budgets of its account. */
+  readonly onBudgetRefused?:
+    | ((budgets: readonly BudgetRecord[], budgetId: string, spender: Spender) => void)
+    | undefined;
 }
 
 /**
@@ -50,7 +55,7 @@ export class Ledger {
   ): MaybePromise<HoldVerdict> {
     const { holdBook, clock, holdMs } = this.parts;
     const { account } = principal;
-    return holdBook.hold({
+    const held = holdBook.hold({
       id,
       amount,
       least,
@@ -61,6 +66,16 @@ export class Ledger {
       spender,
       expiresAt: clock.now() + holdMs,
     });
+    const { budgets } = account;
+    return budgets === undefined
+      ? held
+      : chain(held, (verdict) => this.tellRefused(verdict, budgets, spender));
+  }
+
+  private tellRefused(verdict: HoldVerdict, budgets: readonly BudgetRecord[], spender: Spender): HoldVerdict {
+    if (verdict.kind === "refused" && verdict.budget !== undefined)
+      this.parts.onBudgetRefused?.(budgets, verdict.budget.id, spender);
+    return verdict;
   }
 
   /** Raises a hold to `amount`, or as far as possible, and returns what is held now. */

@@ -62,6 +62,12 @@ export const METRICS = {
     divisor: NANODOLLARS,
     unit: "USD",
   }),
+  budgets: declare({
+    name: "gateway_budgets_over",
+    kind: "gauge",
+    help: "Budgets, and end users or tags with one for each, over their warning share or at their limit, that this process has seen requests of",
+    labels: ["level"],
+  }),
   attempts: declare({
     name: "gateway_attempts_total",
     kind: "counter",
