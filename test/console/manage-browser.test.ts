@@ -55,7 +55,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
   }
 
   describe("answers that are late or fail", () => {
-    const SCREENS = ["credits", "people", "provider-keys", "keys", "models", "settings", "audit"];
+    const SCREENS = ["budgets", "credits", "people", "provider-keys", "keys", "models", "settings", "audit"];
 
     test("every screen shows its heading and that it is loading while the API does not answer", async () => {
       const page = await openAs("operator", "welcome");
@@ -395,9 +395,49 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
     });
   });
 
+  describe("budgets", () => {
+    test("an owner creates a budget, sees what is spent, changes it and deletes it", async () => {
+      const page = await openAs("owner", "budgets");
+      await page.getByRole("button", { name: "Create budget" }).click();
+      await page.getByRole("button", { name: "Create budget" }).last().click();
+      await page.getByText("Enter an amount in dollars above 0").waitFor();
+      await page.getByLabel("Limit in dollars").fill("0.5");
+      await page.getByLabel("Period").selectOption("rolling");
+      await page.getByLabel("Number of days").fill("90");
+      await page.getByLabel("Name").fill("Quarter");
+      await page.getByRole("button", { name: "Create budget" }).last().click();
+      const row = page.getByRole("row", { name: /Quarter/ });
+      await row.getByText("last 90 days").waitFor();
+      await row.getByText(/^Reached$/).waitFor();
+      await row.getByRole("button", { name: "Edit" }).click();
+      await page.getByLabel("Limit in dollars").fill("1000000");
+      await page.getByLabel("At the limit").selectOption("warn");
+      await page.getByRole("button", { name: "Save" }).click();
+      await row.getByText(/^OK$/).waitFor();
+      await row.getByText(/^Warn$/).waitFor();
+      await row.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await row.waitFor({ state: "detached" });
+    });
+
+    test("an owner sees a budget that the operator has set, and cannot change it", async () => {
+      const { data } = await admin("POST", "/budgets", {
+        account_id: site.organization,
+        limit: 5,
+        name: "Fixed",
+      });
+      const page = await openAs("owner", "budgets");
+      const row = page.getByRole("row", { name: /Fixed/ });
+      await row.getByText("Set by the operator").waitFor();
+      expect(await row.getByRole("button").count()).toBe(0);
+      await admin("DELETE", `/budgets/${data.id}`);
+    });
+  });
+
   describe("every one of these screens", () => {
     const paths = () => [
       "usage",
+      "budgets",
       "credits",
       `credits/${site.organization}`,
       "people",

@@ -9,6 +9,13 @@ import {
   toDraft,
 } from "../../src/console/screens/people/policy-form.ts";
 import { listPlatformKeys } from "../../src/console/screens/provider-keys/platform-rows.ts";
+import {
+  findBudgetProblem,
+  NEW_BUDGET,
+  readBudget,
+  toBudgetChange,
+  toNewBudget,
+} from "../../src/console/state/budget-input.ts";
 
 const POLICY: Policy = {
   allowed_models: null,
@@ -109,5 +116,38 @@ describe("the platform's keys", () => {
     const health = [{ provider: "sandbox", name: "Sandbox", keys: [key("sandbox#0")] }];
     const settings = [setting({ name: "providers.sandbox.enabled", source: "default" })];
     expect(listPlatformKeys(health, settings, [])[0]?.setting).toBeNull();
+  });
+});
+
+describe("the form of a budget", () => {
+  const filled = { ...NEW_BUDGET, limit: "2.5" };
+
+  test("a form that is filled in becomes the body of a new budget", () => {
+    const common = { limit: 2.5, period: "month", action: "block", warn_at: 0.8 };
+    expect(toNewBudget(filled)).toEqual(common);
+    expect(toNewBudget({ ...filled, subject: "tag", accountId: "org_a", name: " Tags " })).toEqual({
+      ...common,
+      ...{ tag: "*", account_id: "org_a", name: "Tags" },
+    });
+    expect(
+      toNewBudget({ ...filled, subject: "end_user", value: "ada", period: "rolling", days: "7" }),
+    ).toEqual({
+      ...common,
+      ...{ end_user: "ada", period: "rolling", days: 7 },
+    });
+  });
+
+  test("a budget that is shown and not changed is the same", () => {
+    const fields = { name: "All", limit: 5, action: "warn", warn_at: 0.555 } as const;
+    expect(toBudgetChange(readBudget({ ...fields, account_id: "org_a" }))).toEqual(fields);
+  });
+
+  test("names the first field that cannot be sent", () => {
+    expect(findBudgetProblem(filled)).toBeNull();
+    expect(findBudgetProblem(NEW_BUDGET)).toBe("limit");
+    expect(findBudgetProblem({ ...filled, limit: "0" })).toBe("limit");
+    expect(findBudgetProblem({ ...filled, subject: "key" })).toBe("value");
+    expect(findBudgetProblem({ ...filled, period: "rolling", days: "366" })).toBe("days");
+    expect(findBudgetProblem({ ...filled, warnAt: "101" })).toBe("warnAt");
   });
 });

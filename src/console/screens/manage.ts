@@ -1,4 +1,5 @@
 /** The code of the screens for keys, money and people. */
+export { default as Budgets } from "./budgets/budgets.tsx";
 export { default as Credits } from "./credits/credits.tsx";
 export { default as Keys } from "./keys/keys.tsx";
 export { default as People } from "./people/people.tsx";

@@ -102,6 +102,14 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./manage.ts")).Usage,
   },
   {
+    path: "/console/budgets",
+    title: text.budgets.title,
+    group: "manage",
+    icon: "gauge",
+    sees: readers,
+    load: async () => (await import("./manage.ts")).Budgets,
+  },
+  {
     path: "/console/credits",
     title: text.credits.title,
     group: "manage",

@@ -1,5 +1,7 @@
 /** The fields of the form for a key, and what is sent of them. Pure functions. */
 
+type SpendLimitPeriod = "total" | "day" | "week" | "month";
+
 /** What a person has typed. */
 export interface KeyInput {
   readonly name: string;
@@ -8,6 +10,7 @@ export interface KeyInput {
   /** Patterns of models, separated by commas or white space. Empty: all models. */
   readonly models: string;
   readonly spendLimit: string;
+  readonly spendLimitPeriod: SpendLimitPeriod;
   readonly requestsPerMinute: string;
   readonly tokensPerMinute: string;
   readonly concurrent: string;
@@ -26,6 +29,7 @@ export const NEW_KEY: KeyInput = {
   accountId: null,
   models: "",
   spendLimit: "",
+  spendLimitPeriod: "total",
   requestsPerMinute: "",
   tokensPerMinute: "",
   concurrent: "",
@@ -41,6 +45,7 @@ export interface KeyFields {
   readonly account_id: string;
   readonly models: readonly string[] | null;
   readonly spend_limit: number | null;
+  readonly spend_limit_period: SpendLimitPeriod;
   readonly rate_limit: {
     readonly requests_per_minute: number | null;
     readonly tokens_per_minute: number | null;
@@ -60,6 +65,7 @@ export function readKey(key: KeyFields): KeyInput {
     accountId: key.account_id,
     models: (key.models ?? []).join(", "),
     spendLimit: print(key.spend_limit),
+    spendLimitPeriod: key.spend_limit_period,
     requestsPerMinute: print(requests_per_minute),
     tokensPerMinute: print(tokens_per_minute),
     concurrent: print(concurrent),
@@ -110,6 +116,7 @@ export function toSettings(input: KeyInput): Record<string, unknown> {
     ...common,
     models: models.length === 0 ? null : models,
     spend_limit: toNumber(input.spendLimit),
+    spend_limit_period: input.spendLimitPeriod,
     rate_limit: hasLimits ? limits : null,
     prompt_log: toNumber(input.promptLog),
     cache: toNumber(input.cache),

@@ -1,4 +1,5 @@
 import { auditText } from "./audit.ts";
+import { budgetsText } from "./budgets.ts";
 import { chartText } from "./chart.ts";
 import { creditsText } from "./credits.ts";
 import { healthText } from "./health.ts";
@@ -331,6 +332,7 @@ export const text = {
   charts: chartText,
   palette: paletteText,
   usage: usageText,
+  budgets: budgetsText,
   credits: creditsText,
   people: peopleText,
   providerKeys: providerKeysText,
@@ -384,7 +386,13 @@ export const text = {
     modelsHint: "Ids or patterns such as openai/*, separated by commas.",
     allModels: "All models",
     spendLimit: "Spending limit in dollars",
-    spendLimitHint: "Over the lifetime of the key.",
+    spendLimitPeriod: "Period of the limit",
+    spendLimitPeriods: {
+      total: "Lifetime of the key",
+      day: "Each day (UTC)",
+      week: "Each week (UTC)",
+      month: "Each month (UTC)",
+    },
     requestsPerMinute: "Requests per minute",
     tokensPerMinute: "Tokens per minute",
     concurrent: "Concurrent requests",

@@ -6,15 +6,16 @@ import { encodeList, type SqlRunner } from "./client.ts";
 
 /**
  * Adds costs to what the spending limits of their keys, members and organizations have used. Runs in the transaction that writes the
- * records, after it has locked the balances that they are charged to.
+ * records, after it has locked the balances that they are charged to. Returns whether there are budgets that may count the costs.
  */
-export async function raiseSpending(sql: SqlRunner, ended: readonly UsageRecord[]): Promise<void> {
+export async function raiseSpending(sql: SqlRunner, ended: readonly UsageRecord[]): Promise<boolean> {
   const always = sumCosts(ended, metersOf);
-  if (always.length === 0) return;
+  if (always.length === 0) return false;
   await sql.run(RAISE_SPENDING, encodeCosts(always));
   // Rows are locked by now, so that no sum begins unseen: a statement sees what was committed before it began.
-  const late = await sql.run(FIND_LATE);
-  if (late.length > 0) await sql.run(RAISE_LATE, encodeCosts(sumCosts(ended, lateMetersOf)));
+  const [found] = await sql.run<{ has_late: boolean; has_budgets: boolean }>(FIND_LATE);
+  if (found?.has_late === true) await sql.run(RAISE_LATE, encodeCosts(sumCosts(ended, lateMetersOf)));
+  return found?.has_budgets === true;
 }
 
 interface MeterCost extends MeterPeriod {
@@ -54,8 +55,8 @@ const COSTS =
 const RAISE_SPENDING = `INSERT INTO spending AS known (meter, since, spent) ${COSTS}
   ON CONFLICT (meter, since) DO UPDATE SET spent = known.spent + excluded.spent`;
 
-const FIND_LATE = `SELECT 1 AS one FROM spending
-  WHERE meter >= '${LATE_METERS}' AND meter < '${nextTo(LATE_METERS)}' LIMIT 1`;
+const FIND_LATE = `SELECT EXISTS (SELECT FROM budgets) AS has_budgets,
+  EXISTS (SELECT FROM spending WHERE meter >= '${LATE_METERS}' AND meter < '${nextTo(LATE_METERS)}') AS has_late`;
 
 /** A sum that does not exist yet begins with everything that is saved until then (`SpendLimit.covers`). */
 const RAISE_LATE = `WITH costs AS (${COSTS}), locked AS (

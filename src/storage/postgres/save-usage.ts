@@ -50,8 +50,7 @@ export async function writeUsage(
   if (ended.length === 0) return;
   const transfers = ended.map(transferOfUsage).filter((transfer) => transfer !== null);
   if (transfers.length > 0) await writeCharges(sql, transfers);
-  await raiseSpending(sql, ended);
-  await raiseBudgets(sql, ended);
+  if (await raiseSpending(sql, ended)) await raiseBudgets(sql, ended);
   if (identity !== null) await lowerLeases(sql, identity.id, ended);
   await raiseSums(sql, sumByHour(ended));
   const tagged = ended.filter(({ tags }) => tags !== undefined);

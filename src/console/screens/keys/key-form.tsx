@@ -24,6 +24,7 @@ const API_FIELDS: Readonly<Partial<Record<keyof KeyInput, string>>> = {
   accountId: "account_id",
   models: "models",
   spendLimit: "spend_limit",
+  spendLimitPeriod: "spend_limit_period",
   requestsPerMinute: "rate_limit",
   promptLog: "prompt_log",
   cache: "cache",
@@ -178,15 +179,22 @@ function Limits(props: {
         onInput={set("models")}
         error={errorOf("models")}
       />
-      <Field
-        label={words.spendLimit}
-        hint={words.spendLimitHint}
-        inputMode="decimal"
-        placeholder={words.noLimit}
-        value={input.spendLimit}
-        onInput={set("spendLimit")}
-        error={errorOf("spendLimit")}
-      />
+      <div class="two-fields">
+        <Field
+          label={words.spendLimit}
+          inputMode="decimal"
+          placeholder={words.noLimit}
+          value={input.spendLimit}
+          onInput={set("spendLimit")}
+          error={errorOf("spendLimit")}
+        />
+        <Select
+          label={words.spendLimitPeriod}
+          value={input.spendLimitPeriod}
+          choices={Object.entries(words.spendLimitPeriods).map(([value, label]) => ({ value, label }))}
+          onChange={set("spendLimitPeriod")}
+        />
+      </div>
       <div class="two-fields">
         {COUNTS.map(([name, empty]) => (
           <Field

@@ -103,7 +103,9 @@ const LIMIT: Column<Row> = {
     key.spend_limit === null ? (
       <span class="faint">{words.noLimit}</span>
     ) : (
-      formatMoney(key.spend_limit * 1e9)
+      <span title={words.spendLimitPeriods[key.spend_limit_period]}>
+        {formatMoney(key.spend_limit * 1e9)}
+      </span>
     ),
 };
 

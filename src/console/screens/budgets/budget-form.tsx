@@ -1,0 +1,196 @@
+import { useState } from "preact/hooks";
+import { type ApiError, call } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Combobox } from "../../parts/combobox.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Field, Select } from "../../parts/field.tsx";
+import {
+  type BudgetInput,
+  type BudgetProblem,
+  findBudgetProblem,
+  NEW_BUDGET,
+  readBudget,
+  toBudgetChange,
+  toNewBudget,
+} from "../../state/budget-input.ts";
+import { toApiError } from "../../state/load.ts";
+import { loadOptions, optionsOf } from "../../state/names.ts";
+import { isOperator } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+import type { Budget } from "./budget-table.tsx";
+
+const words = text.budgets;
+
+interface FormProps {
+  /** The budget to change; null for a new one. */
+  readonly known: Budget | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+interface PartProps {
+  readonly input: BudgetInput;
+  readonly set: (change: Partial<BudgetInput>) => void;
+  readonly errorOf: (field: BudgetProblem) => string | null;
+}
+
+/** A dialog for a new budget, or for the fields of one that can change. */
+export function BudgetForm({ known, onClose, onSaved }: FormProps) {
+  const { input, set, submit, errorOf, error, isBusy } = useBudgetForm({ known, onSaved });
+  return (
+    <Dialog
+      title={known === null ? words.make : words.change(known.name)}
+      onClose={onClose}
+      onSubmit={submit}
+      foot={
+        <>
+          <Button onClick={onClose}>{text.states.cancel}</Button>
+          <Button kind="primary" isSubmit isBusy={isBusy}>
+            {known === null ? words.make : words.save}
+          </Button>
+        </>
+      }
+    >
+      {known === null ? <Subject input={input} set={set} errorOf={errorOf} /> : null}
+      <Field
+        label={words.limit}
+        inputMode="decimal"
+        value={input.limit}
+        onInput={(limit) => set({ limit })}
+        error={errorOf("limit")}
+        hasFocus={known !== null}
+      />
+      {known === null ? <Period input={input} set={set} errorOf={errorOf} /> : null}
+      <Reaction input={input} set={set} errorOf={errorOf} />
+      <Field
+        label={words.name}
+        hint={known === null ? words.nameHint : undefined}
+        value={input.name}
+        onInput={(name) => set({ name })}
+      />
+      {error === null ? null : (
+        <p class="field-error" role="alert">
+          {error.message}
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+function useBudgetForm({ known, onSaved }: Pick<FormProps, "known" | "onSaved">) {
+  const [input, setInput] = useState(known === null ? NEW_BUDGET : readBudget(known));
+  const [problem, setProblem] = useState<BudgetProblem | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async () => {
+    const found = findBudgetProblem(input);
+    setProblem(found);
+    setError(null);
+    if (found !== null) return;
+    setBusy(true);
+    try {
+      await save(known, input);
+      onSaved();
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(false);
+    }
+  };
+  const errorOf = (field: BudgetProblem) => (problem === field ? words.problems[field] : null);
+  const set = (change: Partial<BudgetInput>) => setInput({ ...input, ...change });
+  return { input, set, submit, errorOf, error, isBusy };
+}
+
+async function save(known: Budget | null, input: BudgetInput): Promise<void> {
+  if (known === null) await call("POST /api/admin/budgets", { body: toNewBudget(input) });
+  else await call("PATCH /api/admin/budgets/{id}", { params: { id: known.id }, body: toBudgetChange(input) });
+}
+
+function choicesOf(labels: Readonly<Record<string, string>>) {
+  return Object.entries(labels).map(([value, label]) => ({ value, label }));
+}
+
+function Subject({ input, set, errorOf }: PartProps) {
+  const { subject, accountId, value } = input;
+  return (
+    <>
+      {isOperator.value ? (
+        <Combobox
+          label={words.account}
+          hint={words.ownerHint}
+          value={accountId}
+          options={optionsOf("accounts")}
+          onOpen={() => loadOptions("accounts")}
+          onChange={(chosen) => set({ accountId: chosen })}
+        />
+      ) : null}
+      <Select
+        label={words.subject}
+        value={subject}
+        choices={choicesOf(words.subjects)}
+        onChange={(chosen) => set({ subject: chosen as BudgetInput["subject"], value: "" })}
+      />
+      {subject === "account" ? null : subject === "key" ? (
+        <Combobox
+          label={words.subjectIds.key}
+          hint={errorOf("value") ?? undefined}
+          value={value === "" ? null : value}
+          options={optionsOf("keys")}
+          onOpen={() => loadOptions("keys")}
+          onChange={(chosen) => set({ value: chosen ?? "" })}
+        />
+      ) : (
+        <Field
+          label={words.subjectIds[subject]}
+          hint={subject === "member" ? undefined : words.eachHint}
+          value={value}
+          onInput={(typed) => set({ value: typed })}
+          error={errorOf("value")}
+        />
+      )}
+    </>
+  );
+}
+
+function Period({ input, set, errorOf }: PartProps) {
+  return (
+    <>
+      <Select
+        label={words.period}
+        hint={words.periodHint}
+        value={input.period}
+        choices={choicesOf(words.periods)}
+        onChange={(period) => set({ period: period as BudgetInput["period"] })}
+      />
+      {input.period === "rolling" ? (
+        <Field
+          label={words.days}
+          inputMode="numeric"
+          value={input.days}
+          onInput={(days) => set({ days })}
+          error={errorOf("days")}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Reaction({ input, set, errorOf }: PartProps) {
+  return (
+    <div class="two-fields">
+      <Select
+        label={words.action}
+        value={input.action}
+        choices={choicesOf(words.actions)}
+        onChange={(action) => set({ action: action as BudgetInput["action"] })}
+      />
+      <Field
+        label={words.warnAt}
+        inputMode="decimal"
+        value={input.warnAt}
+        onInput={(warnAt) => set({ warnAt })}
+        error={errorOf("warnAt")}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+import type { Schemas } from "../../api/schema.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { formatMoney } from "../../parts/format.ts";
+import { ShareBar } from "../../parts/share-bar.tsx";
+import { Empty } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/values.tsx";
+import { optionsOf } from "../../state/names.ts";
+import { isManager, isOperator } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+
+const words = text.budgets;
+const NANODOLLARS = 1e9;
+
+export type Budget = Schemas["Budget"];
+
+type OnAction = (action: { readonly kind: "change" | "remove"; readonly budget: Budget }) => void;
+
+/** Budgets with what is spent of each. Only the operator sees whose they are. */
+export function BudgetTable({ rows, onAction }: { rows: readonly Budget[]; onAction: OnAction }) {
+  if (rows.length === 0)
+    return (
+      <Empty title={words.none}>
+        <p>{words.noneAbout}</p>
+      </Empty>
+    );
+  const columns = [...COLUMNS, actionsColumn(onAction)].filter(
+    ({ id }) => id !== "account" || isOperator.value,
+  );
+  return <Table kind="fill" label={words.title} columns={columns} rows={rows} keyOf={({ id }) => id} />;
+}
+
+function nameOf(list: "accounts" | "keys", id: string): string {
+  return optionsOf(list).find(({ value }) => value === id)?.label ?? id;
+}
+
+function describeSubject({ subject, key_id, user_id, end_user, tag }: Budget): string {
+  if (subject === "account") return words.subjects.account;
+  if (subject === "key") return `${words.subjectIds.key} ${nameOf("keys", key_id ?? "")}`;
+  if (subject === "member") return nameOf("accounts", user_id ?? "");
+  const value = subject === "tag" ? tag : end_user;
+  return value === "*" ? words.each[subject] : `${words.subjectIds[subject]} ${value}`;
+}
+
+/** What was spent: of a budget for each end user or tag, by the one that has spent the most. Dollars. */
+function spentOf({ spent, top }: Budget): number {
+  return spent ?? top[0]?.spent ?? 0;
+}
+
+const NAME: Column<Budget> = {
+  id: "name",
+  title: words.name,
+  minWidth: 120,
+  cell: ({ id, name }) => (
+    <span class="cut strong-name" title={id}>
+      {name}
+    </span>
+  ),
+};
+
+const ACCOUNT: Column<Budget> = {
+  id: "account",
+  title: words.account,
+  width: 116,
+  cell: ({ account_id }) => <span title={account_id}>{nameOf("accounts", account_id)}</span>,
+};
+
+const SUBJECT: Column<Budget> = {
+  id: "subject",
+  title: words.subject,
+  width: 132,
+  cell: (budget) => <span title={describeSubject(budget)}>{describeSubject(budget)}</span>,
+};
+
+const PERIOD: Column<Budget> = {
+  id: "period",
+  title: words.period,
+  width: 96,
+  cell: ({ period, days }) => (days === null ? words.periods[period] : words.ofDays(days)),
+};
+
+const SPENT: Column<Budget> = {
+  id: "spent",
+  title: words.spent,
+  width: 152,
+  cell: (budget) => {
+    const spent = spentOf(budget);
+    const about = budget.top[0] === undefined ? undefined : words.top(budget.top[0].value);
+    return (
+      <span title={about}>
+        {`${formatMoney(spent * NANODOLLARS)} / ${formatMoney(budget.limit * NANODOLLARS)}`}
+        <ShareBar share={spent / budget.limit} />
+      </span>
+    );
+  },
+};
+
+const TONES = { ok: "good", warning: "warn", reached: "bad" } as const;
+
+const STATE: Column<Budget> = {
+  id: "state",
+  title: words.state,
+  width: 84,
+  cell: ({ state }) => <Badge tone={TONES[state]}>{words.states[state]}</Badge>,
+};
+
+const ACTION: Column<Budget> = {
+  id: "action",
+  title: words.atLimit,
+  width: 80,
+  cell: ({ action }) => <span title={words.actions[action]}>{words.shortActions[action]}</span>,
+};
+
+const RESETS: Column<Budget> = {
+  id: "resets",
+  title: words.resets,
+  width: 80,
+  cell: ({ resets_at }) =>
+    resets_at === null ? <span class="faint">{words.neverResets}</span> : <Time at={resets_at} />,
+};
+
+const COLUMNS = [NAME, ACCOUNT, SUBJECT, PERIOD, SPENT, STATE, ACTION, RESETS];
+
+function actionsColumn(onAction: OnAction): Column<Budget> {
+  return {
+    id: "actions",
+    title: words.manage,
+    width: 124,
+    cell: (budget) => {
+      if (!isManager.value) return null;
+      if (budget.set_by === "operator" && !isOperator.value)
+        return <span class="faint">{words.byOperator}</span>;
+      return (
+        <span class="row row-actions">
+          <Button size="small" kind="bare" onClick={() => onAction({ kind: "change", budget })}>
+            {words.edit}
+          </Button>
+          <Button size="small" kind="bare" onClick={() => onAction({ kind: "remove", budget })}>
+            {words.remove}
+          </Button>
+        </span>
+      );
+    },
+  };
+}

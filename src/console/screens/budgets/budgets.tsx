@@ -1,0 +1,120 @@
+import { useEffect, useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { Page } from "../../parts/page.tsx";
+import { ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
+import { showToast } from "../../parts/toast.tsx";
+import { toApiError, useLoad } from "../../state/load.ts";
+import { loadOptions } from "../../state/names.ts";
+import { isManager, isOperator } from "../../state/session.ts";
+import { text } from "../../text/text.ts";
+import { BudgetForm } from "./budget-form.tsx";
+import { type Budget, BudgetTable } from "./budget-table.tsx";
+
+const words = text.budgets;
+const PAGE_ROWS = 100;
+
+/** The dialog that is open. */
+type Action = { readonly kind: "make" } | { readonly kind: "change" | "remove"; readonly budget: Budget };
+
+/** The budgets of the account, or of all accounts, with what is spent of each. */
+export default function Budgets() {
+  const [action, setAction] = useState<Action | null>(null);
+  const [after, setAfter] = useState<readonly string[]>([]);
+  const cursor = after.at(-1) ?? null;
+  const { data, error, reload } = useLoad(`budgets ${cursor}`, (signal) =>
+    call("GET /api/admin/budgets", { query: { limit: PAGE_ROWS, after: cursor }, signal }),
+  );
+  useNames();
+  const make = (
+    <Button kind="primary" icon="plus" onClick={() => setAction({ kind: "make" })}>
+      {words.make}
+    </Button>
+  );
+  return (
+    <Page title={words.title} fills actions={isManager.value ? make : null}>
+      {error !== null ? (
+        <div class="page-body">
+          <ErrorBox error={error} onRetry={reload} />
+        </div>
+      ) : data === null ? (
+        <RowsSkeleton />
+      ) : (
+        <BudgetTable rows={data.data} onAction={setAction} />
+      )}
+      <Pager after={after} next={data?.next ?? null} onChange={setAfter} />
+      <ActionDialog action={action} onClose={() => setAction(null)} onChanged={reload} />
+    </Page>
+  );
+}
+
+/** The way to the other pages, if there is more than one. `after` has the cursors of the pages up to this one. */
+function Pager(props: {
+  after: readonly string[];
+  next: string | null;
+  onChange: (after: readonly string[]) => void;
+}) {
+  const { after, next, onChange } = props;
+  if (next === null && after.length === 0) return null;
+  return (
+    <div class="list-end row">
+      <Button isDisabled={after.length === 0} onClick={() => onChange(after.slice(0, -1))}>
+        {words.newer}
+      </Button>
+      <Button isDisabled={next === null} onClick={() => onChange([...after, next ?? ""])}>
+        {words.older}
+      </Button>
+    </div>
+  );
+}
+
+/** The dialog of an action; nothing for null. */
+function ActionDialog(props: { action: Action | null; onClose: () => void; onChanged: () => void }) {
+  const { action, onClose, onChanged } = props;
+  const saved = () => {
+    onChanged();
+    onClose();
+  };
+  if (action === null) return null;
+  if (action.kind === "make") return <BudgetForm known={null} onClose={onClose} onSaved={saved} />;
+  if (action.kind === "change") return <BudgetForm known={action.budget} onClose={onClose} onSaved={saved} />;
+  return <RemoveBudget of={action.budget} onClose={onClose} onDone={saved} />;
+}
+
+/** Asks whether to delete a budget, and deletes it. */
+function RemoveBudget(props: { of: Budget; onClose: () => void; onDone: () => void }) {
+  const { of: budget, onClose, onDone } = props;
+  const [isBusy, setBusy] = useState(false);
+  const run = async () => {
+    setBusy(true);
+    try {
+      await call("DELETE /api/admin/budgets/{id}", { params: { id: budget.id } });
+      showToast(words.removed(budget.name));
+      onDone();
+    } catch (error) {
+      showToast(toApiError(error).message, { isError: true });
+      setBusy(false);
+    }
+  };
+  return (
+    <Confirm
+      title={words.removeTitle(budget.name)}
+      action={words.remove}
+      isBusy={isBusy}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      <p>{words.removeAbout}</p>
+    </Confirm>
+  );
+}
+
+/** Loads the names of accounts for the operator, who sees whose the budgets are, and of keys. */
+function useNames(): void {
+  const isForAll = isOperator.value;
+  useEffect(() => {
+    if (isForAll) loadOptions("accounts");
+    loadOptions("keys");
+  }, [isForAll]);
+}
