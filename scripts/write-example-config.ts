@@ -90,6 +90,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
             request_high: "0.012",
             search: "0.01",
             searched_request: "0.014",
+            character: "0.000015",
+            audio_second: "0.0001",
+            generated_image: "0.04",
+            image_variants: [{ quality: "hd", size: "1024x1536", price: "0.08" }],
           },
           price_tiers: [{ min_prompt_tokens: 100_001, prompt: "0.000004", completion: "0.000012" }],
           price_changes: [{ from: "2027-01-01", prices: { prompt: "0.000001", completion: "0.000004" } }],
@@ -204,7 +208,17 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.models.context_length": 32_768,
   "providers.*.models.released": "2026-05-31",
   "providers.*.models.max_output_tokens": 8_192,
-  "providers.*.models.prices": { prompt: "0", completion: "0", request: "0", image: "0", search: "0" },
+  "providers.*.models.prices": {
+    prompt: "0",
+    completion: "0",
+    request: "0",
+    image: "0",
+    search: "0",
+    character: "0",
+    audio_second: "0",
+    generated_image: "0",
+    image_variants: [{ quality: "hd", size: "1024x1024", price: "0" }],
+  },
 };
 
 /** Keys that do not apply to self-hosted servers, or exclude another key. The short examples show them. */

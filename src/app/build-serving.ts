@@ -127,6 +127,8 @@ function serveSandbox(transport: Transport): ServedProvider {
     chat: new URL(`${SANDBOX_BASE_URL}/chat/completions`),
     fim: new URL(`${SANDBOX_BASE_URL}/fim/completions`),
     embeddings: new URL(`${SANDBOX_BASE_URL}/embeddings`),
+    moderations: new URL(`${SANDBOX_BASE_URL}/moderations`),
+    rerank: new URL(`${SANDBOX_BASE_URL}/rerank`),
   };
   const address: UpstreamAddress = {
     urlFor: ({ action }) => urls[action] ?? null,

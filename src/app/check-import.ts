@@ -1,3 +1,4 @@
+import { actionOf } from "../core/catalog/action-of.ts";
 import type { ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import { findModelProblems } from "../core/catalog/validate-catalog.ts";
 
@@ -16,12 +17,18 @@ export function findImportFault(
     ["models", (models: readonly ModelRecord[]) => models.length],
     ["models with a price", countPriced],
   ] as const) {
-    const [old, fresh] = [count(before), count(after)];
+    const [old, fresh] = [count(before.filter(isFromSource)), count(after.filter(isFromSource))];
     if (fresh < old * MIN_SHARE)
       return `would leave ${fresh} of ${old} ${what}; the source is probably broken`;
   }
   const problems = findModelProblems(after, providers);
   return problems.length > 0 ? `has invalid models: ${problems.slice(0, NAMED_PROBLEMS).join("; ")}` : null;
+}
+
+/** Whether a model comes from the source: every import adds those of the forwarded endpoints, which say nothing about it. */
+function isFromSource(model: ModelRecord): boolean {
+  const action = actionOf(model);
+  return action === "chat" || action === "embeddings";
 }
 
 /** Counts the models that have a price at some provider. */

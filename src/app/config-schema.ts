@@ -2,6 +2,7 @@ import { z } from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
 import { parseDollars } from "../base/money.ts";
 import { ROLES } from "../core/accounts/records.ts";
+import { IMAGE_SIZE, SOLE_OUTPUTS } from "../core/catalog/is-sound-model.ts";
 import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { EVENT_TYPES } from "../core/events/event.ts";
 import { namedRoutesSchema } from "../core/named-routes/route-schema.ts";
@@ -70,7 +71,10 @@ const hostedModel = z.strictObject({
     .optional()
     .describe("Inputs that the model accepts; others are rejected with 400. If absent, all inputs are sent."),
   released: z.iso.date().optional().describe("Release date in model lists, such as 2026-05-31."),
-  output: z.enum(["text", "embedding"]).default("text").describe("Output of the model."),
+  output: z
+    .enum(["text", "image", ...SOLE_OUTPUTS])
+    .default("text")
+    .describe("Output of the model: text is for conversations, each of the others for its own endpoint."),
   context_length: z
     .int()
     .min(1)
@@ -86,10 +90,23 @@ const hostedModel = z.strictObject({
       request: price.exactOptional(),
       image: price.exactOptional(),
       search: price.exactOptional(),
+      character: price.exactOptional(),
+      audio_second: price.exactOptional(),
+      generated_image: price.exactOptional(),
+      image_variants: z
+        .array(
+          z.strictObject({
+            quality: z.string().min(1).exactOptional(),
+            size: z.string().regex(IMAGE_SIZE, "must have the form 1024x1024").exactOptional(),
+            price,
+          }),
+        )
+        .min(1)
+        .exactOptional(),
     })
     .default({ prompt: "0", completion: "0" })
     .describe(
-      "US dollars per token, per request, per image in the prompt, and per web search by the provider. Callers without a key can use a model only if its id ends in :free, whatever its price.",
+      "US dollars per token, per request, per image in the prompt, per web search by the provider or search of a rerank model, per character of a text to speak, per second of audio to transcribe, and per generated image, also by quality and size. Callers without a key can use a model only if its id ends in :free, whatever its price.",
     ),
 });
 

@@ -1,4 +1,4 @@
-import type { ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
+import type { ModelRecord, Prices, ProviderRecord } from "../core/catalog/records.ts";
 
 /** A URL that is never resolved (RFC 6761): the sandbox answers inside the process. */
 export const SANDBOX_BASE_URL = "https://sandbox.invalid/v1";
@@ -34,7 +34,7 @@ export const SANDBOX_PROVIDER: ProviderRecord = {
 
 const CONTEXT_LENGTH = 131_072;
 const MAX_OUTPUT_TOKENS = 32_768;
-const EMBEDDING_CONTEXT_LENGTH = 8_192;
+const SOLE_CONTEXT_LENGTH = 8_192;
 
 type TokenPrices = { readonly prompt: string; readonly completion: string };
 
@@ -75,25 +75,48 @@ function sandboxModel(id: string, name: string, prices: TokenPrices): ModelRecor
   };
 }
 
-function sandboxEmbedding(id: string, name: string, prompt: string): ModelRecord {
+/** What differs between the models that are not for conversations. */
+interface SoleModel {
+  readonly upstreamName: string;
+  readonly output: string;
+  /** What the sandbox does. */
+  readonly does: string;
+  readonly prices: Prices;
+}
+
+const FREE_PRICES: Prices = { prompt: "0", completion: "0" };
+
+/** Makes a priced and a free model. */
+function sandboxModels(id: string, sole: SoleModel): readonly ModelRecord[] {
+  const name = `Sandbox ${id.slice(id.indexOf("/") + 1)}`;
+  return [
+    sandboxSole(id, name, sole),
+    sandboxSole(`${id}:free`, `${name} (free)`, { ...sole, prices: FREE_PRICES }),
+  ];
+}
+
+function sandboxSole(
+  id: string,
+  name: string,
+  { upstreamName, output, does, prices }: SoleModel,
+): ModelRecord {
   return {
     id,
     name,
-    description:
-      "A built-in test provider whose vectors are made of a hash of the text. No model runs and nothing leaves the gateway.",
+    description: `A built-in test provider that ${does}. No model runs and nothing leaves the gateway.`,
     released: "2026-11-21",
     inputModalities: ["text"],
-    outputModalities: ["embedding"],
+    outputModalities: [output],
     tokenizer: null,
     supportedParameters: [],
     expires: null,
     endpoints: [
       {
         provider: "sandbox",
-        name: "embed",
-        contextLength: EMBEDDING_CONTEXT_LENGTH,
+        name: upstreamName,
+        contextLength: SOLE_CONTEXT_LENGTH,
         maxOutputTokens: null,
-        prices: { prompt, completion: "0" },
+        prices,
       },
     ],
   };
@@ -103,8 +126,24 @@ function sandboxEmbedding(id: string, name: string, prompt: string): ModelRecord
 export const SANDBOX_MODELS: readonly ModelRecord[] = [
   sandboxModel("sandbox/echo", "Sandbox echo", PRICES),
   sandboxModel("sandbox/echo:free", "Sandbox echo (free)", FREE),
-  sandboxEmbedding("sandbox/embed", "Sandbox embed", "0.0000001"),
-  sandboxEmbedding("sandbox/embed:free", "Sandbox embed (free)", "0"),
+  ...sandboxModels("sandbox/embed", {
+    upstreamName: "embed",
+    output: "embedding",
+    does: "makes vectors of a hash of the text",
+    prices: { prompt: "0.0000001", completion: "0" },
+  }),
+  ...sandboxModels("sandbox/moderate", {
+    upstreamName: "moderate",
+    output: "moderation",
+    does: "flags the word violence",
+    prices: { prompt: "0.0000001", completion: "0" },
+  }),
+  ...sandboxModels("sandbox/rank", {
+    upstreamName: "rank",
+    output: "rerank",
+    does: "counts the words of the query in each document",
+    prices: { prompt: "0", completion: "0", search: "0.001" },
+  }),
   // Fill in the middle is served only for models with this prefix.
   sandboxModel("mistralai/sandbox-fim", "Sandbox fill in the middle", PRICES),
 ];

@@ -35,6 +35,10 @@ export const BOUNDS = {
   embeddingsBodyBytes: 8 * 1024 * 1024,
   /** Body of a fill-in-the-middle request: four times the size of the largest context window of a code model. */
   fimBodyBytes: 4 * 1024 * 1024,
+  /** JSON body of a request that is forwarded, such as an image to check: OpenAI accepts 20 MB. */
+  forwardedBodyBytes: 32 * 1024 * 1024,
+  /** Documents of one rerank request, as at Cohere. */
+  rerankDocuments: 10_000,
   /** Body of a management request. */
   managementBodyBytes: 1024 * 1024,
   /** One event of an upstream's stream, which may contain an image. */

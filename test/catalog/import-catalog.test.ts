@@ -8,7 +8,10 @@ import { createDirectoryTarget, createStoreTarget } from "../../src/app/import-t
 import { loadCatalog, loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
 import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
-import { sourceModel, sourceText } from "./source-fixture.ts";
+import { shippedRules, sourceModel, sourceText } from "./source-fixture.ts";
+
+/** The models of the source, and those of the rules that every import adds. */
+const MODELS = 600 + shippedRules.further.length;
 
 const clock = {
   now: () => Date.parse("2026-07-03T12:00:00Z"),
@@ -162,10 +165,10 @@ describe("an import into the data directory", () => {
   test("is loaded from there, together with the shipped providers", async () => {
     const outcome = await importInto(override);
     expect(outcome).toMatchObject({ ok: true, written: true });
-    expect(outcome.lines[0]).toBe("600 models, 600 with a price");
+    expect(outcome.lines[0]).toBe(`${MODELS} models, ${MODELS} with a price`);
     const loaded = await loadCatalog(createFileCatalogStore(join(home, "data")), directory);
     expect(loaded).toMatchObject({ origin: "imported", problems: [] });
-    expect(loaded.data.models).toHaveLength(600);
+    expect(loaded.data.models).toHaveLength(MODELS);
     expect(loaded.data.source).toBe(`${at("/api.json")}, 2026-07-03`);
     expect(loaded.data.providers).toEqual(loadShippedCatalog(directory).providers);
   });
@@ -254,7 +257,11 @@ describe("an import into the catalog directory", () => {
     const before = reviewed.map((file) => readFileSync(file, "utf8"));
     const outcome = await importInto(directory, { label: "a test" });
     expect(outcome).toMatchObject({ ok: true, written: true });
-    expect(readdirSync(join(directory, "models"))).toEqual(["openai.json"]);
+    expect(readdirSync(join(directory, "models")).sort()).toEqual([
+      "cohere.json",
+      "mistralai.json",
+      "openai.json",
+    ]);
     expect(reviewed.map((file) => readFileSync(file, "utf8"))).toEqual(before);
     expect(readdirSync(directory).sort()).toEqual(readdirSync(SHIPPED_CATALOG_DIRECTORY).sort());
     expect(loadShippedCatalog(directory).source).toBe("a test");

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
 import type { ModelRecord } from "../../src/core/catalog/records.ts";
-import { shippedRules, sourceModel, sourceText } from "./source-fixture.ts";
+import { rulesForSource, shippedRules, sourceModel, sourceText } from "./source-fixture.ts";
 
 function importText(text: string): { models: readonly ModelRecord[]; problems: readonly string[] } {
-  const imported = importModelsDev(text, shippedRules);
+  const imported = importModelsDev(text, rulesForSource);
   if ("rejected" in imported) throw new Error(imported.rejected);
   return imported;
 }
@@ -172,6 +172,45 @@ describe("an imported embedding model", () => {
   });
 });
 
+describe("a model of the rules that is not for conversations", () => {
+  const importWith = (source: Record<string, Record<string, unknown>[]>) => {
+    const imported = importModelsDev(sourceText(source), shippedRules);
+    if ("rejected" in imported) throw new Error(imported.rejected);
+    return imported;
+  };
+
+  test("is in every import, complete and with its prices", () => {
+    const { models, problems } = importWith({ openai: [sourceModel("gpt-9")] });
+    expect(problems).toEqual([]);
+    expect(models.find(({ id }) => id === "openai/whisper-1")).toEqual({
+      id: "openai/whisper-1",
+      name: "Whisper",
+      description: null,
+      released: "2023-03-01",
+      inputModalities: ["audio"],
+      outputModalities: ["transcription"],
+      tokenizer: null,
+      supportedParameters: [],
+      expires: null,
+      endpoints: [
+        {
+          provider: "openai",
+          name: "whisper-1",
+          contextLength: 4096,
+          maxOutputTokens: null,
+          prices: { prompt: "0", completion: "0", audioSecond: "0.0001" },
+        },
+      ],
+    });
+  });
+
+  test("gives way to an entry of the source with its id", () => {
+    const { models } = importWith({ openai: [sourceModel("gpt-image-2")] });
+    const found = models.filter(({ id }) => id === "openai/gpt-image-2");
+    expect(found.map(({ outputModalities }) => outputModalities)).toEqual([["text"]]);
+  });
+});
+
 describe("the import omits", () => {
   for (const [why, rest] of [
     ["a deprecated model", { status: "deprecated" }],
@@ -284,7 +323,7 @@ describe("imported prices", () => {
       openrouter: [sourceModel("google/gemini-2.5-pro", { cost })],
     });
     const change = { from: "2026-09-01", prices: { prompt: "0.000003", completion: "0.00003" } };
-    const rules = { ...shippedRules, priceChanges: { google: { "gemini-2.5-pro": [change] } } };
+    const rules = { ...rulesForSource, priceChanges: { google: { "gemini-2.5-pro": [change] } } };
     const imported = importModelsDev(source, rules);
     if ("rejected" in imported) throw new Error(imported.rejected);
     const endpoints = imported.models.flatMap((model) => model.endpoints);
@@ -324,7 +363,7 @@ describe("imported prices", () => {
 
   test("include announced price changes from the rules", () => {
     const change = { from: "2027-01-01", prices: { prompt: "0.000009", completion: "0.00001" } };
-    const rules = { ...shippedRules, priceChanges: { openai: { "gpt-9": [change] } } };
+    const rules = { ...rulesForSource, priceChanges: { openai: { "gpt-9": [change] } } };
     const imported = importModelsDev(sourceText({ openai: [sourceModel("gpt-9")] }), rules);
     if ("rejected" in imported) throw new Error(imported.rejected);
     expect(imported.models[0]?.endpoints[0]).toMatchObject({
@@ -410,7 +449,7 @@ describe("an import rejects a text that is not a source", () => {
     ["no models", '{"openai":{"models":[]}}', "lists no models"],
   ] as const) {
     test(`${what}: ${reason}`, () => {
-      const imported = importModelsDev(text, shippedRules);
+      const imported = importModelsDev(text, rulesForSource);
       expect("rejected" in imported ? imported.rejected : "").toContain(reason);
     });
   }

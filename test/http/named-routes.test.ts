@@ -173,7 +173,7 @@ describe("an alias", () => {
     ]);
     expect(await post("/api/gateway/embeddings", { model: "one", input: "a" })).toEqual([
       null,
-      expect.stringContaining('\\"acme/one\\" is not an embedding model'),
+      expect.stringContaining('\\"acme/one\\" is a model for conversations'),
     ]);
     expect((await explain("one"))["candidates"]).toHaveLength(1);
     const counted = await post("/api/gateway/messages/count_tokens", { model: "one", messages });

@@ -16,6 +16,8 @@ const messages = [{ role: "user", content: "Hello!" }];
 const CHAT_MODEL = "acme/model";
 const FIM_MODEL = "mistralai/codestral-latest";
 const EMBEDDING_MODEL = "acme/embedding";
+const MODERATION_MODEL = "acme/guard";
+const RERANK_MODEL = "acme/rank";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -53,6 +55,8 @@ const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: B
     body: { model: EMBEDDING_MODEL, input: "Hello!" },
     shape: PLAIN,
   },
+  "/moderations": { body: { model: MODERATION_MODEL, input: "Hello!" }, shape: PLAIN },
+  "/rerank": { body: { model: RERANK_MODEL, query: "Hello!", documents: ["Hi"] }, shape: PLAIN },
 };
 
 /** Routes that accept a body and cost nothing. */
@@ -80,6 +84,8 @@ providers:
     models:
       - {id: ${CHAT_MODEL}, prices: {prompt: "0.000001", completion: "0.000002"}}
       - {id: ${EMBEDDING_MODEL}, output: embedding, prices: {prompt: "0.000001", completion: "0"}}
+      - {id: ${MODERATION_MODEL}, output: moderation, prices: {prompt: "0.000001", completion: "0"}}
+      - {id: ${RERANK_MODEL}, output: rerank, prices: {prompt: "0", completion: "0", search: "0.001"}}
   codestral: {base_url: "${vendor.baseUrl}", api_keys: [key]}
   mistral: {base_url: "${vendor.baseUrl}", api_keys: [key]}
 `,

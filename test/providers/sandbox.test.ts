@@ -212,7 +212,12 @@ describe("a healthy answer", () => {
 
   test("lists the models of the sandbox", async () => {
     const read = await ask(null, undefined, "/v1/models");
-    expect(JSON.parse(read.text)["data"].map(({ id }: Json) => id)).toEqual(["echo", "embed"]);
+    expect(JSON.parse(read.text)["data"].map(({ id }: Json) => id)).toEqual([
+      "echo",
+      "embed",
+      "moderate",
+      "rank",
+    ]);
   });
 });
 

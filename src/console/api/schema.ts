@@ -94,6 +94,9 @@ export interface Schemas {
       audio?: string;
       audio_output?: string;
       internal_reasoning?: string;
+      character?: string;
+      audio_second?: string;
+      generated_image?: string;
     } | null;
     is_free: boolean;
     is_served: boolean;
@@ -125,6 +128,9 @@ export interface Schemas {
       audio?: string;
       audio_output?: string;
       internal_reasoning?: string;
+      character?: string;
+      audio_second?: string;
+      generated_image?: string;
     } | null;
     is_free: boolean;
     is_served: boolean;
@@ -166,6 +172,9 @@ export interface Schemas {
           audio?: string;
           audio_output?: string;
           internal_reasoning?: string;
+          character?: string;
+          audio_second?: string;
+          generated_image?: string;
         };
       }[];
     }[];
@@ -422,6 +431,12 @@ export interface Schemas {
     preset?: string | null;
     session_id?: string | null;
     tags?: string[] | null;
+  };
+  ForwardedUsage: {
+    cost: number;
+    cost_details: { upstream_inference_cost: number };
+    is_byok: boolean;
+    estimated?: boolean;
   };
   Gateway: {
     id: string;
@@ -756,6 +771,21 @@ export interface Schemas {
     resolves_to?: { when: string; models: string[] }[];
     alias_of?: string;
   };
+  ModerationsRequest: {
+    model?: string | null;
+    input: string | (string | Record<string, unknown>)[];
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
+    session_id?: string | null;
+    tags?: string[] | null;
+  };
+  ModerationsResponse: {
+    id: string;
+    model: string;
+    results: Record<string, unknown>[];
+    usage: Schemas["ForwardedUsage"];
+  };
   NamedRoute: {
     name: string;
     account_id: string | null;
@@ -905,6 +935,9 @@ export interface Schemas {
     audio?: string;
     audio_output?: string;
     internal_reasoning?: string;
+    character?: string;
+    audio_second?: string;
+    generated_image?: string;
     overrides?: {
       min_prompt_tokens: number;
       prompt: string;
@@ -918,6 +951,9 @@ export interface Schemas {
       audio?: string;
       audio_output?: string;
       internal_reasoning?: string;
+      character?: string;
+      audio_second?: string;
+      generated_image?: string;
     }[];
   };
   Provider: {
@@ -1047,6 +1083,21 @@ export interface Schemas {
     is_byok: boolean;
     rule: string;
     reason: string;
+  };
+  RerankRequest: {
+    model: string;
+    query: string;
+    documents: (string | Record<string, unknown>)[];
+    top_n?: number | null;
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
+    session_id?: string | null;
+    tags?: string[] | null;
+  };
+  RerankResponse: {
+    results?: { index: number; relevance_score: number }[];
+    usage: Schemas["ForwardedUsage"];
   };
   Response: {
     id: string;
@@ -2175,7 +2226,15 @@ export interface Operations {
     params: object;
     query: object;
     body: {
-      api?: "chat.completions" | "responses" | "messages" | "completions" | "fim" | "embeddings";
+      api?:
+        | "chat.completions"
+        | "responses"
+        | "messages"
+        | "completions"
+        | "fim"
+        | "embeddings"
+        | "moderations"
+        | "rerank";
       key_id?: string;
       account_id?: string;
       headers?: Record<string, string>;
@@ -2374,6 +2433,18 @@ export interface Operations {
     body: Schemas["CountTokensRequest"];
     response: Schemas["CountTokensResponse"];
   };
+  "POST /api/gateway/moderations": {
+    params: object;
+    query: object;
+    body: Schemas["ModerationsRequest"];
+    response: Schemas["ModerationsResponse"];
+  };
+  "POST /api/gateway/rerank": {
+    params: object;
+    query: object;
+    body: Schemas["RerankRequest"];
+    response: Schemas["RerankResponse"];
+  };
   "POST /api/gateway/responses": {
     params: object;
     query: object;
@@ -2382,14 +2453,26 @@ export interface Operations {
   };
   "POST /api/gateway/route/explain": {
     params: object;
-    query: { api?: "chat.completions" | "responses" | "messages" | "completions" | "fim" | "embeddings" };
+    query: {
+      api?:
+        | "chat.completions"
+        | "responses"
+        | "messages"
+        | "completions"
+        | "fim"
+        | "embeddings"
+        | "moderations"
+        | "rerank";
+    };
     body:
       | Schemas["ChatCompletionRequest"]
       | Schemas["ResponsesRequest"]
       | Schemas["MessagesRequest"]
       | Schemas["CompletionRequest"]
       | Schemas["FimRequest"]
-      | Schemas["EmbeddingsRequest"];
+      | Schemas["EmbeddingsRequest"]
+      | Schemas["ModerationsRequest"]
+      | Schemas["RerankRequest"];
     response: { data: Schemas["RouteExplanation"] };
   };
   "POST /api/payments/webhook": {

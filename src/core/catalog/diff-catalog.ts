@@ -108,6 +108,8 @@ function* diffPrices(before: Prices | null, after: Prices | null): Generator<str
     const [old, fresh] = [before[name], after[name]];
     if (old !== fresh) yield `${name} ${old ?? "none"} -> ${fresh ?? "none"}${describeFactor(old, fresh)}`;
   }
+  const [old, fresh] = [before.imageVariants, after.imageVariants];
+  if (!isSame(old, fresh)) yield `imageVariants ${show(old)} -> ${show(fresh)}`;
 }
 
 /** Formats the factor of a price change for display. Amounts are never computed from it. */

@@ -9,7 +9,7 @@ import {
 } from "./import-prices.ts";
 import type { ImportRules, ProviderRule } from "./import-rules.ts";
 import { isFreeId } from "./is-free-id.ts";
-import { isSoundModel } from "./is-sound-model.ts";
+import { completeModel, isSoundModel } from "./is-sound-model.ts";
 import { type ParsedName, parseName, spellingKey } from "./model-names.ts";
 import type { ModelEndpoint, ModelRecord, Prices, ReasoningControl } from "./records.ts";
 import { readModelsDev, type SourceModel, type SourceProvider } from "./source-models-dev.ts";
@@ -96,9 +96,10 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
       readEntries({ sourceProvider: provider.id, source: model, rule }, work),
     );
   });
-  const models = groupEntries(entries)
-    .map((group) => buildModel(group, work))
-    .filter((model) => checkModel(model, work));
+  const imported = groupEntries(entries).map((group) => buildModel(group, work));
+  // A source without any model stays empty, so that it is rejected.
+  const further = imported.length === 0 ? [] : listFurther(imported, rules);
+  const models = [...imported, ...further].filter((model) => checkModel(model, work));
   return {
     models: models.sort((a, b) => compareText(a.id, b.id)),
     problems: work.problems,
@@ -110,6 +111,14 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
 function addNotListed({ id, models }: SourceProvider, rules: ImportRules): readonly SourceModel[] {
   const listed = new Set(models.map((model) => model.id));
   return [...models, ...(rules.notListed[id] ?? []).filter((model) => !listed.has(model.id))];
+}
+
+/** Lists the models of the rules that the source does not have. */
+function listFurther(imported: readonly ModelRecord[], { further }: ImportRules): ModelRecord[] {
+  const known = new Set(imported.map(({ id }) => id));
+  return further.flatMap(({ model }) =>
+    known.has(model.id) ? [] : completeModel(model as Partial<ModelRecord>),
+  );
 }
 
 /** Whether a model is valid. An invalid one is reported and omitted, and does not fail the import. */

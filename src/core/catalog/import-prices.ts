@@ -1,7 +1,14 @@
 import { asFields, type Fields } from "../../wire/json/fields.ts";
 import { isZero, multiplyDecimals, perToken } from "./decimal-price.ts";
 import type { ImportRules } from "./import-rules.ts";
-import { type ModelEndpoint, PRICE_NAMES, type PriceChange, type Prices, type PriceTier } from "./records.ts";
+import {
+  type ModelEndpoint,
+  PRICE_NAMES,
+  type PriceChange,
+  type PriceName,
+  type Prices,
+  type PriceTier,
+} from "./records.ts";
 
 /** The prices of one source entry. `problem` says why there are none although the source names some. */
 export interface ImportedPrices {
@@ -11,7 +18,7 @@ export interface ImportedPrices {
 }
 
 /** The members of `Prices` by the source's names, including its misspellings. */
-const NAMES: Readonly<Record<string, keyof Prices>> = {
+const NAMES: Readonly<Record<string, PriceName>> = {
   input: "prompt",
   output: "completion",
   cache_read: "cacheRead",
@@ -104,7 +111,7 @@ export function addCharges<Endpoint extends Pick<ModelEndpoint, "prices" | "pric
 
 /** Sorts members into the order of `PRICE_NAMES`, after those that are not prices. */
 function sortPrices<P extends Prices>(row: P): P {
-  const rank = (name: string): number => PRICE_NAMES.indexOf(name as keyof Prices);
+  const rank = (name: string): number => PRICE_NAMES.indexOf(name as PriceName);
   return Object.fromEntries(Object.entries(row).sort(([a], [b]) => rank(a) - rank(b))) as P;
 }
 
@@ -121,8 +128,11 @@ function findUnknownCharge(cost: Readonly<Record<string, unknown>>): string | nu
   return unknown.length > 0 ? `has unknown charges: ${unknown.join(", ")}` : null;
 }
 
-function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Prices> = {}): Prices | null {
-  const found: Partial<Record<keyof Prices, string>> = { ...base };
+function readPrices(
+  cost: Readonly<Record<string, unknown>>,
+  base: Omit<Partial<Prices>, "imageVariants"> = {},
+): Prices | null {
+  const found: Partial<Record<PriceName, string>> = { ...base };
   for (const [key, value] of Object.entries(cost)) {
     const name = NAMES[key];
     if (name === undefined) continue;
@@ -134,7 +144,7 @@ function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Price
 }
 
 /** Sorts prices in the order of `PRICE_NAMES`. Drops zeros besides prompt and completion, and a reasoning price that equals the completion's. */
-function tidyPrices(found: Partial<Record<keyof Prices, string>>): Prices | null {
+function tidyPrices(found: Partial<Record<PriceName, string>>): Prices | null {
   const { prompt, completion } = found;
   if (prompt === undefined || completion === undefined) return null;
   const kept = PRICE_NAMES.filter((name) => {

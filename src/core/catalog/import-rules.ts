@@ -102,6 +102,13 @@ const servedAlsoRule = z.strictObject({
   name: z.string(),
 });
 
+/** A model as the catalog has it. It is validated like an imported one. */
+const furtherRule = z.strictObject({
+  /** The vendor's page with the price, and its date. */
+  source: z.string(),
+  model: z.looseObject({ id: z.string() }),
+});
+
 const importRulesSchema = z.strictObject({
   /** Source providers that are imported, by the source's id. Earlier ones take precedence on a model's facts. */
   providers: z.record(z.string(), providerRule),
@@ -133,6 +140,8 @@ const importRulesSchema = z.strictObject({
   priceChanges: z.record(z.string(), z.record(z.string(), z.array(priceChange).min(1))),
   /** Entries that the source lacks, by source provider and in the source's format; numbers are text. */
   notListed: z.record(z.string(), z.array(sourceModelSchema)),
+  /** Models that are not for conversations, which the source does not list or without their prices. Once the catalog has the id otherwise, that entry is used. */
+  further: z.array(furtherRule),
 });
 
 export type ProviderRule = z.infer<typeof providerRule>;

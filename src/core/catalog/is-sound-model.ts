@@ -43,6 +43,11 @@ export const PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/;
 const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const LATE_DAY = /^20\d\d-(?:(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)$/;
 const FORMATS = new Set<string>(PROVIDER_FORMATS);
+/** Width and height in pixels. */
+export const IMAGE_SIZE = /^[1-9]\d{0,4}x[1-9]\d{0,4}$/;
+/** Outputs of models that are not for conversations, and which therefore are the only one of their model. */
+export const SOLE_OUTPUTS = ["embedding", "moderation", "rerank", "speech", "transcription"] as const;
+const SOLE = new Set<string>(SOLE_OUTPUTS);
 const INPUTS = new Set(["text", "image", "file", "audio", "video"]);
 const OUTPUTS = new Set(["text", "image", "audio", "video"]);
 
@@ -59,8 +64,13 @@ const isListOf =
     Array.isArray(value) && value.length >= least && value.every((item) => check(item));
 const isOutputs: Check = isListOf((value) => OUTPUTS.has(value as string), 1);
 const isFormats: Check = isListOf((value) => FORMATS.has(value as string), 1);
-const isEmbedding: Check = (value) => Array.isArray(value) && value.length === 1 && value[0] === "embedding";
+const isSoleOutput: Check = (value) => Array.isArray(value) && value.length === 1 && SOLE.has(value[0]);
 
+const VARIANT: Readonly<Record<string, Check>> = noPrototype({
+  quality: isText,
+  size: (value) => typeof value === "string" && IMAGE_SIZE.test(value),
+  price: isPrice,
+});
 const PRICES: Readonly<Record<string, Check>> = noPrototype({
   prompt: isPrice,
   completion: isPrice,
@@ -77,6 +87,10 @@ const PRICES: Readonly<Record<string, Check>> = noPrototype({
   image: isPrice,
   search: isPrice,
   searchedRequest: isPrice,
+  character: isPrice,
+  audioSecond: isPrice,
+  generatedImage: isPrice,
+  imageVariants: isListOf((value) => isRecordOf(value, VARIANT, ["price"]), 1),
 });
 const TIER: Readonly<Record<string, Check>> = noPrototype({ ...PRICES, minPromptTokens: isTokens });
 const isTiers: Check = isListOf((value) => isRecordOf(value, TIER, TIER_NEEDS), 1);
@@ -117,7 +131,7 @@ const MODEL: Readonly<Record<string, Check>> = noPrototype({
   description: isTextOrNull,
   released: isDayOrNull,
   inputModalities: isListOf((value) => INPUTS.has(value as string), 1),
-  outputModalities: (value) => isOutputs(value) || isEmbedding(value),
+  outputModalities: (value) => isOutputs(value) || isSoleOutput(value),
   tokenizer: isTextOrNull,
   supportedParameters: isListOf(isText, 0),
   reasoning: (value) => isRecordOf(value, REASONING, []),

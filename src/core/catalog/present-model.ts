@@ -2,10 +2,16 @@ import { greatestDecimal } from "./decimal-price.ts";
 import { authorOf, compareText } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { endpointAt } from "./price-row.ts";
-import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
+import {
+  listImagePrices,
+  type ModelEndpoint,
+  type ModelRecord,
+  type PriceName,
+  type Prices,
+} from "./records.ts";
 import { createdAt } from "./release-day.ts";
 
-/** Prices in US dollars per token, request, image or search, as decimal strings. */
+/** Prices in US dollars per token, request, image, search, character or second, as decimal strings. */
 export interface PublicPrices {
   readonly prompt: string;
   readonly completion: string;
@@ -18,6 +24,9 @@ export interface PublicPrices {
   readonly audio?: string;
   readonly audio_output?: string;
   readonly internal_reasoning?: string;
+  readonly character?: string;
+  readonly audio_second?: string;
+  readonly generated_image?: string;
 }
 
 /** A model in the response of `GET /models` (docs/api/models.md). */
@@ -142,6 +151,9 @@ function presentPrices(all: readonly Prices[]): PublicPrices {
   const audio = highest(all, "audioIn", "prompt");
   const audioOutput = highest(all, "audioOut", "completion");
   const reasoning = highest(all, "reasoning", "completion");
+  const character = highest(all, "character", null);
+  const audioSecond = highest(all, "audioSecond", null);
+  const generatedImage = greatestDecimal(all.flatMap(listImagePrices));
   return {
     prompt: greatestDecimal(all.map((prices) => prices.prompt)) as string,
     completion: greatestDecimal(all.map((prices) => prices.completion)) as string,
@@ -154,17 +166,20 @@ function presentPrices(all: readonly Prices[]): PublicPrices {
     ...(audio !== null ? { audio } : {}),
     ...(audioOutput !== null ? { audio_output: audioOutput } : {}),
     ...(reasoning !== null ? { internal_reasoning: reasoning } : {}),
+    ...(character !== null ? { character } : {}),
+    ...(audioSecond !== null ? { audio_second: audioSecond } : {}),
+    ...(generatedImage !== null ? { generated_image: generatedImage } : {}),
   };
 }
 
 /** Returns the greatest of the named prices that are present; null if none is. */
-function greatestOf(all: readonly Prices[], parts: readonly (keyof Prices)[]): string | null {
+function greatestOf(all: readonly Prices[], parts: readonly PriceName[]): string | null {
   return greatestDecimal(all.flatMap((prices) => parts.flatMap((part) => prices[part] ?? [])));
 }
 
 function highest(
   all: readonly Prices[],
-  part: keyof Prices,
+  part: PriceName,
   else_: "prompt" | "completion" | null,
 ): string | null {
   if (all.every((prices) => prices[part] === undefined)) return null;

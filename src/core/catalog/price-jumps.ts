@@ -1,11 +1,11 @@
 import { dateOf, midnightOf } from "../../base/time.ts";
 import { compareDecimals, isZero, multiplyDecimals } from "./decimal-price.ts";
 import { findPriceRow, type PriceRow, type PriceTerms } from "./price-row.ts";
-import { PRICE_NAMES, type Prices } from "./records.ts";
+import { PRICE_NAMES, type PriceName, type Prices } from "./records.ts";
 
 /** One price that changes beyond the factor. */
 export interface PriceJump {
-  readonly kind: keyof Prices;
+  readonly kind: PriceName;
   /** US dollars, a decimal string; null if the price is unknown. */
   readonly before: string | null;
   readonly after: string | null;
@@ -16,7 +16,7 @@ export interface PriceJump {
 }
 
 /** The price that applies where a price is absent. */
-const STANDS_IN: Readonly<Record<keyof Prices, keyof Prices | "0">> = {
+const STANDS_IN: Readonly<Record<PriceName, PriceName | "0">> = {
   prompt: "0",
   completion: "0",
   cacheRead: "prompt",
@@ -32,6 +32,9 @@ const STANDS_IN: Readonly<Record<keyof Prices, keyof Prices | "0">> = {
   image: "0",
   search: "0",
   searchedRequest: "0",
+  character: "0",
+  audioSecond: "0",
+  generatedImage: "0",
 };
 
 /** The parameters of a comparison of prices. */
@@ -93,7 +96,7 @@ function* comparePrices(before: Prices, after: Prices, factor: string): Generato
   }
 }
 
-function costOf(prices: Prices, kind: keyof Prices): string {
+function costOf(prices: Prices, kind: PriceName): string {
   const own = prices[kind];
   const other = STANDS_IN[kind];
   return own ?? (other === "0" ? "0" : costOf(prices, other));

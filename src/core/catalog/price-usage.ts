@@ -1,7 +1,13 @@
 import { parsePrice, roundToNanodollars } from "../../base/money.ts";
-import { type AdvisorUsage, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
+import {
+  type AdvisorUsage,
+  NO_TOKENS,
+  type TokenUsage,
+  type UnitCounts,
+} from "../../wire/conversation/usage.ts";
+import { greatestDecimal } from "./decimal-price.ts";
 import { findPriceRow } from "./price-row.ts";
-import type { ModelEndpoint, Prices } from "./records.ts";
+import { listImagePrices, type ModelEndpoint, type Prices } from "./records.ts";
 
 /** The kinds of tokens and other charges that prices distinguish. */
 export type PricedKind =
@@ -17,9 +23,20 @@ export type PricedKind =
   | "request"
   | "image"
   | "search"
-  | "searched_request";
+  | "searched_request"
+  | "character"
+  | "audio_second"
+  | "generated_image";
 
-const COUNTED: ReadonlySet<PricedKind> = new Set(["request", "image", "search", "searched_request"]);
+const COUNTED: ReadonlySet<PricedKind> = new Set([
+  "request",
+  "image",
+  "search",
+  "searched_request",
+  "character",
+  "audio_second",
+  "generated_image",
+]);
 
 /** Whether a kind is charged per token. */
 export function isOfTokens(kind: PricedKind): boolean {
@@ -29,7 +46,7 @@ export function isOfTokens(kind: PricedKind): boolean {
 /** One line of a cost: a count times a price. */
 export interface PriceLine {
   readonly kind: PricedKind;
-  /** Number of tokens, images or searches; 1 for the request. */
+  /** Number of tokens, or of the units that the kind names; 1 for the request. */
   readonly count: number;
   /** US dollars per unit, a decimal string. */
   readonly price: string;
@@ -44,7 +61,9 @@ interface Rate {
 }
 
 /** The rates of all kinds, with those of a request by the context size of its search. */
-interface Rates extends Readonly<Record<PricedKind | "request_medium" | "request_high", Rate>> {
+interface Rates extends Readonly<Record<RatedKind | "request_medium" | "request_high", Rate>> {
+  /** The prices from which the rate of a generated image is chosen. */
+  readonly prices: Prices;
   /** The highest price of a text token of a prompt, a file token of a prompt, and a completion token. Attodollars. */
   readonly maxPrompt: bigint;
   readonly maxFile: bigint;
@@ -105,8 +124,11 @@ function sumAdvisor({ prices, ...usage }: PricedAdvisor): bigint {
   return sum;
 }
 
+/** The counts that are not tokens. */
+type OtherUsage = Pick<TokenUsage, "images" | "searches" | "searchContext" | "units">;
+
 /** Upper bounds of what a request uses, except its answer. */
-export interface BoundedPrompt extends Pick<TokenUsage, "images" | "searches" | "searchContext"> {
+export interface BoundedPrompt extends OtherUsage {
   /** Tokens of text. */
   readonly promptTokens: number;
   /** Tokens of files, including audio. */
@@ -159,6 +181,8 @@ function collectLines(list: (charge: Charge) => void): PriceLine[] {
   return lines;
 }
 
+/** The kinds that have one rate. */
+type RatedKind = Exclude<PricedKind, "generated_image">;
 type Charge = (kind: PricedKind, count: number, rate: Rate) => void;
 
 function forEachCharge(rates: Rates, usage: TokenUsage, charge: Charge): void {
@@ -167,7 +191,7 @@ function forEachCharge(rates: Rates, usage: TokenUsage, charge: Charge): void {
 }
 
 function forEachToken(rates: Rates, usage: TokenUsage, charge: Charge): void {
-  const add = (kind: PricedKind, count: number): void => {
+  const add = (kind: RatedKind, count: number): void => {
     if (count > 0) charge(kind, count, rates[kind]);
   };
   const ofPrompt = taker(usage.promptTokens);
@@ -184,12 +208,8 @@ function forEachToken(rates: Rates, usage: TokenUsage, charge: Charge): void {
 }
 
 /** Visits the charges that are not per token and have a price. */
-function forEachOther(
-  rates: Rates,
-  usage: Pick<TokenUsage, "images" | "searches" | "searchContext">,
-  charge: Charge,
-): void {
-  const add = (kind: PricedKind, count: number, rate: Rate = rates[kind]): void => {
+function forEachOther(rates: Rates, usage: OtherUsage, charge: Charge): void {
+  const add = (kind: RatedKind, count: number, rate: Rate = rates[kind]): void => {
     if (rate.value > 0n) charge(kind, count, rate);
   };
   add("request", 1, rateOfRequest(rates, usage));
@@ -198,6 +218,32 @@ function forEachOther(
     add("search", usage.searches);
     add("searched_request", 1);
   }
+  if (usage.units !== undefined) forEachUnit(rates, usage.units, charge);
+}
+
+/** Visits the charges per character, second or generated image that have a price. */
+function forEachUnit(rates: Rates, units: UnitCounts, charge: Charge): void {
+  const add = (kind: PricedKind, count: number, rate: Rate): void => {
+    if (count > 0 && rate.value > 0n) charge(kind, count, rate);
+  };
+  const { characters = 0, audioSeconds = 0, generatedImages = 0 } = units;
+  add("character", characters, rates.character);
+  add("audio_second", audioSeconds, rates.audio_second);
+  if (generatedImages > 0) add("generated_image", generatedImages, rateOfImage(rates.prices, units));
+}
+
+/**
+ * Returns the rate of a generated image: that of the first variant that it may be, because an unknown quality or size fits any. An image
+ * that fits none costs as much as the most expensive variant.
+ */
+function rateOfImage(prices: Prices, { imageQuality, imageSize }: UnitCounts): Rate {
+  const fits = (wanted: string | undefined, known: string | undefined) =>
+    wanted === undefined || known === undefined || wanted === known;
+  const variant = prices.imageVariants?.find(
+    ({ quality, size }) => fits(quality, imageQuality) && fits(size, imageSize),
+  );
+  const price = variant?.price ?? prices.generatedImage ?? greatestDecimal(listImagePrices(prices));
+  return price === null ? FREE : readRate(price);
 }
 
 function rateOfRequest(rates: Rates, { searchContext }: Pick<TokenUsage, "searchContext">): Rate {
@@ -246,6 +292,9 @@ function readRates(prices: Prices): Rates {
       image: orElse(prices.image, FREE),
       search: orElse(prices.search, FREE),
       searched_request: orElse(prices.searchedRequest, FREE),
+      character: orElse(prices.character, FREE),
+      audio_second: orElse(prices.audioSecond, FREE),
+      prices,
       maxPrompt: highestOf(prompt, cacheWrite, cacheWrite1h),
       maxFile: highestOf(prompt, cacheWrite, cacheWrite1h, audioPrompt),
       maxCompletion: highestOf(completion, reasoning, audioCompletion, imageCompletion),

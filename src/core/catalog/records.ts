@@ -1,4 +1,5 @@
 import type { ReasoningFields } from "../../wire/canonical/format.ts";
+import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 
 /** How URLs of upstream endpoints are built. `src/providers/address` has a row for each. */
@@ -55,9 +56,7 @@ export interface ProviderRecord {
   /** If `baseUrl` is null: the pattern of a provider account's base URL, with address parts in `{braces}`. */
   readonly baseUrlTemplate?: string;
   /** Paths below the base URL that its address scheme does not define, by action. */
-  readonly paths?: Readonly<
-    Partial<Record<"chat" | "completions" | "fim" | "embeddings" | "count-tokens", string>>
-  >;
+  readonly paths?: Readonly<Partial<Record<InferenceAction | "count-tokens", string>>>;
   /** The address parts of `baseUrlTemplate`, by name. */
   readonly parts?: Readonly<Record<string, AddressPart>>;
   /** Members to set in the body of each chat request; null removes a member. */
@@ -174,10 +173,29 @@ export interface Prices {
   readonly search?: string;
   /** Per request that searches at least once. */
   readonly searchedRequest?: string;
+  /** Per character of a text to speak. */
+  readonly character?: string;
+  /** Per second of audio to transcribe. */
+  readonly audioSecond?: string;
+  /** Per image of the answer, where `imageVariants` has no other price for it. */
+  readonly generatedImage?: string;
+  /** Per image of the answer, by quality and size. The first that an image may be applies; the vendor's default is the first. */
+  readonly imageVariants?: readonly ImageVariant[];
 }
 
-/** The members of `Prices`, in the order of files and lists. */
-export const PRICE_NAMES: readonly (keyof Prices)[] = [
+/** The price of a generated image of a quality and size. Where one of them is absent, the price applies to all. */
+export interface ImageVariant {
+  readonly quality?: string;
+  /** Width and height in pixels: `1024x1536`. */
+  readonly size?: string;
+  readonly price: string;
+}
+
+/** The name of a price that is one decimal string. */
+export type PriceName = Exclude<keyof Prices, "imageVariants">;
+
+/** The members of `Prices` that are one price, in the order of files and lists. */
+export const PRICE_NAMES: readonly PriceName[] = [
   "prompt",
   "completion",
   "cacheRead",
@@ -193,7 +211,16 @@ export const PRICE_NAMES: readonly (keyof Prices)[] = [
   "image",
   "search",
   "searchedRequest",
+  "character",
+  "audioSecond",
+  "generatedImage",
 ];
+
+/** Lists the prices of one generated image. */
+export function listImagePrices({ generatedImage, imageVariants = [] }: Prices): string[] {
+  const prices = imageVariants.map(({ price }) => price);
+  return generatedImage === undefined ? prices : [...prices, generatedImage];
+}
 
 /** Prices that apply to prompts of at least `minPromptTokens`. */
 export interface PriceTier extends Prices {
@@ -270,7 +297,10 @@ export interface ModelRecord {
   readonly released: string | null;
   /** Any of `text`, `image`, `file`, `audio`, `video`. */
   readonly inputModalities: readonly string[];
-  /** Any of `text`, `image`, `audio`, `video`; or only `embedding`. */
+  /**
+   * Any of `text`, `image`, `audio`, `video` in conversations; or only one of `embedding`, `moderation`, `rerank`, `image`, `speech`
+   * and `transcription`, which have endpoints of their own.
+   */
   readonly outputModalities: readonly string[];
   readonly tokenizer: string | null;
   /** Names of the request parameters that it accepts, as in `supported_parameters`. */

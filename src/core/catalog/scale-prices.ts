@@ -29,7 +29,10 @@ function scalePrices<Scaled extends Prices | PriceTier>(prices: Scaled, factor: 
     const price = prices[name];
     return price === undefined ? [] : [[name, scalePrice(price, factor)]];
   });
-  return { ...prices, ...Object.fromEntries(scaled) };
+  const { imageVariants } = prices;
+  if (imageVariants === undefined) return { ...prices, ...Object.fromEntries(scaled) };
+  const variants = imageVariants.map((variant) => ({ ...variant, price: scalePrice(variant.price, factor) }));
+  return { ...prices, ...Object.fromEntries(scaled), imageVariants: variants };
 }
 
 function scalePrice(price: string, factor: bigint): string {

@@ -1,16 +1,28 @@
 import { z } from "zod";
 import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
+import { actionOf } from "./action-of.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
-import { completeModel, isSoundModel, MODEL_ID, MODEL_ID_CHARS, PRICE, SLUG } from "./is-sound-model.ts";
+import {
+  completeModel,
+  IMAGE_SIZE,
+  isSoundModel,
+  MODEL_ID,
+  MODEL_ID_CHARS,
+  PRICE,
+  SLUG,
+  SOLE_OUTPUTS,
+} from "./is-sound-model.ts";
 import { listProviderFormats } from "./list-formats.ts";
 import type { PriceRow } from "./price-row.ts";
 import {
   ADDRESS_SCHEMES,
   AUTH_KINDS,
+  listImagePrices,
   type ModelEndpoint,
   type ModelRecord,
+  PRICE_NAMES,
   type Prices,
   type PriceTier,
   type ProviderRecord,
@@ -42,6 +54,13 @@ const day = z.iso.date();
 const tokens = z.int().positive();
 const httpsUrl = z.url({ protocol: /^https$/ });
 
+/** The members of the schema of `ImageVariant`. */
+const variantShape = {
+  quality: z.string().min(1).optional(),
+  size: z.string().regex(IMAGE_SIZE, "not of the form 1024x1024").optional(),
+  price,
+};
+
 // The `…Shape` constants are the members of the schemas of `Prices`, `PriceTier`, `PriceChange`, `ModelEndpoint` and `ModelRecord`.
 export const pricesShape = {
   prompt: price,
@@ -59,6 +78,10 @@ export const pricesShape = {
   image: price.optional(),
   search: price.optional(),
   searchedRequest: price.optional(),
+  character: price.optional(),
+  audioSecond: price.optional(),
+  generatedImage: price.optional(),
+  imageVariants: z.array(z.strictObject(variantShape)).min(1).optional(),
 };
 
 const prices = z.strictObject(pricesShape);
@@ -106,7 +129,7 @@ export const modelShape = {
   inputModalities: z.array(z.enum(["text", "image", "file", "audio", "video"])).min(1),
   outputModalities: z.union([
     z.array(z.enum(["text", "image", "audio", "video"])).min(1),
-    z.tuple([z.literal("embedding")]),
+    z.tuple([z.enum(SOLE_OUTPUTS)]),
   ]),
   tokenizer: z.string().nullable().default(null),
   supportedParameters: z.array(z.string().min(1)),
@@ -171,6 +194,11 @@ const providerSchema = z.strictObject({
       completions: path.optional(),
       fim: path.optional(),
       embeddings: path.optional(),
+      moderations: path.optional(),
+      rerank: path.optional(),
+      images: path.optional(),
+      speech: path.optional(),
+      transcriptions: path.optional(),
       "count-tokens": path.optional(),
     })
     .optional(),
@@ -290,6 +318,8 @@ function* findEndpointProblems(
   providers: ReadonlyMap<string, ProviderRecord>,
 ): Generator<string> {
   const free = isFreeId(model.id);
+  // Vendors do not charge for some models that check texts. Such a model needs an account, so that its id does not end in `:free`.
+  const isFree = !free && actionOf(model) === "moderations" ? null : free;
   const { endpoints } = model;
   for (const [index, endpoint] of endpoints.entries()) {
     const at = `${endpoint.provider} ${endpoint.name}`;
@@ -303,12 +333,12 @@ function* findEndpointProblems(
       if (endpoint.priceChanges !== undefined) yield `${at}: price changes without prices`;
       continue;
     }
-    yield* findPriceProblems(at, free, endpoint);
+    yield* findPriceProblems(at, isFree, endpoint);
     let last = "";
     for (const change of endpoint.priceChanges ?? []) {
       if (change.from <= last) yield `${at}: price changes are not in ascending order`;
       last = change.from;
-      yield* findPriceProblems(`${at} from ${change.from}`, free, change);
+      yield* findPriceProblems(`${at} from ${change.from}`, isFree, change);
     }
   }
 }
@@ -325,13 +355,15 @@ function* findFormatProblems(
     if (!known.has(name)) yield `${at}: ${provider.slug} does not speak ${name}`;
 }
 
+/** `isFree`: whether the model must cost nothing; null: it may. */
 function* findPriceProblems(
   at: string,
-  free: boolean,
+  isFree: boolean | null,
   { prices, priceTiers = [] }: PriceRow,
 ): Generator<string> {
   if (prices === null) return;
-  if (free !== isFreeOfCharge(prices)) yield `${at}: :free and a price of zero belong together`;
+  if (isFree !== null && isFree !== isFreeOfCharge(prices))
+    yield `${at}: :free and a price of zero belong together`;
   yield* findTierProblems(at, priceTiers);
 }
 
@@ -348,7 +380,8 @@ function* findTierProblems(at: string, tiers: readonly PriceTier[]): Generator<s
 }
 
 function isFreeOfCharge(prices: Prices): boolean {
-  return isZero(prices.prompt) && isZero(prices.completion);
+  const all = [...PRICE_NAMES.flatMap((name) => prices[name] ?? []), ...listImagePrices(prices)];
+  return all.every(isZero);
 }
 
 function findProviderProblems(file: string, providers: readonly ProviderRecord[]): string[] {

@@ -2,7 +2,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
+import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
@@ -30,7 +30,7 @@ export type AttemptOutcome =
   | { readonly kind: "streaming"; readonly begun: BegunStream }
   | {
       readonly kind: "answered";
-      readonly answer: Extract<WholeAnswer, { kind: "answer" }>;
+      readonly answer: Extract<WholeAnswer<string | Buffer>, { kind: "answer" }>;
       readonly status: number;
     }
   | {
@@ -210,9 +210,17 @@ async function readWhole(context: AttemptContext, reply: Reply): Promise<Attempt
   const { response } = reply;
   const { call, encoded, identity } = context;
   const body = await call.stopwatch.wait(readBody(response, BOUNDS.answerBytes, "reject"));
-  const answer = call.request.readAnswer(encoded.format, body.toString("utf8"), identity);
+  const { forwarded } = call.request;
+  const answer =
+    forwarded === undefined
+      ? call.request.readAnswer(encoded.format, body.toString("utf8"), identity)
+      : forwarded.readAnswer(body, headOf(response), identity);
   if (answer.kind === "error") return failed(context, reply, answer.error);
   return { kind: "answered", answer, status: response.status };
+}
+
+function headOf(response: UpstreamResponse): AnswerHead {
+  return { contentType: response.header("content-type") };
 }
 
 async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<AttemptOutcome> {
@@ -220,7 +228,11 @@ async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<
   const { call, encoded, identity } = context;
   const { stopwatch } = call;
   const start = await stopwatch.wait(readStart(response));
-  const relay = call.request.openRelay(encoded.format, identity, start !== null && isDocumentStart(start));
+  const { forwarded } = call.request;
+  const relay =
+    forwarded === undefined
+      ? call.request.openRelay(encoded.format, identity, start !== null && isDocumentStart(start))
+      : forwarded.openRelay(headOf(response), identity);
   let head = "";
   for (let text = start; ; text = await stopwatch.wait(readText(response))) {
     head += text === null ? relay.end() : relay.step(text);

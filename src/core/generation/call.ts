@@ -133,9 +133,14 @@ export interface GenerationResult {
   readonly limit: RateLimitStatus | null;
   /** Further response headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly answer:
-    | { readonly kind: "json"; readonly body: string }
-    | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array> | Buffer }
+  readonly answer: /** `mediaType` is absent for JSON. */
+    | { readonly kind: "json"; readonly body: string | Buffer; readonly mediaType?: string }
+    /** `mediaType` is absent for server-sent events. */
+    | {
+        readonly kind: "stream";
+        readonly stream: ReadableStream<Uint8Array> | Buffer;
+        readonly mediaType?: string;
+      }
     | { readonly kind: "failure"; readonly failure: Failure }
     /** The client left before there was an answer. */
     | { readonly kind: "gone" };

@@ -158,7 +158,8 @@ export function withUsage(
     searchContext: usage.searchContext,
     estimated: usage.estimated,
   };
-  const { countedFor } = usage;
-  const named = countedFor === undefined ? counted : { ...counted, countedFor };
+  const { countedFor, units } = usage;
+  const measured = units === undefined ? counted : { ...counted, units };
+  const named = countedFor === undefined ? measured : { ...measured, countedFor };
   return advisors.length === 0 ? named : { ...named, advisors };
 }

@@ -105,7 +105,11 @@ function listRejected(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer)
   if (isOrdinary) return NONE;
   // Whether a vendor ran tools, over several rounds, matters only if a count exceeds the bounds of one round.
   if (!runsTools(request))
-    return compare(counts, { prompt_tokens: window, completion_tokens: answers, searches: SEARCHES });
+    return compare(counts, {
+      prompt_tokens: window,
+      completion_tokens: answers,
+      searches: Math.max(SEARCHES, request.listCharges().units?.searches ?? 0),
+    });
   return compare(counts, {
     prompt_tokens: window * ROUNDS,
     completion_tokens: longest * ROUNDS,

@@ -2,7 +2,7 @@ import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import type { EffectivePolicy } from "../accounts/merge-policies.ts";
-import { actionOf } from "../catalog/action-of.ts";
+import { actionOf, type ModelAction } from "../catalog/action-of.ts";
 import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
@@ -157,9 +157,9 @@ export function findDeployments(
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
-  const isEmbedding = actionOf(model) === "embeddings";
-  if (isEmbedding !== (action === "embeddings"))
-    return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
+  const isFor = actionOf(model);
+  if (isFor !== (action === "fim" || action === "completions" ? "chat" : action))
+    return fail("invalid_model", otherEndpoint(id, isFor), { metadata: { model: id } });
   const deployments = chooseDeployments(serving.servedModels, { modelId: model.id, action }, choice);
   if (deployments.length > 0) return action === "fim" ? requireFim(id, deployments) : deployments;
   const all = serving.servedModels.allDeploymentsOf(model.id);
@@ -206,10 +206,20 @@ function onlyCompletes(id: string): string {
   return `${quote(id)} only completes texts and cannot chat. Send a prompt to POST /api/gateway/completions.`;
 }
 
-function otherEndpoint(id: string, isEmbedding: boolean): string {
-  return isEmbedding
-    ? `${quote(id)} is an embedding model. Send it to POST /api/gateway/embeddings.`
-    : `${quote(id)} is not an embedding model. Send it to POST /api/gateway/chat/completions, or name a model whose output_modalities are ["embedding"].`;
+/** What a model is, and the path of the endpoint that it is for. */
+const ENDPOINTS: Readonly<Record<ModelAction, readonly [kind: string, path: string]>> = {
+  chat: ["a model for conversations", "chat/completions"],
+  embeddings: ["an embedding model", "embeddings"],
+  moderations: ["a moderation model", "moderations"],
+  rerank: ["a model that ranks documents", "rerank"],
+  images: ["a model that makes images", "images/generations"],
+  speech: ["a model that speaks texts", "audio/speech"],
+  transcriptions: ["a model that transcribes audio", "audio/transcriptions"],
+};
+
+function otherEndpoint(id: string, isFor: ModelAction): string {
+  const [kind, path] = ENDPOINTS[isFor];
+  return `${quote(id)} is ${kind}. Send it to POST /api/gateway/${path}, or name a model for this endpoint; output_modalities in GET /api/gateway/models says what a model is for.`;
 }
 
 function unknownModel(serving: Serving, id: string): string {

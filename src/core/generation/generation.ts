@@ -258,7 +258,12 @@ export class Generation implements Settling {
       onOver: () => this.end(),
       onCompleted: (usage) => this.rememberAffinity(candidate, usage),
     };
-    return this.result({ kind: "stream", stream: await relayStream(context, begun) }, candidate);
+    const stream = await relayStream(context, begun);
+    const { mediaType } = begun.relay;
+    return this.result(
+      mediaType === undefined ? { kind: "stream", stream } : { kind: "stream", stream, mediaType },
+      candidate,
+    );
   }
 
   private async giveWhole(
@@ -283,7 +288,7 @@ export class Generation implements Settling {
       report: reportUsage(charge),
       metadata: addWarnings(metadata, warning, filter),
     });
-    if (extensions.observesText) extensions.onText(Buffer.from(body));
+    if (extensions.observesText) extensions.onText(typeof body === "string" ? Buffer.from(body) : body);
     const isSettled = await trySettle(this, withWarning(record, warning), {
       outcome: "completed",
       failure: null,
@@ -296,7 +301,11 @@ export class Generation implements Settling {
     if (!isSettled) return this.fail(CANNOT_RECORD);
     this.end();
     this.rememberAffinity(candidate, charge.usage);
-    return this.result({ kind: "json", body }, candidate);
+    const { mediaType } = answer;
+    return this.result(
+      mediaType === undefined ? { kind: "json", body } : { kind: "json", body, mediaType },
+      candidate,
+    );
   }
 
   /** Waits for the filter of a whole answer. Returns the result if the generation was cancelled meanwhile; null if not. */

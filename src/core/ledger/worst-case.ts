@@ -130,7 +130,7 @@ export function boundAnswers(
   endpoint: ModelEndpoint,
   expected: number,
 ): Range {
-  if (action === "embeddings") return NO_ANSWER;
+  if (WITHOUT_ANSWER_TOKENS.has(action)) return NO_ANSWER;
   const longest = longestAnswer(endpoint);
   const most = Math.min(maxTokens ?? longest, longest);
   const usual = Math.min(most, expected);
@@ -138,6 +138,12 @@ export function boundAnswers(
   return { least: least * answers, expected: usual * answers, most: most * answers };
 }
 
+/** What has no tokens in its answer, or none that a vendor charges for. */
+const WITHOUT_ANSWER_TOKENS: ReadonlySet<InferenceRequest["action"]> = new Set([
+  "embeddings",
+  "moderations",
+  "rerank",
+]);
 const NO_ANSWER: Range = { least: 0, expected: 0, most: 0 };
 
 interface ChargedPrompt {
@@ -154,7 +160,7 @@ function boundChargedPrompt(
   { contextLength }: ModelEndpoint,
   usualSearches: number,
 ): BoundedPrompt {
-  const { images, fileBytes, hasReferences, search, runsTools } = charges;
+  const { images, fileBytes, hasReferences, search, runsTools, units } = charges;
   const searches = search === null ? 0 : Math.min(search.most ?? usualSearches, MOST_SEARCHES);
   const runs = searches + (runsTools && search === null ? usualSearches : 0);
   const text = boundPrompt({ promptTextBytes }) + images * TOKENS_PER_IMAGE + runs * TOKENS_PER_SEARCH;
@@ -162,5 +168,6 @@ function boundChargedPrompt(
   const room = Math.max(0, contextLength - promptTokens);
   const files = hasReferences ? room : Math.min(room, Math.ceil(fileBytes / BYTES_PER_TOKEN));
   const searchContext = search?.context ?? null;
-  return { promptTokens, fileTokens: files, images, searches, searchContext };
+  const prompt = { promptTokens, fileTokens: files, images, searches, searchContext };
+  return units === undefined ? prompt : { ...prompt, searches: searches + (units.searches ?? 0), units };
 }

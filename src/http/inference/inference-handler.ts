@@ -147,12 +147,13 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
     case "gone":
       return new Response(null, { status: 499 });
     case "json":
-      headers["content-type"] = "application/json";
+      headers["content-type"] = result.answer.mediaType ?? "application/json";
       return new Response(bodyOf(result.answer.body, unread), { headers });
     case "stream": {
-      const { stream } = result.answer;
+      const { stream, mediaType } = result.answer;
       const body = stream instanceof ReadableStream ? stream : bodyOf(stream, unread);
-      return new Response(body, { headers: Object.assign(headers, STREAM_HEADERS) });
+      const added = mediaType === undefined ? STREAM_HEADERS : { "content-type": mediaType };
+      return new Response(body, { headers: Object.assign(headers, added) });
     }
   }
 }

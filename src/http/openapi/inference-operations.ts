@@ -3,6 +3,12 @@ import type { ErrorCode } from "../../base/errors.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";
 import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "./errors.ts";
 import {
+  ModerationsRequest,
+  ModerationsResponse,
+  RerankRequest,
+  RerankResponse,
+} from "./forwarded-schemas.ts";
+import {
   ChatChunk,
   ChatCompletion,
   ChatRequest,
@@ -180,6 +186,20 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
         schema: EmbeddingsResponse,
       },
     ],
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/moderations`,
+    summary: "Check texts and images for harmful content (OpenAI Moderations API)",
+    body: ModerationsRequest,
+    responses: [{ status: 200, description: "One result for each input.", schema: ModerationsResponse }],
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/rerank`,
+    summary: "Rank documents by their relevance to a query (Cohere Rerank API)",
+    body: RerankRequest,
+    responses: [{ status: 200, description: "The documents by relevance.", schema: RerankResponse }],
   },
   {
     ...COMMON,

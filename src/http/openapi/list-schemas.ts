@@ -11,6 +11,12 @@ const otherPrices = {
   audio: price.optional(),
   audio_output: price.optional(),
   internal_reasoning: price.optional(),
+  character: z.string().optional().describe("US dollars per character of a text to speak."),
+  audio_second: z.string().optional().describe("US dollars per second of audio to transcribe."),
+  generated_image: z
+    .string()
+    .optional()
+    .describe("US dollars per generated image: the highest price of its qualities and sizes."),
 };
 const prices = { prompt: price, completion: price, ...otherPrices };
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import { ModerationsRequest, RerankRequest } from "./forwarded-schemas.ts";
 import {
   ChatRequest,
   CompletionRequest,
@@ -18,6 +19,8 @@ const APIS: Readonly<Record<ClientApi, z.ZodType>> = {
   completions: CompletionRequest,
   fim: FimRequest,
   embeddings: EmbeddingsRequest,
+  moderations: ModerationsRequest,
+  rerank: RerankRequest,
 };
 
 /** The query of `POST route/explain`. */

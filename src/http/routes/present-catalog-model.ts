@@ -26,6 +26,9 @@ export const CatalogPricesView = z.object({
   audio: otherPrice,
   audio_output: otherPrice,
   internal_reasoning: otherPrice,
+  character: otherPrice.describe("Per character of a text to speak."),
+  audio_second: otherPrice.describe("Per second of audio to transcribe."),
+  generated_image: otherPrice.describe("Per generated image: the highest of its qualities and sizes."),
 });
 
 /** A model of the catalog, served or not. */

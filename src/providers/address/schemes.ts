@@ -28,11 +28,20 @@ const VERTEX_MODELS = `${VERTEX}/publishers/anthropic/models`;
 const DEPLOYMENT = "/openai/deployments/{model}";
 const API_VERSION = "?api-version={api_version}";
 
+/** OpenAI's endpoints for media, which Azure has too. */
+const MEDIA = {
+  images: "/images/generations",
+  speech: "/audio/speech",
+  transcriptions: "/audio/transcriptions",
+} as const;
+/** The endpoints of an API like OpenAI's whose requests are forwarded. `/rerank` is not OpenAI's, but vLLM, Jina and others have it beside the others. */
+const OTHERS = { ...MEDIA, moderations: "/moderations", rerank: "/rerank" } as const;
+
 export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
   openai: {
     auth: "bearer",
     paths: {
-      "openai-chat": { chat: "/chat/completions", embeddings: "/embeddings" },
+      "openai-chat": { chat: "/chat/completions", embeddings: "/embeddings", ...OTHERS },
       "openai-responses": { chat: "/responses" },
       "openai-completions": { completions: "/completions" },
     },
@@ -100,7 +109,11 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     auth: "api-key",
     dropsEnd: /\/openai(\/v1)?$/,
     paths: {
-      "openai-chat": { chat: "/openai/v1/chat/completions", embeddings: "/openai/v1/embeddings" },
+      "openai-chat": {
+        chat: "/openai/v1/chat/completions",
+        embeddings: "/openai/v1/embeddings",
+        ...under("/openai/v1", MEDIA),
+      },
       "openai-responses": { chat: "/openai/v1/responses" },
     },
   },
@@ -112,6 +125,9 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
       "openai-chat": {
         chat: `${DEPLOYMENT}/chat/completions${API_VERSION}`,
         embeddings: `${DEPLOYMENT}/embeddings${API_VERSION}`,
+        images: `${DEPLOYMENT}${MEDIA.images}${API_VERSION}`,
+        speech: `${DEPLOYMENT}${MEDIA.speech}${API_VERSION}`,
+        transcriptions: `${DEPLOYMENT}${MEDIA.transcriptions}${API_VERSION}`,
       },
       "openai-responses": { chat: `/openai/responses${API_VERSION}` },
     },
@@ -119,7 +135,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
   cohere: {
     auth: "bearer",
     dropsEnd: /\/v[12]$/,
-    paths: { "cohere-chat": { chat: "/v2/chat", embeddings: "/v2/embed" } },
+    paths: { "cohere-chat": { chat: "/v2/chat", embeddings: "/v2/embed", rerank: "/v2/rerank" } },
   },
 };
 

@@ -4,6 +4,7 @@ import type { Transport, UpstreamRequest } from "../../core/deployments/transpor
 import { composeAnswer } from "./answer.ts";
 import { planEmbeddings, SANDBOX_EMBEDDING_MODEL } from "./embed.ts";
 import { giveAnswer } from "./failures.ts";
+import { planModeration, planRanking, SANDBOX_FORWARDED_MODELS } from "./forwarded.ts";
 import { readMarkers } from "./markers.ts";
 import { type Pace, type PlannedReply, playReply } from "./play-reply.ts";
 import { readFimRequest } from "./read-fim-request.ts";
@@ -15,8 +16,8 @@ const AT_ONCE: Pace = { delayMs: 0, splitBytes: null };
 /**
  * Creates the sandbox, an upstream inside the process for trying clients without a provider account (docs/sandbox.md). It speaks
  * OpenAI's chat format in bytes, so that a request takes the whole path through the gateway. It answers `POST …/chat/completions`,
- * `POST …/fim/completions`, `POST …/embeddings` and `GET …/models` on any host, and ignores headers. Except for `created`, the same
- * request has the same answer. Markers in the last user message ask for tool calls, reasoning, and each kind of failure.
+ * `POST …/fim/completions`, `POST …/embeddings`, the forwarded endpoints and `GET …/models` on any host, and ignores headers. Except
+ * for `created`, the same request has the same answer. Markers in the last user message ask for tool calls, reasoning, and each kind of failure.
  */
 export function createSandboxTransport({ clock }: { readonly clock: Clock }): Transport {
   return {
@@ -35,21 +36,37 @@ function planReply(request: UpstreamRequest, created: number): PlannedReply {
   if (endpoint === "models") return { reply: listModels(), pace: AT_ONCE };
   if (endpoint === "chat") return addRequestId(planChat(readRequest(request.body), created), request.body);
   if (endpoint === "fim") return addRequestId(planChat(readFimRequest(request.body), created), request.body);
-  if (endpoint === "embeddings")
-    return addRequestId({ reply: planEmbeddings(request.body), pace: AT_ONCE }, request.body);
+  if (endpoint !== null)
+    return addRequestId({ reply: SINGLE_REPLIES[endpoint](request.body), pace: AT_ONCE }, request.body);
   const message = `Invalid URL (${request.method} ${request.url.pathname})`;
   return { reply: replyWithError(404, describeBadRequest(message)), pace: AT_ONCE };
 }
 
-function findEndpoint({ method, url }: UpstreamRequest): "chat" | "fim" | "embeddings" | "models" | null {
-  if (method === "POST" && url.pathname.endsWith("/chat/completions")) return "chat";
-  if (method === "POST" && url.pathname.endsWith("/fim/completions")) return "fim";
-  if (method === "POST" && url.pathname.endsWith("/embeddings")) return "embeddings";
-  return method === "GET" && url.pathname.endsWith("/models") ? "models" : null;
+/** The endpoints that answer at once, without a stream. */
+const SINGLE_REPLIES = {
+  embeddings: planEmbeddings,
+  moderations: planModeration,
+  rerank: planRanking,
+} as const satisfies Readonly<Record<string, (body: Uint8Array | null) => Reply>>;
+
+type Endpoint = "chat" | "fim" | "models" | keyof typeof SINGLE_REPLIES;
+
+const POSTED: readonly (readonly [path: string, endpoint: Exclude<Endpoint, "models">])[] = [
+  ["/chat/completions", "chat"],
+  ["/fim/completions", "fim"],
+  ["/embeddings", "embeddings"],
+  ["/moderations", "moderations"],
+  ["/rerank", "rerank"],
+];
+
+function findEndpoint({ method, url }: UpstreamRequest): Endpoint | null {
+  if (method === "GET") return url.pathname.endsWith("/models") ? "models" : null;
+  if (method !== "POST") return null;
+  return POSTED.find(([path]) => url.pathname.endsWith(path))?.[1] ?? null;
 }
 
 function listModels(): Reply {
-  const data = [SANDBOX_MODEL, SANDBOX_EMBEDDING_MODEL].map((id) => ({
+  const data = [SANDBOX_MODEL, SANDBOX_EMBEDDING_MODEL, ...SANDBOX_FORWARDED_MODELS].map((id) => ({
     id,
     object: "model",
     created: 0,

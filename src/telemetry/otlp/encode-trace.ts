@@ -93,6 +93,12 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   completions: "text_completion",
   fim: "text_completion",
   embeddings: "embeddings",
+  // The conventions have no names for these.
+  moderations: "moderation",
+  rerank: "rerank",
+  images: "image_generation",
+  speech: "speech",
+  transcriptions: "transcription",
 };
 
 interface GenAiCall {

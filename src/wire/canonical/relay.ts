@@ -28,11 +28,22 @@ export interface RelayFinish {
   readonly native: string;
 }
 
+/** The head of an upstream's answer, as far as forwarding it needs. */
+export interface AnswerHead {
+  /** The `content-type`; null where the upstream sent none. */
+  readonly contentType: string | null;
+}
+
 /**
  * Relays a streamed answer from a vendor to a client, whichever formats they speak. Texts are bytes as Latin-1. `step` and `end`
  * never throw: what cannot be read becomes `error`.
  */
 export interface AnswerRelay {
+  /**
+   * The media type of an answer that is forwarded as bytes, such as audio: nothing is added to it, and one that fails ends with its
+   * connection. Absent for server-sent events.
+   */
+  readonly mediaType?: string;
   /** Reads the next piece of the vendor's stream, split anywhere; returns what to send to the client. */
   step(piece: string): string;
   /** Reads the end of the vendor's stream; returns what to send to the client. */
@@ -72,19 +83,21 @@ export interface AnswerRelay {
   encodeError(error: StreamError): string;
 }
 
-/** A whole answer that lacks only its cost, or an error. */
-export type WholeAnswer =
+/** A whole answer that lacks only its cost, or an error. `Body` is what the client's response body is encoded as. */
+export type WholeAnswer<Body extends string | Buffer = string> =
   | {
       readonly kind: "answer";
       /** It finished cleanly without any content for a person or agent. */
       readonly isEmpty: boolean;
       readonly usage: TokenUsage | null;
       readonly producedBytes: number;
-      /** Null for embeddings, which do not finish. */
+      /** Null for answers without a finish reason, such as embeddings. */
       readonly finish: RelayFinish | null;
       /** Applies the filter. Called before `encode`, which is not called if the filter blocks the answer. Absent: there is none. */
       readonly applyFilter?: (pause: () => Promise<void>) => Promise<void>;
+      /** The media type of the client's response. Absent for JSON. */
+      readonly mediaType?: string;
       /** Encodes the client's response body. */
-      encode(end: AnswerEnd): string;
+      encode(end: AnswerEnd): Body;
     }
   | { readonly kind: "error"; readonly error: VendorError };

@@ -79,6 +79,8 @@ const PARAMETERS: Readonly<Record<ClientApi, ParameterFields>> = {
   },
   fim: { ...SAMPLING, max_tokens: { field: "max_tokens" }, stop: { field: "stop" } },
   embeddings: {},
+  moderations: {},
+  rerank: {},
 };
 
 const SHAPE = allFields({ messages: items(LEAF), system: items(LEAF) });
@@ -155,9 +157,7 @@ function addSystem(api: ClientApi, body: ScannedBody, system: string): readonly 
         ? prepend(node, { type: "text", text: system })
         : addText(body, "system", system);
     }
-    case "completions":
-    case "fim":
-    case "embeddings":
+    default:
       return [];
   }
 }

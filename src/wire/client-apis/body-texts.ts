@@ -55,6 +55,11 @@ const ROOTS: Readonly<Record<ClientApi, Roots>> = {
     ["suffix", "content"],
   ]),
   embeddings: new Map([["input", "content"]]),
+  moderations: new Map([["input", "content"]]),
+  rerank: new Map([
+    ["query", "content"],
+    ["documents", "content"],
+  ]),
 };
 
 /** Members of contents that are not text, or that must not be changed because a vendor verifies or parses them. */

@@ -1,7 +1,7 @@
 import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -10,10 +10,21 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { Warning } from "../conversation/warning.ts";
 
 /** The client APIs by the names that records use. */
-export type ClientApi = "chat.completions" | "responses" | "messages" | "completions" | "fim" | "embeddings";
+export type ClientApi =
+  | "chat.completions"
+  | "responses"
+  | "messages"
+  | "completions"
+  | "fim"
+  | "embeddings"
+  | "moderations"
+  | "rerank";
+
+/** The client APIs whose requests and answers are forwarded unchanged (docs/api/other-endpoints.md). */
+export type ForwardedApi = "moderations" | "rerank" | "images" | "speech" | "transcriptions";
 
 /** The kind of provider endpoint that a request needs. Text completions are sent to chat endpoints where there is no other. */
-export type InferenceAction = "chat" | "completions" | "fim" | "embeddings";
+export type InferenceAction = "chat" | "completions" | "fim" | "embeddings" | ForwardedApi;
 
 /**
  * A request to a model from any client API: what routing and metering need to know of it, how it is encoded for an upstream, and
@@ -102,6 +113,18 @@ export interface InferenceRequest {
   openRelay(format: ProviderFormat, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
   /** Reads the whole answer of an upstream of that format. `body` is its text. */
   readAnswer(format: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer;
+  /** How answers are read that are forwarded unchanged; `openRelay` and `readAnswer` are then not called. Absent for conversations. */
+  readonly forwarded?: ForwardedAnswers;
+}
+
+/** Reads answers that are forwarded unchanged, and may be audio or plain text. */
+export interface ForwardedAnswers {
+  /** Whether body and answer are JSON or events in UTF-8. Others are neither logged nor given again. */
+  readonly isText: { readonly body: boolean; readonly answer: boolean };
+  /** Returns a relay for a streamed answer. */
+  openRelay(head: AnswerHead, identity: RelayIdentity): AnswerRelay;
+  /** Reads a whole answer. */
+  readAnswer(body: Buffer, head: AnswerHead, identity: RelayIdentity): WholeAnswer<Buffer>;
 }
 
 /** The format of a provider and its deviations from that format. */

@@ -2,6 +2,7 @@ import { parseChatRequest } from "./chat-request.ts";
 import { parseCompletionsRequest } from "./completions-request.ts";
 import { parseEmbeddingsRequest } from "./embeddings-request.ts";
 import { parseFimRequest } from "./fim-request.ts";
+import { parseModerations, parseRerank } from "./forwarded-requests.ts";
 import type { ClientApi, InferenceRequest } from "./inference-request.ts";
 import { parseMessagesRequest } from "./messages-request.ts";
 import { parseResponsesRequest } from "./responses-request.ts";
@@ -22,4 +23,6 @@ export const REQUEST_PARSERS: Readonly<Record<ClientApi, ParseRequest>> = {
   completions: parseCompletionsRequest,
   fim: parseFimRequest,
   embeddings: parseEmbeddingsRequest,
+  moderations: parseModerations,
+  rerank: parseRerank,
 };

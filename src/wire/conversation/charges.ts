@@ -1,7 +1,7 @@
 import { asFields, type Fields } from "../json/fields.ts";
 import { isWord, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
 import { sizeOf } from "./prompt-nodes.ts";
-import { readCount, readSearchContext, type SearchContext } from "./usage.ts";
+import { readCount, readSearchContext, type SearchContext, type UnitCounts } from "./usage.ts";
 
 /** What a request may be charged for besides its tokens, as far as the request shows it. */
 export interface RequestCharges extends RequestMedia {
@@ -11,6 +11,8 @@ export interface RequestCharges extends RequestMedia {
   readonly runsTools: boolean;
   /** Models that the requested one may consult; the vendor charges them at their own prices. */
   readonly advisors: readonly AdvisorRequest[];
+  /** The most units that are not tokens, and the most searches of a rerank request; absent: none. */
+  readonly units?: UnitCounts & { readonly searches?: number };
 }
 
 /** The images and files of a request, including those in tool results. */

@@ -28,8 +28,24 @@ export interface TokenUsage {
   readonly estimated: boolean;
   /** The vendor's name of the model that answered, if it is not the requested one. */
   readonly countedFor?: string;
+  /** Units that are not tokens, of answers that are forwarded; absent: none. */
+  readonly units?: UnitCounts;
   /** Usage of other models that the model consulted, not included in any other counter; absent: none. */
   readonly advisors?: readonly AdvisorUsage[];
+}
+
+/** Counts of what vendors charge for besides tokens at their endpoints for media. Whole numbers; absent: 0. */
+export interface UnitCounts {
+  /** Characters of a text to speak: Unicode code points. */
+  readonly characters?: number;
+  /** Seconds of audio to transcribe. */
+  readonly audioSeconds?: number;
+  /** Images of the answer. */
+  readonly generatedImages?: number;
+  /** The size of each, such as `1024x1024`; absent where neither request nor answer names it. */
+  readonly imageSize?: string;
+  /** The quality of each, such as `hd`. */
+  readonly imageQuality?: string;
 }
 
 /** The usage of a model that was consulted by another. */
@@ -43,7 +59,7 @@ export interface AdvisorUsage
 }
 
 /** Zero usage, from which readers of counters start. */
-export const NO_TOKENS: Omit<TokenUsage, "countedFor" | "advisors"> = {
+export const NO_TOKENS: Omit<TokenUsage, "countedFor" | "units" | "advisors"> = {
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,

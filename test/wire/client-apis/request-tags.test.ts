@@ -13,6 +13,8 @@ const PLAIN: Readonly<Record<ClientApi, object>> = {
   embeddings: { model: "openai/text-embedding-3-small", input: "Hi" },
   fim: { model: "mistralai/codestral-latest", prompt: "let" },
   completions: { model: "openai/gpt-3.5-turbo-instruct", prompt: "Hi" },
+  moderations: { model: "openai/omni-moderation-latest", input: "Hi" },
+  rerank: { model: "cohere/rerank-v3.5", query: "Hi", documents: ["Hi"] },
 };
 const APIS = Object.keys(PLAIN) as ClientApi[];
 

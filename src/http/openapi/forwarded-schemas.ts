@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { BOUNDS } from "../../base/bounds.ts";
+import { describeModelId, GATEWAY_FIELDS } from "./inference-fields.ts";
+
+/*
+ * Schemas of the endpoints whose requests and answers are forwarded, for documentation only. Fields that are not listed are
+ * forwarded, too.
+ */
+
+const object = z.looseObject({});
+
+/** What the gateway adds to the `usage` of an answer. */
+const ForwardedUsage = z
+  .looseObject({
+    cost: z.number().describe("US dollars charged to the account."),
+    cost_details: z.looseObject({ upstream_inference_cost: z.number() }),
+    is_byok: z.boolean(),
+    estimated: z
+      .boolean()
+      .optional()
+      .describe("`true` if the provider reported no usage and the gateway estimated it."),
+  })
+  .meta({ id: "ForwardedUsage", description: "The provider's usage, with its cost." });
+
+export const ModerationsRequest = z
+  .looseObject({
+    model: z
+      .string()
+      .max(BOUNDS.modelIdChars)
+      .nullish()
+      .meta({
+        description: "Id of a moderation model. Default: `openai/omni-moderation-latest`.",
+        examples: ["sandbox/moderate:free"],
+      }),
+    input: z.union([z.string(), z.array(z.union([z.string(), object])).min(1)]).meta({
+      description: "A text, a list of texts, or a list of parts of text and images.",
+      examples: ["Hello!"],
+    }),
+    ...GATEWAY_FIELDS,
+  })
+  .meta({ id: "ModerationsRequest" });
+
+export const ModerationsResponse = z
+  .looseObject({ id: z.string(), model: z.string(), results: z.array(object), usage: ForwardedUsage })
+  .meta({ id: "ModerationsResponse" });
+
+export const RerankRequest = z
+  .looseObject({
+    model: describeModelId("sandbox/rank:free"),
+    query: z.string().meta({
+      description: "Text that the documents are compared with.",
+      examples: ["What is the capital of France?"],
+    }),
+    documents: z
+      .array(z.union([z.string(), object]))
+      .min(1)
+      .max(BOUNDS.rerankDocuments)
+      .meta({
+        description: "Texts to rank.",
+        examples: [["Paris is in France.", "Bread is made of flour."]],
+      }),
+    top_n: z.int().min(1).nullish().describe("Number of documents to return. Default: all."),
+    ...GATEWAY_FIELDS,
+  })
+  .meta({ id: "RerankRequest" });
+
+export const RerankResponse = z
+  .looseObject({
+    results: z
+      .array(z.looseObject({ index: z.int(), relevance_score: z.number() }))
+      .optional()
+      .describe("Documents by relevance. Providers of another format than Cohere's name this list `data`."),
+    usage: ForwardedUsage,
+  })
+  .meta({ id: "RerankResponse" });

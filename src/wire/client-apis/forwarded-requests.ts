@@ -1,0 +1,92 @@
+import { warnOfDropped } from "../canonical/embeddings.ts";
+import { NO_NEEDS } from "../conversation/needs.ts";
+import type { ForwardedRequest } from "../forwarded/forwarded-request.ts";
+import { decodeModerations } from "../forwarded/moderations.ts";
+import { decodeRerank } from "../forwarded/rerank.ts";
+import type {
+  ClientApi,
+  EncodedForUpstream,
+  ForwardedApi,
+  InferenceRequest,
+  UpstreamTarget,
+} from "./inference-request.ts";
+import { readTags } from "./request-tags.ts";
+import { findSession, NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+import { SINGLE_PROMPT } from "./single-prompt.ts";
+
+/** Parses a moderations request. @throws GatewayError as `decodeModerations`. */
+export const parseModerations = parserOf("moderations", decodeModerations);
+/** Parses a rerank request. @throws GatewayError as `decodeRerank`. */
+export const parseRerank = parserOf("rerank", decodeRerank);
+
+function parserOf(api: ForwardedApi & ClientApi, decode: (bytes: Buffer) => ForwardedRequest) {
+  return (
+    bytes: Buffer,
+    rename: (id: string) => string,
+    headers: ReadHeader = NO_HEADERS,
+  ): InferenceRequest => toInferenceRequest(api, decode(bytes), { rename, headers });
+}
+
+interface RequestContext {
+  readonly rename: (id: string) => string;
+  readonly headers: ReadHeader;
+}
+
+function toInferenceRequest(
+  api: ForwardedApi & ClientApi,
+  request: ForwardedRequest,
+  { rename, headers }: RequestContext,
+): InferenceRequest {
+  const { preferences, preset, stream, answers, maxTokens, promptTextBytes, heldBytes } = request;
+  const { scanned, charges, isText } = request;
+  return {
+    ...SINGLE_PROMPT,
+    api,
+    action: api,
+    model: rename(request.model),
+    fallbackModels: request.fallbackModels.map(rename),
+    ...{ preferences, preset, stream, answers, maxTokens, promptTextBytes, heldBytes },
+    notice: null,
+    ...(scanned === null ? readHeaderHints(headers) : readHints(scanned.text, scanned.root, headers)),
+    // No prompt is cached.
+    hashPrefix: () => api,
+    // The vendor rejects or shortens what is too long: its limits are in other units than tokens.
+    windowTextBytes: 0,
+    listNeeds: () => NO_NEEDS,
+    countPromptChars: () => 0,
+    listPromptText: () => [],
+    listCharges: () => charges,
+    encode: (target) => encodeFor(target, request),
+    openRelay: rejectConversation,
+    readAnswer: rejectConversation,
+    forwarded: {
+      isText,
+      openRelay: (head, identity) => request.openRelay(head, identity),
+      readAnswer: (body, head, identity) => request.readAnswer(body, head, identity),
+    },
+  };
+}
+
+/** Reads what identifies a request whose body is not JSON. */
+function readHeaderHints(headers: ReadHeader): Pick<InferenceRequest, "session" | "user" | "tags"> {
+  const session = findSession({ sessionId: undefined, promptCacheKey: undefined }, headers);
+  return { session, user: null, tags: readTags(undefined, headers) };
+}
+
+function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedForUpstream {
+  const { knownFields, refusedFields, hashUser } = target;
+  const encoded = request.encode({ model: target.model.name, knownFields, refusedFields, hashUser });
+  const { body, headers = {}, leftOut } = encoded;
+  return {
+    body,
+    headers,
+    heldBytes: 0,
+    repair: null,
+    carriesReasoning: false,
+    warnings: warnOfDropped(leftOut),
+  };
+}
+
+function rejectConversation(): never {
+  throw new Error("forwarded answers are read by `forwarded`");
+}

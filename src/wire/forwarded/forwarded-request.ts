@@ -1,0 +1,62 @@
+import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { RequestCharges } from "../conversation/charges.ts";
+import type { RoutingParameters } from "../conversation/preferences.ts";
+import type { JsonNode } from "../json/scan.ts";
+
+/** How a forwarded request has to be changed for the chosen provider. */
+export interface ForwardingTarget {
+  /** The model's name at the provider. */
+  readonly model: string;
+  /** The only fields that the provider accepts; null where it ignores unknown ones. */
+  readonly knownFields: ReadonlySet<string> | null;
+  /** Fields that the provider rejects. */
+  readonly refusedFields: ReadonlySet<string>;
+  /** Returns the hash that the provider gets in place of the client's user. */
+  readonly hashUser: (user: string) => string;
+}
+
+/** A forwarded request as it is sent to a provider. */
+export interface ForwardedEncoding {
+  readonly body: Buffer;
+  /** Media types of body and answer, where they are not JSON. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Fields that were removed because the provider would reject the request. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * A request that is forwarded with few changes, and how its answer is read: what all endpoints have in common whose bodies are not
+ * translated between formats (docs/adr/0016-forwarded-endpoints.md).
+ */
+export interface ForwardedRequest extends RoutingParameters {
+  readonly model: string;
+  readonly stream: boolean;
+  /** The number of answers that are charged for, such as images. */
+  readonly answers: number;
+  /** The most tokens of one answer; null where only the model limits them. */
+  readonly maxTokens: number | null;
+  /** Bytes of text, from which tokens are estimated and bounded. */
+  readonly promptTextBytes: number;
+  /** Approximate memory besides its body, in bytes. */
+  readonly heldBytes: number;
+  /** What may be charged besides its tokens. */
+  readonly charges: RequestCharges;
+  /** The scanned body, which may name conversation and end user; null where it is not JSON. */
+  readonly scanned: { readonly text: string; readonly root: JsonNode } | null;
+  /** Whether body and answer are JSON or events in UTF-8. */
+  readonly isText: { readonly body: boolean; readonly answer: boolean };
+  encode(target: ForwardingTarget): ForwardedEncoding;
+  openRelay(head: AnswerHead, identity: RelayIdentity): AnswerRelay;
+  readAnswer(body: Buffer, head: AnswerHead, identity: RelayIdentity): WholeAnswer<Buffer>;
+}
+
+/** The properties of a request that is JSON, has one answer, and whose answer is JSON that is not streamed. */
+export const JSON_EXCHANGE = {
+  stream: false,
+  answers: 1,
+  maxTokens: 0,
+  isText: { body: true, answer: true },
+  openRelay() {
+    throw new Error("these answers are not streamed");
+  },
+} as const satisfies Partial<ForwardedRequest>;
