@@ -129,6 +129,9 @@ function serveSandbox(transport: Transport): ServedProvider {
     embeddings: new URL(`${SANDBOX_BASE_URL}/embeddings`),
     moderations: new URL(`${SANDBOX_BASE_URL}/moderations`),
     rerank: new URL(`${SANDBOX_BASE_URL}/rerank`),
+    images: new URL(`${SANDBOX_BASE_URL}/images/generations`),
+    speech: new URL(`${SANDBOX_BASE_URL}/audio/speech`),
+    transcriptions: new URL(`${SANDBOX_BASE_URL}/audio/transcriptions`),
   };
   const address: UpstreamAddress = {
     urlFor: ({ action }) => urls[action] ?? null,

@@ -144,6 +144,24 @@ export const SANDBOX_MODELS: readonly ModelRecord[] = [
     does: "counts the words of the query in each document",
     prices: { prompt: "0", completion: "0", search: "0.001" },
   }),
+  ...sandboxModels("sandbox/draw", {
+    upstreamName: "draw",
+    output: "image",
+    does: "makes images of one pixel",
+    prices: { prompt: "0", completion: "0", generatedImage: "0.001" },
+  }),
+  ...sandboxModels("sandbox/speak", {
+    upstreamName: "speak",
+    output: "speech",
+    does: "speaks silence",
+    prices: { prompt: "0", completion: "0", character: "0.000001" },
+  }),
+  ...sandboxModels("sandbox/transcribe", {
+    upstreamName: "transcribe",
+    output: "transcription",
+    does: "says how large a form is",
+    prices: { prompt: "0", completion: "0", audioSecond: "0.0001" },
+  }),
   // Fill in the middle is served only for models with this prefix.
   sandboxModel("mistralai/sandbox-fim", "Sandbox fill in the middle", PRICES),
 ];

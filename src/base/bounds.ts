@@ -37,6 +37,10 @@ export const BOUNDS = {
   fimBodyBytes: 4 * 1024 * 1024,
   /** JSON body of a request that is forwarded, such as an image to check: OpenAI accepts 20 MB. */
   forwardedBodyBytes: 32 * 1024 * 1024,
+  /** Parts of a form, bytes of the head of a part, and bytes of a field that the gateway reads. */
+  formParts: 64,
+  formHeadBytes: 8 * 1024,
+  formTextBytes: 64 * 1024,
   /** Documents of one rerank request, as at Cohere. */
   rerankDocuments: 10_000,
   /** Body of a management request. */

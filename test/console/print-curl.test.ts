@@ -21,3 +21,22 @@ test("a quote in a model's name cannot end the argument of the curl command", ()
     `{"model":"a'; rm -rf ~ '","input":"Hello!"}`,
   );
 });
+
+test("the curl command of a transcription sends a form", () => {
+  const command = printCurl(
+    { api: "transcriptions", requested_model: "openai/whisper-1", streamed: false },
+    "http://127.0.0.1:8080",
+  );
+  expect(command).toBe(`curl http://127.0.0.1:8080/api/gateway/audio/transcriptions \\
+  -H "Authorization: Bearer $GATEWAY_API_KEY" \\
+  -F 'model=openai/whisper-1' \\
+  -F 'file=@speech.mp3'`);
+});
+
+test("the curl command of speech, which is always streamed, does not ask for a stream", () => {
+  const command = printCurl(
+    { api: "speech", requested_model: "openai/tts-1", streamed: true },
+    "http://127.0.0.1:8080",
+  );
+  expect(command).toContain(`-d '{"model":"openai/tts-1","input":"Hello!","voice":"alloy"}'`);
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import type { z } from "zod";
 import { RouteExplanation } from "../../src/http/api/route-explanation.ts";
 import { writeCurlExample } from "../../src/http/docs-page/curl-example.ts";
@@ -14,6 +15,7 @@ import { sourceModel } from "../catalog/source-fixture.ts";
 import { postChat, readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { findSessionId, signIn } from "../support/sign-in.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { documentOf, startVendor, type Vendor } from "../support/vendor.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -69,7 +71,10 @@ beforeAll(async () => {
   const generation = (await (
     await postChat(gateway, asked, { authorization: `Bearer ${logged}` })
   ).json()) as { readonly id: string };
+  const recording = join(makeTempFolder("recording-"), "speech.wav");
+  await Bun.write(recording, "RIFF");
   variables = {
+    FILE: recording,
     GATEWAY_URL: gateway.url,
     GATEWAY_WEBHOOK_SECRET: WEBHOOK_SECRET,
     INFERENCE_KEY: gateway.key,

@@ -18,6 +18,11 @@ const FIM_MODEL = "mistralai/codestral-latest";
 const EMBEDDING_MODEL = "acme/embedding";
 const MODERATION_MODEL = "acme/guard";
 const RERANK_MODEL = "acme/rank";
+const IMAGE_MODEL = "acme/draw";
+const SPEECH_MODEL = "acme/speak";
+const TRANSCRIPTION_MODEL = "acme/hear";
+/** The route whose body is a form. */
+const FORM_PATH = "/audio/transcriptions";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -56,6 +61,9 @@ const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: B
     shape: PLAIN,
   },
   "/moderations": { body: { model: MODERATION_MODEL, input: "Hello!" }, shape: PLAIN },
+  "/images/generations": { body: { model: IMAGE_MODEL, prompt: "A boat." }, shape: PLAIN },
+  "/audio/speech": { body: { model: SPEECH_MODEL, input: "Hello!", voice: "alloy" }, shape: PLAIN },
+  [FORM_PATH]: { body: { model: TRANSCRIPTION_MODEL }, shape: PLAIN },
   "/rerank": { body: { model: RERANK_MODEL, query: "Hello!", documents: ["Hi"] }, shape: PLAIN },
 };
 
@@ -86,6 +94,9 @@ providers:
       - {id: ${EMBEDDING_MODEL}, output: embedding, prices: {prompt: "0.000001", completion: "0"}}
       - {id: ${MODERATION_MODEL}, output: moderation, prices: {prompt: "0.000001", completion: "0"}}
       - {id: ${RERANK_MODEL}, output: rerank, prices: {prompt: "0", completion: "0", search: "0.001"}}
+      - {id: ${IMAGE_MODEL}, output: image, prices: {prompt: "0", completion: "0", generated_image: "0.04"}}
+      - {id: ${SPEECH_MODEL}, output: speech, prices: {prompt: "0", completion: "0", character: "0.000015"}}
+      - {id: ${TRANSCRIPTION_MODEL}, output: transcription, prices: {prompt: "0", completion: "0", audio_second: "0.0001"}}
   codestral: {base_url: "${vendor.baseUrl}", api_keys: [key]}
   mistral: {base_url: "${vendor.baseUrl}", api_keys: [key]}
 `,
@@ -122,7 +133,21 @@ async function makeEmptyAccount(dataDir: string): Promise<string> {
 
 const post = (path: string, body: unknown): Promise<Response> => send("POST", path, body);
 
+/** Returns a form with these fields and a file. */
+function formOf(fields: object): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
+  form.append("file", new File(["RIFF"], "speech.wav"));
+  return form;
+}
+
 function send(method: string, path: string, body: unknown): Promise<Response> {
+  if (path.endsWith(FORM_PATH))
+    return fetch(gateway.url + path, {
+      method,
+      headers: { authorization: `Bearer ${secret}` },
+      body: formOf(body as object),
+    });
   return fetch(gateway.url + path, {
     method,
     headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },

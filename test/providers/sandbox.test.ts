@@ -217,6 +217,9 @@ describe("a healthy answer", () => {
       "embed",
       "moderate",
       "rank",
+      "draw",
+      "speak",
+      "transcribe",
     ]);
   });
 });

@@ -491,6 +491,13 @@ export interface Schemas {
     images_prompt: number;
     web_searches: number;
     search_context: string | null;
+    units: {
+      characters: number;
+      audio_seconds: number;
+      generated_images: number;
+      image_size: string | null;
+      image_quality: string | null;
+    } | null;
     estimated: boolean;
     total_cost: number;
     total_cost_nanodollars: number;
@@ -584,6 +591,13 @@ export interface Schemas {
     images_prompt: number;
     web_searches: number;
     search_context: string | null;
+    units: {
+      characters: number;
+      audio_seconds: number;
+      generated_images: number;
+      image_size: string | null;
+      image_quality: string | null;
+    } | null;
     estimated: boolean;
     total_cost: number;
     total_cost_nanodollars: number;
@@ -676,6 +690,20 @@ export interface Schemas {
     total_cost_nanodollars: number;
     is_byok: boolean;
   };
+  ImagesRequest: {
+    model: string;
+    prompt: string;
+    n?: number | null;
+    size?: string | null;
+    quality?: string | null;
+    stream?: boolean | null;
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
+    session_id?: string | null;
+    tags?: string[] | null;
+  };
+  ImagesResponse: { data: { b64_json?: string; url?: string }[]; usage: Schemas["ForwardedUsage"] };
   Key: {
     id: string;
     name: string;
@@ -1191,6 +1219,19 @@ export interface Schemas {
     awaits_restart: boolean;
     description: string;
   };
+  SpeechRequest: {
+    model: string;
+    input: string;
+    voice: string | Record<string, unknown>;
+    instructions?: string | null;
+    response_format?: string | null;
+    stream_format?: "audio" | "sse" | null;
+    models?: string[] | null;
+    provider?: Schemas["ProviderPreferences"] | null;
+    preset?: string | null;
+    session_id?: string | null;
+    tags?: string[] | null;
+  };
   Tier: {
     id: string;
     name: string;
@@ -1310,6 +1351,17 @@ export interface Schemas {
     function?: { name: string; description?: string | null; parameters?: Record<string, unknown> | null };
   };
   ToolCall: { id: string; type: "function"; function: { name: string; arguments: string } };
+  TranscriptionRequest: {
+    file: string;
+    model: string;
+    language?: string;
+    prompt?: string;
+    response_format?: string;
+    stream?: string;
+    models?: string;
+    provider?: string;
+  };
+  TranscriptionResponse: { text: string; usage: Schemas["ForwardedUsage"] };
   Usage: {
     prompt_tokens: number;
     completion_tokens?: number;
@@ -2234,7 +2286,10 @@ export interface Operations {
         | "fim"
         | "embeddings"
         | "moderations"
-        | "rerank";
+        | "rerank"
+        | "images"
+        | "speech"
+        | "transcriptions";
       key_id?: string;
       account_id?: string;
       headers?: Record<string, string>;
@@ -2403,6 +2458,18 @@ export interface Operations {
     body: Schemas["FimRequest"];
     response: Schemas["ChatCompletion"];
   };
+  "POST /api/gateway/audio/speech": {
+    params: object;
+    query: object;
+    body: Schemas["SpeechRequest"];
+    response: unknown;
+  };
+  "POST /api/gateway/audio/transcriptions": {
+    params: object;
+    query: object;
+    body: null;
+    response: Schemas["TranscriptionResponse"];
+  };
   "POST /api/gateway/chat/completions": {
     params: object;
     query: object;
@@ -2420,6 +2487,12 @@ export interface Operations {
     query: object;
     body: Schemas["EmbeddingsRequest"];
     response: Schemas["EmbeddingsResponse"];
+  };
+  "POST /api/gateway/images/generations": {
+    params: object;
+    query: object;
+    body: Schemas["ImagesRequest"];
+    response: Schemas["ImagesResponse"];
   };
   "POST /api/gateway/messages": {
     params: object;
@@ -2462,7 +2535,9 @@ export interface Operations {
         | "fim"
         | "embeddings"
         | "moderations"
-        | "rerank";
+        | "rerank"
+        | "images"
+        | "speech";
     };
     body:
       | Schemas["ChatCompletionRequest"]
@@ -2472,7 +2547,9 @@ export interface Operations {
       | Schemas["FimRequest"]
       | Schemas["EmbeddingsRequest"]
       | Schemas["ModerationsRequest"]
-      | Schemas["RerankRequest"];
+      | Schemas["RerankRequest"]
+      | Schemas["ImagesRequest"]
+      | Schemas["SpeechRequest"];
     response: { data: Schemas["RouteExplanation"] };
   };
   "POST /api/payments/webhook": {

@@ -67,6 +67,11 @@ export class AnswerWriter {
     return undefined;
   }
 
+  /** Drops what the client has not read, and resets its connection. */
+  reset(): void {
+    this.close(new Error("the answer is not complete"));
+  }
+
   /** Drops what the client has not read, and closes. */
   abandon(): void {
     this.close();

@@ -54,6 +54,8 @@ class StreamPump {
   private isOver = false;
   /** Whether the filter has released what it held back until the end. */
   private isReleased = false;
+  /** The connection to the client ends without the end of the answer. */
+  private isReset = false;
   /** Whether every choice has finished: only usage and end marker may still come. */
   private isEnding = false;
   private recordedAt: number;
@@ -111,6 +113,7 @@ class StreamPump {
       onStalled: () => cancellation.cancel("client_stalled"),
     });
     for (const piece of this.pieces.splice(0)) this.writer.write(piece);
+    if (this.isReset) this.writer.reset();
     if (!this.isOver && !this.endIfBlocked("")) {
       this.keepAlive.start();
       await this.pump();
@@ -184,8 +187,9 @@ class StreamPump {
   }
 
   private sendKeepAlive(): void {
-    // A client that does not read needs no keep-alive, and buffering them would be unbounded.
-    if (this.writer?.room == null) this.write(KEEP_ALIVE);
+    // A client that does not read needs no keep-alive, and buffering them would be unbounded. Audio has no comments.
+    const isBytes = this.begun.relay.mediaType !== undefined;
+    if (this.writer?.room == null && !isBytes) this.write(KEEP_ALIVE);
   }
 
   private write(piece: Uint8Array): void {
@@ -282,8 +286,17 @@ class StreamPump {
     const bytes = this.encodeFailure(out, failure);
     this.context.extensions.onText(bytes);
     this.accounting.settleBroken("failed", failure);
-    this.write(bytes);
-    this.close();
+    if (this.begun.relay.mediaType !== undefined) this.reset();
+    else {
+      this.write(bytes);
+      this.close();
+    }
+  }
+
+  /** Ends the connection of an answer that is only bytes, so that the client sees that it is not complete. */
+  private reset(): void {
+    this.isReset = true;
+    this.writer?.reset();
   }
 
   private encodeFailure(out: string, failure: Failure): Buffer {

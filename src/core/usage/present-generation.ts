@@ -1,4 +1,5 @@
 import { formatNanodollars, toDollars } from "../../base/money.ts";
+import type { UnitCounts } from "../../wire/conversation/usage.ts";
 import type { Names } from "../accounts/find-names.ts";
 import {
   isOfTokens,
@@ -108,7 +109,19 @@ function presentTokens(record: UsageRecord): Record<string, unknown> {
     images_prompt: record.images,
     web_searches: record.searches,
     search_context: record.searchContext,
+    units: record.units === undefined ? null : presentUnits(record.units),
     estimated: record.estimated,
+  };
+}
+
+function presentUnits(units: UnitCounts): Record<string, unknown> {
+  const { characters = 0, audioSeconds = 0, generatedImages = 0, imageSize, imageQuality } = units;
+  return {
+    characters,
+    audio_seconds: audioSeconds,
+    generated_images: generatedImages,
+    image_size: imageSize ?? null,
+    image_quality: imageQuality ?? null,
   };
 }
 

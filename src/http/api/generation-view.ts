@@ -64,6 +64,16 @@ const GENERATION = {
     .string()
     .nullable()
     .describe("Context size of the web searches, if the request set one: `low`, `medium` or `high`."),
+  units: z
+    .object({
+      characters: tokens.describe("Characters of the text that was spoken."),
+      audio_seconds: tokens.describe("Seconds of the recording that was transcribed."),
+      generated_images: tokens,
+      image_size: z.string().nullable(),
+      image_quality: z.string().nullable(),
+    })
+    .nullable()
+    .describe("Units that are not tokens, of speech, transcription and images. `null` for other requests."),
   estimated: z
     .boolean()
     .describe("Whether the gateway counted the tokens, because the provider reported no usage."),
@@ -88,7 +98,9 @@ const GENERATION = {
         count: z
           .int()
           .optional()
-          .describe("Number of requests, images or searches, for lines that do not count tokens."),
+          .describe(
+            "Number of requests, images, searches, characters or seconds, for lines that do not count tokens.",
+          ),
         price: z.string(),
         cost_nanodollars: z.string(),
       }),

@@ -16,13 +16,27 @@ export function writeCurlExample({ method, path, operation }: OperationAt, schem
   const url = `"$GATEWAY_URL${fillPath(path, operation)}${writeQuery(operation)}"`;
   const schema = operation.requestBody?.content["application/json"]?.schema;
   const body = schema === undefined ? null : quote(JSON.stringify(exampleOf(schema, schemas)));
-  const usual = body === null ? "GET" : "POST";
+  const usual = operation.requestBody === undefined ? "GET" : "POST";
   const words = [`curl -sS${method === usual ? "" : ` -X ${method}`} ${url}`];
+  const form = operation.requestBody?.content["multipart/form-data"]?.schema;
   const isSigned = operation.security.some((scheme) => "webhookSignature" in scheme);
   if (isSigned && body !== null) return signExample(words, body);
   words.push(...keyHeader(operation), ...sessionOptions(method, operation));
   if (body !== null) words.push('-H "Content-Type: application/json"', `-d ${body}`);
+  if (form !== undefined) words.push(...formOptions(form, schemas));
   return words.join(" \\\n  ");
+}
+
+/** Returns the options with the fields of a form; files come from variables such as `$FILE`. */
+function formOptions(schema: JsonSchema, schemas: Schemas): readonly string[] {
+  const { properties = {} } = resolve(schema, schemas) as {
+    readonly properties?: Readonly<Record<string, JsonSchema>>;
+  };
+  const example = exampleOf(schema, schemas) as Readonly<Record<string, unknown>>;
+  return Object.entries(example).map(([name, value]) => {
+    const isFile = properties[name]?.["format"] === "binary";
+    return `-F ${quote(`${name}=${isFile ? `@$${name.toUpperCase()}` : value}`)}`;
+  });
 }
 
 /** Returns the option with the API key, if the operation needs one. */

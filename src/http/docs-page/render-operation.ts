@@ -56,7 +56,8 @@ function findParameter(ref: string, { parameters }: Components): ParameterObject
 }
 
 function renderBody({ requestBody }: OperationObject, { schemas }: Components): Html | null {
-  const schema = requestBody?.content["application/json"]?.schema;
+  const schema = (requestBody?.content["application/json"] ?? requestBody?.content["multipart/form-data"])
+    ?.schema;
   if (schema === undefined) return null;
   const isOpen = resolve(schema, schemas)["additionalProperties"] !== false;
   const rows = listFieldRows(schema, schemas);

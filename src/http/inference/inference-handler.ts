@@ -21,6 +21,8 @@ export interface ClientApiOptions {
   readonly renderError: ErrorRenderer;
   /** An additional response header with the id of the request. */
   readonly requestIdHeader?: string;
+  /** Its body is a form (`multipart/form-data`) instead of JSON. */
+  readonly takesForm?: true;
   /** Who may call it. */
   readonly access: { readonly kind: "open_inference" | "inference" };
 }
@@ -29,6 +31,7 @@ export interface ClientApiOptions {
 export function inferenceHandler(options: ClientApiOptions): Handler {
   return async (request, context) => {
     context.renderError = options.renderError;
+    if (options.takesForm) context.takesForm = true;
     beginTrace(request, context);
     const observed: Observed = { api: options.api, model: null };
     try {

@@ -51,6 +51,7 @@ function apply<Request extends { readonly model: string }>(
     return fail("invalid_model", `The account has no preset ${JSON.stringify(name.slice(0, 100))}.`, {
       metadata: { field, model: name },
     });
+  if (api === "transcriptions") rejectField(field, "must not name a preset: presets are for JSON bodies");
   const { definition, version } = route;
   const model = asked ?? definition.model;
   if (model === undefined)

@@ -42,7 +42,7 @@ interface Bounds {
 }
 
 /**
- * Reads a JSON body and decompresses it. A body that is too large, or for which there is no memory, is rejected before it is
+ * Reads a body and decompresses it. It must be JSON, unless the endpoint takes forms. A body that is too large, or for which there is no memory, is rejected before it is
  * read completely. Its bytes are counted for `holder` until the end of the request (`context.bodyShare`).
  * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`,
  * `client_timeout`.
@@ -52,7 +52,7 @@ export function readRequestBody(
   context: RequestContext,
   holder: BodyHolder,
 ): Promise<Buffer> {
-  requireJson(request.headers.get("content-type"));
+  if (!context.takesForm) requireJson(request.headers.get("content-type"));
   const { maxBodyBytes, bodyBudget, bodyWaits, unpackGate } = context.deps;
   context.bodyShare ??= bodyBudget.openShare(holder.id);
   const bounds: Bounds = {

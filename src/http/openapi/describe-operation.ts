@@ -18,7 +18,7 @@ export function describeOperation(
   printer: SchemaPrinter,
   errors: ErrorPrinter,
 ): OperationObject {
-  const { method, path, tag, summary, description, callers, body } = operation;
+  const { method, path, tag, summary, description, callers, body, bodyType = "application/json" } = operation;
   const { security, who } = describeCallers(callers);
   return {
     operationId: nameOperation(method, path),
@@ -28,7 +28,7 @@ export function describeOperation(
     "x-who-may-call": who,
     security,
     parameters: listParameters(operation, printer),
-    ...(body === null ? {} : { requestBody: describeBody(body, printer) }),
+    ...(body === null ? {} : { requestBody: describeBody(body, bodyType, printer) }),
     responses: { ...describeResponses(operation, printer), ...errors.print(operation) },
   };
 }
@@ -93,10 +93,14 @@ function listFields(
   }));
 }
 
-function describeBody(body: z.ZodType, printer: SchemaPrinter): NonNullable<OperationObject["requestBody"]> {
+function describeBody(
+  body: z.ZodType,
+  mediaType: string,
+  printer: SchemaPrinter,
+): NonNullable<OperationObject["requestBody"]> {
   // If no field is required, the body may be omitted.
   const isOptional = body.safeParse({}).success;
-  return { required: !isOptional, content: { "application/json": { schema: printer.print(body, "input") } } };
+  return { required: !isOptional, content: { [mediaType]: { schema: printer.print(body, "input") } } };
 }
 
 /** Returns the responses by status. Responses of one status with several media types are merged. */

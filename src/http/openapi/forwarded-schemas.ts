@@ -73,3 +73,62 @@ export const RerankResponse = z
     usage: ForwardedUsage,
   })
   .meta({ id: "RerankResponse" });
+
+const variant = z.string().nullish();
+
+export const ImagesRequest = z
+  .looseObject({
+    model: describeModelId("sandbox/draw:free"),
+    prompt: z.string().meta({ description: "Description of the image.", examples: ["A small boat."] }),
+    n: z.int().min(1).max(BOUNDS.answers).nullish().describe("Number of images. Default: 1."),
+    size: variant.describe("Width and height in pixels, such as `1024x1024`, or `auto`."),
+    quality: variant.describe("Quality in the provider's words, such as `high`."),
+    stream: z.boolean().nullish().describe("Stream the response as server-sent events. Default: `false`."),
+    ...GATEWAY_FIELDS,
+  })
+  .meta({ id: "ImagesRequest" });
+
+export const ImagesResponse = z
+  .looseObject({
+    data: z.array(z.looseObject({ b64_json: z.string().optional(), url: z.string().optional() })),
+    usage: ForwardedUsage,
+  })
+  .meta({ id: "ImagesResponse" });
+
+export const SpeechRequest = z
+  .looseObject({
+    model: describeModelId("sandbox/speak:free"),
+    input: z.string().meta({ description: "Text to speak.", examples: ["Hello!"] }),
+    voice: z
+      .union([z.string(), object])
+      .meta({ description: "Voice in the provider's words.", examples: ["alloy"] }),
+    instructions: z.string().nullish().describe("How to speak."),
+    response_format: variant.describe("Format of the audio, such as `mp3`."),
+    stream_format: z.enum(["audio", "sse"]).nullish().describe("`sse` streams events. Default: `audio`."),
+    ...GATEWAY_FIELDS,
+  })
+  .meta({ id: "SpeechRequest" });
+
+const jsonText = (about: string) => z.string().optional().describe(`${about} JSON in a text field.`);
+
+export const TranscriptionRequest = z
+  .looseObject({
+    file: z.string().meta({ description: "Recording, with a filename.", format: "binary" }),
+    model: describeModelId("sandbox/transcribe:free"),
+    language: z.string().optional().describe("Language of the recording, such as `en`."),
+    prompt: z.string().optional().describe("Text in the style of the transcript."),
+    response_format: z
+      .string()
+      .optional()
+      .describe(
+        "`json` (default), `verbose_json`, `diarized_json`, or the text formats `text`, `srt` and `vtt`.",
+      ),
+    stream: z.string().optional().describe("`true` streams server-sent events."),
+    models: jsonText("Fallback models."),
+    provider: jsonText("Which providers may serve the request."),
+  })
+  .meta({ id: "TranscriptionRequest" });
+
+export const TranscriptionResponse = z
+  .looseObject({ text: z.string(), usage: ForwardedUsage })
+  .meta({ id: "TranscriptionResponse" });

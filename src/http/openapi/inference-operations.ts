@@ -3,10 +3,15 @@ import type { ErrorCode } from "../../base/errors.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";
 import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "./errors.ts";
 import {
+  ImagesRequest,
+  ImagesResponse,
   ModerationsRequest,
   ModerationsResponse,
   RerankRequest,
   RerankResponse,
+  SpeechRequest,
+  TranscriptionRequest,
+  TranscriptionResponse,
 } from "./forwarded-schemas.ts";
 import {
   ChatChunk,
@@ -200,6 +205,43 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: "Rank documents by their relevance to a query (Cohere Rerank API)",
     body: RerankRequest,
     responses: [{ status: 200, description: "The documents by relevance.", schema: RerankResponse }],
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/images/generations`,
+    summary: "Generate images (OpenAI Images API)",
+    body: ImagesRequest,
+    responses: streamableResponses(
+      ImagesResponse,
+      null,
+      "Events are those of OpenAI's Images API; the last one is `image_generation.completed`.",
+    ),
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/audio/speech`,
+    summary: "Speak a text (OpenAI Speech API)",
+    body: SpeechRequest,
+    responses: [
+      {
+        status: 200,
+        description: 'Audio of the requested format; with `stream_format: "sse"` server-sent events.',
+        schema: null,
+        mediaType: "audio/*",
+      },
+    ],
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/audio/transcriptions`,
+    summary: "Transcribe a recording (OpenAI Transcriptions API)",
+    body: TranscriptionRequest,
+    bodyType: "multipart/form-data",
+    responses: streamableResponses(
+      TranscriptionResponse,
+      null,
+      "Events are those of OpenAI's Transcriptions API; the last one is `transcript.text.done`.",
+    ),
   },
   {
     ...COMMON,

@@ -36,6 +36,8 @@ export interface Operation {
   readonly headers: readonly RequestHeader[];
   /** Null if the operation has no body. */
   readonly body: z.ZodType | null;
+  /** The media type of the body. Default: JSON. */
+  readonly bodyType?: "multipart/form-data";
   readonly responses: readonly SuccessResponse[];
   /** Names of `components.headers` that responses have besides the request id. */
   readonly responseHeaders: readonly string[];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
-import { ModerationsRequest, RerankRequest } from "./forwarded-schemas.ts";
+import { ImagesRequest, ModerationsRequest, RerankRequest, SpeechRequest } from "./forwarded-schemas.ts";
 import {
   ChatRequest,
   CompletionRequest,
@@ -12,7 +12,10 @@ import {
   ResponsesRequest,
 } from "./inference-schemas.ts";
 
-const APIS: Readonly<Record<ClientApi, z.ZodType>> = {
+/** The client APIs with JSON bodies. */
+type ExplainedApi = Exclude<ClientApi, "transcriptions">;
+
+const APIS: Readonly<Record<ExplainedApi, z.ZodType>> = {
   "chat.completions": ChatRequest,
   responses: ResponsesRequest,
   messages: MessagesRequest,
@@ -21,12 +24,14 @@ const APIS: Readonly<Record<ClientApi, z.ZodType>> = {
   embeddings: EmbeddingsRequest,
   moderations: ModerationsRequest,
   rerank: RerankRequest,
+  images: ImagesRequest,
+  speech: SpeechRequest,
 };
 
 /** The query of `POST route/explain`. */
 export const ExplainQuery = z.object({
   api: z
-    .enum(Object.keys(APIS) as [ClientApi, ...ClientApi[]])
+    .enum(Object.keys(APIS) as [ExplainedApi, ...ExplainedApi[]])
     .default("chat.completions")
     .describe("Client API of the request in the body."),
 });

@@ -8,13 +8,16 @@ import { renameModels, reserveExtraMemory } from "../inference/inference-handler
 import { parseWithPreset } from "../inference/parse-with-preset.ts";
 import { admit } from "../middleware/admit.ts";
 
+/** The client APIs with JSON bodies, as this endpoint has. */
+const EXPLAINED = Object.keys(REQUEST_PARSERS).filter((api) => api !== "transcriptions");
+
 /** `POST route/explain?api=`: explains how the request in the body would be routed, without calling a provider (docs/routing.md). */
 export const postExplainRoute: Handler = async (request, context) => {
   const { deps } = context;
   const { principal, body } = await admit(request, context, { kind: "inference" });
   const api = urlOf(request).searchParams.get("api") ?? "chat.completions";
-  if (!Object.hasOwn(REQUEST_PARSERS, api)) {
-    fail("invalid_request", `api must be one of ${Object.keys(REQUEST_PARSERS).join(", ")}.`, {
+  if (!EXPLAINED.includes(api)) {
+    fail("invalid_request", `api must be one of ${EXPLAINED.join(", ")}.`, {
       metadata: { field: "api" },
     });
   }

@@ -10,7 +10,7 @@ import { embeddings } from "../routes/embeddings.ts";
 import { apiRoutes } from "../routes/endpoints.ts";
 import { postExplainRoute } from "../routes/explain-route.ts";
 import { fimCompletions } from "../routes/fim-completions.ts";
-import { moderations, rerank } from "../routes/forwarded-endpoints.ts";
+import { images, moderations, rerank, speech, transcriptions } from "../routes/forwarded-endpoints.ts";
 import { getGeneration } from "../routes/generation.ts";
 import { getHealth, getReadiness } from "../routes/health.ts";
 import { messages } from "../routes/messages.ts";
@@ -37,6 +37,9 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "/embeddings": { POST: embeddings },
   "/moderations": { POST: moderations },
   "/rerank": { POST: rerank },
+  "/images/generations": { POST: images },
+  "/audio/speech": { POST: speech },
+  "/audio/transcriptions": { POST: transcriptions },
   "/models": { GET: listModels },
   // OpenAI's SDK encodes the slash of an id as %2F.
   "/models/:id": { GET: getModel },

@@ -4,7 +4,7 @@ import { readBody } from "./read-request.ts";
 import { type Reply, replyWithError, replyWithJson } from "./reply.ts";
 
 /** The models of the endpoints whose requests the gateway forwards. */
-export const SANDBOX_FORWARDED_MODELS = ["moderate", "rank"] as const;
+export const SANDBOX_FORWARDED_MODELS = ["moderate", "rank", "draw", "speak", "transcribe"] as const;
 
 /** The word for which a text is flagged. */
 const FLAGGED = /\bviolence\b/i;
@@ -55,4 +55,67 @@ export function planRanking(body: Uint8Array | null): Reply {
 
 function listWords(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [""]);
+}
+
+/** A PNG of one transparent pixel. */
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
+const drawing = z.looseObject({
+  model: z.literal("draw"),
+  prompt: z.string().min(1),
+  n: z.int().min(1).max(8).nullish(),
+});
+
+/** Answers an image generation request with images of one pixel. */
+export function planDrawing(body: Uint8Array | null): Reply {
+  const read = readBody(body, drawing);
+  if (!read.ok) return replyWithError(read.status, read.error);
+  const data = Array.from({ length: read.value.n ?? 1 }, () => ({ b64_json: PIXEL }));
+  return replyWithJson(200, { created: 0, data });
+}
+
+/** Samples of a second of the sandbox's audio, one byte each. */
+const SAMPLE_RATE = 8_000;
+/** The length of the silence that stands for a character. Seconds. */
+const SECONDS_PER_CHAR = 1 / 16;
+const SILENCE = 0x80;
+
+const speaking = z.looseObject({ model: z.literal("speak"), input: z.string().min(1).max(4_096) });
+
+/** Answers a speech request with silence as long as the text would take, as WAV whatever format is asked for. */
+export function planSpeech(body: Uint8Array | null): Reply {
+  const read = readBody(body, speaking);
+  if (!read.ok) return replyWithError(read.status, read.error);
+  const samples = Math.ceil(read.value.input.length * SECONDS_PER_CHAR * SAMPLE_RATE);
+  const bytes = Buffer.concat([encodeWavHead(samples), Buffer.alloc(samples, SILENCE)]);
+  return {
+    kind: "answer",
+    status: 200,
+    headers: { "content-type": "audio/wav" },
+    body: [{ kind: "bytes", bytes }],
+  };
+}
+
+/** Encodes the head of a WAV file with one channel of one byte for each sample. */
+function encodeWavHead(samples: number): Buffer {
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0, "latin1");
+  head.writeUInt32LE(36 + samples, 4);
+  head.write("WAVEfmt ", 8, "latin1");
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(SAMPLE_RATE, 24);
+  head.writeUInt32LE(SAMPLE_RATE, 28);
+  head.writeUInt16LE(1, 32);
+  head.writeUInt16LE(8, 34);
+  head.write("data", 36, "latin1");
+  head.writeUInt32LE(samples, 40);
+  return head;
+}
+
+/** Answers a transcription request with the size of its form, which is not read. */
+export function planTranscription(body: Uint8Array | null): Reply {
+  return replyWithJson(200, { text: `You sent a form of ${body?.length ?? 0} bytes.` });
 }

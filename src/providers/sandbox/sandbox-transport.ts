@@ -4,7 +4,14 @@ import type { Transport, UpstreamRequest } from "../../core/deployments/transpor
 import { composeAnswer } from "./answer.ts";
 import { planEmbeddings, SANDBOX_EMBEDDING_MODEL } from "./embed.ts";
 import { giveAnswer } from "./failures.ts";
-import { planModeration, planRanking, SANDBOX_FORWARDED_MODELS } from "./forwarded.ts";
+import {
+  planDrawing,
+  planModeration,
+  planRanking,
+  planSpeech,
+  planTranscription,
+  SANDBOX_FORWARDED_MODELS,
+} from "./forwarded.ts";
 import { readMarkers } from "./markers.ts";
 import { type Pace, type PlannedReply, playReply } from "./play-reply.ts";
 import { readFimRequest } from "./read-fim-request.ts";
@@ -47,6 +54,9 @@ const SINGLE_REPLIES = {
   embeddings: planEmbeddings,
   moderations: planModeration,
   rerank: planRanking,
+  images: planDrawing,
+  speech: planSpeech,
+  transcriptions: planTranscription,
 } as const satisfies Readonly<Record<string, (body: Uint8Array | null) => Reply>>;
 
 type Endpoint = "chat" | "fim" | "models" | keyof typeof SINGLE_REPLIES;
@@ -57,6 +67,9 @@ const POSTED: readonly (readonly [path: string, endpoint: Exclude<Endpoint, "mod
   ["/embeddings", "embeddings"],
   ["/moderations", "moderations"],
   ["/rerank", "rerank"],
+  ["/images/generations", "images"],
+  ["/audio/speech", "speech"],
+  ["/audio/transcriptions", "transcriptions"],
 ];
 
 function findEndpoint({ method, url }: UpstreamRequest): Endpoint | null {

@@ -81,6 +81,9 @@ const PARAMETERS: Readonly<Record<ClientApi, ParameterFields>> = {
   embeddings: {},
   moderations: {},
   rerank: {},
+  images: {},
+  speech: {},
+  transcriptions: {},
 };
 
 const SHAPE = allFields({ messages: items(LEAF), system: items(LEAF) });

@@ -27,8 +27,8 @@ type Mode = "content" | "free" | "descriptions";
 
 type Roots = ReadonlyMap<string, Mode>;
 
-/** The members of a body that have texts. */
-const ROOTS: Readonly<Record<ClientApi, Roots>> = {
+/** The members of a body that have texts; null where it is no JSON: a form with a file. */
+const ROOTS: Readonly<Record<ClientApi, Roots | null>> = {
   "chat.completions": new Map([
     ["messages", "content"],
     ["prediction", "content"],
@@ -60,6 +60,12 @@ const ROOTS: Readonly<Record<ClientApi, Roots>> = {
     ["query", "content"],
     ["documents", "content"],
   ]),
+  images: new Map([["prompt", "content"]]),
+  speech: new Map([
+    ["input", "content"],
+    ["instructions", "content"],
+  ]),
+  transcriptions: null,
 };
 
 /** Members of contents that are not text, or that must not be changed because a vendor verifies or parses them. */
@@ -130,9 +136,11 @@ export class BodyTexts {
  */
 export function readRequestTexts(api: ClientApi, body: Uint8Array): BodyTexts {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const roots = ROOTS[api];
+  if (roots === null) return new BodyTexts(bytes, []);
   return rejectInvalidJson(() => {
     const finder = new TextFinder(bytes.toString("latin1"), null);
-    finder.roots(ROOTS[api]);
+    finder.roots(roots);
     return new BodyTexts(bytes, finder.leaves);
   });
 }

@@ -1,10 +1,12 @@
 import { warnOfDropped } from "../canonical/embeddings.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import type { ForwardedRequest } from "../forwarded/forwarded-request.ts";
+import { decodeImages } from "../forwarded/images.ts";
 import { decodeModerations } from "../forwarded/moderations.ts";
 import { decodeRerank } from "../forwarded/rerank.ts";
+import { decodeSpeech } from "../forwarded/speech.ts";
+import { decodeTranscription } from "../forwarded/transcriptions.ts";
 import type {
-  ClientApi,
   EncodedForUpstream,
   ForwardedApi,
   InferenceRequest,
@@ -18,13 +20,22 @@ import { SINGLE_PROMPT } from "./single-prompt.ts";
 export const parseModerations = parserOf("moderations", decodeModerations);
 /** Parses a rerank request. @throws GatewayError as `decodeRerank`. */
 export const parseRerank = parserOf("rerank", decodeRerank);
+/** Parses an image generation request. @throws GatewayError as `decodeImages`. */
+export const parseImages = parserOf("images", decodeImages);
+/** Parses a speech request. @throws GatewayError as `decodeSpeech`. */
+export const parseSpeech = parserOf("speech", decodeSpeech);
+/** Parses a transcription request. @throws GatewayError as `decodeTranscription`. */
+export const parseTranscription = parserOf("transcriptions", decodeTranscription);
 
-function parserOf(api: ForwardedApi & ClientApi, decode: (bytes: Buffer) => ForwardedRequest) {
+type Decode = (bytes: Buffer, contentType: string | null) => ForwardedRequest;
+
+function parserOf(api: ForwardedApi, decode: Decode) {
   return (
     bytes: Buffer,
     rename: (id: string) => string,
     headers: ReadHeader = NO_HEADERS,
-  ): InferenceRequest => toInferenceRequest(api, decode(bytes), { rename, headers });
+  ): InferenceRequest =>
+    toInferenceRequest(api, decode(bytes, headers.get("content-type")), { rename, headers });
 }
 
 interface RequestContext {
@@ -33,7 +44,7 @@ interface RequestContext {
 }
 
 function toInferenceRequest(
-  api: ForwardedApi & ClientApi,
+  api: ForwardedApi,
   request: ForwardedRequest,
   { rename, headers }: RequestContext,
 ): InferenceRequest {

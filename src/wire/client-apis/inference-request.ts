@@ -17,8 +17,7 @@ export type ClientApi =
   | "completions"
   | "fim"
   | "embeddings"
-  | "moderations"
-  | "rerank";
+  | ForwardedApi;
 
 /** The client APIs whose requests and answers are forwarded unchanged (docs/api/other-endpoints.md). */
 export type ForwardedApi = "moderations" | "rerank" | "images" | "speech" | "transcriptions";

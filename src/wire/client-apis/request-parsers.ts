@@ -2,7 +2,13 @@ import { parseChatRequest } from "./chat-request.ts";
 import { parseCompletionsRequest } from "./completions-request.ts";
 import { parseEmbeddingsRequest } from "./embeddings-request.ts";
 import { parseFimRequest } from "./fim-request.ts";
-import { parseModerations, parseRerank } from "./forwarded-requests.ts";
+import {
+  parseImages,
+  parseModerations,
+  parseRerank,
+  parseSpeech,
+  parseTranscription,
+} from "./forwarded-requests.ts";
 import type { ClientApi, InferenceRequest } from "./inference-request.ts";
 import { parseMessagesRequest } from "./messages-request.ts";
 import { parseResponsesRequest } from "./responses-request.ts";
@@ -25,4 +31,7 @@ export const REQUEST_PARSERS: Readonly<Record<ClientApi, ParseRequest>> = {
   embeddings: parseEmbeddingsRequest,
   moderations: parseModerations,
   rerank: parseRerank,
+  images: parseImages,
+  speech: parseSpeech,
+  transcriptions: parseTranscription,
 };

@@ -50,6 +50,9 @@ export interface ForwardedRequest extends RoutingParameters {
   readAnswer(body: Buffer, head: AnswerHead, identity: RelayIdentity): WholeAnswer<Buffer>;
 }
 
+/** The header of a request whose answer is a stream of events. */
+export const EVENT_HEADERS = { accept: "text/event-stream" } as const;
+
 /** The properties of a request that is JSON, has one answer, and whose answer is JSON that is not streamed. */
 export const JSON_EXCHANGE = {
   stream: false,

@@ -6,7 +6,10 @@ import { REQUEST_PARSERS } from "../../../src/wire/client-apis/request-parsers.t
 import { readTags } from "../../../src/wire/client-apis/request-tags.ts";
 import { NO_HEADERS } from "../../../src/wire/client-apis/session-hints.ts";
 
-const PLAIN: Readonly<Record<ClientApi, object>> = {
+/** The client APIs whose body may have `tags`. */
+type JsonApi = Exclude<ClientApi, "transcriptions">;
+
+const PLAIN: Readonly<Record<JsonApi, object>> = {
   "chat.completions": { model: "openai/gpt-4o", messages: [{ role: "user", content: "Hi" }] },
   responses: { model: "openai/gpt-4o", input: "Hi" },
   messages: { model: "openai/gpt-4o", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
@@ -15,10 +18,12 @@ const PLAIN: Readonly<Record<ClientApi, object>> = {
   completions: { model: "openai/gpt-3.5-turbo-instruct", prompt: "Hi" },
   moderations: { model: "openai/omni-moderation-latest", input: "Hi" },
   rerank: { model: "cohere/rerank-v3.5", query: "Hi", documents: ["Hi"] },
+  images: { model: "openai/gpt-image-2", prompt: "Hi" },
+  speech: { model: "openai/tts-1", input: "Hi", voice: "alloy" },
 };
-const APIS = Object.keys(PLAIN) as ClientApi[];
+const APIS = Object.keys(PLAIN) as JsonApi[];
 
-function tagsOf(api: ClientApi, fields: object, header?: string): readonly string[] {
+function tagsOf(api: JsonApi, fields: object, header?: string): readonly string[] {
   const body = Buffer.from(JSON.stringify({ ...PLAIN[api], ...fields }));
   const headers = new Headers(header === undefined ? {} : { "x-gateway-tags": header });
   return REQUEST_PARSERS[api](body, (id) => id, headers).tags;

@@ -10,7 +10,7 @@ import type { CatalogList } from "./model-types.ts";
 
 const words = text.models;
 const INPUTS = ["text", "image", "file", "audio", "video"];
-const OUTPUTS = ["text", "image", "audio", "embedding"];
+const OUTPUTS = ["text", "image", "audio", "embedding", "moderation", "rerank", "speech", "transcription"];
 const PRICES = [0, 0.1, 0.5, 1, 3, 10];
 const CONTEXTS = [32_000, 128_000, 200_000, 400_000, 1_000_000];
 

@@ -9,7 +9,7 @@ export interface ModelOption {
 
 /** Lists the models that answer conversations: the served ones, then the tiers, then the others. */
 export function listModelOptions({ data, tiers }: CatalogList): ModelOption[] {
-  const talks = data.filter(({ output_modalities }) => !output_modalities.includes("embedding"));
+  const talks = data.filter(({ output_modalities }) => output_modalities.includes("text"));
   const options = (isServed: boolean) =>
     talks
       .filter(({ is_served }) => is_served === isServed)

@@ -13,7 +13,7 @@ import { recordSteps } from "../../usage/route-step.ts";
 import { BoundedText } from "../bounded-text.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
 import { type CacheDirectives, readCacheControl } from "./cache-control.ts";
-import { replay } from "./replay.ts";
+import { isBinary, replay } from "./replay.ts";
 import { RunningAnswers } from "./running-answers.ts";
 
 /** A longer answer is not kept. Bytes. */
@@ -44,7 +44,8 @@ export class AnswerCache implements Extension {
     const { principal } = generation.call;
     if (principal.kind === "anonymous" || principal.key.cache === null) return null;
     const directives = readCacheControl(generation.call.readHeader("cache-control"));
-    if (generation.zeroRetention || !directives.mayKeep) return BYPASS;
+    const { request } = generation.call;
+    if (generation.zeroRetention || !directives.mayKeep || isBinary(request)) return BYPASS;
     const ttlS = principal.key.cache;
     return new CachedGeneration({ ...this.deps, running: this.running, generation, directives, ttlS });
   }

@@ -27,7 +27,7 @@ import { BoundedText } from "../bounded-text.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import { MAX_KEPT_BYTES } from "./answer-cache.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
-import { replay } from "./replay.ts";
+import { isBinary, replay } from "./replay.ts";
 import { RunningAnswers } from "./running-answers.ts";
 
 export interface RepeatableAnswersDeps {
@@ -112,7 +112,7 @@ class RepeatableGeneration implements ExtensionPoints {
     if (claim.kind === "full") return { kind: "reject", failure: describeTooManyNames() };
     if (claim.kind === "repeated") return this.repeat(claim, fingerprint);
     running.begin(this.name);
-    this.text = new BoundedText(MAX_KEPT_BYTES, call.takeMemory);
+    this.text = new BoundedText(isBinary(call.request) ? 0 : MAX_KEPT_BYTES, call.takeMemory);
     return { kind: "continue" };
   }
 

@@ -1,8 +1,14 @@
+import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
 import type { GateDecision } from "../../generation/extension.ts";
 import type { StoredAnswer } from "./answer-store.ts";
 
 /** The response header that names the generation whose answer is given again. */
 const ORIGIN_HEADER = "x-gateway-replay-of";
+
+/** Whether request or answer is no text, so that the answer cannot be given again: audio, and forms with a file. */
+export function isBinary({ forwarded }: Pick<InferenceRequest, "forwarded">): boolean {
+  return forwarded !== undefined && !(forwarded.isText.body && forwarded.isText.answer);
+}
 
 /**
  * Gives a stored answer again, as the answer of another generation: its id replaces the earlier one, which is random and therefore stands

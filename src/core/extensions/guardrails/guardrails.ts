@@ -58,7 +58,7 @@ export class Guardrails implements Extension {
     if (applied.length === 0) return null;
     const checked: Checked = { masks: new Masks(), about: subjectOf(generation), generation };
     const ofRequests = applied.filter(({ on }) => on !== "answer");
-    const ofAnswers = call.request.action === "embeddings" ? [] : applied.filter(checksAnswers);
+    const ofAnswers = hasReadableAnswer(call.request) ? applied.filter(checksAnswers) : [];
     return {
       ...(ofRequests.length > 0 && {
         beforeRoute: (request: GatedRequest) => this.checkRequest(ofRequests, checked, request),
@@ -145,4 +145,9 @@ function subjectOf({ id, call: { principal, request } }: AdmittedGeneration): Ho
     accountId: isAnonymous ? null : principal.account.id,
     keyId: isAnonymous ? null : principal.key.id,
   };
+}
+
+/** Whether an answer has texts that can be checked: not vectors, and not what is forwarded as it is. */
+function hasReadableAnswer({ action, forwarded }: AdmittedGeneration["call"]["request"]): boolean {
+  return action !== "embeddings" && forwarded === undefined;
 }

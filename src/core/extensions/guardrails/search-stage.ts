@@ -43,7 +43,9 @@ export class SearchStage implements AnswerStage {
 
   get finding(): Finding | null {
     const { name, action } = this.guardrail;
-    return this.matches === 0 ? null : { name, action, count: this.matches, kinds: [...this.kinds], reason: null };
+    return this.matches === 0
+      ? null
+      : { name, action, count: this.matches, kinds: [...this.kinds], reason: null };
   }
 
   get isBlocking(): boolean {

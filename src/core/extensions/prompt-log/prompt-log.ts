@@ -49,15 +49,19 @@ export class PromptLog implements Extension {
     if (promptLog === null) return null;
     const request = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
     const response = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
+    const { forwarded } = call.request;
     let wasAdmitted = false;
     return {
       async beforeRoute({ readBody }) {
         // Copied now: encoding for an upstream may overwrite the body.
-        request.append(readBody());
+        const body = readBody();
+        request.append(forwarded?.isText.body === false ? describeBytes(body) : body);
         wasAdmitted = true;
         return { kind: "continue" };
       },
-      onText: (delta) => response.append(delta),
+      onText: (delta) => {
+        if (forwarded?.isText.answer !== false) response.append(delta);
+      },
       onSettled: ({ createdAt, status }) => {
         // A guardrail does not allow the request: its text is not stored.
         if (!wasAdmitted) return;
@@ -101,6 +105,11 @@ export class PromptLog implements Extension {
       this.pending.warn(identity.id, "too many entries wait for the store");
     else this.pending.add(this.deps.store.addEntry(sealEntry(this.deps, identity, bodies)), identity.id);
   }
+}
+
+/** Stands for a body that is no text, such as a form with a recording. */
+function describeBytes(body: Uint8Array): Buffer {
+  return Buffer.from(`(${body.length} bytes that are not text)`);
 }
 
 /** Returns the bodies of a generation; null if there is no entry, it has expired, or its master key is not known. */

@@ -47,6 +47,8 @@ export class ShadowTraffic implements Extension {
   attach(generation: AdmittedGeneration): ExtensionPoints | null {
     const { shadow } = generation;
     if (shadow === null || this.isStopped || randomShare(this.deps.random) >= shadow.share) return null;
+    // A form cannot be copied with another model.
+    if (generation.call.request.forwarded?.isText.body === false) return null;
     if (this.running.size >= MAX_RUNNING) return this.drop();
     return this.copy(generation, shadow.model);
   }

@@ -1,0 +1,135 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import type { AnswerEnd, StreamError } from "../canonical/format.ts";
+import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
+import type { TokenUsage } from "../conversation/usage.ts";
+import {
+  brokenAnswer,
+  findEventError,
+  readVendorError,
+  type VendorError,
+} from "../conversation/vendor-error.ts";
+import { asFields, tryParseFields } from "../json/fields.ts";
+import {
+  allFields,
+  decodeUtf8,
+  encodeLatin1,
+  memberOf,
+  parseMember,
+  scanJson,
+  tryStringOf,
+} from "../json/scan.ts";
+import { applySplices, setMember } from "../json/splice.ts";
+import { EventSplitter } from "../sse/split-events.ts";
+import { encodeCost } from "./json-answer.ts";
+
+/** How a stream of events is read. */
+export interface EventRules {
+  /** The type of the events that complete an answer, or one image of several. */
+  readonly last: string;
+  /** Returns the usage by the `usage` of these events; empty if none has arrived. */
+  readonly readUsage: (usages: readonly unknown[]) => TokenUsage;
+}
+
+/** Forwards a stream of server-sent events. The last one is held back until its cost is known. */
+export class EventRelay implements AnswerRelay {
+  sawToken = false;
+  readonly isDone = false;
+  error: VendorError | null = null;
+  readonly searches = 0;
+  readonly producedBytes = 0;
+  private readonly splitter = new EventSplitter(BOUNDS.eventBytes);
+  private readonly usages: unknown[] = [];
+  /** The data of the last event that completes, bytes as Latin-1, and its name. */
+  private held: { readonly data: string; readonly name: string } | null = null;
+  private out = "";
+
+  constructor(private readonly rules: EventRules) {}
+
+  get isFinished(): boolean {
+    return this.held !== null;
+  }
+
+  get usage(): TokenUsage {
+    return this.rules.readUsage(this.usages);
+  }
+
+  step(piece: string): string {
+    return this.read(() => this.splitter.push(piece, this.onEvent));
+  }
+
+  end(): string {
+    return this.read(() => this.splitter.end(this.onEvent));
+  }
+
+  classifyEnd(): RelayEnding {
+    if (this.held !== null) return "complete";
+    return this.error === null ? "unfinished" : "failed";
+  }
+
+  finish(): null {
+    return null;
+  }
+
+  stopShort(): string {
+    return "";
+  }
+
+  encodeEnd({ report, metadata }: AnswerEnd): string {
+    const { held } = this;
+    if (held === null) return "";
+    const root = scanJson(held.data, allFields({}));
+    const usage = { ...asFields(parseMember(held.data, root, "usage")), ...encodeCost(report) };
+    const splices = [setMember(root, "usage", JSON.stringify(usage))];
+    if (metadata !== null) splices.push(setMember(root, "gateway_metadata", JSON.stringify(metadata)));
+    const data = applySplices(Buffer.from(held.data, "latin1"), splices).toString("latin1");
+    return encodeEvent(data, held.name);
+  }
+
+  encodeError(error: StreamError): string {
+    return encodeEvent(encodeLatin1(JSON.stringify({ type: "error", error })), "error");
+  }
+
+  private read(split: () => void): string {
+    this.out = "";
+    try {
+      split();
+    } catch {
+      this.error ??= brokenAnswer(`the upstream sent an event of over ${BOUNDS.eventBytes} bytes`);
+    }
+    return this.out;
+  }
+
+  private readonly onEvent = (text: string, start: number, end: number, name: string): void => {
+    const data = text.slice(start, end);
+    if (this.error !== null || data === "[DONE]") return;
+    const type = this.readType(data, name);
+    if (type === null) return;
+    this.sawToken = true;
+    if (type !== this.rules.last) {
+      this.out += encodeEvent(data, name);
+      return;
+    }
+    if (this.held !== null) this.out += encodeEvent(this.held.data, this.held.name);
+    this.held = { data, name };
+  };
+
+  /** Returns the type of an event; null if it is an error or none. Data of an image is not parsed. */
+  private readType(data: string, name: string): string | null {
+    try {
+      const root = scanJson(data, allFields({}));
+      const type = tryStringOf(data, memberOf(root, "type")) ?? name;
+      if (type === this.rules.last) this.usages.push(parseMember(data, root, "usage"));
+      if (type !== "error" && memberOf(root, "error") === undefined) return type;
+      const event = tryParseFields(decodeUtf8(data)) ?? {};
+      this.error = findEventError(event, "error") ?? readVendorError(200, event);
+    } catch {
+      this.error = brokenAnswer("the upstream sent an event that is not JSON");
+    }
+    return null;
+  }
+}
+
+function encodeEvent(data: string, name: string): string {
+  const lines = data.replaceAll("\n", "\ndata: ");
+  return `${name === "" ? "" : `event: ${name}\n`}data: ${lines}\n\n`;
+}
