@@ -56,6 +56,7 @@ const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: B
   },
   "/fim/completions": { body: { model: FIM_MODEL, prompt: "function " }, shape: PLAIN },
   "/api/fim/completions": { body: { model: FIM_MODEL, prompt: "function " }, shape: PLAIN },
+  "/completions": { body: { model: CHAT_MODEL, prompt: "Hello!" }, shape: PLAIN },
   "/embeddings": {
     body: { model: EMBEDDING_MODEL, input: "Hello!" },
     shape: PLAIN,
