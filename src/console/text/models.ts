@@ -156,5 +156,6 @@ export const models = {
   noTiers: "No tier chooses this model.",
   tierPosition: (place: number, of: number) => `choice ${place} of ${of}`,
   callIt: "Call it",
+  callSoleAbout: "Replace the key with an inference key. The model is for this endpoint only.",
   callItAbout: "Replace the key with an inference key. Every format works with every model.",
 };

@@ -37,3 +37,23 @@ export function printTokens(tokens: number | null): string {
   if (tokens === null) return "–";
   return tokens >= 1_000 ? formatShortCount(Math.round(tokens / 1_000) * 1_000) : String(tokens);
 }
+
+/** The client API of models that are not for conversations, by their only output. */
+const SOLE_APIS: Readonly<Record<string, string>> = {
+  embedding: "embeddings",
+  moderation: "moderations",
+  rerank: "rerank",
+  image: "images",
+  speech: "speech",
+  transcription: "transcriptions",
+};
+
+/** Returns the only client API of a model; null for a model for conversations, which all formats can call. */
+export function soleApiOf({
+  output_modalities,
+}: {
+  readonly output_modalities: readonly string[];
+}): string | null {
+  const [only = "", another] = output_modalities;
+  return another === undefined ? (SOLE_APIS[only] ?? null) : null;
+}

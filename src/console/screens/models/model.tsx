@@ -10,11 +10,12 @@ import { useLoad } from "../../state/load.ts";
 import type { ScreenProps } from "../../state/screen.ts";
 import { session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
+import { printCurl } from "../request/print-curl.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { EndpointsTable } from "./endpoints-table.tsx";
 import { loadModel, useCatalog } from "./load-models.ts";
 import { comparePath } from "./model-filters.ts";
-import { printModalities, printTokens } from "./model-format.ts";
+import { printModalities, printTokens, soleApiOf } from "./model-format.ts";
 import type { ModelDetails, Tier } from "./model-types.ts";
 import { Price, ServedText } from "./model-values.tsx";
 import { PricesTable } from "./prices-table.tsx";
@@ -30,7 +31,7 @@ export default function Model({ params }: ScreenProps) {
     <Page
       title={model?.name ?? id}
       heading={model === null ? <Crumbs>{id}</Crumbs> : <Heading model={model} />}
-      actions={<Actions id={id} />}
+      actions={<Actions id={id} model={model} />}
     >
       {error !== null ? (
         <ErrorBox error={error} onRetry={reload} />
@@ -57,15 +58,18 @@ function Heading({ model }: { model: ModelDetails }) {
   );
 }
 
-function Actions({ id }: { id: string }) {
+function Actions({ id, model }: { id: string; model: ModelDetails | null }) {
+  const talks = model === null || soleApiOf(model) === null;
   return (
     <>
       <a class="button" href={comparePath([id])}>
         {words.compare}
       </a>
-      <a class="button primary" href={`/console/playground?models=${encodeURIComponent(id)}`}>
-        {words.tryIt}
-      </a>
+      {talks ? (
+        <a class="button primary" href={`/console/playground?models=${encodeURIComponent(id)}`}>
+          {words.tryIt}
+        </a>
+      ) : null}
     </>
   );
 }
@@ -99,7 +103,9 @@ function ModelPage({ model }: { model: ModelDetails }) {
       </div>
       <section>
         <h2>{words.callIt}</h2>
-        <p class="quiet section-about">{words.callItAbout}</p>
+        <p class="quiet section-about">
+          {soleApiOf(model) === null ? words.callItAbout : words.callSoleAbout}
+        </p>
         <Snippets model={model} />
       </section>
     </div>
@@ -184,6 +190,11 @@ function listCases(tier: Tier, id: string): string[] {
 function Snippets({ model }: { model: ModelDetails }) {
   const [client, setClient] = useState<CodeClient>("curl");
   const baseUrl = session.value?.base_url ?? window.location.origin;
+  const api = soleApiOf(model);
+  if (api !== null) {
+    const sent = { api, requested_model: model.id, streamed: false };
+    return <Code value={printCurl(sent, baseUrl)} label={words.callIt} />;
+  }
   const conversation = {
     ...emptyConversation(),
     turns: [{ role: "user" as const, text: "Hello!", images: [] }],
