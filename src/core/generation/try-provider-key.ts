@@ -112,7 +112,8 @@ export function listOpenedModels(serving: Serving, tried: TriedKey): readonly st
 
 /** Finds the cheapest chat model that the key can call; an embedding model only if there is no chat model. */
 function findCheapest(serving: Serving, tried: TriedKey): Deployment | null {
-  const [cheapest] = listDeployments(serving, tried).toSorted((a, b) => rank(a) - rank(b));
+  const cheap = listDeployments(serving, tried).filter(({ model }) => TRIED.has(actionOf(model)));
+  const [cheapest] = cheap.toSorted((a, b) => rank(a) - rank(b));
   return cheapest ?? null;
 }
 
@@ -131,6 +132,9 @@ function listDeployments(
 function actionFor({ model, onlyCompletes }: Deployment): InferenceAction {
   return onlyCompletes === true ? "completions" : actionOf(model);
 }
+
+/** What a trial can ask for: the least request to other endpoints would cost as much as an image or a recording. */
+const TRIED: ReadonlySet<string> = new Set(["chat", "embeddings"]);
 
 /** Returns a number to sort by. It is not money, so floating point suffices. */
 function rank({ model, endpoint }: Deployment): number {
