@@ -71,6 +71,16 @@ describe("a provider of the catalog", () => {
           "sandbox/echo:free",
           "sandbox/embed",
           "sandbox/embed:free",
+          "sandbox/moderate",
+          "sandbox/moderate:free",
+          "sandbox/rank",
+          "sandbox/rank:free",
+          "sandbox/draw",
+          "sandbox/draw:free",
+          "sandbox/speak",
+          "sandbox/speak:free",
+          "sandbox/transcribe",
+          "sandbox/transcribe:free",
           "mistralai/sandbox-fim",
         ]);
         const refused = await ask(gateway, "openai/gpt-4o-mini");

@@ -83,6 +83,7 @@ beforeAll(async () => {
     ACCOUNT_ID: user,
     ORGANIZATION_ID: organization,
     KEY_ID: await make("/keys", { name: "k", account_id: organization }),
+    BUDGET_ID: await make("/budgets", { account_id: organization, limit: 10 }),
     PROVIDER_KEY_ID: await make(`/accounts/${user}/provider-keys`, {
       provider: "openai",
       key: "sk-0123456789",
