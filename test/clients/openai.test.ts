@@ -400,7 +400,7 @@ describe("an error has the SDK's class after", () => {
     ],
     [
       "an unknown path",
-      () => openai.images.generate({ model: "sandbox/echo", prompt: "x" }),
+      () => openai.batches.retrieve("batch_1"),
       NotFoundError,
       404,
       "not_found",
@@ -699,14 +699,9 @@ describe("the models endpoint", () => {
   test("lists all models", async () => {
     const ids = (await Array.fromAsync(openai.models.list())).map(({ id }) => id);
     const tiers = ["frontier", "balanced", "free", "small"].map((name) => `gateway-auto/${name}`);
-    const models = [
-      "sandbox/echo",
-      "sandbox/echo:free",
-      "sandbox/embed",
-      "sandbox/embed:free",
-      "mistralai/sandbox-fim",
-    ];
-    expect(ids).toEqual([...tiers, ...models]);
+    const names = ["echo", "embed", "moderate", "rank", "draw", "speak", "transcribe"];
+    const models = names.flatMap((name) => [`sandbox/${name}`, `sandbox/${name}:free`]);
+    expect(ids).toEqual([...tiers, ...models, "mistralai/sandbox-fim"]);
   });
 
   test.each(["sandbox/echo", "sandbox/echo:free", "sandbox/embed"])("returns %s by its id", async (id) => {
