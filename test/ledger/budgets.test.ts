@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { DAY_MS } from "../../src/base/time.ts";
+import { DAY_MS, SECOND_MS } from "../../src/base/time.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
@@ -51,7 +51,7 @@ interface Sent {
   readonly tags?: readonly string[];
 }
 
-describe.each(databases)("budgets on $name", ({ isAbsent, environment }) => {
+describe.each(databases)("budgets on $name", ({ name, isAbsent, environment }) => {
   let gateway: TestGateway;
   let clock: TestClock;
   let variables: Readonly<Record<string, string>>;
@@ -74,8 +74,8 @@ describe.each(databases)("budgets on $name", ({ isAbsent, environment }) => {
     return data as { id: string } & Readonly<Record<string, unknown>>;
   }
 
-  async function send(key: string, fields: Sent = {}) {
-    const response = await fetch(`${gateway.base}/chat/completions`, {
+  async function send(key: string, fields: Sent = {}, base = gateway.base) {
+    const response = await fetch(`${base}/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify({
@@ -99,10 +99,14 @@ describe.each(databases)("budgets on $name", ({ isAbsent, environment }) => {
   }
 
   const status = async (key: string, fields: Sent = {}) => (await send(key, fields)).status;
-  /** Passes a day, after which the gateway must have read its store again. */
-  async function passDay(): Promise<void> {
+  /** Passes a day, after which the gateway must have read its store again to accept a key. */
+  async function passDay(key: string): Promise<void> {
     clock.advance(DAY_MS);
-    await eventually("the store to be read", async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    const headers = { authorization: `Bearer ${key}` };
+    await eventually("the store to be read", async () => {
+      clock.advance(SECOND_MS);
+      return (await fetch(`${gateway.base}/key`, { headers })).ok;
+    });
   }
 
   let account_id: string;
@@ -128,7 +132,7 @@ describe.each(databases)("budgets on $name", ({ isAbsent, environment }) => {
       const { data } = await manage("GET", `/budgets/${budget.id}`);
       expect(data["spent"]).toBeCloseTo(answers * COST, 9);
       expect(data["resets_at"]).toBe("2027-01-28T00:00:00.000Z");
-      await passDay();
+      await passDay(key);
       expect(await spendAll(key)).toBe(answers);
     },
   );
@@ -185,9 +189,9 @@ describe.each(databases)("budgets on $name", ({ isAbsent, environment }) => {
     const key = await newAccount();
     await createBudget({ account_id, period: "rolling", days: 2 });
     const answers = await spendAll(key);
-    await passDay();
+    await passDay(key);
     expect(await status(key)).toBe(402);
-    await passDay();
+    await passDay(key);
     expect(await spendAll(key)).toBe(answers);
   });
 
@@ -247,4 +251,31 @@ describe.each(databases)("budgets on $name", ({ isAbsent, environment }) => {
     expect(await status(key)).toBe(402);
     expect((await manage("GET", `/budgets/${id}`)).data["spent"]).toBeCloseTo(answers * COST, 9);
   });
+
+  test.skipIf(isAbsent || name === "SQLite")(
+    "two gateways together spend no more than a budget allows",
+    async () => {
+      // Holds wait for other gateways by the clock.
+      variables = await environment();
+      gateway = await startTestGateway({ yaml: yaml(), environment: variables });
+      const key = await newAccount();
+      const { id } = await createBudget({ account_id, limit: 3 * LIMIT, period: "total" });
+      const shared = { yaml: yaml(), environment: variables, key: gateway.key };
+      const other = await startTestGateway(shared);
+      const statuses: number[] = [];
+      try {
+        for (let round = 0; round < 12; round++) {
+          const both = [gateway.base, other.base, gateway.base, other.base];
+          statuses.push(...(await Promise.all(both.map(async (base) => (await send(key, {}, base)).status))));
+        }
+      } finally {
+        // Saves what it has spent.
+        await other.stop();
+      }
+      expect(new Set(statuses)).toEqual(new Set([200, 402]));
+      const { data } = await manage("GET", `/budgets/${id}`);
+      expect(data["spent"]).toBeCloseTo(statuses.filter((status) => status === 200).length * COST, 9);
+      expect(data["spent"]).toBeLessThanOrEqual(3 * LIMIT);
+    },
+  );
 });

@@ -7,6 +7,7 @@ import type {
   HoldRequest,
   HoldVerdict,
   ListedHold,
+  Spender,
   SpendLimit,
 } from "./hold-book.ts";
 import type { CreditSum, StoredBalance } from "./ledger-store.ts";
@@ -181,6 +182,11 @@ export class Balances {
   balanceOf(accountId: string): AccountBalance | null {
     const account = this.accounts.get(accountId);
     return account === undefined ? null : { balance: account.balance, held: account.held };
+  }
+
+  /** Returns who spends what is held; undefined without a hold, or if that is not known. */
+  spenderOf(id: string): Spender | undefined {
+    return this.running.get(id)?.request.spender;
   }
 
   holds(): readonly ListedHold[] {

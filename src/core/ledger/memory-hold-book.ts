@@ -37,8 +37,8 @@ export class MemoryHoldBook implements HoldBook {
   private cursor: string | null = null;
   /** The end of the queue of refreshes. */
   private last: Promise<void> = Promise.resolve();
-  /** Generations that have ended. */
-  private settled = 0;
+  /** The limits that are being loaded while generations run that count for them. */
+  private readonly lateLoads = new Set<{ readonly limit: SpendLimit; isOutdated: boolean }>();
   /** How often an account or limit was evicted, and how many of these evictions the last drain has followed. */
   private evictions = 0;
   private drainedEvictions = 0;
@@ -72,7 +72,7 @@ export class MemoryHoldBook implements HoldBook {
   }
 
   settle(id: string, cost: number): void {
-    this.settled += 1;
+    if (this.lateLoads.size > 0) this.outdateLoads(id);
     this.balances.settle(id, cost);
   }
 
@@ -134,13 +134,25 @@ export class MemoryHoldBook implements HoldBook {
 
   /** Loads a limit that is set while generations run. What they cost must be in the store, or be counted when they end. */
   private async loadLate(limit: SpendLimit): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      const { settled } = this;
-      await this.parts.drain();
-      const spent = await this.parts.store.sumSpending(limit.query);
-      // A generation that has ended meanwhile may be in the sum or not.
-      if (settled === this.settled || tries === MAX_LOADS) return this.balances.loadMeter(limit, spent);
+    const load = { limit, isOutdated: false };
+    this.lateLoads.add(load);
+    try {
+      for (let tries = 1; ; tries++) {
+        load.isOutdated = false;
+        await this.parts.drain();
+        const spent = await this.parts.store.sumSpending(limit.query);
+        if (!load.isOutdated || tries === MAX_LOADS) return this.balances.loadMeter(limit, spent);
+      }
+    } finally {
+      this.lateLoads.delete(load);
     }
+  }
+
+  /** A generation that ends while a limit is loaded that counts it may be in the sum or not. */
+  private outdateLoads(id: string): void {
+    const spender = this.balances.spenderOf(id);
+    for (const load of this.lateLoads)
+      if (spender === undefined || load.limit.covers?.(spender) === true) load.isOutdated = true;
   }
 
   /** Reads where changes begin, before the first balance is read. */
