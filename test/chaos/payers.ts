@@ -25,6 +25,7 @@ const POORER = 3_000_001;
 const KEY_LIMIT = 900_000_007;
 const MEMBER_LIMIT = 800_000_003;
 const MONTHLY_LIMIT = 700_000_001;
+const BUDGET = 600_000_007;
 
 /** Creates accounts and keys with every kind of limit; with `meetsHostility` the poor account cannot pay a long answer. */
 export async function makePayers(dataDir: string, meetsHostility: boolean): Promise<Payers> {
@@ -51,6 +52,7 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     [DRY_ACCOUNT, null],
     ["org_daily", null],
     ["org_monthly", MONTHLY_LIMIT],
+    ["org_budget", null],
   ] as const) {
     await stores.accounts.insertAccount(presentAccount(id, monthlyLimit));
     await grant(id, id !== DRY_ACCOUNT ? RICH : meetsHostility ? POORER : POOR);
@@ -62,6 +64,17 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     dailyLimit: MEMBER_LIMIT,
     createdAt: 1,
   });
+  for (const [accountId, action, limit] of [
+    ["org_budget", "block", BUDGET],
+    ["user_rich", "warn", 1],
+  ] as const)
+    await stores.budgets.insertBudget({
+      ...WHOLE_ACCOUNT,
+      id: `budget_${accountId}`,
+      accountId,
+      action,
+      limit,
+    });
   const poor = await make("a prepaid user who runs out of credit", null, {
     accountId: DRY_ACCOUNT,
     userId: DRY_ACCOUNT,
@@ -77,9 +90,23 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     }),
     await make("a member with a daily limit", MEMBER_LIMIT, { accountId: "org_daily", userId: "user_rich" }),
     await make("an organization with a monthly limit", MONTHLY_LIMIT, { accountId: "org_monthly" }),
+    await make("an organization with a budget", BUDGET, { accountId: "org_budget" }),
   ];
   return { all, poor, grant, close: () => stores.close() };
 }
+
+/** A budget of all that an account spends. */
+const WHOLE_ACCOUNT = {
+  name: "all",
+  subject: "account",
+  subjectId: null,
+  endUser: null,
+  period: "total",
+  days: null,
+  warnAt: 800,
+  setBy: "operator",
+  createdAt: 1,
+} as const;
 
 async function makePayer(
   stores: Stores,

@@ -114,6 +114,7 @@ async function drain(): Promise<Check[]> {
   const shown = await checkShown(gateway, clients);
   resting.push(await checkRest(gateway, payers));
   const sound = await checkSound(gateway);
+  const budgets = await checkBudgets(gateway);
   const exitCode = await gateway.terminate();
   const run = {
     asked: clients.asked,
@@ -124,6 +125,7 @@ async function drain(): Promise<Check[]> {
   return [
     shown,
     sound,
+    budgets,
     ...mergeRest(resting),
     checkOnce("a clean stop leaves an empty journal and exits with 0", [
       ...(exitCode === 0 ? [] : [`exit code ${exitCode}`]),
@@ -199,6 +201,20 @@ async function checkSound(gateway: GatewayProcess): Promise<Check> {
     ...(ready.status === 200 ? [] : [`readyz: ${ready.status}`]),
     ...differences.map((difference) => JSON.stringify(difference)),
   ]);
+}
+
+/** A budget has counted exactly what the requests of its account have cost. */
+async function checkBudgets(gateway: GatewayProcess): Promise<Check> {
+  const budgets = (await manage(gateway, "budgets")) as { account_id: string; spent: number }[];
+  const records = [...readBooks(site.dataDir).records.values()];
+  const broken = budgets.flatMap(({ account_id, spent }) => {
+    const costs = records.filter(({ accountId }) => accountId === account_id);
+    const cost = costs.reduce((sum, { costNanodollars }) => sum + costNanodollars, 0);
+    return Math.round(spent * 1e9) === cost
+      ? []
+      : [`${account_id}: ${spent} dollars, and ${cost} in the books`];
+  });
+  return { property: "a budget has counted what its requests have cost", cases: budgets.length, broken };
 }
 
 /** The data of a response of the management API. */
