@@ -41,11 +41,11 @@ export async function createBudget(stores: BudgetStores, request: BudgetRequest)
       "days",
       wanted.days === undefined ? "is required for the period rolling" : "applies to the period rolling only",
     );
-  const subject = await findSubject(stores, account, request);
+  const { label, ...subject } = await findSubject(stores, account, request);
   const budget: BudgetRecord = {
     id: stores.ids.next("budget"),
     accountId,
-    name: wanted.name ?? nameOf(wanted),
+    name: wanted.name ?? nameOf(wanted, label),
     ...subject,
     limit: parseDollars(wanted.limit) ?? 0,
     period: wanted.period,
@@ -77,7 +77,10 @@ export async function changeBudget(
 
 const SUBJECT_FIELDS = { key_id: "key", user_id: "member", end_user: "end_user", tag: "tag" } as const;
 
-type Subject = Pick<BudgetRecord, "subject" | "subjectId" | "endUser">;
+interface Subject extends Pick<BudgetRecord, "subject" | "subjectId" | "endUser"> {
+  /** Names the subject in the name that a budget gets. */
+  readonly label: string;
+}
 
 async function findSubject(
   stores: BudgetStores,
@@ -89,34 +92,44 @@ async function findSubject(
   );
   const [field, second] = given;
   if (second !== undefined) rejectField(second, `cannot be combined with ${field}; create a budget for each`);
-  if (field === undefined) return { subject: "account", subjectId: null, endUser: null };
+  if (field === undefined) return { subject: "account", subjectId: null, endUser: null, label: "account" };
   const value = budget[field] ?? "";
   const subject: BudgetSubject = SUBJECT_FIELDS[field];
-  if (field === "key_id") await requireKey(stores, account, value);
-  if (field === "user_id") await requireMember(stores, account, value);
-  if (value === EACH) return { subject, subjectId: null, endUser: null };
-  if (field === "end_user") return { subject, subjectId: hashEndUser(value), endUser: value };
-  return { subject, subjectId: value, endUser: null };
+  if (value === EACH && (field === "end_user" || field === "tag"))
+    return { subject, subjectId: null, endUser: null, label: field === "tag" ? "each tag" : "each end user" };
+  const found = { subject, subjectId: value, endUser: null };
+  switch (field) {
+    case "end_user":
+      return { subject, subjectId: hashEndUser(value), endUser: value, label: value };
+    case "tag":
+      return { ...found, label: value };
+    case "key_id":
+      return { ...found, label: await nameOfKey(stores, account, value) };
+    case "user_id":
+      return { ...found, label: await nameOfMember(stores, account, value) };
+  }
 }
 
-async function requireKey({ keys }: BudgetStores, { id }: AccountRecord, keyId: string): Promise<void> {
+async function nameOfKey({ keys }: BudgetStores, { id }: AccountRecord, keyId: string): Promise<string> {
   const key = await keys.findKey(keyId);
   if (key === null || key.accountId !== id || key.kind !== "inference")
-    rejectField("key_id", "must be the id of an inference key of the account");
+    return rejectField("key_id", "must be the id of an inference key of the account");
+  return key.name;
 }
 
-async function requireMember({ accounts }: BudgetStores, account: AccountRecord, userId: string) {
+async function nameOfMember(
+  { accounts }: BudgetStores,
+  account: AccountRecord,
+  userId: string,
+): Promise<string> {
   const member = account.kind === "organization" ? await accounts.findMember(account.id, userId) : null;
-  if (member === null) rejectField("user_id", "must be the id of a member of the organization that pays");
+  if (member === null)
+    return rejectField("user_id", "must be the id of a member of the organization that pays");
+  return (await accounts.findAccount(userId))?.name ?? userId;
 }
 
-function nameOf({ key_id, user_id, end_user, tag, period, days }: BudgetRequest["budget"]): string {
-  const subject =
-    key_id ??
-    user_id ??
-    (end_user === EACH ? "each end user" : end_user) ??
-    (tag === EACH ? "each tag" : tag);
-  return `${subject ?? "account"} by ${period === "rolling" ? `${days} days` : period}`;
+function nameOf({ period, days }: BudgetRequest["budget"], label: string): string {
+  return `${label} by ${period === "rolling" ? `${days} days` : period}`;
 }
 
 function rejectField(field: string, problem: string): never {
