@@ -30,6 +30,7 @@ export async function startStrictVendors(
   const vendors = [openai, anthropic, google];
   const gateway = await startTestGateway({
     ...options,
+    usesRedis: false,
     yaml: `
 sandbox: on
 providers:
