@@ -33,10 +33,19 @@ const WORDS: Record<Kind, { readonly group: string; readonly many: string; reado
 const { name: NAME, ...NEW_ORGANIZATION_OPTIONS } = ORGANIZATION_SETTINGS;
 const { name: _, ...NEW_USER_OPTIONS } = USER_SETTINGS;
 
-/** `gateway users` and `gateway orgs`: `create`, `list`, `show`, `update`, `close` and `reopen`. */
-export function addAccountCommands(program: Command, kind: Kind): void {
-  const { group, many, argument } = WORDS[kind];
-  const commands = program.command(group).description(`Manage ${many}`);
+/** `gateway users`. */
+export function declareUserCommands(users: Command): void {
+  declareAccountCommands(users, "user");
+}
+
+/** `gateway orgs`. */
+export function declareOrganizationCommands(organizations: Command): void {
+  declareAccountCommands(organizations, "organization");
+}
+
+/** The commands of both: `create`, `list`, `show`, `update`, `close` and `reopen`. */
+function declareAccountCommands(commands: Command, kind: Kind): void {
+  const { many, argument } = WORDS[kind];
   addCreateCommand(commands, kind);
   addJsonOption(commands.command("list").description(`List ${many}, newest first`)).action(
     (options: JsonOption) => withStores((stores) => list(stores, kind, options)),

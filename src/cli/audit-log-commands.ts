@@ -14,8 +14,7 @@ interface ListOptions extends JsonOption {
 }
 
 /** `gateway audit list|verify`: administrative changes, and the integrity of their log. */
-export function addAuditCommands(program: Command): void {
-  const audit = program.command("audit").description("Read and verify the audit log");
+export function declareAuditCommands(audit: Command): void {
   addJsonOption(
     audit
       .command("list")

@@ -31,10 +31,7 @@ interface RestoreOptions extends JsonOption {
 }
 
 /** `gateway backup create`, `verify` and `restore`: consistent copies of a data directory. */
-export function addBackupCommands(program: Command): void {
-  const backup = program
-    .command("backup")
-    .description("Back up a data directory while its gateway runs, prove the backup, and restore it");
+export function declareBackupCommands(backup: Command): void {
   addCreateCommand(backup);
   addJsonOption(
     backup

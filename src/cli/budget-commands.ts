@@ -29,8 +29,7 @@ interface Options extends JsonOption {
 }
 
 /** `gateway budgets …`: limits on what accounts spend in each period. A gateway may be running on the same stores. */
-export function addBudgetCommands(program: Command): void {
-  const budgets = program.command("budgets").description("Manage budgets: limits on spending in each period");
+export function declareBudgetCommands(budgets: Command): void {
   addJsonOption(
     budgets
       .command("list")

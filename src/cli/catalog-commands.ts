@@ -16,8 +16,7 @@ import { addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
 /** `gateway catalog`: keeps models and prices up to date. A gateway may be running on the same stores. */
-export function addCatalogCommands(program: Command): void {
-  const catalog = program.command("catalog").description("Manage the catalog of models and prices");
+export function declareCatalogCommands(catalog: Command): void {
   addImport(catalog);
   addRefresh(catalog);
   addPending(catalog);

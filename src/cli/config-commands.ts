@@ -15,8 +15,7 @@ interface SourcesOptions extends JsonOption {
 }
 
 /** `gateway config check|print|sources`: the configuration that results from file and environment. */
-export function addConfigCommands(program: Command): void {
-  const config = program.command("config").description("Check and inspect the configuration");
+export function declareConfigCommands(config: Command): void {
   addConfigCheck(config);
   config
     .command("print")

@@ -8,15 +8,12 @@ import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
 /** `gateway console`: prints a link that signs one browser in to the console. */
-export function addConsoleCommand(program: Command): void {
-  const command = program
-    .command("console")
-    .description("Print a link that signs one browser in to the console as the operator, within an hour")
-    .option(
-      "--url <url>",
-      "Address of the gateway (default: console.url, or the configured host and port)",
-      readUrl,
-    );
+export function declareConsoleCommand(command: Command): void {
+  command.option(
+    "--url <url>",
+    "Address of the gateway (default: console.url, or the configured host and port)",
+    readUrl,
+  );
   addExamples(command, ["gateway console", "gateway console --url https://gateway.example.com"]);
   addJsonOption(command).action((options: ConsoleOptions) =>
     withStores((stores, config) => printLink(stores, config, options)),

@@ -18,10 +18,7 @@ import { labelOf } from "./resolve-name.ts";
 import { withStores } from "./with-stores.ts";
 
 /** `gateway credits grant|purchase|correct|refund|balance|list`: the credits of an account. A gateway may be running on the same stores. */
-export function addCreditCommands(program: Command): void {
-  const credits = program
-    .command("credits")
-    .description("Manage credits: grants, purchases, corrections and refunds");
+export function declareCreditCommands(credits: Command): void {
   addGrant(credits);
   addPurchaseCommand(credits);
   addCorrect(credits);

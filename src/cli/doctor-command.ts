@@ -8,14 +8,8 @@ import { formatFindings } from "./format-findings.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
 /** `gateway doctor`: what is wrong with an installation, and what to do. */
-export function addDoctorCommand(program: Command): void {
-  addJsonOption(
-    program
-      .command("doctor")
-      .description(
-        "Check the installation and say what is wrong and what to do: configuration, data, servers, keys, address, machine; exits with 1 on a failure",
-      ),
-  ).action(examine);
+export function declareDoctorCommand(command: Command): void {
+  addJsonOption(command).action(examine);
 }
 
 async function examine({ json }: JsonOption): Promise<void> {

@@ -8,10 +8,7 @@ const PROVIDER = "Slug of the provider, such as openai";
 const MODEL = "Only the endpoint of this model (default: all models of the provider)";
 
 /** `gateway providers drain|undrain`: takes a provider out of routing on all gateways that share the stores. */
-export function addDrainCommands(program: Command): void {
-  const providers = program
-    .command("providers")
-    .description("Take providers out of routing, and return them");
+export function declareDrainCommands(providers: Command): void {
   const drain = providers
     .command("drain")
     .description("Take a provider out of routing; running requests end as usual")

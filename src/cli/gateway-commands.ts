@@ -10,17 +10,17 @@ import { addJsonOption, type JsonOption } from "./read-options.ts";
 import { type NameSource, resolveName } from "./resolve-name.ts";
 import { withStores } from "./with-stores.ts";
 
-/** `gateway gateways` and `gateway leases release`: the gateways that share a database, and what one of them has left. */
-export function addGatewayCommands(program: Command): void {
-  const gateways = program.command("gateways").description("Manage the gateways that share a database");
+/** `gateway gateways`: the gateways that share a database. */
+export function declareGatewayCommands(gateways: Command): void {
   addJsonOption(
     gateways
       .command("list")
       .description("List the gateways that share the database, and what they have leased"),
   ).action((options: JsonOption) => withStores((stores) => list(stores, options)));
-  const leases = program
-    .command("leases")
-    .description("Manage what gateways have leased of balances and limits");
+}
+
+/** `gateway leases release`: what a gateway has left. */
+export function declareLeaseCommands(leases: Command): void {
   leases
     .command("release")
     .description(

@@ -4,11 +4,8 @@ import { formatTable } from "./format-table.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 
 /** `gateway health` and `gateway health test`: what the running gateway measures at its providers. */
-export function addHealthCommands(program: Command): void {
-  const health = program
-    .command("health")
-    .description("Show the recent health of the providers, as the running gateway measures it")
-    .option("--all", "Also list providers without a platform key and without attempts");
+export function declareHealthCommands(health: Command): void {
+  health.option("--all", "Also list providers without a platform key and without attempts");
   addExamples(health, [
     "gateway health",
     "gateway health test openai",

@@ -9,10 +9,7 @@ import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read
 import { withStores } from "./with-stores.ts";
 
 /** `gateway identities list|add|remove`: which users the people of the OpenID Connect provider are. */
-export function addIdentityCommands(program: Command): void {
-  const identities = program
-    .command("identities")
-    .description("Link people who sign in through the OpenID Connect provider to users");
+export function declareIdentityCommands(identities: Command): void {
   addJsonOption(
     identities
       .command("list")

@@ -20,8 +20,7 @@ interface PortkeyOptions extends ImportOptions {
 }
 
 /** `gateway import litellm|portkey <file>`: converts the configuration of another gateway. */
-export function addImportCommands(program: Command): void {
-  const group = program.command("import").description("Convert the configuration of another gateway");
+export function declareImportCommands(group: Command): void {
   const litellm = group
     .command("litellm")
     .description("Convert the configuration of a LiteLLM proxy, and print what differs")

@@ -16,8 +16,7 @@ import { type NamedStores, withNames, withStores } from "./with-stores.ts";
 const { name: NAME, ...NEW_KEY_OPTIONS } = KEY_SETTINGS;
 
 /** `gateway keys create|list|show|update|revoke`. A gateway may be running on the same stores. */
-export function addKeyCommands(program: Command): void {
-  const keys = program.command("keys").description("Manage API keys");
+export function declareKeyCommands(keys: Command): void {
   addCreateCommand(keys);
   addJsonOption(
     keys

@@ -14,12 +14,10 @@ interface LedgerOptions extends EntryOptions {
   readonly kind?: TransferKind;
 }
 
-/** `gateway ledger`, `ledger check` and `holds`: ledger entries, verification, and holds. */
-export function addLedgerCommands(program: Command): void {
-  const ledger = addJsonOption(
-    program
-      .command("ledger")
-      .description("List all ledger entries of an account, newest first")
+/** `gateway ledger` and `ledger check`: ledger entries, and their verification. */
+export function declareLedgerCommands(ledger: Command): void {
+  addJsonOption(
+    ledger
       .argument("<account>", NAMED_BY.account)
       .option("--kind <kind>", `Only entries of this kind: ${TRANSFER_KINDS.join(", ")}`, readKind)
       .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT),
@@ -32,11 +30,11 @@ export function addLedgerCommands(program: Command): void {
   ).action((_, command: Command) =>
     withStores((stores) => check(stores, command.optsWithGlobals<JsonOption>())),
   );
-  addJsonOption(
-    program
-      .command("holds")
-      .description("List generations in progress, for which a running gateway holds credits"),
-  ).action((options: JsonOption) => withStores((stores) => listHolds(stores, options)));
+}
+
+/** `gateway holds`: the generations in progress. */
+export function declareHoldsCommand(command: Command): void {
+  addJsonOption(command).action((options: JsonOption) => withStores((stores) => listHolds(stores, options)));
 }
 
 async function check({ ledger, usage, listDamagedLines }: Stores, { json }: JsonOption): Promise<string> {

@@ -25,8 +25,7 @@ interface OneMember {
 interface SetOptions extends GivenOptions, JsonOption {}
 
 /** `gateway members set|list|remove`: the members of organizations and their roles. */
-export function addMemberCommands(program: Command): void {
-  const members = program.command("members").description("Manage members of organizations");
+export function declareMemberCommands(members: Command): void {
   const setCommand = members
     .command("set")
     .description("Add a member, or replace their role and daily limit")

@@ -28,10 +28,7 @@ interface SetOptions extends OwnerOptions {
 const NAME_HELP = "Name of the route: what clients send as model";
 
 /** `gateway named-routes …`: names that stand for models. A gateway may be running on the same stores. */
-export function addNamedRouteCommands(program: Command): void {
-  const routes = program
-    .command("named-routes")
-    .description("Manage named routes: names that clients may send as model");
+export function declareNamedRouteCommands(routes: Command): void {
   addOptions(routes.command("list").description("List named routes and where each is defined")).action(
     (options: OwnerOptions) => withRoutes(options, (scene) => list(scene, options)),
   );

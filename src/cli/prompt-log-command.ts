@@ -12,13 +12,8 @@ import { formatFields } from "./format-table.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
 /** `gateway prompt-log <id>`: shows the stored bodies of a generation. */
-export function addPromptLogCommand(program: Command): void {
-  addJsonOption(
-    program
-      .command("prompt-log")
-      .description("Show the stored request and response bodies of a generation")
-      .argument("<id>", "ID of the generation, gen_…"),
-  ).action(show);
+export function declarePromptLogCommand(command: Command): void {
+  addJsonOption(command.argument("<id>", "ID of the generation, gen_…")).action(show);
 }
 
 async function show(id: string, { json }: JsonOption): Promise<void> {

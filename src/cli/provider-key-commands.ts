@@ -36,8 +36,7 @@ interface UpdateOptions extends GivenOptions, JsonOption {
 }
 
 /** `gateway provider-keys add|list|update|remove|test`: accounts' BYOK keys. A gateway may be running on the same stores. */
-export function addProviderKeyCommands(program: Command): void {
-  const keys = program.command("provider-keys").description("Manage accounts' own provider keys (BYOK)");
+export function declareProviderKeyCommands(keys: Command): void {
   addAddCommand(keys);
   addJsonOption(
     keys

@@ -9,13 +9,8 @@ const TIMEOUT_MS = 5_000;
 const MAX_SHOWN = 2_000;
 
 /** `gateway ready`: for health checks that run a command, where no program is installed that sends requests. */
-export function addReadyCommand(program: Command): void {
-  const command = program
-    .command("ready")
-    .description(
-      "Ask the running gateway whether it can answer requests. The exit code is 0 if it can, and otherwise 1",
-    )
-    .option("--url <url>", "Address of the gateway (default: the configured host and port)", readUrl);
+export function declareReadyCommand(command: Command): void {
+  command.option("--url <url>", "Address of the gateway (default: the configured host and port)", readUrl);
   addExamples(command, ["gateway ready", "gateway ready --url https://gateway.example.com"]).action(
     async ({ url }: { readonly url?: string }) => {
       console.log(await askReadiness(url ?? localUrl(loadConfig(process.env))));

@@ -23,13 +23,8 @@ interface Reload {
 const TIMEOUT_MS = 120_000;
 
 /** `gateway reload`: puts the changes of the configuration file in force at the running gateway. */
-export function addReloadCommand(program: Command): void {
-  const command = program
-    .command("reload")
-    .description(
-      "Make the running gateway reload its configuration: all changes that need no restart, or none",
-    )
-    .option("--dry-run", "Show what would change, without changing it");
+export function declareReloadCommand(command: Command): void {
+  command.option("--dry-run", "Show what would change, without changing it");
   addExamples(command, ["gateway reload --dry-run", "gateway reload"]);
   addJsonOption(addGatewayOptions(command)).action((options: ReloadOptions) =>
     withGateway(options, async (gateway) => {

@@ -24,8 +24,7 @@ interface ListOptions extends FilterOptions, RangeOptions, JsonOption {
 }
 
 /** `gateway requests`: the records of requests to models. */
-export function addRequestCommands(program: Command): void {
-  const requests = program.command("requests").description("List, show and follow requests to models");
+export function declareRequestCommands(requests: Command): void {
   const list = requests
     .command("list")
     .description("List requests, newest first")

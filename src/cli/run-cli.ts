@@ -1,38 +1,8 @@
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { ConfigError } from "../app/load-config.ts";
-import { addAccountCommands } from "./account-commands.ts";
-import { addAuditCommands } from "./audit-log-commands.ts";
-import { addBackupCommands } from "./backup-commands.ts";
-import { addBudgetCommands } from "./budget-commands.ts";
-import { addCatalogCommands } from "./catalog-commands.ts";
-import { addConfigCommands } from "./config-commands.ts";
-import { addConsoleCommand } from "./console-command.ts";
-import { addCreditCommands } from "./credit-commands.ts";
-import { addDoctorCommand } from "./doctor-command.ts";
-import { addDrainCommands } from "./drain-commands.ts";
+import { ConfigError } from "../app/config-error.ts";
+import { COMMAND_GROUPS, type ListedCommand } from "./commands.ts";
 import { limitTables } from "./format-table.ts";
-import { addGatewayCommands } from "./gateway-commands.ts";
-import { addHealthCommands } from "./health-commands.ts";
-import { addIdentityCommands } from "./identity-commands.ts";
-import { addImportCommands } from "./import-commands.ts";
-import { addKeyCommands } from "./key-commands.ts";
-import { addLedgerCommands } from "./ledger-commands.ts";
-import { addMemberCommands } from "./member-commands.ts";
-import { addMigrateCommand } from "./migrate-command.ts";
-import { addNamedRouteCommands } from "./named-route-commands.ts";
-import { addPromptLogCommand } from "./prompt-log-command.ts";
-import { addProviderKeyCommands } from "./provider-key-commands.ts";
-import { addReadyCommand } from "./ready-command.ts";
-import { addReloadCommand } from "./reload-command.ts";
-import { addRequestCommands } from "./request-commands.ts";
-import { addSecretsCommands } from "./secrets-commands.ts";
-import { addSessionCommands } from "./session-commands.ts";
-import { addStartCommand } from "./start-command.ts";
-import { addStorageCommands } from "./storage-commands.ts";
-import { addTierCommands } from "./tier-commands.ts";
-import { addUsageCommand } from "./usage-command.ts";
-import { addWebhookCommands } from "./webhook-commands.ts";
 
 /** Runs the `gateway` command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
 export async function runCli(args: readonly string[]): Promise<number> {
@@ -45,10 +15,9 @@ export async function runCli(args: readonly string[]): Promise<number> {
       const isCut = process.stdout.isTTY && program.opts<{ readonly wide?: true }>().wide !== true;
       limitTables(isCut ? process.stdout.columns : null);
     })
-    .exitOverride()
-    .configureHelp({ showGlobalOptions: true });
-  addCommands(program);
+    .exitOverride();
   try {
+    await addCommands(program, nameCommand(args));
     await program.parseAsync(args, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
@@ -56,45 +25,35 @@ export async function runCli(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Adds all commands. The help lists them in this order, by group. */
-function addCommands(program: Command): void {
-  program.commandsGroup("Gateway:");
-  addStartCommand(program);
-  addConsoleCommand(program);
-  addHealthCommands(program);
-  addDrainCommands(program);
-  addWebhookCommands(program);
-  addConfigCommands(program);
-  addImportCommands(program);
-  addReadyCommand(program);
-  addDoctorCommand(program);
-  addReloadCommand(program);
-  addMigrateCommand(program);
-  addCatalogCommands(program);
-  addTierCommands(program);
-  addNamedRouteCommands(program);
-  addGatewayCommands(program);
-  addStorageCommands(program);
-  addBackupCommands(program);
-  program.commandsGroup("Accounts and keys:");
-  addKeyCommands(program);
-  addAccountCommands(program, "user");
-  addAccountCommands(program, "organization");
-  addMemberCommands(program);
-  addBudgetCommands(program);
-  addProviderKeyCommands(program);
-  addSecretsCommands(program);
-  addSessionCommands(program);
-  addIdentityCommands(program);
-  program.commandsGroup("Credits and usage:");
-  addCreditCommands(program);
-  addLedgerCommands(program);
-  addRequestCommands(program);
-  addUsageCommand(program);
-  program.commandsGroup("Logs:");
-  addPromptLogCommand(program);
-  addAuditCommands(program);
+/** Returns the name of the command that runs, or whose help is shown: the options before it have no values. */
+function nameCommand(args: readonly string[]): string | undefined {
+  const [first, second] = args.filter((word) => !word.startsWith("-"));
+  return first === "help" ? second : first;
+}
+
+/**
+ * Adds all commands as the help lists them, and loads the code only of the command `name`: loading all of them takes longer than most
+ * commands.
+ */
+async function addCommands(program: Command, name: string | undefined): Promise<void> {
+  const terms = new Map<Command, string>();
+  program.configureHelp({
+    showGlobalOptions: true,
+    subcommandTerm: (command) => terms.get(command) ?? Help.prototype.subcommandTerm(command),
+  });
+  for (const { heading, commands } of COMMAND_GROUPS) {
+    program.commandsGroup(heading);
+    for (const listed of commands) {
+      const command = program.command(nameOf(listed)).description(listed.description);
+      terms.set(command, listed.term);
+      if (command.name() === name) (await listed.load())(command);
+    }
+  }
   program.commandsGroup("Help:").helpCommand("help [command]", "Show the help of a command");
+}
+
+function nameOf({ term }: ListedCommand): string {
+  return term.split(" ", 1).join();
 }
 
 function reportError(error: unknown): number {

@@ -5,8 +5,7 @@ import { createSystemRandom } from "../base/random.ts";
 import { openCommandStores } from "./command-stores.ts";
 
 /** `gateway secrets rotate`: a gateway may run on the data directory. */
-export function addSecretsCommands(program: Command): void {
-  const secrets = program.command("secrets").description("Manage the master keys that encrypt provider keys");
+export function declareSecretsCommands(secrets: Command): void {
   secrets
     .command("rotate")
     .description(

@@ -8,10 +8,7 @@ import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read
 import { withStores } from "./with-stores.ts";
 
 /** `gateway sessions list|end`: the browsers that are signed in to the console. */
-export function addSessionCommands(program: Command): void {
-  const sessions = program
-    .command("sessions")
-    .description("Manage browsers that are signed in to the console");
+export function declareSessionCommands(sessions: Command): void {
   addJsonOption(
     sessions
       .command("list")

@@ -17,10 +17,8 @@ import { startProcesses } from "./start-processes.ts";
 import { exitSoon, onHangup, waitForStop } from "./stop-signals.ts";
 
 /** `gateway start`: serves until SIGTERM or SIGINT. */
-export function addStartCommand(program: Command): void {
-  program
-    .command("start")
-    .description("Start the gateway, in one process or several; stops on SIGTERM or Ctrl-C")
+export function declareStartCommand(command: Command): void {
+  command
     // What the supervisor of several processes starts. It is not for users.
     .addOption(
       new Option("--process <index>", "Run as one of several processes").hideHelp().argParser(readIndex),

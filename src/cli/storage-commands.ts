@@ -11,8 +11,7 @@ interface CopyOptions extends JsonOption {
 }
 
 /** `gateway storage copy`: moves a data directory to PostgreSQL, and back. */
-export function addStorageCommands(program: Command): void {
-  const storage = program.command("storage").description("Move all data between SQLite and PostgreSQL");
+export function declareStorageCommands(storage: Command): void {
   addJsonOption(
     storage
       .command("copy")

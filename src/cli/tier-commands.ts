@@ -20,10 +20,7 @@ const TIER_HELP = "Tier: ID, with or without gateway-auto/, or name";
 const PREFIX = "gateway-auto/";
 
 /** `gateway tiers list|show|set|delete`: the model ids that stand for a choice of models. A gateway may be running on the same stores. */
-export function addTierCommands(program: Command): void {
-  const tiers = program
-    .command("tiers")
-    .description("Manage tiers: model ids that stand for a choice of models");
+export function declareTierCommands(tiers: Command): void {
   addJsonOption(
     tiers.command("list").description("List the tiers in force and where each is defined"),
   ).action((options: JsonOption) => withTiers((scene) => list(scene, options)));

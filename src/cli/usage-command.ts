@@ -33,10 +33,8 @@ interface UsageOptions extends JsonOption {
 }
 
 /** `gateway usage`: usage and cost. */
-export function addUsageCommand(program: Command): void {
-  const command = program
-    .command("usage")
-    .description("Report usage and cost")
+export function declareUsageCommand(command: Command): void {
+  command
     .option(
       "--from <day>",
       "First day (UTC), such as 2027-01-31, or hour, such as 2027-01-31T13:00:00Z (default: the last 30 days; by hour: 24 hours)",

@@ -8,8 +8,7 @@ const PATH = "/api/admin/webhooks";
 const TIMEOUT_MS = 20_000;
 
 /** `gateway webhooks list|test`: the webhooks of the running gateway. */
-export function addWebhookCommands(program: Command): void {
-  const webhooks = program.command("webhooks").description("List and test the webhooks of events");
+export function declareWebhookCommands(webhooks: Command): void {
   const list = webhooks
     .command("list")
     .description("List the webhooks, with what the process that answers has delivered");

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { COMMAND_GROUPS } from "../../src/cli/commands.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
 let workspace: Workspace;
@@ -198,3 +200,12 @@ describe.concurrent("gateway config print", () => {
     expect(stderr).toContain("GATEWAY_CONFIG names none.yaml, which does not exist");
   });
 });
+
+test.each(COMMAND_GROUPS.flatMap(({ commands }) => commands).map((listed) => [listed.term, listed] as const))(
+  "the help lists `%s` as the code of the command declares it",
+  async (term, { load }) => {
+    const command = new Command(term.split(" ", 1).join());
+    (await load())(command);
+    expect(new Help().subcommandTerm(command)).toBe(term);
+  },
+);
