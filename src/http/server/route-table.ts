@@ -1,7 +1,6 @@
 import { completeOidc, logoutByProvider, startOidc } from "../console/oidc-sign-in.ts";
 import { getConsole } from "../console/serve-console.ts";
 import type { Handler } from "../context/context.ts";
-import { getDocs, getOpenApi } from "../docs-page/documentation.ts";
 import { getRoot } from "../docs-page/root-page.ts";
 import { chatCompletions } from "../routes/chat-completions.ts";
 import { completions } from "../routes/completions.ts";
@@ -20,6 +19,9 @@ import { listProviders } from "../routes/providers.ts";
 import { responses } from "../routes/responses.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
+
+/** Loads the documentation when it is first read: its schemas would make each start longer. */
+const loadDocumentation = () => import("../docs-page/documentation.ts");
 
 /** Lets clients check that a gateway answers at their base URL. */
 const BASE: Methods = { GET: () => Response.json({ object: "gateway" }) };
@@ -57,8 +59,8 @@ export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
   "/metrics": { GET: getMetrics },
-  "/openapi.json": { GET: getOpenApi },
-  "/docs": { GET: getDocs },
+  "/openapi.json": { GET: async (request) => (await loadDocumentation()).getOpenApi(request) },
+  "/docs": { GET: async (request) => (await loadDocumentation()).getDocs(request) },
   "/console": { GET: getConsole },
   "/console/*": { GET: getConsole },
   "/api/console/oidc/start": { GET: startOidc },
