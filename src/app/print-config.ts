@@ -1,16 +1,16 @@
-import { stringify } from "yaml";
 import { matchPattern } from "../base/match-pattern.ts";
 import type { ConfigPath } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
 import { mayBeSecret } from "./expand-references.ts";
 import { originsOf } from "./load-config.ts";
+import { loadYaml } from "./yaml-source.ts";
 
 /** Stands for a secret. */
 export const MASK = "********";
 
 /** Renders the effective configuration as YAML, with secrets masked. */
 export function printConfig(config: Config): string {
-  return stringify(maskConfig(config));
+  return loadYaml().stringify(maskConfig(config));
 }
 
 /** Names of settings that contain secrets. `*` stands for any slug. */

@@ -1,4 +1,4 @@
-import { type Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import type { Document } from "yaml";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
 
 /** The text of a configuration file, parsed. */
@@ -9,11 +9,18 @@ export interface YamlSource {
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }
 
+/** Loads the library when there is something to parse or print: without a file, the gateway and all commands start sooner. */
+export function loadYaml(): typeof import("yaml") {
+  return require("yaml");
+}
+
 /**
  * Parses the text of a configuration file. `file` names it in messages.
  * @throws ConfigError with all errors of the syntax, or if it is not a mapping.
  */
 export function parseYaml(text: string, file: string): YamlSource {
+  if (text === "") return { file, value: {}, placeOf: () => ({ file, line: 1, column: 1 }) };
+  const { LineCounter, parseDocument } = loadYaml();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const placeAt = (offset: number): ConfigPlace => {
@@ -36,7 +43,7 @@ function at(place: ConfigPlace, text: string): ConfigProblem {
 
 function findUnknownAliases(document: Document, placeAt: (offset: number) => ConfigPlace): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
-  visit(document, {
+  loadYaml().visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
       const place = placeAt(alias.range?.[0] ?? 0);
@@ -66,6 +73,7 @@ interface YamlItem {
 
 /** Returns the offset of a path in the text, or of its longest prefix that exists; 0 if there is none. */
 function findOffset(document: Document, path: ConfigPath): number {
+  const { isScalar } = loadYaml();
   for (let length = path.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
     const name = path[length - 1];
