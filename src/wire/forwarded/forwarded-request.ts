@@ -26,7 +26,7 @@ export interface ForwardedEncoding {
 
 /**
  * A request that is forwarded with few changes, and how its answer is read: what all endpoints have in common whose bodies are not
- * translated between formats (docs/adr/0016-forwarded-endpoints.md).
+ * translated between formats (docs/adr/0015-forwarded-endpoints.md).
  */
 export interface ForwardedRequest extends RoutingParameters {
   readonly model: string;
