@@ -18,7 +18,12 @@ const inFolder = (folder: string): string[] =>
     .map((name) => `${folder}/${name}`)
     .sort();
 
-const PAGES = ["README.md", "docs/budgets.md", ...inFolder("docs/operations"), ...inFolder("docs/migrate-from")];
+const PAGES = [
+  "README.md",
+  "docs/budgets.md",
+  ...inFolder("docs/operations"),
+  ...inFolder("docs/migrate-from"),
+];
 const blocksOf = (page: string): readonly CommandBlock[] => parsePage(readFileSync(join(ROOT, page), "utf8"));
 const withCommands = PAGES.filter((page) => blocksOf(page).some(({ notRun }) => notRun === null));
 

@@ -3,6 +3,7 @@ import { call } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { toApiError, useLoad } from "../../state/load.ts";
@@ -43,29 +44,9 @@ export default function Budgets() {
       ) : (
         <BudgetTable rows={data.data} onAction={setAction} />
       )}
-      <Pager after={after} next={data?.next ?? null} onChange={setAfter} />
+      <Pager after={after} next={data?.next ?? null} words={words} onChange={setAfter} />
       <ActionDialog action={action} onClose={() => setAction(null)} onChanged={reload} />
     </Page>
-  );
-}
-
-/** The way to the other pages, if there is more than one. `after` has the cursors of the pages up to this one. */
-function Pager(props: {
-  after: readonly string[];
-  next: string | null;
-  onChange: (after: readonly string[]) => void;
-}) {
-  const { after, next, onChange } = props;
-  if (next === null && after.length === 0) return null;
-  return (
-    <div class="list-end row">
-      <Button isDisabled={after.length === 0} onClick={() => onChange(after.slice(0, -1))}>
-        {words.newer}
-      </Button>
-      <Button isDisabled={next === null} onClick={() => onChange([...after, next ?? ""])}>
-        {words.older}
-      </Button>
-    </div>
   );
 }
 

@@ -3,6 +3,7 @@ import { call } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Check } from "../../parts/field.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
@@ -53,7 +54,7 @@ export default function Keys() {
       ) : (
         <KeyTable rows={rows} onAction={setAction} />
       )}
-      <Pager after={after} next={data?.next ?? null} onChange={setAfter} />
+      <Pager after={after} next={data?.next ?? null} words={words} onChange={setAfter} />
       <ActionDialog action={action} onAction={setAction} onChanged={reload} />
     </Page>
   );
@@ -73,26 +74,6 @@ function Actions({ showsEnded, onMake }: { showsEnded: boolean; onMake: () => vo
         </Button>
       ) : null}
     </>
-  );
-}
-
-/** The way to newer and older keys, if there is more than one page. `after` has the cursors of the pages up to this one. */
-function Pager(props: {
-  after: readonly string[];
-  next: string | null;
-  onChange: (after: readonly string[]) => void;
-}) {
-  const { after, next, onChange } = props;
-  if (next === null && after.length === 0) return null;
-  return (
-    <div class="list-end row">
-      <Button isDisabled={after.length === 0} onClick={() => onChange(after.slice(0, -1))}>
-        {words.newer}
-      </Button>
-      <Button isDisabled={next === null} onClick={() => onChange([...after, next ?? ""])}>
-        {words.older}
-      </Button>
-    </div>
   );
 }
 
