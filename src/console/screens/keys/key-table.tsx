@@ -1,7 +1,7 @@
 import type { Schemas } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { formatCount, formatMoney } from "../../parts/format.ts";
+import { formatCount, formatExactTime, formatMoney } from "../../parts/format.ts";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Time } from "../../parts/values.tsx";
@@ -60,9 +60,8 @@ const NAME: Column<Row> = {
   id: "name",
   title: words.name,
   cell: ({ key, state }) => (
-    <span class="row" title={key.id}>
+    <span class="row" title={`${key.id}\n${words.created} ${formatExactTime(Date.parse(key.created_at))}`}>
       <span class={state === "active" ? "cut strong-name" : "cut quiet"}>{key.name}</span>
-      {key.kind === "management" ? <Badge tone="accent">{words.kinds.management}</Badge> : null}
       {state === "active" ? null : <Badge tone="warn">{words.states[state]}</Badge>}
     </span>
   ),
@@ -71,24 +70,26 @@ const NAME: Column<Row> = {
 const HINT: Column<Row> = {
   id: "hint",
   title: words.secret,
-  width: 112,
+  width: 116,
   cell: ({ key }) => <code class="quiet">{key.hint}</code>,
 };
 
 const OWNER: Column<Row> = {
   id: "owner",
   title: words.owner,
-  width: 132,
+  width: 112,
   cell: ({ owner, key }) => <span title={key.account_id}>{owner}</span>,
 };
 
 const MODELS: Column<Row> = {
   id: "models",
   title: words.models,
-  width: 96,
+  width: 116,
   cell: ({ key }) =>
-    key.models === null ? (
-      <span class="faint">{key.kind === "inference" ? words.allModels : "–"}</span>
+    key.kind === "management" ? (
+      <Badge tone="accent">{words.kinds.management}</Badge>
+    ) : key.models === null ? (
+      <span class="faint">{words.allModels}</span>
     ) : (
       <span title={key.models.join("\n")}>{key.models.join(", ")}</span>
     ),
@@ -137,17 +138,10 @@ const COST: Column<Row> = {
     ),
 };
 
-const CREATED: Column<Row> = {
-  id: "created",
-  title: words.created,
-  width: 92,
-  cell: ({ key }) => <Time at={key.created_at} />,
-};
-
 const USED: Column<Row> = {
   id: "used",
   title: words.used,
-  width: 104,
+  width: 92,
   cell: ({ key }) =>
     key.last_used_at === null ? (
       <span class="faint">{words.never}</span>
@@ -161,18 +155,18 @@ const USED: Column<Row> = {
 const EXPIRES: Column<Row> = {
   id: "expires",
   title: words.ends,
-  width: 92,
+  width: 80,
   cell: ({ key }) =>
     key.expires_at === null ? <span class="faint">{words.never}</span> : <Time at={key.expires_at} />,
 };
 
-const COLUMNS = [NAME, HINT, OWNER, MODELS, LIMIT, REQUESTS, COST, CREATED, USED, EXPIRES];
+const COLUMNS = [NAME, HINT, OWNER, MODELS, LIMIT, REQUESTS, COST, USED, EXPIRES];
 
 function actionsColumn(onAction: OnAction): Column<Row> {
   return {
     id: "actions",
     title: words.actions,
-    width: 140,
+    width: 136,
     cell: ({ key, state }) =>
       isManager.value && state !== "revoked" ? (
         <span class="row row-actions">
