@@ -28,7 +28,7 @@ export const budgetsText = {
     tag: "Tag",
   },
   eachHint: "Empty: each one has the limit for itself.",
-  each: { end_user: "each end user", tag: "each tag" },
+  each: { end_user: "Each end user", tag: "Each tag" },
   limit: "Limit in dollars",
   period: "Period",
   periods: {
@@ -38,7 +38,7 @@ export const budgetsText = {
     month: "Month",
     rolling: "Last days",
   },
-  ofDays: (days: number) => `last ${days} days`,
+  ofDays: (days: number) => `Last ${days} days`,
   days: "Number of days",
   periodHint: "Days, weeks from Monday and months in UTC.",
   action: "At the limit",

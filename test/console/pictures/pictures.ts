@@ -45,6 +45,7 @@ export function listPictures({ failover, organization }: PictureIds): readonly P
     { name: "compare", theme: "dark", path: `/console/models/compare?ids=${MODELS.join(",")}` },
     { name: "welcome", theme: "light", path: "/console/welcome" },
     { name: "keys", theme: "light", path: "/console/keys" },
+    { name: "budgets", theme: "light", path: "/console/budgets" },
     { name: "credits", theme: "light", path: `/console/credits/${organization}` },
     { name: "people", theme: "light", path: `/console/people/${organization}` },
     { name: "provider-keys", theme: "light", path: "/console/provider-keys" },

@@ -29,6 +29,17 @@ async function findFailover({ gateway }: ConsoleSite): Promise<string> {
   return String(found?.["id"]);
 }
 
+/** Budgets of the organization in different states. */
+async function addBudgets({ gateway, organization }: ConsoleSite): Promise<void> {
+  for (const budget of [
+    { name: "Northwind by month", limit: 60, period: "month" },
+    { name: "A day", limit: 8, period: "day" },
+    { name: "Each customer by day", limit: 2, period: "day", end_user: "*" },
+    { name: "Batch jobs", limit: 50, period: "rolling", days: 7, tag: "batch", action: "warn" },
+  ])
+    await callAdmin(gateway, gateway.adminKey, "POST", "/budgets", { account_id: organization, ...budget });
+}
+
 async function take(page: Page, { name, path, prepare }: Picture, url: string): Promise<void> {
   await page.goto(url + path);
   await page.locator("h1").first().waitFor();
@@ -44,6 +55,7 @@ const browser = await startBrowser();
 try {
   mkdirSync(FOLDER, { recursive: true });
   const { url } = site.gateway;
+  await addBudgets(site);
   const pictures = listPictures({ failover: await findFailover(site), organization: site.organization });
   for (const colorScheme of ["light", "dark"] as const) {
     const chosen = pictures.filter((one) => one.theme === colorScheme && one.name.includes(only));

@@ -62,14 +62,14 @@ const NAME: Column<Budget> = {
 const ACCOUNT: Column<Budget> = {
   id: "account",
   title: words.account,
-  width: 116,
+  width: 136,
   cell: ({ account_id }) => <span title={account_id}>{nameOf("accounts", account_id)}</span>,
 };
 
 const SUBJECT: Column<Budget> = {
   id: "subject",
   title: words.subject,
-  width: 132,
+  width: 144,
   cell: (budget) => <span title={describeSubject(budget)}>{describeSubject(budget)}</span>,
 };
 
@@ -83,7 +83,7 @@ const PERIOD: Column<Budget> = {
 const SPENT: Column<Budget> = {
   id: "spent",
   title: words.spent,
-  width: 152,
+  width: 148,
   cell: (budget) => {
     const spent = spentOf(budget);
     const about = budget.top[0] === undefined ? undefined : words.top(budget.top[0].value);
@@ -101,21 +101,21 @@ const TONES = { ok: "good", warning: "warn", reached: "bad" } as const;
 const STATE: Column<Budget> = {
   id: "state",
   title: words.state,
-  width: 84,
+  width: 96,
   cell: ({ state }) => <Badge tone={TONES[state]}>{words.states[state]}</Badge>,
 };
 
 const ACTION: Column<Budget> = {
   id: "action",
   title: words.atLimit,
-  width: 80,
+  width: 72,
   cell: ({ action }) => <span title={words.actions[action]}>{words.shortActions[action]}</span>,
 };
 
 const RESETS: Column<Budget> = {
   id: "resets",
   title: words.resets,
-  width: 80,
+  width: 72,
   cell: ({ resets_at }) =>
     resets_at === null ? <span class="faint">{words.neverResets}</span> : <Time at={resets_at} />,
 };
