@@ -1,6 +1,6 @@
 /**
  * Runs the suites that go through the front door of a gateway on PostgreSQL and Redis instead of SQLite and memory: each gateway of a
- * test gets a database of its own on servers that this program starts. Run by `npm run test:postgres`; further arguments choose files or folders.
+ * test gets a database of its own on servers that this program starts; and the contracts of the stores. Run by `npm run test:postgres`; further arguments choose files or folders.
  */
 import { join, relative } from "node:path";
 import { Glob } from "bun";
@@ -23,6 +23,9 @@ const FOLDERS = [
   "operations",
   "provider-keys",
 ];
+
+/** Suites of the stores themselves, which `npm test` leaves to this run. */
+const STORES = ["storage/postgres/ledger-contracts.test.ts", "storage/postgres/stores.test.ts"];
 
 /** Files that are about SQLite or the files of a data directory, each with the reason. */
 const EXCLUDED: Readonly<Record<string, string>> = {
@@ -53,7 +56,8 @@ const MAX_CONNECTIONS = 500;
 
 function listFiles(): string[] {
   const files = [...new Glob(`test/{${FOLDERS.join(",")}}/**/*.test.ts`).scanSync(ROOT)];
-  return files.filter((file) => EXCLUDED[relative("test", file)] === undefined).sort();
+  const stores = STORES.map((file) => join("test", file));
+  return [...files.filter((file) => EXCLUDED[relative("test", file)] === undefined), ...stores].sort();
 }
 
 const server = await startTestPostgres({ max_connections: MAX_CONNECTIONS });

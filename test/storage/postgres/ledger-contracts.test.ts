@@ -7,7 +7,7 @@ import { PostgresRetention } from "../../../src/storage/postgres/retention.ts";
 import { PostgresRollUp } from "../../../src/storage/postgres/roll-up.ts";
 import { writeTransfer } from "../../../src/storage/postgres/transfers.ts";
 import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
-import { POSTGRES_BIN } from "../../support/postgres.ts";
+import { ON_POSTGRES } from "../../support/test-databases.ts";
 import { testBudgetStore } from "../contracts/budget-store.ts";
 import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
 import { testCreditChanges } from "../contracts/credit-changes.ts";
@@ -18,7 +18,7 @@ import { testRetention } from "../contracts/retention.ts";
 import { testUsageStore } from "../contracts/usage-store.ts";
 import { usePostgres } from "./databases.ts";
 
-describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
+describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   const connect = usePostgres();
   testUsageStore(() => new PostgresUsageStore({ database: connect() }));
   testGenerationList(() => new PostgresUsageStore({ database: connect() }));

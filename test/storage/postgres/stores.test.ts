@@ -15,7 +15,7 @@ import { PostgresProviderKeyStore } from "../../../src/storage/postgres/provider
 import { PostgresSettingsStore } from "../../../src/storage/postgres/settings-store.ts";
 import { PostgresStoredResponseStore } from "../../../src/storage/postgres/stored-response-store.ts";
 import { PostgresTierStore } from "../../../src/storage/postgres/tier-store.ts";
-import { POSTGRES_BIN } from "../../support/postgres.ts";
+import { ON_POSTGRES } from "../../support/test-databases.ts";
 import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
 import { testCatalogStore } from "../contracts/catalog-store.ts";
@@ -32,7 +32,7 @@ import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
 import { testTierStore } from "../contracts/tier-store.ts";
 import { usePostgres } from "./databases.ts";
 
-describe.skipIf(POSTGRES_BIN === null)("PostgreSQL", () => {
+describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   const connect = usePostgres();
   testAccountStore(() => new PostgresAccountStore(connect()));
   testKeyStore(() => new PostgresKeyStore(connect()));

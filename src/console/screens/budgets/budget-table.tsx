@@ -76,7 +76,7 @@ const SUBJECT: Column<Budget> = {
 const PERIOD: Column<Budget> = {
   id: "period",
   title: words.period,
-  width: 96,
+  width: 108,
   cell: ({ period, days }) => (days === null ? words.periods[period] : words.ofDays(days)),
 };
 
