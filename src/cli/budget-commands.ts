@@ -154,7 +154,7 @@ async function list(stores: Stores, { account, json }: Options): Promise<string>
     String(view["id"]),
     String(view["name"]),
     `$${view["limit"]}`,
-    view["spent"] === null ? "" : `$${Number(view["spent"]).toFixed(2)}`,
+    view["spent"] === null ? "" : `$${Number(Number(view["spent"]).toPrecision(4))}`,
     String(view["state"]),
   ]);
   return formatTable(["id", "name", "limit", "spent", "state"], rows);
