@@ -179,6 +179,16 @@ const formatSettings = z.strictObject({
   quirks: quirks.optional(),
 });
 
+/** What the fields mean that a provider's row may omit. */
+const OMITTED_FACTS = {
+  baseUrl: null,
+  privacyPolicyUrl: null,
+  termsOfServiceUrl: null,
+  statusPageUrl: null,
+  headquarters: null,
+  datacenters: null,
+} as const;
+
 const providerSchema = z.strictObject({
   slug: z.string().regex(SLUG),
   name: z.string().min(1),
@@ -186,7 +196,7 @@ const providerSchema = z.strictObject({
   formats: z.partialRecord(formatSchema, formatSettings).optional(),
   address: z.enum(ADDRESS_SCHEMES).optional(),
   auth: z.enum(AUTH_KINDS).optional(),
-  baseUrl: httpsUrl.regex(/[^/]$/, "ends in a slash").nullable().default(null),
+  baseUrl: httpsUrl.regex(/[^/]$/, "ends in a slash").nullable().default(OMITTED_FACTS.baseUrl),
   baseUrlTemplate: z.string().startsWith("https://").optional(),
   paths: z
     .strictObject({
@@ -227,18 +237,18 @@ const providerSchema = z.strictObject({
   quirks,
   trainsOnData: z.boolean().optional(),
   retainsData: z.boolean().nullable().optional(),
-  privacyPolicyUrl: httpsUrl.nullable().default(null),
-  termsOfServiceUrl: httpsUrl.nullable().default(null),
-  statusPageUrl: httpsUrl.nullable().default(null),
+  privacyPolicyUrl: httpsUrl.nullable().default(OMITTED_FACTS.privacyPolicyUrl),
+  termsOfServiceUrl: httpsUrl.nullable().default(OMITTED_FACTS.termsOfServiceUrl),
+  statusPageUrl: httpsUrl.nullable().default(OMITTED_FACTS.statusPageUrl),
   headquarters: z
     .string()
     .regex(/^[A-Z]{2}$/)
     .nullable()
-    .default(null),
+    .default(OMITTED_FACTS.headquarters),
   datacenters: z
     .array(z.string().regex(/^[A-Z]{2}$/))
     .nullable()
-    .default(null),
+    .default(OMITTED_FACTS.datacenters),
 });
 
 const modelsSchema = z.array(modelSchema);
@@ -263,6 +273,16 @@ export function parseModels(file: string, text: string): Checked<ModelRecord[]> 
   return models === null
     ? checkSchema<ModelRecord[]>(file, json.value, modelsSchema)
     : { value: models, problems: [] };
+}
+
+/** Reads the text of `catalog/providers.json` that was validated before. */
+export function readProviders(text: string): ProviderRecord[] {
+  return (JSON.parse(text) as readonly ProviderRecord[]).map((row) => ({ ...OMITTED_FACTS, ...row }));
+}
+
+/** Reads the text of a file of `catalog/models/` that was validated before. */
+export function readModels(text: string): ModelRecord[] {
+  return (JSON.parse(text) as readonly Partial<ModelRecord>[]).map(completeModel);
 }
 
 /** Parses `catalog/tiers.json`. */
