@@ -1,7 +1,8 @@
 import { shapeAsMessages, shapeAsResponses } from "./body-shapes.ts";
 import type { BodyKind, ClientApi } from "./messages.ts";
 
-const LARGE_BYTES = 200_000;
+/** An agent's conversation grows by whole steps until it has at least this many bytes. */
+const AGENT_BYTES = { "24kB": 20_000, "150kB": 150_000, large: 200_000 } as const;
 const TOOL_COUNT = 14;
 
 const RULES = [
@@ -56,7 +57,7 @@ const SHAPES: Readonly<Record<ClientApi, (request: ChatRequest, stream: boolean)
 
 /** Returns the bytes of a request body. The same arguments always give the same bytes. */
 export function makeBody(kind: BodyKind, api: ClientApi, model: string, stream: boolean): Buffer {
-  const request = kind === "small" ? smallRequest() : largeRequest();
+  const request = kind === "small" ? smallRequest() : agentRequest(AGENT_BYTES[kind]);
   return Buffer.from(JSON.stringify({ model, ...SHAPES[api](request, stream) }));
 }
 
@@ -73,13 +74,13 @@ function smallRequest(): ChatRequest {
   };
 }
 
-/** About 200 kB: an agent forty steps into its work, with every tool call answered. */
-function largeRequest(): ChatRequest {
+/** An agent at its work, with every tool call answered; of 200 kB after forty steps. */
+function agentRequest(leastBytes: number): ChatRequest {
   const random = makeRandom(20_260_212);
   const messages: ChatMessage[] = [{ role: "system", content: systemPrompt() }];
   const tools = Array.from({ length: TOOL_COUNT }, (_, i) => tool(i));
   let bytes = JSON.stringify(messages).length + JSON.stringify(tools).length;
-  for (let step = 0; bytes < LARGE_BYTES; step++) {
+  for (let step = 0; bytes < leastBytes; step++) {
     const turn = agentStep(step, random);
     messages.push(...turn);
     bytes += Buffer.byteLength(JSON.stringify(turn));

@@ -13,7 +13,6 @@ import type {
   UpstreamReply,
 } from "./messages.ts";
 import { adopt, end, pinned } from "./processes.ts";
-import type { Target } from "./targets.ts";
 
 /** How long after its answers a target is measured, because work such as writing records belongs to them. Milliseconds. */
 const SETTLE_MS = 150;
@@ -34,6 +33,19 @@ export interface Trial {
   readonly ratePerSecond: number;
   readonly maxRequests: number;
   readonly durationMs: number;
+  /** Delay of the upstream before the first byte of an answer. Absent: none. */
+  readonly latencyMs?: number;
+  /** How long answers may take after the last request was sent. Absent: ten seconds, and longer for paced streams. */
+  readonly graceMs?: number;
+}
+
+/** What is measured: where requests go and whose processor time counts. */
+export interface Subject {
+  readonly door: Door;
+  /** The process to measure; `null` for none. */
+  readonly pid: number | null;
+  /** The database server that it uses; `null` without one. */
+  readonly databasePid: number | null;
 }
 
 export interface Outcome extends LoadResult {
@@ -43,6 +55,8 @@ export interface Outcome extends LoadResult {
   readonly databaseCpuUs: number;
   /** The maximum of paced streams that the upstream was sending at the same time. */
   readonly peakStreams: number;
+  /** What reached the upstream. */
+  readonly arrived: UpstreamCount;
 }
 
 /** A target gave a wrong answer, so that its figures would be meaningless. */
@@ -66,19 +80,31 @@ export class Harness {
     return new Harness(listening.port, upstream, load);
   }
 
+  /** The processes of the upstream and the load generator. */
+  get pids(): readonly number[] {
+    return [this.upstream.pid, this.load.pid];
+  }
+
   /** Runs a trial against a target. Rejects with `WrongAnswers` unless every answer was right. */
-  async run(target: Target, trial: Trial): Promise<Outcome> {
+  async run(target: Subject, trial: Trial): Promise<Outcome> {
+    const outcome = await this.observe(target, trial);
+    refuseWrong(outcome, target.door);
+    return outcome;
+  }
+
+  /** Runs a trial against a target and returns the outcome, whether its answers were right or wrong. */
+  async observe(target: Subject, trial: Trial): Promise<Outcome> {
     const marker = `mark${(++this.#trials).toString().padStart(6, "0")}`;
-    await this.#set({ ...trial, stream: trial.events > 0, latencyMs: 0, marker });
+    const { events, intervalMs, latencyMs = 0 } = trial;
+    await this.#set({ events, intervalMs, stream: events > 0, latencyMs, marker });
     const before = readCpuOf(target.pid);
     const databaseBefore = readCpuOf(target.databasePid);
     const result = await this.#load(orderOf(target, trial, marker));
     if (target.pid !== null) await Bun.sleep(SETTLE_MS);
     const cpuUs = cpuBetween(before, readCpuOf(target.pid));
     const databaseCpuUs = cpuBetween(databaseBefore, readCpuOf(target.databasePid));
-    const count = await this.#count();
-    refuseWrong(result, count, target.door);
-    return { ...result, cpuUs, databaseCpuUs, peakStreams: count.peakStreams };
+    const arrived = await this.#count();
+    return { ...result, cpuUs, databaseCpuUs, arrived, peakStreams: arrived.peakStreams };
   }
 
   async stop(): Promise<void> {
@@ -102,19 +128,20 @@ export class Harness {
   }
 }
 
-function orderOf(target: Target, trial: Trial, marker: string): LoadOrder {
+function orderOf(target: Subject, trial: Trial, marker: string): LoadOrder {
   const streamMs = trial.events * trial.intervalMs;
-  const graceMs = 10_000 + 2 * streamMs;
+  const graceMs = trial.graceMs ?? 10_000 + 2 * streamMs;
   return { ...trial, door: target.door, stream: trial.events > 0, marker, graceMs };
 }
 
-function refuseWrong(result: LoadResult, count: UpstreamCount, { api, vendor }: Door): void {
+function refuseWrong(result: Outcome, { api, vendor }: Door): void {
+  const { arrived } = result;
   const wrong = Object.entries(result.wrong).map(([fault, times]) => `${times} × ${fault}`);
   if (wrong.length > 0) throw new WrongAnswers(wrong.join("; "));
   if (result.requests === 0) throw new WrongAnswers("no request was answered");
-  if (count.requests < result.requests) throw new WrongAnswers("answers that the upstream did not give");
+  if (arrived.requests < result.requests) throw new WrongAnswers("answers that the upstream did not give");
   const leastShare = api === vendor ? LEAST_BODY_SHARE : LEAST_TRANSLATED_SHARE;
-  if (count.bodyBytes < leastShare * count.requests * result.requestBytes) {
+  if (arrived.bodyBytes < leastShare * arrived.requests * result.requestBytes) {
     throw new WrongAnswers("requests reached the upstream cut");
   }
 }
@@ -137,6 +164,10 @@ class Peer<Question, Reply> {
     this.#process = adopt(
       Bun.spawn(command, { ipc, serialization: "json", stdio: ["ignore", "inherit", "inherit"] }),
     );
+  }
+
+  get pid(): number {
+    return this.#process.pid;
   }
 
   ask(question: Question, withinMs: number): Promise<Reply> {

@@ -62,9 +62,17 @@ export class LoadRun implements ConnectionOwner {
   }
 
   async #connect(count: number): Promise<void> {
-    const opened = await Promise.all(Array.from({ length: count }, () => Connection.open(this)));
-    this.#all.push(...opened);
-    this.#idle.push(...opened);
+    await Promise.all(
+      Array.from({ length: count }, async () => {
+        const connection = await Connection.open(this).catch((error) =>
+          this.#count(`no connection: ${error}`),
+        );
+        if (connection === undefined) return;
+        this.#all.push(connection);
+        this.#idle.push(connection);
+      }),
+    );
+    if (this.#all.length === 0) throw new Error("the target accepts no connection");
   }
 
   #mayStart(now: number): boolean {
@@ -150,6 +158,10 @@ export class LoadRun implements ConnectionOwner {
 
   #note(fault: string): void {
     this.#wrongCount++;
+    this.#count(fault);
+  }
+
+  #count(fault: string): void {
     this.#wrong[fault] = (this.#wrong[fault] ?? 0) + 1;
   }
 

@@ -1,7 +1,7 @@
 /** The messages between the bench and its two helper processes, the upstream and the load generator. */
 
 /** The conversation that a request carries; built by `bodies.ts`. */
-export type BodyKind = "small" | "large";
+export type BodyKind = "small" | "24kB" | "150kB" | "large";
 
 /** The APIs that the load generator speaks. */
 export type ClientApi = "chat" | "messages" | "responses";

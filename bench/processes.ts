@@ -4,8 +4,8 @@ import { availableParallelism } from "node:os";
 import type { Subprocess } from "bun";
 import { readTree } from "./measure.ts";
 
-const READY_MS = 20_000;
-const POLL_MS = 50;
+const READY_MS = 60_000;
+const POLL_MS = 5;
 const GRACE_MS = 3_000;
 
 /** The core of a process: measured ones on the first, measuring ones on the second. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
 import { startDatabase } from "./database.ts";
+import type { Subject } from "./harness.ts";
 import { LANES, type LaneName } from "./lanes.ts";
 import type { ClientApi, Door } from "./messages.ts";
 import { preparePortkey } from "./peers.ts";
@@ -12,16 +13,11 @@ import { adopt, end, findFreePort, pinned, waitUntilReady } from "./processes.ts
 export const TARGET_NAMES = ["direct", "relay", "before", "gateway", "postgres", "portkey"] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
-/** A running target. */
-export interface Target {
+/** A running target. Its door is that of chat. */
+export interface Target extends Subject {
   readonly name: TargetName;
-  readonly door: Door;
   /** Its paths in front of other formats; empty if none are measured. */
   readonly lanes: ReadonlyMap<LaneName, Door>;
-  /** The process to measure; `null` for `direct`. */
-  readonly pid: number | null;
-  /** The database server that it uses; `null` without one. */
-  readonly databasePid: number | null;
   stop(): Promise<void>;
 }
 
@@ -114,7 +110,12 @@ export interface Installation {
   readonly yaml?: string;
   /** Further variables. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Creates the API key of the requests. Absent: a key of the operator, without any limit. */
+  readonly createKey?: (manage: Manage) => Promise<string>;
 }
+
+/** Sends a POST request to the management API, with a path below `/api/admin`, and returns the body of the answer. */
+export type Manage = (path: string, body: object) => Promise<Readonly<Record<string, unknown>>>;
 
 /** Starts a gateway and creates a key. Rejects if a process does not listen in time. */
 export async function startGateway(
@@ -142,7 +143,7 @@ export async function startGateway(
   // Runs in its data folder, so that a developer's gateway.yaml or .env does not change the measurement.
   const child = start({ name, command: [process.execPath, main, "start"], env, cwd: dataDir, logFile });
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
-  const key = await createKey(port, adminKey);
+  const key = await (installation.createKey ?? createKey)(manageAt(port, adminKey));
   const rest = { port, headers: { authorization: `Bearer ${key}` } };
   const door = { ...CHAT, ...rest, path: PATHS.chat, model: `openai/${MODEL}` };
   const lanes = new Map(
@@ -179,14 +180,20 @@ async function startPortkey({ upstreamPort }: Site): Promise<Target> {
   return { name: "portkey", door, lanes: NO_LANES, pid, databasePid: null, stop: () => end(child) };
 }
 
-async function createKey(port: number, adminKey: string): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${port}/api/admin/keys`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ name: "bench" }),
-  });
-  if (answer.status !== 201) throw new Error(`creating a key was answered with status ${answer.status}`);
-  return ((await answer.json()) as { key: string }).key;
+async function createKey(manage: Manage): Promise<string> {
+  return (await manage("/keys", { name: "bench" }))["key"] as string;
+}
+
+function manageAt(port: number, adminKey: string): Manage {
+  return async (path, body) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/admin${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (answer.ok) return (await answer.json()) as Record<string, unknown>;
+    throw new Error(`POST ${path} was answered with status ${answer.status}: ${await answer.text()}`);
+  };
 }
 
 interface Program {
