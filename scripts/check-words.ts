@@ -12,6 +12,7 @@ const FILES = ["{src,test,bench,scripts}/**/*.{ts,tsx,css}", "{docs,catalog,src,
 /** Files that quote the words, or that are generated from other files. */
 const SKIPPED_FILES = [
   // The benchmark installs the packages of other products here.
+  /^bench\/out\//,
   /^bench\/peers\/node_modules\//,
   /^scripts\/check-words\.ts$/,
   /^test\/scripts\/check-words/,
