@@ -80,11 +80,6 @@ export class Harness {
     return new Harness(listening.port, upstream, load);
   }
 
-  /** The processes of the upstream and the load generator. */
-  get pids(): readonly number[] {
-    return [this.upstream.pid, this.load.pid];
-  }
-
   /** Runs a trial against a target. Rejects with `WrongAnswers` unless every answer was right. */
   async run(target: Subject, trial: Trial): Promise<Outcome> {
     const outcome = await this.observe(target, trial);
@@ -164,10 +159,6 @@ class Peer<Question, Reply> {
     this.#process = adopt(
       Bun.spawn(command, { ipc, serialization: "json", stdio: ["ignore", "inherit", "inherit"] }),
     );
-  }
-
-  get pid(): number {
-    return this.#process.pid;
   }
 
   ask(question: Question, withinMs: number): Promise<Reply> {

@@ -1,0 +1,39 @@
+import type { Subject } from "../harness.ts";
+import type { Door } from "../messages.ts";
+
+/** A variant that is measured, before it is started. One file in `targets/` for each. */
+export interface Contestant {
+  readonly name: string;
+  /** Name and version, as tables show it. */
+  readonly label: string;
+  /** Installs what is missing. Rejects with a message that says what to install by hand. */
+  prepare(): Promise<void>;
+  /** Starts it in front of the upstream; resolves once it answers. */
+  start(upstreamPort: number): Promise<Running>;
+}
+
+/** A variant that runs. Its door is that of chat completions. */
+export interface Running extends Subject {
+  readonly name: string;
+  /** Chat completions that it translates for an Anthropic upstream; `null` if it cannot. */
+  readonly anthropic: Door | null;
+  stop(): Promise<void>;
+}
+
+/** The model of all requests, as the upstream names it. */
+export const MODEL = "gpt-4o-mini";
+/** The model of requests that are translated for Anthropic. */
+export const ANTHROPIC_MODEL = "claude-haiku-4-5";
+
+/** Returns the door of a chat API that forwards to a chat upstream. */
+export function chatDoor(port: number, differing: Partial<Door> = {}): Door {
+  return {
+    api: "chat",
+    vendor: "chat",
+    port,
+    path: "/v1/chat/completions",
+    headers: { authorization: "Bearer bench" },
+    model: MODEL,
+    ...differing,
+  };
+}

@@ -1,0 +1,61 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { adopt, end, findFreePort, pinned, waitUntilReady } from "../processes.ts";
+import type { Running } from "./contestant.ts";
+
+/** Where compiled and installed programs are kept; not in version control. */
+export const INSTALLED = join(import.meta.dir, "..", "out", "peers");
+/** The sources of programs that are compiled, and the lists of versions. */
+export const SOURCES = join(import.meta.dir, "..", "peers");
+
+const LOGS = join(import.meta.dir, "..", "out");
+const ERROR_CHARS = 300;
+
+/** A program to start as a variant. */
+export interface Program {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly port: number;
+  /** Answers 200 once the program is ready. */
+  readonly readyPath: string;
+}
+
+/** Starts a program on the core of the measured ones, with only the named variables. Resolves once it answers. */
+export async function startProgram(program: Program): Promise<Pick<Running, "pid" | "stop">> {
+  const { name, command, env, port, readyPath } = program;
+  const { PATH = "", HOME = "" } = process.env;
+  mkdirSync(LOGS, { recursive: true });
+  const child: Subprocess = adopt(
+    Bun.spawn(pinned("target", command), {
+      cwd: INSTALLED,
+      env: { PATH, HOME, ...env },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: Bun.file(join(LOGS, `${name}.log`)),
+    }),
+  );
+  await waitUntilReady(`http://127.0.0.1:${port}${readyPath}`, child);
+  return { pid: child.pid, stop: () => end(child) };
+}
+
+/** Returns the path of a program on the PATH. Throws with what to install if it is missing. */
+export function find(program: string, remedy: string): string {
+  const found = Bun.which(program, { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/go/bin` });
+  if (found === null) throw new Error(`there is no ${program}; ${remedy}`);
+  return found;
+}
+
+/** Runs a step of an installation. Rejects with its last words if it fails or takes longer than `limitMs`. */
+export async function runStep(command: readonly string[], cwd: string, limitMs: number): Promise<void> {
+  mkdirSync(INSTALLED, { recursive: true });
+  const child = adopt(
+    Bun.spawn([...command], { cwd, stdin: "ignore", stdout: "ignore", stderr: "pipe", timeout: limitMs }),
+  );
+  const words = (await new Response(child.stderr).text()).trim().slice(-ERROR_CHARS);
+  const code = await child.exited;
+  if (code !== 0) throw new Error(`\`${command.slice(0, 3).join(" ")} …\` ended with code ${code}: ${words}`);
+}
+
+export { findFreePort };

@@ -1,0 +1,145 @@
+/** `npm run bench:peers`: measures other gateways and relays beside this one. See docs/performance.md. */
+import { mkdirSync } from "node:fs";
+import { cpus, release } from "node:os";
+import { join } from "node:path";
+import { Harness } from "../harness.ts";
+import { describePinning, endAll, killAll } from "../processes.ts";
+import { removeDataDirs } from "../targets.ts";
+import type { Contestant } from "./contestant.ts";
+import { measureBurst } from "./measure-burst.ts";
+import { measureFeatures } from "./measure-features.ts";
+import { measureLatency } from "./measure-latency.ts";
+import { measureLoops, measureTranslation } from "./measure-loops.ts";
+import { measureStart } from "./measure-start.ts";
+import { measureStreams } from "./measure-streams.ts";
+import { type LabPlan, type PartName, readLabPlan, usage } from "./plan.ts";
+import { publish } from "./publish.ts";
+import { type Absence, type LabResults, PartLog, type PartResult } from "./results.ts";
+import { type Lab, messageOf } from "./rounds.ts";
+import { renderTables } from "./tables.ts";
+import { bifrost } from "./targets/bifrost.ts";
+import { bunRelay } from "./targets/bun-relay.ts";
+import { byteRelay } from "./targets/byte-relay.ts";
+import { direct } from "./targets/direct.ts";
+import { gateway } from "./targets/gateway.ts";
+import { litellm } from "./targets/litellm.ts";
+import { nginx } from "./targets/nginx.ts";
+import { portkey } from "./targets/portkey.ts";
+
+/** In the order of the tables. */
+const CONTESTANTS: readonly Contestant[] = [
+  direct,
+  byteRelay,
+  nginx,
+  bunRelay,
+  gateway,
+  bifrost,
+  portkey,
+  litellm,
+];
+
+const PARTS: Record<PartName, (lab: Lab) => Promise<void>> = {
+  loops: measureLoops,
+  translation: measureTranslation,
+  latency: measureLatency,
+  streams: measureStreams,
+  burst: measureBurst,
+  start: measureStart,
+  features: measureFeatures,
+};
+
+async function main(): Promise<void> {
+  const names = CONTESTANTS.map(({ name }) => name);
+  const plan = readLabPlan(process.argv.slice(2), names);
+  if (plan === null) {
+    console.log(usage(names));
+    return;
+  }
+  say(describeMachine());
+  const { contestants, skipped } = await prepareAll(plan);
+  const harness = await Harness.start();
+  const parts: Partial<Record<PartName, PartResult>> = {};
+  const file = `peers-${new Date().toISOString().replaceAll(":", "-").slice(0, 19)}.json`;
+  const labels = Object.fromEntries(CONTESTANTS.map(({ name, label }) => [name, label]));
+  for (const name of plan.parts) {
+    parts[name] = await measurePart(name, { plan, harness, contestants, skipped });
+    await keep({ labels, parts }, plan, file);
+  }
+  await harness.stop();
+  console.log(renderTables({ labels, parts }));
+  const hasFailed = Object.values(parts).some(({ absent }) =>
+    absent.some(({ subject }) => subject === "gateway"),
+  );
+  if (hasFailed) process.exitCode = 1;
+  if (plan.isQuick) console.log("A quick run: it shows that everything runs, and its figures mean nothing.");
+}
+
+/** Installs what is missing, and says what is skipped. */
+async function prepareAll(plan: LabPlan) {
+  const contestants: Contestant[] = [];
+  const skipped: Absence[] = [];
+  for (const contestant of CONTESTANTS.filter(({ name }) => plan.targets.includes(name))) {
+    try {
+      await contestant.prepare();
+      contestants.push(contestant);
+    } catch (error) {
+      skipped.push({ subject: contestant.name, cell: "", reason: messageOf(error) });
+      say(`Skipped: ${contestant.label}: ${messageOf(error)}`);
+    }
+  }
+  return { contestants, skipped };
+}
+
+async function measurePart(
+  name: PartName,
+  { skipped, ...rest }: Omit<Lab, "log" | "say"> & { skipped: readonly Absence[] },
+): Promise<PartResult> {
+  const log = new PartLog();
+  for (const { subject, reason } of skipped) log.fail(subject, reason);
+  const measuredAt = new Date().toISOString();
+  await PARTS[name]({ ...rest, log, say });
+  return log.finish({ measuredAt, commit: readCommit(), machine: describeMachine() });
+}
+
+async function keep(results: LabResults, plan: LabPlan, file: string): Promise<void> {
+  const folder = join(import.meta.dir, "..", "out");
+  mkdirSync(folder, { recursive: true });
+  await Bun.write(join(folder, file), `${JSON.stringify(results, null, 2)}\n`);
+  if (plan.publishes) await publish(results);
+}
+
+function describeMachine(): string {
+  const model = cpus()[0]?.model ?? "unknown processor";
+  return `${model}, ${cpus().length} cores, Linux ${release()}, Bun ${Bun.version}; ${describePinning()}`;
+}
+
+function readCommit(): string | null {
+  const git = Bun.spawnSync(["git", "describe", "--always", "--dirty"], {
+    cwd: import.meta.dir,
+    stderr: "ignore",
+  });
+  return git.success ? git.stdout.toString().trim() : null;
+}
+
+function say(line: string): void {
+  console.error(line);
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    endAll().finally(() => process.exit(130));
+  });
+}
+process.on("exit", () => {
+  killAll();
+  removeDataDirs();
+});
+
+try {
+  await main();
+} catch (error) {
+  console.error(messageOf(error));
+  process.exitCode = 1;
+} finally {
+  await endAll();
+}
