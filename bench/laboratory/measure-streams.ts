@@ -37,7 +37,9 @@ export async function measureStreams(lab: Lab): Promise<void> {
       }
       const { elapsedMs, cpuUs } = outcome;
       const wall = { "streams.seconds": elapsedMs / 1_000 };
-      return subject.pid === null ? wall : { ...wall, "streams.cpu": cpuUs / (plan.streams * EVENTS) };
+      if (subject.pid === null) return wall;
+      const busy = cpuUs / (elapsedMs * 1_000);
+      return { ...wall, "streams.cpu": cpuUs / (plan.streams * EVENTS), "streams.busy": busy };
     },
   });
   await stopAll(running);

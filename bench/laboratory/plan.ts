@@ -5,10 +5,10 @@ export const PART_NAMES = [
   "loops",
   "translation",
   "latency",
-  "streams",
   "burst",
   "start",
   "features",
+  "streams",
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
 

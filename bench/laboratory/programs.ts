@@ -11,6 +11,9 @@ export const SOURCES = join(import.meta.dir, "..", "peers");
 
 const LOGS = join(import.meta.dir, "..", "out");
 const ERROR_CHARS = 300;
+const VERSION_MS = 5_000;
+/** Debian keeps nginx, and Go its own installation, in folders that are not on every PATH. */
+const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/go/bin`;
 
 /** A program to start as a variant. */
 export interface Program {
@@ -25,7 +28,7 @@ export interface Program {
 /** Starts a program on the core of the measured ones, with only the named variables. Resolves once it answers. */
 export async function startProgram(program: Program): Promise<Pick<Running, "pid" | "stop">> {
   const { name, command, env, port, readyPath } = program;
-  const { PATH = "", HOME = "" } = process.env;
+  const { HOME = "" } = process.env;
   mkdirSync(LOGS, { recursive: true });
   const child: Subprocess = adopt(
     Bun.spawn(pinned("target", command), {
@@ -42,9 +45,28 @@ export async function startProgram(program: Program): Promise<Pick<Running, "pid
 
 /** Returns the path of a program on the PATH. Throws with what to install if it is missing. */
 export function find(program: string, remedy: string): string {
-  const found = Bun.which(program, { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/go/bin` });
+  const found = Bun.which(program, { PATH });
   if (found === null) throw new Error(`there is no ${program}; ${remedy}`);
   return found;
+}
+
+/** Returns the first lines that the tools behind the variants print about their versions; those that are missing are left out. */
+export function readToolVersions(): string {
+  const commands = [
+    ["nginx", "-v"],
+    ["node", "--version"],
+    ["go", "version"],
+    ["python3", "--version"],
+    ["cc", "--version"],
+  ] as const;
+  const versions = commands.flatMap(([program, option]) => {
+    const path = Bun.which(program, { PATH });
+    if (path === null) return [];
+    const { stdout, stderr } = Bun.spawnSync([path, option], { timeout: VERSION_MS });
+    const [line = ""] = `${stdout}${stderr}`.split("\n");
+    return [line.startsWith("v") ? `Node.js ${line}` : line];
+  });
+  return versions.join(", ");
 }
 
 /** Runs a step of an installation. Rejects with its last words if it fails or takes longer than `limitMs`. */

@@ -1,23 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../targets.ts";
 import { type ChartRow, drawChart } from "./chart.ts";
 import type { PartName } from "./plan.ts";
-import { type LabResults, type Summary, summarize, summarizeAdded } from "./results.ts";
-import { formatSummary, renderTables } from "./tables.ts";
+import type { LabResults, Summary } from "./results.ts";
+import { formatSummary, formatTable, readColumn, renderTables } from "./tables.ts";
 
-const folder = join(root, "docs", "performance");
-const resultsFile = join(folder, "results.json");
-const BEGIN = "<!-- begin: written by npm run bench:peers -->";
-const END = "<!-- end: written by npm run bench:peers -->";
+/** What a run writes stands between these lines. */
+export const BEGIN = "<!-- begin: written by npm run bench:peers -->";
+export const END = "<!-- end: written by npm run bench:peers -->";
 
 interface Chart {
   readonly file: string;
   readonly title: string;
   readonly part: PartName;
   readonly figure: string;
-  /** The variant whose figure is subtracted. */
-  readonly base?: string;
 }
 
 const CHARTS: readonly Chart[] = [
@@ -36,10 +32,9 @@ const CHARTS: readonly Chart[] = [
   },
   {
     file: "latency",
-    title: "Time added to a small answer at 200 requests a second, p50, µs",
+    title: "Time of an answer at 200 requests a second, p50, µs",
     part: "latency",
     figure: "latency.p50",
-    base: "direct",
   },
   {
     file: "memory",
@@ -50,83 +45,79 @@ const CHARTS: readonly Chart[] = [
   { file: "start", title: "Start to first answer, ms", part: "start", figure: "start.ms" },
 ];
 
-/** Replaces the results of the measured parts in docs/performance, and writes its tables and charts and the README's table anew. */
-export async function publish(measured: LabResults): Promise<void> {
+/**
+ * Replaces the results of the measured parts in docs/performance below `root`, and writes its tables and charts and the README's table
+ * anew. Throws if a document has no place for them, before anything is written.
+ */
+export async function publish(measured: LabResults, root: string): Promise<void> {
+  const folder = join(root, "docs", "performance");
+  const resultsFile = join(folder, "results.json");
   const earlier: Partial<LabResults> = existsSync(resultsFile)
     ? JSON.parse(readFileSync(resultsFile, "utf8"))
     : {};
-  const results = { labels: measured.labels, parts: { ...earlier.parts, ...measured.parts } };
-  await Bun.write(resultsFile, `${JSON.stringify(results, null, 1)}\n`);
-  const drawn: string[] = [];
-  for (const chart of CHARTS) {
-    const rows = rowsOf(chart, results);
-    if (rows.length === 0) continue;
-    await Bun.write(join(folder, `${chart.file}.svg`), drawChart(chart.title, rows));
-    drawn.push(`![${chart.title}](performance/${chart.file}.svg)`);
-  }
-  await replaceBetweenMarks(
-    join(root, "docs", "performance.md"),
-    `${drawn.join("\n\n")}\n\n${renderTables(results)}`,
+  const results = { ...measured, parts: { ...earlier.parts, ...measured.parts } };
+  const charts = CHARTS.map((chart) => ({ ...chart, rows: rowsOf(chart, results) })).filter(
+    ({ rows }) => rows.length > 0,
   );
-  await replaceBetweenMarks(join(root, "README.md"), renderShort(results));
+  const pictures = charts.map(({ title, file }) => `![${title}](performance/${file}.svg)`);
+  const page = join(root, "docs", "performance.md");
+  const readme = join(root, "README.md");
+  const files = [
+    [page, placeBetweenMarks(page, [...pictures, renderTables(results)].join("\n\n"))],
+    [readme, placeBetweenMarks(readme, renderShort(results))],
+    [resultsFile, `${JSON.stringify(results, null, 1)}\n`],
+    ...charts.map(({ file, title, rows }) => [join(folder, `${file}.svg`), drawChart(title, rows)] as const),
+  ] as const;
+  for (const [file, text] of files) await Bun.write(file, text);
 }
 
-function rowsOf({ part, figure, base }: Chart, { labels, parts }: LabResults): ChartRow[] {
-  const found = parts[part];
-  if (found === undefined) return [];
+function rowsOf(chart: Chart, { labels, parts }: LabResults): ChartRow[] {
+  const part = parts[chart.part];
+  if (part === undefined) return [];
   return Object.entries(labels).flatMap(([subject, label]) => {
-    const summary =
-      base === undefined
-        ? summarize(found, figure, subject)
-        : summarizeAdded(found, figure, { subject, base });
-    if (subject === base || summary === null || summary.lowest <= 0) return [];
-    return [{ label, summary, isOurs: subject === "gateway" }];
+    const summary = readColumn(part, chart, subject);
+    return summary === null ? [] : [{ label, summary, isOurs: subject === "gateway" }];
   });
 }
 
 const SHORT = [
-  { label: "CPU, small request, µs", part: "loops", figure: "small.16.cpu", decimals: 0 },
-  { label: "CPU, 200 kB body, µs", part: "loops", figure: "200kB.16.cpu", decimals: 0 },
-  { label: "CPU, 100-event stream, µs", part: "loops", figure: "stream.16.cpu", decimals: 0 },
-  { label: "added time, p50, µs", part: "latency", figure: "latency.p50", decimals: 0, base: "direct" },
-  { label: "memory, 1,500 × 150 kB, MB", part: "burst", figure: "burst.peak", decimals: 0 },
-  { label: "start to first answer, ms", part: "start", figure: "start.ms", decimals: 0 },
+  { label: "CPU, small request, µs", part: "loops", figure: "small.16.cpu" },
+  { label: "CPU, 200 kB body, µs", part: "loops", figure: "200kB.16.cpu" },
+  { label: "CPU, 100-event stream, µs", part: "loops", figure: "stream.16.cpu" },
+  { label: "added time, p50, µs", part: "latency", figure: "latency.p50", base: "direct" },
+  { label: "memory, 1,500 × 150 kB, MB", part: "burst", figure: "burst.peak" },
+  { label: "start to first answer, ms", part: "start", figure: "start.ms" },
 ] as const;
 
 /** Returns the README's table: the medians only. */
-export function renderShort({ labels, parts }: LabResults): string {
+function renderShort({ labels, parts }: LabResults): string {
   const columns = SHORT.filter(({ part }) => parts[part] !== undefined);
   const rows = Object.entries(labels)
     .filter(([subject]) => subject !== "direct")
     .map(([subject, label]) => {
-      const cells = columns.map((column) => {
+      const summaries = columns.map((column) => {
         const part = parts[column.part];
-        if (part === undefined) return "–";
-        const { figure, decimals } = column;
-        const summary =
-          "base" in column
-            ? summarizeAdded(part, figure, { subject, base: column.base })
-            : summarize(part, figure, subject);
-        return summary === null ? "–" : formatSummary(onlyMedian(summary), decimals);
+        return part === undefined ? null : readColumn(part, column, subject);
       });
-      return `| ${label} | ${cells.join(" | ")} |`;
+      return [label, ...summaries.map(formatMedian)];
     });
-  return [
-    `| | ${columns.map(({ label }) => label).join(" | ")} |`,
-    `|---|${"---:|".repeat(columns.length)}`,
-    ...rows,
-  ].join("\n");
+  return formatTable(
+    columns.map(({ label }) => label),
+    rows,
+  );
 }
 
-function onlyMedian({ median }: Summary): Summary {
-  return { median, lowest: median, highest: median };
+function formatMedian(summary: Summary | null): string {
+  if (summary === null) return "–";
+  const { median } = summary;
+  return formatSummary({ median, lowest: median, highest: median }, 0);
 }
 
-/** Replaces what is between the marks of a document. Throws if it has none. */
-async function replaceBetweenMarks(file: string, text: string): Promise<void> {
+/** Returns the document with another text between its marks. Throws if it has none. */
+function placeBetweenMarks(file: string, text: string): string {
   const old = readFileSync(file, "utf8");
   const from = old.indexOf(BEGIN);
   const to = old.indexOf(END);
   if (from < 0 || to < from) throw new Error(`${file} has no lines "${BEGIN}" and "${END}"`);
-  await Bun.write(file, `${old.slice(0, from)}${BEGIN}\n${text.trim()}\n${old.slice(to)}`);
+  return `${old.slice(0, from)}${BEGIN}\n${text.trim()}\n${old.slice(to)}`;
 }

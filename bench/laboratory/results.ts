@@ -33,6 +33,8 @@ export interface PartResult {
 /** All results; each part may be of another run. */
 export interface LabResults {
   readonly labels: Readonly<Record<string, string>>;
+  /** Versions of what the variants run on. */
+  readonly tools: string;
   readonly parts: Partial<Record<PartName, PartResult>>;
 }
 

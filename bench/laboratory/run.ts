@@ -4,7 +4,7 @@ import { cpus, release } from "node:os";
 import { join } from "node:path";
 import { Harness } from "../harness.ts";
 import { describePinning, endAll, killAll } from "../processes.ts";
-import { removeDataDirs } from "../targets.ts";
+import { removeDataDirs, root } from "../targets.ts";
 import type { Contestant } from "./contestant.ts";
 import { measureBurst } from "./measure-burst.ts";
 import { measureFeatures } from "./measure-features.ts";
@@ -13,6 +13,7 @@ import { measureLoops, measureTranslation } from "./measure-loops.ts";
 import { measureStart } from "./measure-start.ts";
 import { measureStreams } from "./measure-streams.ts";
 import { type LabPlan, type PartName, readLabPlan, usage } from "./plan.ts";
+import { readToolVersions } from "./programs.ts";
 import { publish } from "./publish.ts";
 import { type Absence, type LabResults, PartLog, type PartResult } from "./results.ts";
 import { type Lab, messageOf } from "./rounds.ts";
@@ -42,10 +43,10 @@ const PARTS: Record<PartName, (lab: Lab) => Promise<void>> = {
   loops: measureLoops,
   translation: measureTranslation,
   latency: measureLatency,
-  streams: measureStreams,
   burst: measureBurst,
   start: measureStart,
   features: measureFeatures,
+  streams: measureStreams,
 };
 
 async function main(): Promise<void> {
@@ -60,13 +61,14 @@ async function main(): Promise<void> {
   const harness = await Harness.start();
   const parts: Partial<Record<PartName, PartResult>> = {};
   const file = `peers-${new Date().toISOString().replaceAll(":", "-").slice(0, 19)}.json`;
+  const tools = readToolVersions();
   const labels = Object.fromEntries(CONTESTANTS.map(({ name, label }) => [name, label]));
   for (const name of plan.parts) {
     parts[name] = await measurePart(name, { plan, harness, contestants, skipped });
-    await keep({ labels, parts }, plan, file);
+    await keep({ labels, tools, parts }, plan, file);
   }
   await harness.stop();
-  console.log(renderTables({ labels, parts }));
+  console.log(renderTables({ labels, tools, parts }));
   const hasFailed = Object.values(parts).some(({ absent }) =>
     absent.some(({ subject }) => subject === "gateway"),
   );
@@ -105,7 +107,7 @@ async function keep(results: LabResults, plan: LabPlan, file: string): Promise<v
   const folder = join(import.meta.dir, "..", "out");
   mkdirSync(folder, { recursive: true });
   await Bun.write(join(folder, file), `${JSON.stringify(results, null, 2)}\n`);
-  if (plan.publishes) await publish(results);
+  if (plan.publishes) await publish(results, root);
 }
 
 function describeMachine(): string {

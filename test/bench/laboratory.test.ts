@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { drawChart } from "../../bench/laboratory/chart.ts";
 import { disturbanceBetween, isTolerable, readMachineTicks } from "../../bench/laboratory/host-watch.ts";
 import { readLabPlan } from "../../bench/laboratory/plan.ts";
+import { BEGIN, END, publish } from "../../bench/laboratory/publish.ts";
 import { PartLog, type PartResult, summarize, summarizeAdded } from "../../bench/laboratory/results.ts";
 import { renderTables } from "../../bench/laboratory/tables.ts";
 
@@ -104,7 +107,7 @@ describe("The tables", () => {
         ],
         CALM,
       );
-    const text = renderTables({ labels, parts: { loops: log.finish(ORIGIN) } });
+    const text = renderTables({ labels, tools: "", parts: { loops: log.finish(ORIGIN) } });
     expect(text).toContain("| nginx, reverse proxy | ≥ 20,000 |");
     expect(text).toContain("| this gateway | 3,000 |");
   });
@@ -114,7 +117,7 @@ describe("The tables", () => {
     log.fail("litellm", "there is no python3; install it");
     log.add({ figure: "small.16.warm", subject: "nginx", value: 30_000 });
     log.add({ figure: "small.16.warm", subject: "gateway", value: 12_345 });
-    const text = renderTables({ labels, parts: { loops: log.finish(ORIGIN) } });
+    const text = renderTables({ labels, tools: "", parts: { loops: log.finish(ORIGIN) } });
     expect(text).toContain("Not measured: LiteLLM, there is no python3; install it.");
     expect(text).toContain("Warmed up with 30,000 requests, except this gateway 12,345,");
   });
@@ -132,6 +135,50 @@ describe("A chart", () => {
     expect(places[0]).toBeLessThan(places[1] ?? 0);
     expect(svg).toContain("a &amp; b");
     expect(svg).toContain("Time of &lt;a request&gt;");
+  });
+});
+
+describe("Publishing", () => {
+  const labels = { direct: "no gateway", gateway: "this gateway" };
+  const marked = (text: string) => `# ${text}\n\n${BEGIN}\nold\n${END}\n\nThe end of ${text}.\n`;
+
+  async function makeRoot(page: string): Promise<string> {
+    const root = mkdtempSync(join(tmpdir(), "bench-peers-"));
+    await Bun.write(join(root, "docs", "performance.md"), page);
+    await Bun.write(join(root, "README.md"), marked("the README"));
+    return root;
+  }
+
+  test("replaces the measured parts and keeps the others and the text around them", async () => {
+    const root = await makeRoot(marked("the page"));
+    const loops = partOf("small.16.cpu", [{ gateway: 250 }]);
+    await publish(
+      { labels, tools: "cc 1", parts: { loops, start: partOf("start.ms", [{ gateway: 111 }]) } },
+      root,
+    );
+    await publish({ labels, tools: "cc 2", parts: { start: partOf("start.ms", [{ gateway: 222 }]) } }, root);
+    const page = await Bun.file(join(root, "docs", "performance.md")).text();
+    expect(page).toStartWith(
+      `# the page\n\n${BEGIN}\n![Processor time of a small request, µs](performance/small.svg)`,
+    );
+    expect(page).toEndWith(`Tools: cc 2.\n${END}\n\nThe end of the page.\n`);
+    expect(page).toContain("| this gateway | 222 |");
+    expect(page).not.toContain("111");
+    expect(await Bun.file(join(root, "README.md")).text()).toContain("| this gateway | 250 | – | – | 222 |");
+    expect(readdirSync(join(root, "docs", "performance")).sort()).toEqual([
+      "results.json",
+      "small.svg",
+      "start.svg",
+    ]);
+    rmSync(root, { recursive: true });
+  });
+
+  test("writes nothing if a document has no place for the results", async () => {
+    const root = await makeRoot("# A page without marks\n");
+    const results = { labels, tools: "", parts: { start: partOf("start.ms", [{ gateway: 1 }]) } };
+    await expect(publish(results, root)).rejects.toThrow("performance.md has no lines");
+    expect(existsSync(join(root, "docs", "performance"))).toBe(false);
+    rmSync(root, { recursive: true });
   });
 });
 
