@@ -11,6 +11,7 @@ import { readNodeVersion } from "./peers.ts";
 import { type PartName, type Plan, readPlan, USAGE } from "./plan.ts";
 import { measurePlanning } from "./planning.ts";
 import { describePinning, endAll, killAll, unpin } from "./processes.ts";
+import { readCommit } from "./read-commit.ts";
 import { renderReport } from "./report.ts";
 import { compareProcesses } from "./several-processes.ts";
 import { removeDataDirs, startTarget, type Target } from "./targets.ts";
@@ -98,14 +99,6 @@ function describeMachine() {
     loadBefore: loadavg(),
     commit: readCommit(),
   };
-}
-
-function readCommit(): string | null {
-  const git = Bun.spawnSync(["git", "describe", "--always", "--dirty"], {
-    cwd: import.meta.dir,
-    stderr: "ignore",
-  });
-  return git.success ? git.stdout.toString().trim() : null;
 }
 
 async function keep(run: {

@@ -4,6 +4,7 @@ import { cpus, release } from "node:os";
 import { join } from "node:path";
 import { Harness } from "../harness.ts";
 import { describePinning, endAll, killAll } from "../processes.ts";
+import { readCommit } from "../read-commit.ts";
 import { removeDataDirs, root } from "../targets.ts";
 import type { Contestant } from "./contestant.ts";
 import { measureBurst } from "./measure-burst.ts";
@@ -113,14 +114,6 @@ async function keep(results: LabResults, plan: LabPlan, file: string): Promise<v
 function describeMachine(): string {
   const model = cpus()[0]?.model ?? "unknown processor";
   return `${model}, ${cpus().length} cores, Linux ${release()}, Bun ${Bun.version}; ${describePinning()}`;
-}
-
-function readCommit(): string | null {
-  const git = Bun.spawnSync(["git", "describe", "--always", "--dirty"], {
-    cwd: import.meta.dir,
-    stderr: "ignore",
-  });
-  return git.success ? git.stdout.toString().trim() : null;
 }
 
 function say(line: string): void {

@@ -16,7 +16,7 @@ export const litellm: Contestant = {
     if (existsSync(join(folder, "complete"))) return;
     const python = find(
       "python3",
-      "install Python 3.10 to 3.13 with venv (Debian: apt-get install python3-venv)",
+      "install Python 3.10 or later with venv (Debian: apt-get install python3-venv)",
     );
     await runStep([python, "-m", "venv", folder], INSTALLED, INSTALL_MS);
     const pip = [join(folder, "bin", "pip"), "install", "--no-deps", "--only-binary=:all:"];
