@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { adopt, end, findFreePort, pinned, waitUntilReady } from "../processes.ts";
+import { adopt, end, pinned, waitUntilReady } from "../processes.ts";
 import type { Running } from "./contestant.ts";
 
 /** Where compiled and installed programs are kept; not in version control. */
@@ -14,6 +14,9 @@ const ERROR_CHARS = 300;
 const VERSION_MS = 5_000;
 /** Debian keeps nginx, and Go its own installation, in folders that are not on every PATH. */
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/go/bin`;
+
+/** Raises the number of files to what the system allows: thousands of streams need two each, and the usual bound is 1,024. */
+const WITH_ALL_FILES = ["/bin/sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh"] as const;
 
 /** A program to start as a variant. */
 export interface Program {
@@ -29,9 +32,9 @@ export interface Program {
 export async function startProgram(program: Program): Promise<Pick<Running, "pid" | "stop">> {
   const { name, command, env, port, readyPath } = program;
   const { HOME = "" } = process.env;
-  mkdirSync(LOGS, { recursive: true });
+  mkdirSync(INSTALLED, { recursive: true });
   const child: Subprocess = adopt(
-    Bun.spawn(pinned("target", command), {
+    Bun.spawn(pinned("target", [...WITH_ALL_FILES, ...command]), {
       cwd: INSTALLED,
       env: { PATH, HOME, ...env },
       stdin: "ignore",
@@ -79,5 +82,3 @@ export async function runStep(command: readonly string[], cwd: string, limitMs: 
   const code = await child.exited;
   if (code !== 0) throw new Error(`\`${command.slice(0, 3).join(" ")} …\` ended with code ${code}: ${words}`);
 }
-
-export { findFreePort };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { findFreePort } from "../../processes.ts";
 import { type Contestant, chatDoor } from "../contestant.ts";
-import { findFreePort, startProgram } from "../programs.ts";
+import { startProgram } from "../programs.ts";
 
 /** `Bun.serve` and `fetch` with nothing in between: the floor of a gateway on this runtime that uses its own HTTP. */
 export const bunRelay: Contestant = {

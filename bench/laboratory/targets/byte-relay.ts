@@ -1,7 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { findFreePort } from "../../processes.ts";
 import { type Contestant, chatDoor } from "../contestant.ts";
-import { find, findFreePort, INSTALLED, runStep, SOURCES, startProgram } from "../programs.ts";
+import { find, INSTALLED, runStep, SOURCES, startProgram } from "../programs.ts";
 
 const COMPILE_MS = 60_000;
 const source = join(SOURCES, "byte-relay.c");

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findFreePort } from "../../processes.ts";
 import { ANTHROPIC_MODEL, type Contestant, chatDoor, MODEL } from "../contestant.ts";
-import { find, findFreePort, INSTALLED, runStep, SOURCES, startProgram } from "../programs.ts";
+import { find, INSTALLED, runStep, SOURCES, startProgram } from "../programs.ts";
 
 const INSTALL_MS = 600_000;
 const folder = join(INSTALLED, "litellm");

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findFreePort } from "../../processes.ts";
 import { type Contestant, chatDoor } from "../contestant.ts";
-import { find, findFreePort, INSTALLED, startProgram } from "../programs.ts";
+import { find, INSTALLED, startProgram } from "../programs.ts";
 
 const folder = join(INSTALLED, "nginx");
 

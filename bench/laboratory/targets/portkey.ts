@@ -1,6 +1,7 @@
 import { preparePortkey } from "../../peers.ts";
+import { findFreePort } from "../../processes.ts";
 import { ANTHROPIC_MODEL, type Contestant, chatDoor } from "../contestant.ts";
-import { findFreePort, startProgram } from "../programs.ts";
+import { startProgram } from "../programs.ts";
 
 /** Portkey's gateway on Node.js. It keeps neither keys nor records. */
 export const portkey: Contestant = {
