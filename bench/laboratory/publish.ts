@@ -47,7 +47,7 @@ const CHARTS: readonly Chart[] = [
 
 /**
  * Replaces the results of the measured parts in docs/performance below `root`, and writes its tables and charts and the README's table
- * anew. Throws if a document has no place for them, before anything is written.
+ * anew. A part of which no round was kept does not replace earlier results. Throws if a document has no place for them, before anything is written.
  */
 export async function publish(measured: LabResults, root: string): Promise<void> {
   const folder = join(root, "docs", "performance");
@@ -55,7 +55,9 @@ export async function publish(measured: LabResults, root: string): Promise<void>
   const earlier: Partial<LabResults> = existsSync(resultsFile)
     ? JSON.parse(readFileSync(resultsFile, "utf8"))
     : {};
-  const results = { ...measured, parts: { ...earlier.parts, ...measured.parts } };
+  const kept = Object.entries(measured.parts).filter(([, { rounds }]) => rounds.kept > 0);
+  if (kept.length === 0) return;
+  const results = { ...measured, parts: { ...earlier.parts, ...Object.fromEntries(kept) } };
   const charts = CHARTS.map((chart) => ({ ...chart, rows: rowsOf(chart, results) })).filter(
     ({ rows }) => rows.length > 0,
   );

@@ -25,6 +25,7 @@ function renderTable(columns: readonly Column[], part: PartResult, labels: Label
     const cells = columns.map((column) => renderCell(part, column, subject));
     return cells.every((cell) => cell === "–") ? [] : [[labels[subject] ?? subject, ...cells]];
   });
+  if (rows.length === 0) return "Nothing was measured.";
   return formatTable(
     columns.map(({ label }) => label),
     rows,
@@ -69,18 +70,24 @@ export function formatSummary({ median, lowest, highest }: Summary, decimals: nu
 }
 
 function describeOrigin(part: PartResult, labels: Labels): string {
-  const { rounds, disturbance, absent } = part;
-  const steal = (100 * disturbance.steal).toFixed(1);
+  const { absent } = part;
   const missing = absent.map(({ subject, cell, reason }) =>
     [labels[subject] ?? subject, cell, reason].filter(Boolean).join(", "),
   );
   return [
     `${part.measuredAt.slice(0, 16).replace("T", " ")} UTC, commit ${part.commit ?? "unknown"}, ${part.machine}.`,
-    `Rounds kept: ${rounds.kept}; thrown away: ${rounds.discarded}. At most ${steal} % of a kept round was stolen by the host, and`,
-    `${disturbance.others.toFixed(2)} cores were busy with other programs.`,
+    describeRounds(part),
     ...describeWarmUp(part, labels),
     ...(missing.length === 0 ? [] : [`Not measured: ${missing.join("; ")}.`]),
   ].join(" ");
+}
+
+function describeRounds({ rounds, disturbance }: PartResult): string {
+  const counts = `Rounds kept: ${rounds.kept}; thrown away: ${rounds.discarded}.`;
+  if (rounds.kept === 0) return `${counts} The machine was too busy with other work.`;
+  const steal = (100 * disturbance.steal).toFixed(1);
+  const others = disturbance.others.toFixed(2);
+  return `${counts} At most ${steal} % of a kept round was stolen by the host, and ${others} cores were busy with other programs.`;
 }
 
 /** Says how many requests the variants were warmed up with before the first measurement of a part. */

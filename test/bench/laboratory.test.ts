@@ -173,6 +173,19 @@ describe("Publishing", () => {
     rmSync(root, { recursive: true });
   });
 
+  test("does not replace results by those of a part whose rounds were all thrown away", async () => {
+    const root = await makeRoot(marked("the page"));
+    await publish({ labels, tools: "", parts: { start: partOf("start.ms", [{ gateway: 111 }]) } }, root);
+    const log = new PartLog();
+    log.discard();
+    const disturbed = { labels, tools: "", parts: { start: log.finish(ORIGIN) } };
+    await publish(disturbed, root);
+    expect(await Bun.file(join(root, "docs", "performance.md")).text()).toContain("| this gateway | 111 |");
+    expect(renderTables(disturbed)).toContain("Nothing was measured.");
+    expect(renderTables(disturbed)).toContain("thrown away: 1. The machine was too busy with other work.");
+    rmSync(root, { recursive: true });
+  });
+
   test("writes nothing if a document has no place for the results", async () => {
     const root = await makeRoot("# A page without marks\n");
     const results = { labels, tools: "", parts: { start: partOf("start.ms", [{ gateway: 1 }]) } };
