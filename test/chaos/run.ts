@@ -40,8 +40,8 @@ console.log(`chaos: ${kills} kills${options.hostile ? ", hostile vendors" : ""},
 const RUN_MS = 320_000;
 /** Load before a kill, milliseconds. */
 const [LOAD_MIN_MS, LOAD_MAX_MS] = [20, 300];
-/** Sometimes longer than the second after which a stream's progress is recorded. */
-const LONG_ONE_IN = options.hostile ? 4 : 20;
+/** One in so many lasts longer than the second after which a stream's progress is recorded. Not by chance: one must be early, while all can pay. */
+const LONG_EVERY = options.hostile ? 4 : 20;
 const [LONG_MIN_MS, LONG_MAX_MS] = [1_200, 1_700];
 /** Sometimes the next start is killed too, at any point. */
 const START_ONE_IN = 8;
@@ -81,15 +81,14 @@ async function killRepeatedly(): Promise<number> {
   const until = Date.now() + RUN_MS;
   let done = 0;
   while (done < kills && Date.now() < until) {
-    if (chance.oneIn(START_ONE_IN)) {
+    const isLong = done % LONG_EVERY === LONG_EVERY / 2;
+    if (!isLong && chance.oneIn(START_ONE_IN)) {
       await site.startAndKill(chance.below(START_MAX_MS));
       done += 1;
       continue;
     }
     const gateway = await site.start("");
-    const loadMs = chance.oneIn(LONG_ONE_IN)
-      ? between(LONG_MIN_MS, LONG_MAX_MS)
-      : between(LOAD_MIN_MS, LOAD_MAX_MS);
+    const loadMs = isLong ? between(LONG_MIN_MS, LONG_MAX_MS) : between(LOAD_MIN_MS, LOAD_MAX_MS);
     const rests = chance.oneIn(REST_ONE_IN);
     const load = clients.load(gateway.url);
     if (chance.oneIn(GRANT_ONE_IN)) await payers.grant(payers.poor.accountId, 1 + chance.below(GRANT_MAX));
