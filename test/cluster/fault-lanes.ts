@@ -1,6 +1,14 @@
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import type { Cluster, Member } from "./cluster.ts";
-import { chooseFault, type Done, type Fault, GATEWAY_FAULTS, runFault, STORE_FAULTS } from "./faults.ts";
+import {
+  chooseFault,
+  DATABASE_GONE,
+  type Done,
+  type Fault,
+  GATEWAY_FAULTS,
+  runFault,
+  STORE_FAULTS,
+} from "./faults.ts";
 
 /** A gateway's row ends after thirty seconds without a sign of life. A fault of this length exceeds that. Milliseconds. */
 const PAST_LEASE_MS = 36_000;
@@ -90,8 +98,10 @@ export class FaultLanes {
 
   private async storeLane(): Promise<void> {
     const chance = createSeededRandom(this.seed + 1);
+    // Not left to chance: a check is about these.
+    const first = [...DATABASE_GONE];
     while (!this.isOver) {
-      await this.doOne(chooseFault(STORE_FAULTS, chance), chance);
+      await this.doOne(first.shift() ?? chooseFault(STORE_FAULTS, chance), chance);
       await Bun.sleep(500 + chance.below(2_500));
     }
   }

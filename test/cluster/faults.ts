@@ -109,33 +109,8 @@ export const GATEWAY_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Faults of the stores, and of the network in front of them. */
-export const STORE_FAULTS: readonly Fault[] = [
-  {
-    name: "cut a gateway off from PostgreSQL",
-    harms: ["store"],
-    kills: 0,
-    weight: 3,
-    run: ({ member, chance }) => broken(member, "toPostgres", "cut", between(chance, 200, 4_000)),
-  },
-  {
-    name: "drop the packets between a gateway and PostgreSQL",
-    harms: ["store"],
-    kills: 0,
-    weight: 2,
-    run: ({ member, chance }) => broken(member, "toPostgres", "stall", between(chance, 200, 4_000)),
-  },
-  {
-    name: "delay the packets between a gateway and PostgreSQL",
-    harms: ["store"],
-    kills: 0,
-    weight: 2,
-    async run({ member: { toPostgres }, chance }) {
-      toPostgres.delay(between(chance, 20, 200));
-      await Bun.sleep(2_000);
-      toPostgres.heal();
-    },
-  },
+/** Faults during which no gateway reaches PostgreSQL. */
+export const DATABASE_GONE: readonly Fault[] = [
   {
     name: "kill PostgreSQL and start it again",
     harms: ["store"],
@@ -164,6 +139,36 @@ export const STORE_FAULTS: readonly Fault[] = [
       reportGone({ from, until });
     },
   },
+];
+
+/** Faults of the stores, and of the network in front of them. */
+export const STORE_FAULTS: readonly Fault[] = [
+  {
+    name: "cut a gateway off from PostgreSQL",
+    harms: ["store"],
+    kills: 0,
+    weight: 3,
+    run: ({ member, chance }) => broken(member, "toPostgres", "cut", between(chance, 200, 4_000)),
+  },
+  {
+    name: "drop the packets between a gateway and PostgreSQL",
+    harms: ["store"],
+    kills: 0,
+    weight: 2,
+    run: ({ member, chance }) => broken(member, "toPostgres", "stall", between(chance, 200, 4_000)),
+  },
+  {
+    name: "delay the packets between a gateway and PostgreSQL",
+    harms: ["store"],
+    kills: 0,
+    weight: 2,
+    async run({ member: { toPostgres }, chance }) {
+      toPostgres.delay(between(chance, 20, 200));
+      await Bun.sleep(2_000);
+      toPostgres.heal();
+    },
+  },
+  ...DATABASE_GONE,
   {
     name: "let PostgreSQL be read-only, as a standby",
     harms: ["store"],
