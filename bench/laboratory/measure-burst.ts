@@ -40,7 +40,7 @@ async function readAfterRest({ plan, log }: Lab, subject: Running): Promise<void
   await subject.stop();
 }
 
-async function holdAtOnce({ plan, harness }: Lab, subject: Running): Promise<Record<string, number>> {
+async function holdAtOnce({ plan, harness, log }: Lab, subject: Running): Promise<Record<string, number>> {
   const { requests, latencyMs } = plan.burst;
   const trial = closedTrial(ANSWER_MS, {
     body: "150kB",
@@ -55,6 +55,9 @@ async function holdAtOnce({ plan, harness }: Lab, subject: Running): Promise<Rec
     peak = Math.max(peak, residentMb(subject));
   }, SAMPLE_MS);
   const outcome = await harness.observe(subject, trial).finally(() => clearInterval(timer));
+  const [fault] = Object.keys(outcome.wrong);
+  if (fault !== undefined)
+    log.note(`${subject.name} did not answer ${requests - outcome.requests}: ${fault}`);
   return {
     "burst.idle": idle,
     "burst.peak": peak,

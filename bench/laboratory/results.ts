@@ -25,6 +25,8 @@ export interface PartResult {
   readonly figures: readonly Figure[];
   /** Variants that could not be installed or started, or gave wrong answers. */
   readonly absent: readonly Absence[];
+  /** What else a reader must know of single variants. */
+  readonly notes: readonly string[];
   readonly rounds: { readonly kept: number; readonly discarded: number };
   /** The highest of the rounds that were kept. */
   readonly disturbance: Disturbance;
@@ -81,6 +83,7 @@ export interface Reading {
 export class PartLog {
   readonly #values = new Map<string, { figure: string; subject: string; values: number[] }>();
   readonly #absent: Absence[] = [];
+  readonly #notes: string[] = [];
   #kept = 0;
   #discarded = 0;
   #disturbance: Disturbance = { steal: 0, others: 0 };
@@ -93,6 +96,11 @@ export class PartLog {
       others: Math.max(this.#disturbance.others, disturbance.others),
     };
     for (const reading of readings) this.add(reading);
+  }
+
+  /** Adds a sentence, without its period, for the line below the tables of the part. */
+  note(text: string): void {
+    this.#notes.push(text);
   }
 
   /** Counts a round that is thrown away. */
@@ -118,6 +126,7 @@ export class PartLog {
       ...origin,
       figures: [...this.#values.values()],
       absent: this.#absent,
+      notes: this.#notes,
       rounds: { kept: this.#kept, discarded: this.#discarded },
       disturbance: this.#disturbance,
     };

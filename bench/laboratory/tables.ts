@@ -78,6 +78,7 @@ function describeOrigin(part: PartResult, labels: Labels): string {
     `${part.measuredAt.slice(0, 16).replace("T", " ")} UTC, commit ${part.commit ?? "unknown"}, ${part.machine}.`,
     describeRounds(part),
     ...describeWarmUp(part, labels),
+    ...part.notes.map((note) => `${note}.`),
     ...(missing.length === 0 ? [] : [`Not measured: ${missing.join("; ")}.`]),
   ].join(" ");
 }

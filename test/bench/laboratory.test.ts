@@ -115,10 +115,12 @@ describe("The tables", () => {
   test("say what is missing and why, and who was warmed up with less", () => {
     const log = new PartLog();
     log.fail("litellm", "there is no python3; install it");
+    log.note("nginx did not answer 3: status 429");
     log.add({ figure: "small.16.warm", subject: "nginx", value: 30_000 });
     log.add({ figure: "small.16.warm", subject: "gateway", value: 12_345 });
     const text = renderTables({ labels, tools: "", parts: { loops: log.finish(ORIGIN) } });
     expect(text).toContain("Not measured: LiteLLM, there is no python3; install it.");
+    expect(text).toContain(" nginx did not answer 3: status 429.");
     expect(text).toContain("Warmed up with 30,000 requests, except this gateway 12,345,");
   });
 });
