@@ -5,18 +5,19 @@ export function Pager(props: {
   readonly after: readonly string[];
   /** The cursor of the next page; null on the last one. */
   readonly next: string | null;
-  readonly words: { readonly newer: string; readonly older: string };
+  readonly newer: string;
+  readonly older: string;
   readonly onChange: (after: readonly string[]) => void;
 }) {
-  const { after, next, words, onChange } = props;
+  const { after, next, newer, older, onChange } = props;
   if (next === null && after.length === 0) return null;
   return (
     <div class="list-end row">
       <Button isDisabled={after.length === 0} onClick={() => onChange(after.slice(0, -1))}>
-        {words.newer}
+        {newer}
       </Button>
       <Button isDisabled={next === null} onClick={() => onChange([...after, next ?? ""])}>
-        {words.older}
+        {older}
       </Button>
     </div>
   );

@@ -44,7 +44,13 @@ export default function Budgets() {
       ) : (
         <BudgetTable rows={data.data} onAction={setAction} />
       )}
-      <Pager after={after} next={data?.next ?? null} words={words} onChange={setAfter} />
+      <Pager
+        after={after}
+        next={data?.next ?? null}
+        newer={words.newer}
+        older={words.older}
+        onChange={setAfter}
+      />
       <ActionDialog action={action} onClose={() => setAction(null)} onChanged={reload} />
     </Page>
   );

@@ -54,7 +54,13 @@ export default function Keys() {
       ) : (
         <KeyTable rows={rows} onAction={setAction} />
       )}
-      <Pager after={after} next={data?.next ?? null} words={words} onChange={setAfter} />
+      <Pager
+        after={after}
+        next={data?.next ?? null}
+        newer={words.newer}
+        older={words.older}
+        onChange={setAfter}
+      />
       <ActionDialog action={action} onAction={setAction} onChanged={reload} />
     </Page>
   );
