@@ -8,14 +8,14 @@ interface Slice {
 
 /** An amount that was added to a sum. It can be corrected once its final value is known. */
 export interface AddedAmount {
-  /** Adds a difference, which may be negative. No-op once the amount has left the window. */
+  /** Adds a difference, which may be negative; the amount itself never is. No-op once the amount has left the window. */
   correct(difference: number): void;
 }
 
 /**
- * The sum of the amounts that were added within a sliding window. Times are milliseconds and never decrease from call to call.
- * No amount leaves the window early; an amount may stay up to `sliceMs` longer than the window, because amounts of one slice
- * leave together. That bounds the memory of a sum to one entry per slice, whatever is added.
+ * The sum of the amounts that were added within a sliding window. Times are milliseconds and never decrease from call to call;
+ * amounts are never negative. No amount leaves the window early; an amount may stay up to `sliceMs` longer than the window, because
+ * amounts of one slice leave together. That bounds the memory of a sum to one entry per slice, whatever is added.
  */
 export class SlidingSum {
   private readonly slices: Slice[] = [];
@@ -35,34 +35,60 @@ export class SlidingSum {
   add(amount: number, now: number): AddedAmount {
     this.slide(now);
     const slice = this.sliceAt(now);
-    const change = (difference: number): void => {
-      slice.amount += difference;
-      this.total += difference;
-    };
-    change(amount);
-    return { correct: (difference) => (slice.hasLeft ? undefined : change(difference)) };
+    this.change(slice, amount);
+    return new AmountInSlice(this, slice);
+  }
+
+  /** Adds a difference to a slice that is in the window. */
+  change(slice: Slice, difference: number): void {
+    slice.amount += difference;
+    this.total += difference;
   }
 
   /** Returns the milliseconds until the sum is at most `ceiling`: 0 if it is already. */
   waitUntil(ceiling: number, now: number): number {
     this.slide(now);
-    let rest = this.total;
-    let waitMs = 0;
-    for (const slice of this.slices) {
-      if (rest <= ceiling) break;
-      rest -= slice.amount;
-      waitMs = slice.lastAt + this.windowMs - now;
+    if (this.total <= ceiling || this.slices.length === 0) return 0;
+    const last = 2 * ceiling < this.total ? this.lastFromNewest(ceiling) : this.lastFromOldest(ceiling);
+    return last.lastAt + this.windowMs - now;
+  }
+
+  /** Returns the slice with which the sum falls to `ceiling`. For a low ceiling it is among the newest. */
+  private lastFromNewest(ceiling: number): Slice {
+    let rest = 0;
+    let at = this.slices.length - 1;
+    for (; at > 0; at--) {
+      rest += this.sliceWith(at).amount;
+      if (rest > ceiling) break;
     }
-    return waitMs;
+    return this.sliceWith(at);
+  }
+
+  /** Returns the same slice as `lastFromNewest`. For a high ceiling it is among the oldest. */
+  private lastFromOldest(ceiling: number): Slice {
+    let rest = this.total;
+    let at = 0;
+    for (; at < this.slices.length - 1; at++) {
+      rest -= this.sliceWith(at).amount;
+      if (rest <= ceiling) break;
+    }
+    return this.sliceWith(at);
+  }
+
+  private sliceWith(at: number): Slice {
+    return this.slices[at] as Slice;
   }
 
   private slide(now: number): void {
-    const inWindow = this.slices.findIndex(({ lastAt }) => lastAt > now - this.windowMs);
-    const left = this.slices.splice(0, inWindow < 0 ? this.slices.length : inWindow);
-    for (const slice of left) {
+    const { slices } = this;
+    let left = 0;
+    for (; left < slices.length; left++) {
+      const slice = this.sliceWith(left);
+      if (slice.lastAt > now - this.windowMs) break;
       slice.hasLeft = true;
       this.total -= slice.amount;
     }
+    if (left > 0) slices.splice(0, left);
   }
 
   private sliceAt(now: number): Slice {
@@ -74,5 +100,16 @@ export class SlidingSum {
     const opened = { openedAt: now, lastAt: now, amount: 0, hasLeft: false };
     this.slices.push(opened);
     return opened;
+  }
+}
+
+class AmountInSlice implements AddedAmount {
+  constructor(
+    private readonly sum: SlidingSum,
+    private readonly slice: Slice,
+  ) {}
+
+  correct(difference: number): void {
+    if (!this.slice.hasLeft) this.sum.change(this.slice, difference);
   }
 }

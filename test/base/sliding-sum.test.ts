@@ -53,4 +53,25 @@ describe("a sliding sum", () => {
       }),
     );
   });
+
+  test("returns for every ceiling the time at which the sum really falls to it", () => {
+    const steps = fc.array(fc.tuple(fc.nat(8_000), fc.nat(3)), { maxLength: 25 });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: -1, max: 40 }), (all, ceiling) => {
+        const fill = () => {
+          const sum = new SlidingSum(MINUTE_MS, MINUTE_MS / 60);
+          let now = START;
+          for (const [pauseMs, amount] of all) {
+            now += pauseMs;
+            sum.add(amount, now);
+          }
+          return { sum, now };
+        };
+        const { sum, now } = fill();
+        const waitMs = sum.waitUntil(ceiling, now);
+        if (ceiling >= 0) expect(sum.at(now + waitMs)).toBeLessThanOrEqual(ceiling);
+        if (waitMs > 0) expect(fill().sum.at(now + waitMs - 1)).toBeGreaterThan(ceiling);
+      }),
+    );
+  });
 });
