@@ -8,6 +8,7 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   console.log(packageJson.version);
 } else {
   // Imported late, because a program that is re-executed does not need it.
-  const { runCli } = await import("./cli/run-cli.ts");
-  process.exitCode = await runCli(args);
+  void import("./cli/run-cli.ts").then(async ({ runCli }) => {
+    process.exitCode = await runCli(args);
+  });
 }

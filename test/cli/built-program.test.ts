@@ -1,0 +1,72 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const ROOT = join(import.meta.dir, "..", "..");
+const BUILT_AT = new Date("2026-01-02T00:00:00Z");
+const BEFORE = new Date("2026-01-01T00:00:00Z");
+const AFTER = new Date("2026-01-03T00:00:00Z");
+
+/** What a project has beside `bin/gateway`, as far as that looks at it; each program prints its name. */
+const FILES = {
+  "src/main.ts": 'console.log("sources");',
+  "src/base/money.ts": "",
+  "package.json": "{}",
+  "package-lock.json": "{}",
+  "dist/program/main.js": 'console.log("program");',
+};
+
+let folder: string;
+const folders: string[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "gateway-program-"));
+  folders.push(folder);
+  for (const [name, text] of Object.entries(FILES)) write(name, text, BEFORE);
+  write("dist/program/root", `${folder}\n`, BUILT_AT);
+  mkdirSync(join(folder, "node_modules/bun/bin"), { recursive: true });
+  symlinkSync(process.execPath, join(folder, "node_modules/bun/bin/bun.exe"));
+  cpSync(join(ROOT, "bin"), join(folder, "bin"), { recursive: true });
+  for (const name of ["src/base", "src"]) utimesSync(join(folder, name), BEFORE, BEFORE);
+});
+afterAll(() => {
+  for (const one of folders) rmSync(one, { recursive: true, force: true });
+});
+
+function write(name: string, text: string, at: Date): void {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  utimesSync(file, at, at);
+}
+
+/** Returns which of the two `bin/gateway` runs. */
+function run(): string {
+  const { stdout, stderr } = Bun.spawnSync([join(folder, "bin/gateway")], { stdin: "ignore" });
+  return `${stdout}${stderr}`.trim();
+}
+
+describe("bin/gateway", () => {
+  test("runs the built program while the sources are older", () => {
+    expect(run()).toBe("program");
+  });
+
+  test.each(["src/main.ts", "src/base/money.ts", "src", "package.json", "package-lock.json"])(
+    "runs the sources once %s is newer than the program",
+    (name) => {
+      utimesSync(join(folder, name), AFTER, AFTER);
+      expect(run()).toBe("sources");
+    },
+  );
+
+  test("runs the sources where there is no program", () => {
+    rmSync(join(folder, "dist"), { recursive: true });
+    expect(run()).toBe("sources");
+  });
+
+  test("runs the sources in a copy of the project, because a program has the paths of its sources", () => {
+    write("dist/program/root", "/somewhere/else\n", BUILT_AT);
+    expect(run()).toBe("sources");
+  });
+});
