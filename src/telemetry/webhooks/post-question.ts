@@ -1,8 +1,7 @@
-import packageJson from "../../../package.json" with { type: "json" };
 import type { Clock } from "../../base/clock.ts";
 import type { HookQuestion } from "../../core/extensions/guardrails/text-hook.ts";
+import { describeStatus, postJson } from "./post-json.ts";
 import { type HookReply, readVerdict } from "./read-verdict.ts";
-import { signBody } from "./render-event.ts";
 
 /** A service that checks texts. */
 export interface HookTarget {
@@ -19,29 +18,19 @@ export interface HookTarget {
 const MAX_EXTRA_BYTES = 64 * 1024;
 
 /** Asks a service once about texts. `name` is the guardrail's. Follows no redirect. Never rejects. */
-export async function postQuestion(
+export function postQuestion(
   target: HookTarget,
   { name, question }: { readonly name: string; readonly question: HookQuestion },
   clock: Pick<Clock, "now" | "after">,
 ): Promise<HookReply> {
-  const late = new AbortController();
-  const timer = clock.after(target.timeoutMs, () => late.abort());
-  try {
-    const body = renderQuestion(name, question);
-    const response = await fetch(target.url, {
-      method: "POST",
-      headers: headersOf(target, body, clock.now()),
-      body,
-      redirect: "manual",
-      signal: late.signal,
-    });
-    return await readResponse(response, question, 2 * body.length + MAX_EXTRA_BYTES);
-  } catch (error) {
-    const detail = late.signal.aborted ? `no answer within ${target.timeoutMs} ms` : describe(error);
-    return { kind: "failed", detail };
-  } finally {
-    timer.cancel();
-  }
+  const body = renderQuestion(name, question);
+  const maxBytes = 2 * body.length + MAX_EXTRA_BYTES;
+  const read = (response: Response) => readResponse(response, question, maxBytes);
+  const fail = (problem: string | null): HookReply => ({
+    kind: "failed",
+    detail: problem ?? `no answer within ${target.timeoutMs} ms`,
+  });
+  return postJson({ ...target, body }, { read, fail }, clock);
 }
 
 function renderQuestion(name: string, { on, texts, about }: HookQuestion): string {
@@ -57,15 +46,6 @@ function renderQuestion(name: string, { on, texts, about }: HookQuestion): strin
   });
 }
 
-function headersOf({ headers, secret }: HookTarget, body: string, now: number): Record<string, string> {
-  return {
-    "user-agent": `gateway/${packageJson.version}`,
-    ...headers,
-    "content-type": "application/json",
-    ...(secret === null ? {} : { "x-gateway-signature": signBody(secret, body, now) }),
-  };
-}
-
 async function readResponse(
   response: Response,
   question: HookQuestion,
@@ -74,9 +54,7 @@ async function readResponse(
   const { ok, status } = response;
   if (!ok) {
     await response.body?.cancel();
-    const isRedirect = status >= 300 && status < 400;
-    const why = isRedirect ? ": redirects are not followed; configure the final address" : "";
-    return { kind: "failed", detail: `status ${status}${why}` };
+    return { kind: "failed", detail: describeStatus(status) };
   }
   const text = await readBounded(response, maxBytes);
   if (text === null) return { kind: "failed", detail: `the answer has more than ${maxBytes} bytes` };
@@ -94,10 +72,4 @@ async function readBounded({ body }: Response, maxBytes: number): Promise<string
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");
-}
-
-/** The text of a connection failure may contain the URL, whose path may be a secret. */
-function describe(error: unknown): string {
-  const code = (error as { readonly code?: unknown }).code;
-  return typeof code === "string" ? `no connection: ${code}` : "no connection";
 }
