@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { pickNames } from "./pick-names.ts";
 import { TARGET_NAMES, type TargetName } from "./targets.ts";
 
 /** The parts of a run, in order. */
@@ -159,16 +160,4 @@ function planSoak(given: string | undefined, isQuick: boolean, targets: readonly
   const requests = Number(given);
   if (!Number.isSafeInteger(requests) || requests < 0) throw new Error(`--memory-requests: ${given}?`);
   return requests === 0 ? null : { requests, targets: measurable, limitMs: ASKED_SOAK_LIMIT_MS };
-}
-
-function pickNames<T extends string>(
-  option: string,
-  given: string | undefined,
-  known: readonly T[],
-): readonly T[] {
-  if (given === undefined) return known;
-  const names = given.split(",");
-  const unknown = names.find((name) => !known.some((other) => other === name));
-  if (unknown !== undefined) throw new Error(`${option}: "${unknown}" is none of ${known.join(", ")}`);
-  return known.filter((name) => names.includes(name));
 }

@@ -10,11 +10,12 @@ import { type Bench, measureLarge, measureLatency, measureSmall, measureStream }
 import { readNodeVersion } from "./peers.ts";
 import { type PartName, type Plan, readPlan, USAGE } from "./plan.ts";
 import { measurePlanning } from "./planning.ts";
-import { describePinning, endAll, killAll, unpin } from "./processes.ts";
+import { describePinning, unpin } from "./processes.ts";
 import { readCommit } from "./read-commit.ts";
 import { renderReport } from "./report.ts";
+import { runProgram } from "./run-program.ts";
 import { compareProcesses } from "./several-processes.ts";
-import { removeDataDirs, startTarget, type Target } from "./targets.ts";
+import { startTarget, type Target } from "./targets.ts";
 import { compareTelemetry } from "./telemetry.ts";
 import { measureTranslation } from "./translation.ts";
 
@@ -126,21 +127,4 @@ function say(line: string): void {
   console.error(line);
 }
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    endAll().finally(() => process.exit(130));
-  });
-}
-process.on("exit", () => {
-  killAll();
-  removeDataDirs();
-});
-
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-} finally {
-  await endAll();
-}
+await runProgram(main);

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { pickNames } from "../pick-names.ts";
 
 /** What is measured, in this order. */
 export const PART_NAMES = [
@@ -96,21 +97,9 @@ export function readLabPlan(args: readonly string[], targets: readonly string[])
   if (values.quick && values.publish) throw new Error("--publish: the figures of a quick run mean nothing");
   return {
     isQuick: values.quick,
-    parts: pick("--only", values.only, PART_NAMES),
-    targets: pick("--targets", values.targets, targets),
+    parts: pickNames("--only", values.only, PART_NAMES),
+    targets: pickNames("--targets", values.targets, targets),
     publishes: values.publish,
     ...(values.quick ? QUICK : FULL),
   };
-}
-
-function pick<T extends string>(
-  option: string,
-  given: string | undefined,
-  known: readonly T[],
-): readonly T[] {
-  if (given === undefined) return known;
-  const names = given.split(",");
-  const unknown = names.find((name) => !known.some((other) => other === name));
-  if (unknown !== undefined) throw new Error(`${option}: "${unknown}" is none of ${known.join(", ")}`);
-  return known.filter((name) => names.includes(name));
 }

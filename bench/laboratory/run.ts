@@ -3,9 +3,10 @@ import { mkdirSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
 import { Harness } from "../harness.ts";
-import { describePinning, endAll, killAll } from "../processes.ts";
+import { describePinning } from "../processes.ts";
 import { readCommit } from "../read-commit.ts";
-import { removeDataDirs, root } from "../targets.ts";
+import { runProgram } from "../run-program.ts";
+import { root } from "../targets.ts";
 import type { Contestant } from "./contestant.ts";
 import { measureBurst } from "./measure-burst.ts";
 import { measureFeatures } from "./measure-features.ts";
@@ -120,21 +121,4 @@ function say(line: string): void {
   console.error(line);
 }
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    endAll().finally(() => process.exit(130));
-  });
-}
-process.on("exit", () => {
-  killAll();
-  removeDataDirs();
-});
-
-try {
-  await main();
-} catch (error) {
-  console.error(messageOf(error));
-  process.exitCode = 1;
-} finally {
-  await endAll();
-}
+await runProgram(main);
