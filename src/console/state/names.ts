@@ -42,6 +42,11 @@ export function optionsOf(list: NameList): readonly Option[] {
   return lists[list].value;
 }
 
+/** Returns the name that a list has for an id; null if it has none, or is not loaded. */
+export function findName(list: NameList, id: string): string | null {
+  return optionsOf(list).find(({ value }) => value === id)?.label ?? null;
+}
+
 /** Loads a list unless it was loaded. A list that cannot be loaded stays empty; its field then takes any text. */
 export function loadOptions(list: NameList): void {
   const user = `${list} ${session.value?.key_id ?? ""}`;

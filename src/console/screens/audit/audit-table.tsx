@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { shortenId } from "../../parts/format.ts";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
-import { optionsOf } from "../../state/names.ts";
+import { findName } from "../../state/names.ts";
 import { text } from "../../text/text.ts";
 import { type AuditEntry, pageOf, printChanges, shortenAction } from "./audit-rows.ts";
 
@@ -30,8 +30,7 @@ export function AuditTable({
 
 /** Returns the name of a key or account if it is loaded, else its short id. */
 export function nameOf(id: string): string {
-  const list = id.startsWith("key_") ? optionsOf("keys") : optionsOf("accounts");
-  return list.find(({ value }) => value === id)?.label ?? shortenId(id);
+  return findName(id.startsWith("key_") ? "keys" : "accounts", id) ?? shortenId(id);
 }
 
 /** Who made a change: the user, the key, or a command. */

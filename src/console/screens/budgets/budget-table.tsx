@@ -6,7 +6,7 @@ import { ShareBar } from "../../parts/share-bar.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/values.tsx";
-import { optionsOf } from "../../state/names.ts";
+import { findName } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
@@ -32,7 +32,7 @@ export function BudgetTable({ rows, onAction }: { rows: readonly Budget[]; onAct
 }
 
 function nameOf(list: "accounts" | "keys", id: string): string {
-  return optionsOf(list).find(({ value }) => value === id)?.label ?? id;
+  return findName(list, id) ?? id;
 }
 
 function describeSubject({ subject, key_id, user_id, end_user, tag }: Budget): string {

@@ -3,10 +3,9 @@ import { call } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
-import { ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
+import { PagedList, usePages } from "../../parts/paged-list.tsx";
 import { showToast } from "../../parts/toast.tsx";
-import { toApiError, useLoad } from "../../state/load.ts";
+import { toApiError } from "../../state/load.ts";
 import { loadOptions } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
@@ -14,7 +13,6 @@ import { BudgetForm } from "./budget-form.tsx";
 import { type Budget, BudgetTable } from "./budget-table.tsx";
 
 const words = text.budgets;
-const PAGE_ROWS = 100;
 
 /** The dialog that is open. */
 type Action = { readonly kind: "make" } | { readonly kind: "change" | "remove"; readonly budget: Budget };
@@ -22,11 +20,7 @@ type Action = { readonly kind: "make" } | { readonly kind: "change" | "remove"; 
 /** The budgets of the account, or of all accounts, with what is spent of each. */
 export default function Budgets() {
   const [action, setAction] = useState<Action | null>(null);
-  const [after, setAfter] = useState<readonly string[]>([]);
-  const cursor = after.at(-1) ?? null;
-  const { data, error, reload } = useLoad(`budgets ${cursor}`, (signal) =>
-    call("GET /api/admin/budgets", { query: { limit: PAGE_ROWS, after: cursor }, signal }),
-  );
+  const pages = usePages("budgets", (query, signal) => call("GET /api/admin/budgets", { query, signal }));
   useNames();
   const make = (
     <Button kind="primary" icon="plus" onClick={() => setAction({ kind: "make" })}>
@@ -35,23 +29,10 @@ export default function Budgets() {
   );
   return (
     <Page title={words.title} fills actions={isManager.value ? make : null}>
-      {error !== null ? (
-        <div class="page-body">
-          <ErrorBox error={error} onRetry={reload} />
-        </div>
-      ) : data === null ? (
-        <RowsSkeleton />
-      ) : (
-        <BudgetTable rows={data.data} onAction={setAction} />
-      )}
-      <Pager
-        after={after}
-        next={data?.next ?? null}
-        newer={words.newer}
-        older={words.older}
-        onChange={setAfter}
-      />
-      <ActionDialog action={action} onClose={() => setAction(null)} onChanged={reload} />
+      <PagedList pages={pages} newer={words.newer} older={words.older}>
+        {(rows) => <BudgetTable rows={rows} onAction={setAction} />}
+      </PagedList>
+      <ActionDialog action={action} onClose={() => setAction(null)} onChanged={pages.reload} />
     </Page>
   );
 }

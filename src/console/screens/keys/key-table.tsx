@@ -5,7 +5,7 @@ import { formatCount, formatExactTime, formatMoney } from "../../parts/format.ts
 import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Money, Time } from "../../parts/values.tsx";
-import { optionsOf } from "../../state/names.ts";
+import { findName } from "../../state/names.ts";
 import { now } from "../../state/now.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
@@ -37,7 +37,7 @@ export function toRow(key: Key, uses: ReadonlyMap<string, Use> | null): Row {
   return {
     key,
     use: uses === null ? null : (uses.get(key.id) ?? { requests: 0, cost: 0 }),
-    owner: optionsOf("accounts").find(({ value }) => value === key.account_id)?.label ?? key.account_id,
+    owner: findName("accounts", key.account_id) ?? key.account_id,
     state: key.revoked_at !== null ? "revoked" : isExpired ? "expired" : "active",
   };
 }

@@ -3,8 +3,7 @@ import { call } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Check } from "../../parts/field.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
-import { ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
+import { PagedList, usePages } from "../../parts/paged-list.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { forgetOptions, loadOptions } from "../../state/names.ts";
@@ -15,7 +14,6 @@ import { type Key, KeyTable, toRow, type Use } from "./key-table.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 
 const words = text.keys;
-const PAGE_ROWS = 100;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -28,40 +26,22 @@ type Action =
 /** The keys that the signed-in person may see, with their limits and their use. */
 export default function Keys() {
   const [action, setAction] = useState<Action | null>(null);
-  const [after, setAfter] = useState<readonly string[]>([]);
-  const cursor = after.at(-1) ?? null;
-  const { data, error, reload } = useLoad(`keys ${cursor}`, (signal) =>
-    call("GET /api/admin/keys", { query: { limit: PAGE_ROWS, after: cursor }, signal }),
-  );
+  const pages = usePages("keys", (query, signal) => call("GET /api/admin/keys", { query, signal }));
   const uses = useUses();
   useOwners();
   const showsEnded = query.value["ended"] === "1";
-  const rows = (data?.data ?? [])
-    .map((key) => toRow(key, uses))
-    .filter(({ state }) => showsEnded || state === "active");
+  const toRows = (keys: readonly Key[]) =>
+    keys.map((key) => toRow(key, uses)).filter(({ state }) => showsEnded || state === "active");
   return (
     <Page
       title={words.title}
       fills
       actions={<Actions showsEnded={showsEnded} onMake={() => setAction({ kind: "make" })} />}
     >
-      {error !== null ? (
-        <div class="page-body">
-          <ErrorBox error={error} onRetry={reload} />
-        </div>
-      ) : data === null ? (
-        <RowsSkeleton />
-      ) : (
-        <KeyTable rows={rows} onAction={setAction} />
-      )}
-      <Pager
-        after={after}
-        next={data?.next ?? null}
-        newer={words.newer}
-        older={words.older}
-        onChange={setAfter}
-      />
-      <ActionDialog action={action} onAction={setAction} onChanged={reload} />
+      <PagedList pages={pages} newer={words.newer} older={words.older}>
+        {(keys) => <KeyTable rows={toRows(keys)} onAction={setAction} />}
+      </PagedList>
+      <ActionDialog action={action} onAction={setAction} onChanged={pages.reload} />
     </Page>
   );
 }
