@@ -179,8 +179,13 @@ export class BudgetWatch implements Extension {
         createdAt: this.parts.clock.now(),
         text: `${describe(budget, reported)} $${toDollars(spent).toFixed(2)} of $${toDollars(limit).toFixed(2)} are spent${value === "" ? "" : ` by ${value}`}.`,
         data: {
-          ...{ budget_id: id, budget_name: name, account_id: accountId, period },
-          ...{ value: value === "" ? null : value, limit: toDollars(limit), spent: toDollars(spent) },
+          budget_id: id,
+          budget_name: name,
+          account_id: accountId,
+          period,
+          value: value === "" ? null : value,
+          limit: toDollars(limit),
+          spent: toDollars(spent),
           action: budget.action,
         },
       });

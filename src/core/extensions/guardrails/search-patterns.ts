@@ -1,7 +1,7 @@
 import type { Match } from "./find-in-text.ts";
 import type { Pattern } from "./find-patterns.ts";
 import { PatternProgram, PatternThreads } from "./pattern-threads.ts";
-import { type DecidedText, isHighSurrogate, type StreamSearch } from "./search-stream.ts";
+import { CONTEXT_UNITS, type DecidedText, isHighSurrogate, type StreamSearch } from "./search-stream.ts";
 
 /** The longest text that is held back because it may become a match. A longer match counts as one that ends here. Characters. */
 export const MAX_HELD_CHARS = 8_192;
@@ -95,7 +95,7 @@ class PatternSearch implements StreamSearch {
   private findFirst(): Match | null {
     const from = Math.max(this.matchedTo, this.lowestMatch);
     if (from >= this.at) return null;
-    const sliceAt = Math.max(this.bufferAt, from - CONTEXT_CHARS);
+    const sliceAt = Math.max(this.bufferAt, from - CONTEXT_UNITS);
     const text = this.buffer.slice(sliceAt - this.bufferAt, this.at - this.bufferAt);
     let first: Match | null = null;
     for (const pattern of this.patterns) {
@@ -125,11 +125,8 @@ class PatternSearch implements StreamSearch {
     }));
     this.matches = [];
     this.returnedAt = to;
-    this.bufferAt = Math.max(bufferAt, to - CONTEXT_CHARS);
+    this.bufferAt = Math.max(bufferAt, to - CONTEXT_UNITS);
     this.buffer = buffer.slice(this.bufferAt - bufferAt);
     return { text, matches };
   }
 }
-
-/** What conditions such as `\b` look at before a match: one character, of which there are two units in UTF-16. */
-const CONTEXT_CHARS = 2;

@@ -1,6 +1,6 @@
 import { type FindMatches, type Match, withoutOverlaps } from "./find-in-text.ts";
 import { joinPii, listPiiFinders, type PiiType, startOfCutIban } from "./find-pii.ts";
-import { type DecidedText, isHighSurrogate, type StreamSearch } from "./search-stream.ts";
+import { CONTEXT_UNITS, type DecidedText, isHighSurrogate, type StreamSearch } from "./search-stream.ts";
 
 /** Returns a function that begins searches for these kinds of personal data. */
 export function createPiiSearches(types: readonly PiiType[]): () => StreamSearch {
@@ -13,7 +13,7 @@ export function createPiiSearches(types: readonly PiiType[]): () => StreamSearch
  * incomplete.
  */
 class PiiSearch implements StreamSearch {
-  /** A few characters that are decided, which conditions before a match look at, and then what is not decided. */
+  /** Up to `CONTEXT_UNITS` of the text that is decided, and then what is not decided. */
   private buffer = "";
   /** Where in the buffer the text begins that is not decided. */
   private from = 0;
@@ -45,7 +45,7 @@ class PiiSearch implements StreamSearch {
       end: end - from,
       kind,
     }));
-    const bufferAt = Math.max(0, to - CONTEXT_CHARS);
+    const bufferAt = Math.max(0, to - CONTEXT_UNITS);
     this.buffer = buffer.slice(bufferAt);
     this.from = to - bufferAt;
     return { text, matches };
@@ -64,8 +64,6 @@ function startOfOverlapping(matches: readonly Match[], limit: number): number {
 const MAX_HELD_UNITS = 4_096;
 
 const NOTHING: DecidedText = { text: "", matches: [] };
-/** What conditions before a match look at: one character, of which there are two units in UTF-16. */
-const CONTEXT_CHARS = 2;
 
 /** Returns where the first personal data may begin that more text could complete or change. */
 function startOfIncomplete(text: string, from: number): number {

@@ -17,6 +17,12 @@ export interface StreamSearch {
   end(): DecidedText;
 }
 
+/**
+ * The length of the decided text that a search keeps before the undecided text, because `\b` and `^` test the character before a match.
+ * One character: up to two units of UTF-16.
+ */
+export const CONTEXT_UNITS = 2;
+
 /** Whether a unit of UTF-16 is the first half of a character. Both halves stay in one piece. */
 export function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
