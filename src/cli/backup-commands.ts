@@ -39,7 +39,7 @@ export function declareBackupCommands(backup: Command): void {
       .description(
         "Restore a backup to a temporary folder and prove it: hashes, database, ledger, sums of usage, audit log, decryption of provider keys; exits with 1 on a failure",
       )
-      .argument("<backup>", "Folder of the backup, or the folder of backups, of which the newest is verified")
+      .argument("<backup>", "Folder of a backup, or a folder that contains backups: then the newest of them")
       .option("--work-dir <folder>", "Where to restore it. Defaults to the folder that contains the backup"),
   ).action(verify);
   addJsonOption(

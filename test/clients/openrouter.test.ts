@@ -75,7 +75,7 @@ describe("a program that was written for OpenRouter", () => {
     expect(headers.get("x-gateway-route")).toEndWith(`expensive;why=${why}`);
   });
 
-  test("may send usage, reasoning, a session and its headers, of which the provider gets no header", async () => {
+  test("may send usage, reasoning, a session, and the headers HTTP-Referer and X-Title, which are not forwarded to the provider", async () => {
     const { data } = await send({
       usage: { include: true },
       reasoning: { effort: "low" },

@@ -3,7 +3,7 @@ import type { Failure } from "../../base/errors.ts";
 /** The maximum number of idempotency keys that an API key may use in the time for which they are remembered. */
 export const MAX_NAMES = 10_000;
 
-/** What a request is told whose idempotency key another request has used. */
+/** The error message for a request that repeats the idempotency key of another request. */
 export const OTHER_REQUEST =
   "This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.";
 

@@ -323,7 +323,9 @@ export const CompletionRequest = z
       .min(1)
       .max(BOUNDS.answers)
       .nullish()
-      .describe("Number of completions that are generated, of which the best `n` are returned."),
+      .describe(
+        "Number of completions that the provider generates for each prompt. It returns the best `n` of them.",
+      ),
     n: z
       .int()
       .min(1)

@@ -147,7 +147,7 @@ export class PostgresAccountStore implements AccountStore {
   }
 }
 
-/** Returns the condition of a query and its parameters, of which the first is the limit. */
+/** Returns the condition of a query, and the parameters of the statement: first the limit (`$1`), then those of the condition. */
 function encodeQuery({ kind, email, externalId, alias, afterId, limit }: AccountQuery) {
   const values: (string | number)[] = [limit];
   const bind = (value: string) => `$${values.push(value)}::text`;

@@ -21,7 +21,7 @@ const INDEXED: readonly Name[] = ["sessionId", "keyId", "accountId", "model"];
 /** Outcomes that are rare, and have an index. Other generations have no error. */
 const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];
 
-/** Where generations are read: the table, and its columns that limit the days, of which one decides which partitions are planned. */
+/** Where generations are read: the tables, and the columns that are compared with the days. PostgreSQL skips partitions of a table only if the column of that table is compared. */
 const ALL = { from: "generations", dayColumns: ["day"] };
 const OF_TAG = {
   from: "generation_tags AS tagged JOIN generations USING (day, id)",

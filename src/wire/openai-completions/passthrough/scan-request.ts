@@ -32,7 +32,7 @@ export interface ScannedCompletion extends RoutingParameters {
   readonly maxTokens: number | null;
   /** At least one. */
   readonly prompts: readonly TextInput[];
-  /** The number of answers that the vendor generates: for each prompt `n`, or the `best_of` of which it chooses. */
+  /** The number of completions that the vendor generates: `n` for each prompt, or `best_of` if that is larger. */
   readonly answers: number;
   /** The client asked for a usage chunk (`stream_options.include_usage`). */
   readonly wantsUsageChunk: boolean;
