@@ -15,6 +15,7 @@ import { seedCatalog } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
@@ -27,6 +28,7 @@ const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
 const MORE_GENERATIONS = 3_000;
 const DAY_MS = 86_400_000;
 
+const RUNS = POSTGRES_BIN !== null && IS_LONG_RUN;
 const messages = [{ role: "user", content: "Hello!" }];
 
 let postgres: TestPostgres;
@@ -51,7 +53,7 @@ providers:
     models: [{id: acme/model, prices: {prompt: "0.000001", completion: "0.000002"}}]`;
 
 beforeAll(async () => {
-  if (POSTGRES_BIN === null) return;
+  if (!RUNS) return;
   postgres = await startTestPostgres();
   vendor = startVendor(healthy("Alpha"));
   workspace = createWorkspace();
@@ -64,7 +66,7 @@ beforeAll(async () => {
   await addIdentity();
 });
 afterAll(async () => {
-  if (POSTGRES_BIN === null) return;
+  if (!RUNS) return;
   vendor.stop();
   await postgres.remove();
   workspace.clear();
@@ -193,7 +195,7 @@ async function interruptCopy(to: string): Promise<void> {
 
 const onPage = (): void => {};
 
-describe.skipIf(POSTGRES_BIN === null)("`gateway storage copy`", () => {
+describe.skipIf(!RUNS)("`gateway storage copy`", () => {
   test("copies a data directory to PostgreSQL, continues after it was killed, and copies back all rows", async () => {
     const url = await postgres.createDatabase();
     await interruptCopy(url);

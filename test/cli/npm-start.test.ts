@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
+import { IS_LONG_RUN } from "../support/long-run.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 
@@ -60,7 +61,7 @@ function readAddress({ stderr }: ChildProcess): Promise<string> {
   });
 }
 
-test.skipIf(Bun.which("npm") === null).each([
+test.skipIf(Bun.which("npm") === null || !IS_LONG_RUN).each([
   ["npm start", ["start"]],
   ["npm run gateway -- start", ["run", "gateway", "--", "start"]],
 ])("SIGTERM to `%s` stops the gateway and leaves no process behind", async (_, args) => {

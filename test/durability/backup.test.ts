@@ -1,7 +1,5 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BackupManifest } from "../../src/app/backup/manifest.ts";
 import { eventually } from "../support/eventually.ts";
@@ -13,7 +11,9 @@ import {
   postChatTo,
   type Site,
 } from "../support/gateway-process.ts";
+import { IS_LONG_RUN } from "../support/long-run.ts";
 import { postRawChat } from "../support/raw-client.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
 
 /** Clients that send one request after the other: several hundred requests a second on one core. */
@@ -52,8 +52,8 @@ async function runCommand(args: readonly string[], { configFile, dataDir }: Site
   return { exitCode: await child.exited, stdout, stderr };
 }
 
-describe("a backup that is made while a gateway answers requests", () => {
-  const folder = mkdtempSync(join(tmpdir(), "gateway-backup-"));
+describe.skipIf(!IS_LONG_RUN)("a backup that is made while a gateway answers requests", () => {
+  const folder = makeTempFolder("gateway-backup-");
   const backup = join(folder, "backup");
   let vendor: Vendor;
   let sites: readonly Site[];
@@ -119,7 +119,6 @@ describe("a backup that is made while a gateway answers requests", () => {
     await second.kill();
     vendor.stop();
     for (const site of sites) site.remove();
-    rmSync(folder, { recursive: true });
   });
 
   test("create, verify and restore end with exit code 0", () => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { appendFileSync, readFileSync } from "node:fs";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
-import { shareOf } from "../support/long-run.ts";
+import { RUNS_SLOW_TESTS, shareOf } from "../support/long-run.ts";
 import { postRawChat } from "../support/raw-client.ts";
 import { queryTables } from "../support/test-tables.ts";
 import { closing, healthy, opening, textOf, type Vendor } from "../support/vendor.ts";
@@ -164,7 +164,7 @@ const HOLD = "Do not end.";
 /** The gateway is killed at one of the first `PIECES` pieces that clients receive. */
 const PIECES = 60;
 
-describe("a gateway under load", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("a gateway under load", () => {
   beforeEach(prepare);
   afterEach(() => place.clear());
 

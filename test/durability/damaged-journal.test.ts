@@ -6,6 +6,7 @@ import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { ADMIN_KEY } from "../support/gateway.ts";
 import { postChatTo } from "../support/gateway-process.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { makeVendorSite } from "./vendor-site.ts";
 
 let dir: string;
@@ -86,31 +87,37 @@ describe("a damaged line in the middle of the journal", () => {
     expect(listDamagedLines(dir)).toEqual([]);
   });
 
-  test("the log of each start and the ledger check name the damaged line, and all other records are settled", async () => {
-    const place = makeVendorSite(`admin_key: ${ADMIN_KEY}`);
-    const first = await place.start();
-    const messages = [{ role: "user", content: "Hello!" }];
-    await (await postChatTo(first, { model: "acme/model", messages })).text();
-    await first.kill();
-    const [file] = place.site.journalFiles();
-    const rest = file === undefined ? "" : readFileSync(file, "latin1");
-    writeFileSync(join(place.site.dataDir, "journal", "00000000.log"), `0badc0de {"id":"${LOST}"}\n${rest}`);
-    for (let start = 0; start < 2; start++) {
-      const next = await place.start(first.key);
-      const line = next
-        .printed()
-        .split("\n")
-        .find((text) => text.includes("were damaged")) as string;
-      expect(JSON.parse(line)).toMatchObject({ level: "error", lines: 1, generations: [LOST] });
-      expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
-      expect((await postChatTo(next, { model: "acme/model", messages })).status).toBe(200);
-      const headers = { authorization: `Bearer ${ADMIN_KEY}` };
-      const check = await fetch(`${next.url}/api/admin/ledger/check`, { headers });
-      expect(await check.json()).toMatchObject({
-        data: [{ of: "damaged", reason: expect.stringContaining(LOST) }],
-      });
-      await next.terminate();
-    }
-    await place.clear();
-  });
+  test.skipIf(!RUNS_SLOW_TESTS)(
+    "the log of each start and the ledger check name the damaged line, and all other records are settled",
+    async () => {
+      const place = makeVendorSite(`admin_key: ${ADMIN_KEY}`);
+      const first = await place.start();
+      const messages = [{ role: "user", content: "Hello!" }];
+      await (await postChatTo(first, { model: "acme/model", messages })).text();
+      await first.kill();
+      const [file] = place.site.journalFiles();
+      const rest = file === undefined ? "" : readFileSync(file, "latin1");
+      writeFileSync(
+        join(place.site.dataDir, "journal", "00000000.log"),
+        `0badc0de {"id":"${LOST}"}\n${rest}`,
+      );
+      for (let start = 0; start < 2; start++) {
+        const next = await place.start(first.key);
+        const line = next
+          .printed()
+          .split("\n")
+          .find((text) => text.includes("were damaged")) as string;
+        expect(JSON.parse(line)).toMatchObject({ level: "error", lines: 1, generations: [LOST] });
+        expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
+        expect((await postChatTo(next, { model: "acme/model", messages })).status).toBe(200);
+        const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+        const check = await fetch(`${next.url}/api/admin/ledger/check`, { headers });
+        expect(await check.json()).toMatchObject({
+          data: [{ of: "damaged", reason: expect.stringContaining(LOST) }],
+        });
+        await next.terminate();
+      }
+      await place.clear();
+    },
+  );
 });

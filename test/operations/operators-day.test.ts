@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { parseScrape } from "../support/scrape.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { ON_POSTGRES } from "../support/test-databases.ts";
@@ -43,7 +44,7 @@ let ada: { readonly id: string; readonly key: string; readonly keyId: string };
 let bob: { readonly id: string; readonly key: string };
 let acme: { readonly id: string; readonly ada: string; readonly bob: string };
 
-describe("an operator sets up", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("an operator sets up", () => {
   test("the configuration is checked before the first start, and the commands work without a gateway", async () => {
     expect(await site.print("config", "check")).toContain("gateway.yaml");
     await site.print("migrate");
@@ -68,7 +69,7 @@ describe("an operator sets up", () => {
   });
 });
 
-describe("budgets, months ago", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("budgets, months ago", () => {
   let clock: TestClock;
   let gateway: TestGateway;
   /** What is held for one request. Nanodollars. */
@@ -138,7 +139,7 @@ describe("budgets, months ago", () => {
   // Budgets of further scopes and periods: a test here, with the accounts and the clock above.
 });
 
-describe("a day", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("a day", () => {
   test(
     "a gateway starts on the same data, is ready, and the doctor finds nothing that does not work",
     async () => {
@@ -203,7 +204,7 @@ describe("a day", () => {
   });
 });
 
-describe("an operator replaces secrets while requests are served", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("an operator replaces secrets while requests are served", () => {
   test("an API key: both work until the old one is revoked", async () => {
     const next = await site.createKey("laptop, 2", "--account", ada.id);
     expect([(await site.chat(ada.key)).status, (await site.chat(next.secret)).status]).toEqual([200, 200]);
@@ -258,7 +259,7 @@ describe("an operator replaces secrets while requests are served", () => {
   );
 });
 
-describe("an operator watches", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("an operator watches", () => {
   test("metrics are read with their token only, and count the requests", async () => {
     const scrape = (token: string) =>
       fetch(`${site.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
@@ -285,7 +286,7 @@ describe("an operator watches", () => {
 });
 
 // PostgreSQL has backups of its own.
-describe.skipIf(ON_POSTGRES)("a backup", () => {
+describe.skipIf(ON_POSTGRES || !RUNS_SLOW_TESTS)("a backup", () => {
   test(
     "is made while requests are served, is proved, and another machine goes on from it",
     async () => {
@@ -318,7 +319,7 @@ describe.skipIf(ON_POSTGRES)("a backup", () => {
   );
 });
 
-describe("the end of the day", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("the end of the day", () => {
   test("a stop under load loses no answer, and the books are even afterwards", async () => {
     site.isHolding = true;
     const streams = Array.from({ length: 10 }, () => site.stream(bob.key));
@@ -344,7 +345,7 @@ describe("the end of the day", () => {
   });
 });
 
-describe("an upgrade", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("an upgrade", () => {
   test("a database that a newer version has migrated is left alone: a start and each command say what to install", async () => {
     const undo = await markAsNewer(site.dataDir, await site.databaseUrl());
     for (const args of [["start"], ["keys", "list"], ["migrate"]]) {

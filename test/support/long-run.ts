@@ -1,5 +1,13 @@
+import { ON_POSTGRES } from "./test-databases.ts";
+
 /** Whether all cells and seeds are run: `npm run test:long`. `npm test` runs a fixed share of them. */
 export const IS_LONG_RUN = process.env["GATEWAY_TEST_LONG"] === "true";
+
+/**
+ * Whether tests run that start several processes and take seconds: in `npm run test:long`, and where gateways run on PostgreSQL
+ * (`npm run test:postgres`).
+ */
+export const RUNS_SLOW_TESTS = IS_LONG_RUN || ON_POSTGRES;
 
 /** Returns how many seeds, bodies or kills this run tries, given the number of a long run. */
 export function shareOf(number: number, share: number): number {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { SQL } from "bun";
+import { IS_LONG_RUN } from "./long-run.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "./postgres.ts";
 import { readState } from "./process-family.ts";
 
@@ -11,60 +12,63 @@ const TEST_MS = 60_000;
 const PROC = "/proc";
 const HAS_PROC = process.platform === "linux";
 
-describe.skipIf(POSTGRES_BIN === null || !HAS_PROC)("the PostgreSQL server of the tests", () => {
-  let server: TestPostgres;
+describe.skipIf(POSTGRES_BIN === null || !HAS_PROC || !IS_LONG_RUN)(
+  "the PostgreSQL server of the tests",
+  () => {
+    let server: TestPostgres;
 
-  beforeAll(async () => {
-    server = await startTestPostgres();
-  });
-  afterAll(() => server.remove());
+    beforeAll(async () => {
+      server = await startTestPostgres();
+    });
+    afterAll(() => server.remove());
 
-  test(
-    "when it is paused while connections are being opened, none of its processes runs",
-    async () => {
-      for (let round = 0; round < ROUNDS; round++) {
-        const sockets = openConnections(server.port);
-        // From the first connection to the last, one process after the other is started.
-        for (let turn = 0; turn < round % 10; turn++) await Bun.sleep(1);
-        await server.pause();
-        const states = statesOf(server.pid);
-        server.resume();
-        for (const socket of sockets) socket.destroy();
-        expect(states.filter((state) => state !== "T" && state !== "Z")).toEqual([]);
-      }
-    },
-    TEST_MS,
-  );
+    test(
+      "when it is paused while connections are being opened, none of its processes runs",
+      async () => {
+        for (let round = 0; round < ROUNDS; round++) {
+          const sockets = openConnections(server.port);
+          // From the first connection to the last, one process after the other is started.
+          for (let turn = 0; turn < round % 10; turn++) await Bun.sleep(1);
+          await server.pause();
+          const states = statesOf(server.pid);
+          server.resume();
+          for (const socket of sockets) socket.destroy();
+          expect(states.filter((state) => state !== "T" && state !== "Z")).toEqual([]);
+        }
+      },
+      TEST_MS,
+    );
 
-  test(
-    "when it is killed while connections are being opened, none of its processes is left",
-    async () => {
-      for (let round = 0; round < 10; round++) {
-        const folder = folderOf(server.pid);
-        const sockets = openConnections(server.port);
-        for (let turn = 0; turn < round; turn++) await Bun.sleep(1);
-        await server.kill();
-        const left = listProcesses().filter((pid) => folderOf(pid) === folder);
-        for (const socket of sockets) socket.destroy();
-        expect(left).toEqual([]);
-        await server.start();
-      }
-    },
-    TEST_MS,
-  );
+    test(
+      "when it is killed while connections are being opened, none of its processes is left",
+      async () => {
+        for (let round = 0; round < 10; round++) {
+          const folder = folderOf(server.pid);
+          const sockets = openConnections(server.port);
+          for (let turn = 0; turn < round; turn++) await Bun.sleep(1);
+          await server.kill();
+          const left = listProcesses().filter((pid) => folderOf(pid) === folder);
+          for (const socket of sockets) socket.destroy();
+          expect(left).toEqual([]);
+          await server.start();
+        }
+      },
+      TEST_MS,
+    );
 
-  test("the last time at which it rejected a connection is before the first time at which it accepted one", async () => {
-    const url = await server.createDatabase();
-    await server.kill();
-    let isStarted = false;
-    const accepted = untilAccepted(url, () => isStarted);
-    await Bun.sleep(20);
-    await server.start();
-    isStarted = true;
-    expect(server.lastRejectedAt).toBeGreaterThan(0);
-    expect(server.lastRejectedAt).toBeLessThanOrEqual(await accepted);
-  });
-});
+    test("the last time at which it rejected a connection is before the first time at which it accepted one", async () => {
+      const url = await server.createDatabase();
+      await server.kill();
+      let isStarted = false;
+      const accepted = untilAccepted(url, () => isStarted);
+      await Bun.sleep(20);
+      await server.start();
+      isStarted = true;
+      expect(server.lastRejectedAt).toBeGreaterThan(0);
+      expect(server.lastRejectedAt).toBeLessThanOrEqual(await accepted);
+    });
+  },
+);
 
 /** Opens connections, each of which the server starts a process for. */
 function openConnections(port: number): Socket[] {
