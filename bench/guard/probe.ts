@@ -1,0 +1,47 @@
+/**
+ * Loaded into the gateway by `bun --preload`, only by the guard: answers with figures of the process on the port of
+ * `BENCH_PROBE_PORT`. Loading it into the gateway keeps such figures out of the program that is shipped.
+ */
+import { heapStats } from "bun:jsc";
+import { readFileSync } from "node:fs";
+import { isMainThread } from "node:worker_threads";
+
+/** What the probe answers with. Bytes. */
+export interface ProbeReading {
+  /** The size of all blocks of the heap. Without collection it only grows, by what is allocated. */
+  readonly heapCapacity: number;
+  /** The size of what is alive, and of the memory outside of the heap that it keeps. After `/collected` only. */
+  readonly live: number;
+  /** Files of `src` that were loaded. */
+  readonly modules: number;
+}
+
+let modules = 0;
+
+if (isMainThread) {
+  // The runtime lists no modules, so that they are counted while they are loaded.
+  Bun.plugin({
+    name: "count modules",
+    setup: (build) =>
+      void build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+        modules++;
+        return { contents: readFileSync(path, "utf8"), loader: "ts" };
+      }),
+  });
+  Bun.serve({
+    hostname: "127.0.0.1",
+    port: Number(process.env["BENCH_PROBE_PORT"]),
+    routes: {
+      "/now": () => Response.json(read()),
+      "/collected": () => {
+        Bun.gc(true);
+        return Response.json(read());
+      },
+    },
+  }).unref();
+}
+
+function read(): ProbeReading {
+  const { heapCapacity, heapSize, extraMemorySize } = heapStats();
+  return { heapCapacity, live: heapSize + extraMemorySize, modules };
+}

@@ -1,0 +1,43 @@
+/** `npm run bench:guard`: fails if a figure that noise hardly moves exceeds its committed limit. See ../README.md. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Harness } from "../harness.ts";
+import { runProgram } from "../run-program.ts";
+import { type Accepted, acceptFigures, type Figures, findLosses, renderFigures } from "./compare.ts";
+import { measureAllocations } from "./measure-allocations.ts";
+import { measureMemory } from "./measure-memory.ts";
+import { measureSize } from "./measure-size.ts";
+import { measureWork } from "./measure-work.ts";
+
+const LIMITS = join(import.meta.dir, "limits.json");
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { accept: { type: "boolean", default: false } } });
+  const figures = await measure();
+  if (values.accept) {
+    const accepted = acceptFigures(figures, new Date().toISOString().slice(0, 10));
+    await Bun.write(LIMITS, `${JSON.stringify(accepted, null, 2)}\n`);
+  }
+  const accepted = JSON.parse(readFileSync(LIMITS, "utf8")) as Accepted;
+  console.log(renderFigures(figures, accepted));
+  const losses = findLosses(figures, accepted);
+  if (losses.length === 0) return;
+  throw new Error(
+    `Too much: ${losses.join(", ")}. If the loss is worth it: npm run bench:guard -- --accept, with the reason in the commit.`,
+  );
+}
+
+async function measure(): Promise<Figures> {
+  const harness = await Harness.start();
+  const figures = {
+    ...(await measureAllocations(harness)),
+    ...(await measureMemory(harness)),
+    ...(await measureWork(harness)),
+    ...measureSize(),
+  };
+  await harness.stop();
+  return figures;
+}
+
+await runProgram(main);
