@@ -1,4 +1,5 @@
 /** The worker that encodes large requests: translating megabytes would block the event loop for too long. */
+import { inOnePiece } from "../base/byte-pieces.ts";
 import { failureOf } from "../base/errors.ts";
 import { createIdentityHash, type IdentityHash } from "../core/generation/identity-hash.ts";
 import { encodeJob } from "../wire/client-apis/encode-job.ts";
@@ -16,7 +17,10 @@ self.onmessage = ({ data }: MessageEvent<EncodingMessage>) => {
   }
   const { byteLength } = data.job.body;
   const answer = encode(data.job, data.scope);
-  self.postMessage(answer, answer.kind === "encoded" ? [answer.made.encoded.body.buffer as ArrayBuffer] : []);
+  self.postMessage(
+    answer,
+    answer.kind === "encoded" ? [inOnePiece(answer.made.encoded.body).buffer as ArrayBuffer] : [],
+  );
   if (byteLength > COLLECTED_BYTES) Bun.gc(true);
 };
 
@@ -26,7 +30,7 @@ const COLLECTED_BYTES = 1024 * 1024;
 function encode(job: EncodeJob, scope: string): EncodingAnswer {
   try {
     const made = encodeJob(job, (user) => hashUser(scope, user));
-    const encoded = { ...made.encoded, body: ownBytes(made.encoded.body) };
+    const encoded = { ...made.encoded, body: ownBytes(inOnePiece(made.encoded.body)) };
     return { kind: "encoded", made: { ...made, encoded } };
   } catch (error) {
     return { kind: "failed", failure: failureOf(error) };
@@ -39,6 +43,7 @@ function hashUser(scope: string, user: string): string {
 }
 
 /** Returns the body in separate memory, which can be transferred. */
-function ownBytes(body: Buffer): Buffer {
-  return body.byteLength === body.buffer.byteLength ? body : Buffer.from(new Uint8Array(body).buffer);
+function ownBytes(body: Uint8Array): Buffer {
+  const { buffer } = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
+  return Buffer.from(buffer as ArrayBuffer);
 }

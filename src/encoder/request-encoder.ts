@@ -1,3 +1,4 @@
+import { inOnePiece } from "../base/byte-pieces.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Failure, GatewayError } from "../base/errors.ts";
 import { ThreadClient, type ThreadFailure } from "../base/thread-client.ts";
@@ -41,6 +42,6 @@ function read(answer: EncodingAnswer): EncodedJob {
   if (answer.kind === "failed") throw new GatewayError(answer.failure);
   const { made } = answer;
   // A Buffer arrives from another thread as a plain Uint8Array.
-  const { buffer, byteOffset, byteLength } = made.encoded.body;
+  const { buffer, byteOffset, byteLength } = inOnePiece(made.encoded.body);
   return { ...made, encoded: { ...made.encoded, body: Buffer.from(buffer, byteOffset, byteLength) } };
 }

@@ -72,15 +72,15 @@ function dial(head: string): { socket: Socket; text: () => string } {
 const waitAtGate: Play = (call) => call.gate();
 
 /**
- * Bytes held for other purposes than the body, at most. A received body counts three times: as bytes, as decoded text, and as
- * the upstream's body.
+ * Bytes held for other purposes than the body, at most. A large body counts twice while it is read, as bytes and as decoded text, and
+ * once while its upstream answers.
  */
 const BESIDE = 2_000;
 
 /** Makes a request hold all but about `left` bytes while its upstream does not answer. */
 async function holdAllBut(left: number): Promise<{ answer: Promise<Response>; end: () => void }> {
   vendor.perform(waitAtGate);
-  const answer = postChat(gateway, requestOf((TOTAL - left) / 3));
+  const answer = postChat(gateway, requestOf(TOTAL - left));
   const call = await vendor.call(0);
   await call.atGate;
   return {
@@ -95,9 +95,9 @@ async function holdAllBut(left: number): Promise<{ answer: Promise<Response>; en
 describe("the bodies of all requests", () => {
   test("are bounded in total: a request that does not fit gets 503, and one that fits is served", async () => {
     const { answer, end } = await holdAllBut(300_000);
-    await expectNoRoom(await postChat(gateway, requestOf(100_000)));
+    await expectNoRoom(await postChat(gateway, requestOf(151_000)));
     vendor.perform(healthy("Alpha"));
-    expect((await postChat(gateway, requestOf(100_000 - BESIDE))).status).toBe(200);
+    expect((await postChat(gateway, requestOf(150_000 - BESIDE))).status).toBe(200);
     end();
     await answer;
     await expectAllGivenBack();
@@ -158,7 +158,7 @@ describe("the bodies of all requests", () => {
     for (const { socket } of idle) socket.destroy();
   });
 
-  test("are held by a stream until it has ended", async () => {
+  test("are released once a stream has begun, because no other provider can continue it", async () => {
     vendor.perform(async (call) => {
       await call.begin();
       await call.events(...opening("Alpha"));
@@ -167,8 +167,10 @@ describe("the bodies of all requests", () => {
     });
     const response = await postChat(gateway, requestOf(TOTAL, { stream: true }));
     expect(response.status).toBe(200);
-    await expectNoRoom(await postChat(gateway, requestOf(1_000)));
-    (await vendor.call(0)).openGate();
+    const call = await vendor.call(0);
+    vendor.perform(healthy("Alpha"));
+    expect((await postChat(gateway, requestOf(TOTAL))).status).toBe(200);
+    call.openGate();
     expect(await response.text()).toEndWith("[DONE]\n\n");
     await expectAllGivenBack();
   });
@@ -320,6 +322,33 @@ const COURSES: readonly (readonly [string, Course])[] = [
     },
   ],
 ];
+
+describe("many large bodies of one key", () => {
+  test("are all answered at once if its share has room for each of them once, and for half of them again", async () => {
+    const count = 20;
+    const body = requestOf(100_000);
+    const room = await startTestGateway({
+      yaml: `
+providers:
+  vendor-a:
+    base_url: "${vendor.baseUrl}"
+    models: [{id: acme/model, context_length: 1000000}]
+limits: {body_bytes: ${TOTAL}, total_body_bytes: ${2 * 1.5 * count * body.length}}
+`,
+    });
+    const all = Promise.withResolvers<void>();
+    let arrived = 0;
+    vendor.perform(async (call) => {
+      arrived += 1;
+      if (arrived === count) all.resolve();
+      await all.promise;
+      await healthy("Alpha")(call);
+    });
+    const answers = await Promise.all(Array.from({ length: count }, () => postChat(room, body)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    await room.stop();
+  });
+});
 
 describe("the bytes of a body are released when its request", () => {
   test.each(COURSES)("%s", async (_name, course) => {

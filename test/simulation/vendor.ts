@@ -1,3 +1,4 @@
+import { inOnePiece } from "../../src/base/byte-pieces.ts";
 import {
   type Exchange,
   type Transport,
@@ -88,7 +89,9 @@ class SimulatedCall implements Exchange, VendorCall {
     private readonly bills: Map<string, Bill>,
     ignoresBound: boolean,
   ) {
-    const body = JSON.parse(Buffer.from(request.body ?? []).toString("utf8")) as Record<string, unknown>;
+    const body = JSON.parse(
+      Buffer.from(inOnePiece(request.body ?? new Uint8Array())).toString("utf8"),
+    ) as Record<string, unknown>;
     this.isStream = body["stream"] === true;
     const bound = body["max_tokens"];
     this.boundTokens = typeof bound === "number" ? bound : Number.POSITIVE_INFINITY;

@@ -1,3 +1,4 @@
+import { inOnePiece } from "../../src/base/byte-pieces.ts";
 import type { Clock, Timer } from "../../src/base/clock.ts";
 import {
   type Exchange,
@@ -126,7 +127,7 @@ interface Asking {
 }
 
 function readAsking({ body, headers }: UpstreamRequest): Asking {
-  const fields = JSON.parse(Buffer.from(body ?? []).toString("utf8")) as {
+  const fields = JSON.parse(Buffer.from(inOnePiece(body ?? new Uint8Array())).toString("utf8")) as {
     model: string;
     stream?: boolean;
     messages: { content: string }[];

@@ -10,7 +10,12 @@ import { DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records.ts";
 import { resolveAccount } from "../../src/core/accounts/resolve-account.ts";
 import { createCatalog } from "../../src/core/catalog/catalog.ts";
 import { createServedModels } from "../../src/core/deployments/served-models.ts";
-import type { GenerationDeps, GenerationResult, Serving } from "../../src/core/generation/call.ts";
+import {
+  type GenerationDeps,
+  type GenerationResult,
+  type Serving,
+  UNCOUNTED,
+} from "../../src/core/generation/call.ts";
 import { generate } from "../../src/core/generation/generate.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
@@ -245,6 +250,7 @@ async function sendRequest(
     readHeader: () => null,
     readBody: () => bytes,
     takeMemory: () => true,
+    memory: UNCOUNTED,
     onEnded() {},
     route: "/chat/completions",
     receivedAt: deps.clock.now(),

@@ -1,3 +1,5 @@
+import type { Bytes } from "../../base/byte-pieces.ts";
+
 /** Headers that only the transport may set, because they determine how the message is framed. */
 export const TRANSPORT_HEADERS: ReadonlySet<string> = new Set([
   "host",
@@ -19,7 +21,7 @@ export interface UpstreamRequest {
   readonly method: "POST" | "GET";
   /** Names are in lower case. `TRANSPORT_HEADERS` are ignored. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array | null;
+  readonly body: Bytes | null;
   /** Deadline of the connection including TLS. Milliseconds. */
   readonly connectTimeoutMs: number;
 }

@@ -1,3 +1,4 @@
+import type { Bytes } from "../../base/byte-pieces.ts";
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 
@@ -23,7 +24,7 @@ export interface UpstreamCall {
 /** A request without credentials. */
 export interface UnsignedRequest {
   readonly url: URL;
-  readonly body: Uint8Array;
+  readonly body: Bytes;
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The key; null if the host requires none. */

@@ -42,6 +42,18 @@ export interface AppliedPreset {
   readonly body: Buffer;
 }
 
+/** Counts the memory of a request: its body, and what is read and made from it. */
+export interface RequestMemory {
+  /** Takes more bytes. Returns false, and takes nothing, if there is no room. */
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
+  /** Releases the body, which is not read any more, and all bytes but `keptBytes`. */
+  release(keptBytes: number): void;
+}
+
+/** The memory of a request that is not counted. */
+export const UNCOUNTED: RequestMemory = { take: () => true, giveBack() {}, release() {} };
+
 /** An inference request whose caller is identified and whose body is parsed. */
 export interface GenerationCall extends AdmittedCall {
   /** The preset whose settings the request has; absent or null for none. */
@@ -52,6 +64,8 @@ export interface GenerationCall extends AdmittedCall {
   readonly parse: (body: Buffer) => InferenceRequest;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
   readonly readClientSignal: () => AbortSignal;
+  /** The memory of the body, and of what is read and made from it. */
+  readonly memory: RequestMemory;
   /** Called once, when the generation has ended and its record is written: what the request holds may be released. */
   readonly onEnded: () => void;
 }

@@ -19,7 +19,7 @@ export interface AdmittedCall {
   readonly request: InferenceRequest;
   /** Returns the value of a request header; null if it was not sent. */
   readonly readHeader: (name: string) => string | null;
-  /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided. Gates read `GatedRequest`. */
+  /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided, and are gone when a stream has begun. Gates read `GatedRequest`. */
   readonly readBody: () => Uint8Array;
   /** Reserves memory until the generation ends. Returns false if none is left. */
   readonly takeMemory: (bytes: number) => boolean;

@@ -86,7 +86,7 @@ function replaceBody(generation: Generation, body: Buffer): GenerationResult | n
   try {
     const request = call.parse(body);
     // The client's body and what was read from it are held until the end as well.
-    if (!call.takeMemory(body.length + request.heldBytes)) return generation.fail(NO_MEMORY);
+    if (!call.memory.take(body.length + request.heldBytes)) return generation.fail(NO_MEMORY);
     generation.call = { ...call, request, readBody: () => body };
     return null;
   } catch (error) {

@@ -242,6 +242,7 @@ export class Generation implements Settling {
     begun: Extract<AttemptOutcome, { kind: "streaming" }>["begun"],
     answering: Pick<RelayContext, "candidate" | "size" | "metadata" | "filter" | "beganAt">,
   ): Promise<GenerationResult> {
+    this.releaseBody();
     const { deps, call, cancellation, record, allowance, extensions } = this;
     const { candidate } = answering;
     if (begun.isOver && this.client.hasLeft()) return this.leave();
@@ -264,6 +265,14 @@ export class Generation implements Settling {
       mediaType === undefined ? { kind: "stream", stream } : { kind: "stream", stream, mediaType },
       candidate,
     );
+  }
+
+  /** Releases the body: a stream that has begun goes to no other candidate. */
+  private releaseBody(): void {
+    const { call } = this;
+    if (call.request.releaseBody === undefined) return;
+    call.memory.release(call.request.releaseBody());
+    this.call = { ...call, readBody: rejectReading };
   }
 
   private async giveWhole(
@@ -358,6 +367,10 @@ export class Generation implements Settling {
       answer,
     };
   }
+}
+
+function rejectReading(): never {
+  throw new Error("the body was released");
 }
 
 const NO_HEADERS: GenerationResult["headers"] = {};

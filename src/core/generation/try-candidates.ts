@@ -39,6 +39,7 @@ export class CandidateLoop {
   /** The first answer without content, which the client gets if no other candidate answers. */
   private empty: CandidateAnswer | null = null;
   private readonly turns: RequestTurns;
+  private isReadingReleased = false;
 
   constructor(
     private readonly generation: Generation,
@@ -148,7 +149,9 @@ export class CandidateLoop {
     const begun = beginAttempt(candidate, encoded.format, startedAt);
     // Durable before the upstream is called, so that its charge is known even if this process dies.
     const work = generation.recordWork(encoded);
-    if (!(await generation.recordAttemptStart(candidate, begun, work))) return generation.fail(CANNOT_RECORD);
+    const recorded = generation.recordAttemptStart(candidate, begun, work);
+    this.releaseReading();
+    if (!(await recorded)) return generation.fail(CANNOT_RECORD);
     if (generation.client.hasLeft()) {
       generation.record = { ...generation.record, attempts: generation.attempts };
       return generation.leave();
@@ -256,11 +259,12 @@ export class CandidateLoop {
     const { turns } = this;
     const encoding = { turns, maxTokens: allowance.boundFor(candidate), withReasoning, formats };
     const reserveMemory = (encoded: EncodedForCandidate | null) => {
-      if (encoded === null || encoded.heldBytes === 0 || call.takeMemory(encoded.heldBytes)) return encoded;
+      if (encoded === null || encoded.heldBytes === 0 || call.memory.take(encoded.heldBytes)) return encoded;
       throw new GatewayError(NO_MEMORY);
     };
     const reject = (error: unknown) => this.rejectEncoding(error);
     try {
+      this.readAgain();
       const encoded = chain(
         encodeForCandidate({ deps, call, candidate, cancellation }, encoding),
         reserveMemory,
@@ -269,6 +273,27 @@ export class CandidateLoop {
     } catch (error) {
       return reject(error);
     }
+  }
+
+  /**
+   * Releases what was read from a large body while the upstream answers: it takes more memory than the body, and less time to read
+   * again than another attempt takes.
+   */
+  private releaseReading(): void {
+    const { request, memory } = this.generation.call;
+    if (this.isReadingReleased || request.heldBytes < LARGE_READING_BYTES) return;
+    if (request.releaseReading === undefined) return;
+    request.releaseReading();
+    memory.giveBack(request.heldBytes);
+    this.isReadingReleased = true;
+  }
+
+  /** Takes the memory for reading the body again. @throws GatewayError `unavailable` if there is none. */
+  private readAgain(): void {
+    if (!this.isReadingReleased) return;
+    const { request, memory } = this.generation.call;
+    if (!memory.take(request.heldBytes)) throw new GatewayError(NO_MEMORY);
+    this.isReadingReleased = false;
   }
 
   /** Keeps the failure of a candidate that the request could not be encoded for. @throws every other error. */
@@ -308,9 +333,12 @@ export class CandidateLoop {
 /** The first attempt's encoding: with reasoning, in the best of the candidate's formats. */
 const FIRST_ENCODING: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning: true, formats: null };
 
+/** What was read from a smaller body is kept for a further attempt. Bytes. */
+const LARGE_READING_BYTES = 16 * 1024;
+
 const NO_MEMORY: Failure = {
   code: "unavailable",
-  message: "The gateway has no memory to translate the request at the moment. Repeat it later.",
+  message: "The gateway has no memory to prepare the request for a provider at the moment. Repeat it later.",
   retryAfterS: 5,
   internal: "limits.total_body_bytes is used up",
 };

@@ -17,25 +17,40 @@ export interface ByteShare {
   take(bytes: number): boolean;
   /** Takes additional bytes like `take`, but always succeeds for the only holder, so that one request is always served. */
   takeExtra(bytes: number): boolean;
+  /** Releases some of the bytes, at most what the share holds. */
+  giveBack(bytes: number): void;
   /** Releases all bytes and closes the share. Idempotent. */
   release(): void;
 }
 
-/** Creates a budget of `totalBytes`. A single holder may hold at most `holderBytes`. */
-export function createByteBudget(totalBytes: number, holderBytes: number): ByteBudget {
-  const counts = new ByteCounts(totalBytes, holderBytes);
+/**
+ * Creates a budget of `totalBytes`. A single holder may hold at most `holderBytes`. `onGarbage` is called
+ * whenever another `GARBAGE_BYTES` were released while as many are held.
+ */
+export function createByteBudget(
+  totalBytes: number,
+  holderBytes: number,
+  onGarbage: () => void = () => {},
+): ByteBudget {
+  const counts = new ByteCounts(totalBytes, holderBytes, onGarbage);
   return { openShare: (holder) => new Share(counts, holder), heldBytes: () => counts.total };
 }
+
+/** Released bytes are garbage until the runtime collects them. Fewer are left to its own pace. */
+const GARBAGE_BYTES = 64 * 1024 * 1024;
 
 /** The bytes held by all and by each. Both may exceed their bounds, see `takeExtra`. */
 class ByteCounts {
   total = 0;
+  /** Bytes that were released since the last call of `onGarbage`. */
+  private released = 0;
   /** By holder; holders of nothing are removed. */
   private readonly byHolder = new Map<string, number>();
 
   constructor(
     private readonly maxTotal: number,
     private readonly maxOfHolder: number,
+    private readonly onGarbage: () => void,
   ) {}
 
   shortageFor(holder: string, bytes: number): ByteShortage | null {
@@ -53,6 +68,14 @@ class ByteCounts {
     const held = this.heldBy(holder) + bytes;
     if (held === 0) this.byHolder.delete(holder);
     else this.byHolder.set(holder, held);
+    if (bytes < 0) this.countReleased(-bytes);
+  }
+
+  private countReleased(bytes: number): void {
+    this.released += bytes;
+    if (this.released < GARBAGE_BYTES) return;
+    this.released = 0;
+    if (this.total >= GARBAGE_BYTES) this.onGarbage();
   }
 
   private heldBy(holder: string): number {
@@ -85,6 +108,10 @@ class Share implements ByteShare {
     if (shortage !== null && !this.counts.isAlone(this.holder, this.taken, shortage)) return false;
     this.add(bytes);
     return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.add(-Math.min(bytes, this.taken));
   }
 
   release(): void {

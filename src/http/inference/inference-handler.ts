@@ -10,6 +10,7 @@ import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
 import { rejectForMemory } from "../middleware/read-body.ts";
+import { BodyMemory } from "./body-memory.ts";
 import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
 import { parseWithPreset } from "./parse-with-preset.ts";
 
@@ -59,6 +60,7 @@ async function answer(
   const { principal, body, parsed, preset, parse } = await readRequest(request, context, options);
   observed.model = parsed.model;
   context.disableIdleTimeout();
+  const memory = new BodyMemory(body, parsed.heldBytes, context.bodyShare);
   const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
   const result = await generate(deps.generation, {
     requestId: context.requestId,
@@ -68,7 +70,8 @@ async function answer(
     parse,
     readHeader: (name) => request.headers.get(name),
     readClientSignal: () => (isRepeatable ? NEVER_LEAVES : request.signal),
-    readBody: () => body,
+    readBody: () => memory.readBody(),
+    memory,
     takeMemory: (bytes) => context.bodyShare?.takeExtra(bytes) ?? true,
     onEnded() {
       context.bodyShare?.release();

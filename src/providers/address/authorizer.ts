@@ -1,3 +1,4 @@
+import { inOnePiece } from "../../base/byte-pieces.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { AuthKind } from "../../core/catalog/records.ts";
 import type { UnsignedRequest, UpstreamAddress } from "../../core/deployments/upstream-address.ts";
@@ -25,7 +26,7 @@ export function createAwsAuthorizer(region: string, clock: Clock): Authorizer {
       method: "POST",
       url,
       headers: signed,
-      body,
+      body: inOnePiece(body),
       region,
       service: "bedrock",
       now: clock.now(),

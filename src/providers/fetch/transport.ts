@@ -1,3 +1,4 @@
+import { inOnePiece } from "../../base/byte-pieces.ts";
 import {
   type Exchange,
   TRANSPORT_HEADERS,
@@ -58,7 +59,7 @@ class FetchExchange implements Exchange {
       const answer = await fetch(withoutCredentials(request.url), {
         method: request.method,
         headers: selectHeaders(request.headers),
-        body: request.body as Uint8Array<ArrayBuffer> | null,
+        body: request.body === null ? null : (inOnePiece(request.body) as Uint8Array<ArrayBuffer>),
         redirect: "manual",
         keepalive: false,
         decompress: false,

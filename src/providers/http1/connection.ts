@@ -1,5 +1,6 @@
 import { checkServerIdentity } from "node:tls";
 import type { Socket, SocketHandler } from "bun";
+import { type Bytes, piecesOf } from "../../base/byte-pieces.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { boundSocketBuffer } from "../../base/socket-buffers.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
@@ -70,19 +71,20 @@ export class Connection {
   }
 
   /** Sends a head (latin-1) and a body as fast as the peer reads them. `body` must not change until flushed. */
-  send(head: string, body: Uint8Array | null): void {
-    const bodyBytes = body?.length ?? 0;
-    if (head.length + bodyBytes <= JOIN_BYTES) {
-      joinBuffer.write(head, "latin1");
-      if (body !== null) joinBuffer.set(body, head.length);
-      const total = head.length + bodyBytes;
-      const sent = this.write(joinBuffer, 0, total);
-      if (sent < total) this.unsent.push(Buffer.from(joinBuffer.subarray(sent, total)));
+  send(head: string, body: Bytes | null): void {
+    const pieces = body === null ? NO_PIECES : piecesOf(body);
+    if (head.length + (body?.length ?? 0) > JOIN_BYTES) {
+      this.unsent.push(...joinSmall([Buffer.from(head, "latin1"), ...pieces]));
+      this.flush();
       return;
     }
-    this.unsent.push(Buffer.from(head, "latin1"));
-    if (body !== null) this.unsent.push(body);
-    this.flush();
+    let total = joinBuffer.write(head, "latin1");
+    for (const piece of pieces) {
+      joinBuffer.set(piece, total);
+      total += piece.length;
+    }
+    const sent = this.write(joinBuffer, 0, total);
+    if (sent < total) this.unsent.push(Buffer.from(joinBuffer.subarray(sent, total)));
   }
 
   /** Stops reading from the peer until `resume`. One more read may occur. */
@@ -223,6 +225,30 @@ export class Connection {
     this.timer?.cancel();
     this.timer = null;
   }
+}
+
+const NO_PIECES: readonly Uint8Array[] = [];
+/** Smaller neighbors are joined, because writing each would cost more than copying it. Bytes. */
+const SMALL_BYTES = 4 * 1024;
+
+/** Returns the same bytes in as few pieces as possible without copying a large one. */
+function joinSmall(pieces: readonly Uint8Array[]): Uint8Array[] {
+  const joined: Uint8Array[] = [];
+  let small: Uint8Array[] = [];
+  const flush = () => {
+    if (small.length > 0) joined.push(Buffer.concat(small));
+    small = [];
+  };
+  for (const piece of pieces) {
+    if (piece.length < SMALL_BYTES) {
+      small.push(piece);
+      continue;
+    }
+    flush();
+    joined.push(piece);
+  }
+  flush();
+  return joined;
 }
 
 /** Returns the file descriptor of a socket, which the runtime's types omit. */

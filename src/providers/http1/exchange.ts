@@ -39,7 +39,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   readonly response: Promise<UpstreamResponse>;
 
   private readonly context: ExchangeContext;
-  private readonly request: UpstreamRequest;
+  private request: UpstreamRequest;
   private readonly parser: ResponseParser;
   private resolve!: (response: UpstreamResponse) => void;
   private reject!: (error: TransportError) => void;
@@ -108,6 +108,8 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
     const parsed = this.parser.feed(bytes);
     if (parsed.head !== null) {
       this.answer = new Answer(parsed.head, this, this.context.bounds);
+      // The answer may take minutes, in which the memory of the body is free for others.
+      this.request = { ...this.request, body: null };
       this.resolve(decodeResponse(this.answer));
     }
     if (parsed.body !== null) this.answer!.push(parsed.body);

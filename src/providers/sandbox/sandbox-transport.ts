@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { inOnePiece } from "../../base/byte-pieces.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Transport, UpstreamRequest } from "../../core/deployments/transport.ts";
 import { composeAnswer } from "./answer.ts";
@@ -40,11 +41,11 @@ export function createSandboxTransport({ clock }: { readonly clock: Clock }): Tr
 
 function planReply(request: UpstreamRequest, created: number): PlannedReply {
   const endpoint = findEndpoint(request);
+  const body = request.body === null ? null : inOnePiece(request.body);
   if (endpoint === "models") return { reply: listModels(), pace: AT_ONCE };
-  if (endpoint === "chat") return addRequestId(planChat(readRequest(request.body), created), request.body);
-  if (endpoint === "fim") return addRequestId(planChat(readFimRequest(request.body), created), request.body);
-  if (endpoint !== null)
-    return addRequestId({ reply: SINGLE_REPLIES[endpoint](request.body), pace: AT_ONCE }, request.body);
+  if (endpoint === "chat") return addRequestId(planChat(readRequest(body), created), body);
+  if (endpoint === "fim") return addRequestId(planChat(readFimRequest(body), created), body);
+  if (endpoint !== null) return addRequestId({ reply: SINGLE_REPLIES[endpoint](body), pace: AT_ONCE }, body);
   const message = `Invalid URL (${request.method} ${request.url.pathname})`;
   return { reply: replyWithError(404, describeBadRequest(message)), pace: AT_ONCE };
 }

@@ -11,7 +11,12 @@ import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { createChatForwarding } from "./chat-forwarding.ts";
-import { type ClientRequest, createClientRequest } from "./client-request.ts";
+import {
+  type ClientRequest,
+  type ClientRequestParts,
+  createClientRequest,
+  type OwnAnswers,
+} from "./client-request.ts";
 import type { Decoded } from "./hub-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
@@ -24,8 +29,12 @@ export function parseChatRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
+  return createClientRequest(() => readParts(bytes, rename, headers));
+}
+
+function readParts(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequestParts {
   const chat = scanChatRequest(bytes);
-  return createClientRequest({
+  return {
     ...readHints(chat.text, chat.root, headers),
     api: "chat.completions",
     format: "openai-chat",
@@ -40,15 +49,21 @@ export function parseChatRequest(
       usesFunctions: chat.usesFunctions,
       estimatedPromptTokens: estimateTokens(chat.promptTextBytes),
     },
-    readsThroughHub: chat.usesFunctions,
     decoding: {
       whole: () => openaiChat.decodeRequest(parseFields(chat.bytes.toString("utf8"), chat.text)),
       short: () => decodeShort(chat),
     },
     forwarding: createChatForwarding(chat),
-    openRelay: (identity) => new ChatRelay(identity, chat.wantsUsageChunk),
+    answering: createAnswering(chat.wantsUsageChunk, chat.usesFunctions),
+  };
+}
+
+function createAnswering(wantsUsageChunk: boolean, readsThroughHub: boolean): OwnAnswers {
+  return {
+    readsThroughHub,
+    openRelay: (identity) => new ChatRelay(identity, wantsUsageChunk),
     readAnswer: relayChatAnswer,
-  });
+  };
 }
 
 /** Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. */

@@ -1,3 +1,4 @@
+import { type BytePieces, type Bytes, piecesOf } from "../../base/byte-pieces.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
@@ -44,11 +45,16 @@ export interface ClientRequestParts {
   readonly client: ClientCodec;
   readonly facts: Omit<AskedFor, "request">;
   readonly decoding: Decoding;
-  /** Answers in the client's own format are translated too. Absent: they are relayed. */
-  readonly readsThroughHub?: boolean;
+  readonly answering: OwnAnswers;
   readonly forwarding: Forwarding;
   /** Headers for upstreams of the client's own format, whether the request is forwarded or translated. Absent: none. */
   readonly upstreamHeaders?: Readonly<Record<string, string>> | null;
+}
+
+/** How answers in the client's own format are read. It outlives the request's body, so its functions must not refer to that. */
+export interface OwnAnswers {
+  /** They are translated too. Absent: they are relayed. */
+  readonly readsThroughHub?: boolean;
   readonly openRelay: (identity: RelayIdentity) => AnswerRelay;
   readonly readAnswer: (body: string, identity: RelayIdentity) => WholeAnswer;
 }
@@ -71,7 +77,7 @@ export interface Forwarding {
   readonly listOwnLosses?: (target: UpstreamTarget) => readonly Warning[];
   /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
   readonly repairFor?: (rules: ToolCallRules) => Repair | null;
-  readonly forward: (target: UpstreamTarget, repair: Repair | null) => Buffer;
+  readonly forward: (target: UpstreamTarget, repair: Repair | null) => Buffer | BytePieces;
   /** Forwarded bytes may hold reasoning that the vendor rejects. */
   readonly mayCarryReasoning: boolean;
 }
@@ -85,9 +91,13 @@ export interface ClientRequest extends InferenceRequest {
   describeAnswering(readsThroughHub: boolean): AnswerContext | null;
 }
 
-/** Creates a request of a client API. It is forwarded to upstreams of its own format and translated for all others. */
-export function createClientRequest(parts: ClientRequestParts): ClientRequest {
-  return new ConversationInferenceRequest(parts);
+/**
+ * Creates a request of a client API. It is forwarded to upstreams of its own format and translated for all others. `read` reads the
+ * parts from the request's body, and is called again for what is needed after they were released.
+ * @throws what `read` throws.
+ */
+export function createClientRequest(read: () => ClientRequestParts): ClientRequest {
+  return new ConversationInferenceRequest(read);
 }
 
 class ConversationInferenceRequest implements ClientRequest {
@@ -110,13 +120,18 @@ class ConversationInferenceRequest implements ClientRequest {
   readonly tags: readonly string[];
   readonly mayHaveMedia: boolean;
   private readonly hub: HubRequest;
+  private readonly answering: OwnAnswers;
+  /** Null while they are released. */
+  private held: ClientRequestParts | null;
   private prefix: string | null = null;
   private charges: RequestCharges | null = null;
   /** Whether the last encoding forwarded the client's bytes. */
   private wasForwarded = false;
 
-  constructor(private readonly parts: ClientRequestParts) {
+  constructor(private read: () => ClientRequestParts) {
+    const parts = read();
     const { scanned, rename } = parts;
+    this.held = parts;
     this.api = parts.api;
     this.format = parts.format;
     this.model = rename(scanned.model);
@@ -133,7 +148,33 @@ class ConversationInferenceRequest implements ClientRequest {
     this.user = parts.user;
     this.tags = parts.tags;
     this.mayHaveMedia = scanned.prompt.mayHaveMedia;
-    this.hub = new HubRequest(parts.client, parts.decoding, parts.facts);
+    this.answering = parts.answering;
+    this.hub = new HubRequest(
+      parts.client,
+      {
+        whole: () => this.parts.decoding.whole(),
+        short: () => this.parts.decoding.short?.() ?? null,
+      },
+      parts.facts,
+    );
+  }
+
+  private get parts(): ClientRequestParts {
+    this.held ??= this.read();
+    return this.held;
+  }
+
+  releaseReading(): void {
+    // What the charges are computed from is gone later.
+    this.listCharges();
+    this.hub.release();
+    this.held = null;
+  }
+
+  releaseBody(): number {
+    this.releaseReading();
+    this.read = rejectReleased;
+    return this.hub.release();
   }
 
   hashPrefix(): string {
@@ -152,8 +193,10 @@ class ConversationInferenceRequest implements ClientRequest {
 
   /** Computed once, because the hold and the record both need it. */
   listCharges(): RequestCharges {
-    const { text, root } = this.parts.scanned;
-    this.charges ??= this.parts.listCharges(text, root);
+    if (this.charges === null) {
+      const { text, root } = this.parts.scanned;
+      this.charges = this.parts.listCharges(text, root);
+    }
     return this.charges;
   }
 
@@ -201,13 +244,13 @@ class ConversationInferenceRequest implements ClientRequest {
 
   openRelay(upstream: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
     return this.isRelayed(upstream, identity) && !isDocument
-      ? this.parts.openRelay(identity)
+      ? this.answering.openRelay(identity)
       : this.hub.openRelay(upstream, identity, isDocument);
   }
 
   readAnswer(upstream: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
     return this.isRelayed(upstream, identity)
-      ? this.parts.readAnswer(body, identity)
+      ? this.answering.readAnswer(body, identity)
       : this.hub.readAnswer(upstream, body, identity);
   }
 
@@ -227,7 +270,7 @@ class ConversationInferenceRequest implements ClientRequest {
   /** Whether an answer in the client's own format is relayed unchanged. */
   private isRelayed(upstream: ProviderFormat, { filter = null }: RelayIdentity): boolean {
     if (filter !== null) return false;
-    return upstream === this.format && this.parts.readsThroughHub !== true && !this.hub.hasRenamedTools;
+    return upstream === this.format && this.answering.readsThroughHub !== true && !this.hub.hasRenamedTools;
   }
 
   private listForwardLosses(target: UpstreamTarget): readonly Warning[] {
@@ -245,7 +288,7 @@ class ConversationInferenceRequest implements ClientRequest {
     const repair = forwarding.repairFor?.(target.toolCalls) ?? null;
     const warnings = this.listWarnings(target);
     const body = forwarding.forward(target, repair);
-    const heldBytes = body.buffer === scanned.bytes.buffer ? 0 : body.length;
+    const heldBytes = countOwnBytes(body, scanned.bytes);
     return { body, heldBytes, repair, carriesReasoning: forwarding.mayCarryReasoning, warnings };
   }
 
@@ -260,6 +303,15 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 }
 
+function rejectReleased(): never {
+  throw new Error("the request's body was released");
+}
+
+/** Returns the bytes of a body that are not shared with the client's. */
+function countOwnBytes(body: Bytes, { buffer }: Buffer): number {
+  return piecesOf(body).reduce((sum, piece) => (piece.buffer === buffer ? sum : sum + piece.length), 0);
+}
+
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */
 function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
   if (commonTools === undefined) return false;
@@ -270,7 +322,7 @@ function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestPart
 }
 
 function describeJob(
-  { api, scanned, readsThroughHub = false }: ClientRequestParts,
+  { api, scanned, answering: { readsThroughHub = false } }: ClientRequestParts,
   targets: readonly UpstreamTarget[],
 ): EncodeJob {
   const data = targets.map(({ recallTurn: _, hashUser: __, ...rest }) => rest);

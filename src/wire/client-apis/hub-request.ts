@@ -20,6 +20,7 @@ import { ANSWER_NOT_JSON, ANSWER_UNREADABLE } from "../conversation/broken-answe
 import { conversationFormatOf, type ProviderFormat } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
+import { measureChars } from "../json/measure-chars.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
 import { applyProvider, LOST_REASONING, limitFields } from "./apply-provider.ts";
 import type {
@@ -88,6 +89,14 @@ export class HubRequest
   adopt({ renamed, request }: AnswerContext): void {
     this.renamed = renamed;
     this.kept = JSON.parse(request) as ConversationRequest;
+  }
+
+  /** Releases the decoded request, except what reading an answer needs. Returns the bytes that stay held, about. */
+  release(): number {
+    if (this.decoded !== null) this.kept ??= this.client.keepForAnswer(this.decoded.request);
+    this.decoded = null;
+    this.last = null;
+    return this.kept === null ? 0 : measureChars(this.kept, Number.POSITIVE_INFINITY);
   }
 
   listLosses(target: UpstreamTarget): readonly Warning[] {

@@ -1,3 +1,4 @@
+import type { BytePieces } from "../../base/byte-pieces.ts";
 import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";
@@ -112,6 +113,15 @@ export interface InferenceRequest {
   openRelay(format: ProviderFormat, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
   /** Reads the whole answer of an upstream of that format. `body` is its text. */
   readAnswer(format: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer;
+  /**
+   * Releases what was read from the body, which are `heldBytes`, except what reading an answer needs. It is read again from the
+   * body when it is needed. Absent if a request cannot be read again.
+   */
+  releaseReading?(): void;
+  /**
+   * Releases the body too: from then on only the answer can be read, whose relay must be open. Returns the bytes that stay held.
+   */
+  releaseBody?(): number;
   /** How answers are read that are forwarded unchanged; `openRelay` and `readAnswer` are then not called. Absent for conversations. */
   readonly forwarded?: ForwardedAnswers;
 }
@@ -221,7 +231,8 @@ export interface OffloadedEncoding {
 
 /** An encoded request. */
 export interface EncodedForUpstream {
-  readonly body: Buffer;
+  /** May share the bytes of the client's body. */
+  readonly body: Buffer | BytePieces;
   /** Approximate memory that was allocated for it and lives as long as the request, in bytes. */
   readonly heldBytes: number;
   /** The client's headers that are sent to the vendor. */

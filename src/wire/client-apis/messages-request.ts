@@ -15,7 +15,12 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { memberOf, parseMember, tryStringOf, wordTable } from "../json/scan.ts";
-import { type ClientRequest, createClientRequest } from "./client-request.ts";
+import {
+  type ClientRequest,
+  type ClientRequestParts,
+  createClientRequest,
+  type OwnAnswers,
+} from "./client-request.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 import { readTags } from "./request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
@@ -33,9 +38,13 @@ export function parseMessagesRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
+  return createClientRequest(() => readParts(bytes, rename, headers));
+}
+
+function readParts(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequestParts {
   const scanned = scanMessagesRequest(bytes);
   const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
-  return createClientRequest({
+  return {
     api: "messages",
     format: "anthropic-messages",
     scanned,
@@ -56,9 +65,15 @@ export function parseMessagesRequest(
       mayCarryReasoning: true,
     },
     upstreamHeaders: readBetas(headers),
+    answering: createAnswering(estimatedPromptTokens),
+  };
+}
+
+function createAnswering(estimatedPromptTokens: number): OwnAnswers {
+  return {
     openRelay: (identity) => new MessagesRelay(identity, estimatedPromptTokens),
     readAnswer: relayMessagesAnswer,
-  });
+  };
 }
 
 /** A comma-separated list of names. */

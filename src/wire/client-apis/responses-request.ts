@@ -13,7 +13,12 @@ import { relayResponsesAnswer } from "../openai-responses/passthrough/relay-resp
 import { ResponsesRelay } from "../openai-responses/passthrough/relay-stream.ts";
 import { scanResponsesRequest } from "../openai-responses/passthrough/scan-request.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
-import { type ClientRequest, createClientRequest } from "./client-request.ts";
+import {
+  type ClientRequest,
+  type ClientRequestParts,
+  createClientRequest,
+  type OwnAnswers,
+} from "./client-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /** Tools of the Responses format that other formats have as well. */
@@ -28,8 +33,17 @@ export function parseResponsesRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
+  return createClientRequest(() => readParts(bytes, rename, headers));
+}
+
+const ANSWERING: OwnAnswers = {
+  openRelay: (identity) => new ResponsesRelay(identity),
+  readAnswer: relayResponsesAnswer,
+};
+
+function readParts(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequestParts {
   const scanned = scanResponsesRequest(bytes);
-  return createClientRequest({
+  return {
     ...readHints(scanned.text, scanned.root, headers),
     api: "responses",
     format: "openai-responses",
@@ -50,7 +64,6 @@ export function parseResponsesRequest(
       forward: (target) => forwardResponsesRequest(scanned, target),
       mayCarryReasoning: true,
     },
-    openRelay: (identity) => new ResponsesRelay(identity),
-    readAnswer: relayResponsesAnswer,
-  });
+    answering: ANSWERING,
+  };
 }

@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { ownText } from "./own-text.ts";
 
 /**
  * A JSON reader that finds the positions of the values that a `Shape` names, in one pass, and skips all others. Scanning a 200 kB
@@ -404,13 +405,17 @@ function closingQuoteAfterEscape(text: string, escapedQuote: number): number {
  */
 function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
-  if (end - start <= SHORT ? isPlain(inner, 0, inner.length) : PLAIN.test(inner)) return inner;
+  if (end - start <= SHORT ? isPlain(inner, 0, inner.length) : PLAIN.test(inner))
+    return text.length < LARGE_CHARS ? inner : ownText(inner);
   try {
     return JSON.parse(decodeUtf8(text.slice(start, end))) as string;
   } catch {
     throw new JsonSyntaxError("a string with a broken escape", start);
   }
 }
+
+/** From this length on, values get memory of their own, because they outlive the text of a request that waits for its answer. */
+const LARGE_CHARS = 32 * 1024;
 
 const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
 /** Up to this length a loop is faster than the pattern. */

@@ -1,3 +1,4 @@
+import { BytePieces } from "../../base/byte-pieces.ts";
 import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
 /** An edit that replaces the bytes from `start` to `end` by `insert`. Equal bounds insert. */
@@ -26,6 +27,27 @@ export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer 
   }
   bytes.copy(result, to, from);
   return result;
+}
+
+/**
+ * Bodies of at least this size are spliced without a copy. A smaller one is copied: it is sent from one buffer anyway, and its copy
+ * costs less than the pieces. Bytes.
+ */
+const PIECES_BYTES = 64 * 1024;
+
+/** Applies splices as `applySplices`. A large result shares the bytes that did not change, which must stay as they are. */
+export function spliceBody(bytes: Buffer, splices: readonly Splice[]): Buffer | BytePieces {
+  if (bytes.length < PIECES_BYTES || splices.length === 0) return applySplices(bytes, splices);
+  const ordered = isOrdered(splices) ? splices : splices.toSorted(byPosition);
+  const pieces: Uint8Array[] = [];
+  let from = 0;
+  for (const { start, end, insert } of ordered) {
+    if (start > from) pieces.push(bytes.subarray(from, start));
+    if (insert !== "") pieces.push(Buffer.from(insert));
+    from = end;
+  }
+  if (from < bytes.length) pieces.push(bytes.subarray(from));
+  return new BytePieces(pieces);
 }
 
 function byPosition(a: Splice, b: Splice): number {

@@ -8,7 +8,7 @@ import { Stopwatch } from "../../../base/stopwatch.ts";
 import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
 import { printShadowBody } from "../../../wire/client-apis/shadow-body.ts";
 import type { AccountPrincipal } from "../../accounts/principal.ts";
-import type { GenerationCall, GenerationResult } from "../../generation/call.ts";
+import { type GenerationCall, type GenerationResult, UNCOUNTED } from "../../generation/call.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
 
 /** Copies that run at the same time. Further ones are dropped. */
@@ -159,6 +159,7 @@ function describeCall(
     readClientSignal: () => controller.signal,
     readBody: () => body,
     takeMemory: () => true,
+    memory: UNCOUNTED,
     onEnded() {},
     route: call.route,
     receivedAt: clock.now(),

@@ -1,6 +1,7 @@
+import type { BytePieces } from "../../../base/byte-pieces.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { type JsonNode, memberOf } from "../../json/scan.ts";
-import { applySplices, changeTexts, removeMembers, setMember } from "../../json/splice.ts";
+import { changeTexts, removeMembers, setMember, spliceBody } from "../../json/splice.ts";
 import { splitUserId } from "../split-user-id.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
@@ -25,7 +26,7 @@ const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
 export function forwardMessagesRequest(
   { bytes, text, root }: ScannedMessagesRequest,
   { model, refusedFields, maxTokens = null, hashUser }: MessagesTarget,
-): Buffer {
+): Buffer | BytePieces {
   const { start, end } = memberOf(root, "model") as JsonNode;
   const hideUser = (userId: string): string => hashUser(splitUserId(userId).user);
   const splices = [
@@ -38,5 +39,5 @@ export function forwardMessagesRequest(
       refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields),
     ),
   ];
-  return applySplices(bytes, splices);
+  return spliceBody(bytes, splices);
 }

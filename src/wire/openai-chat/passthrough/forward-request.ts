@@ -1,3 +1,4 @@
+import type { BytePieces } from "../../../base/byte-pieces.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { Repair } from "../../conversation/outline.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
@@ -5,11 +6,11 @@ import type { Fields } from "../../json/fields.ts";
 import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
   appendMember,
-  applySplices,
   changeTexts,
   removeMembers,
   renameMember,
   type Splice,
+  spliceBody,
 } from "../../json/splice.ts";
 import { forwardMessages, removeEmptyCalls, renameReasoning } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
@@ -42,7 +43,7 @@ export function forwardChatRequest(
   request: ScannedChatRequest,
   target: ChatTarget,
   repair: Repair | null,
-): Buffer {
+): Buffer | BytePieces {
   const { text, root } = request;
   const splices: Splice[] = [replaceModel(root, target.model)];
   const keepsOptions = request.stream && !target.noStreamOptions;
@@ -70,7 +71,7 @@ export function forwardChatRequest(
   }
   splices.push(...changeTexts(text, root, known.users, target.hashUser));
   splices.push(...removeMembers(text, root, removed));
-  return applySplices(request.bytes, splices);
+  return spliceBody(request.bytes, splices);
 }
 
 /** A scanned body. `text` is the body, bytes as Latin-1. */

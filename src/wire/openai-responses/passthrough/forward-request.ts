@@ -1,14 +1,15 @@
+import type { BytePieces } from "../../../base/byte-pieces.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
   appendMember,
-  applySplices,
   changeTexts,
   removeMembers,
   type Splice,
   setMember,
+  spliceBody,
 } from "../../json/splice.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../encrypted-reasoning.ts";
 import { originOfModel } from "../reasoning-origin.ts";
@@ -52,7 +53,7 @@ export interface ResponsesTarget {
 export function forwardResponsesRequest(
   request: ScannedResponsesRequest,
   { model, refusedFields, maxTokens = null, hashUser }: ResponsesTarget,
-): Buffer {
+): Buffer | BytePieces {
   const { bytes, text, root } = request;
   const modelNode = memberOf(root, "model") as JsonNode;
   const removed = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
@@ -68,7 +69,7 @@ export function forwardResponsesRequest(
     ...changeTexts(text, root, users, hashUser),
     ...removeMembers(text, root, removed),
   ];
-  return applySplices(bytes, splices);
+  return spliceBody(bytes, splices);
 }
 
 /** OpenAI stores responses by default. */

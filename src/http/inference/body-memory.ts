@@ -1,0 +1,41 @@
+import type { RequestMemory } from "../../core/generation/call.ts";
+import type { ByteShare } from "../../core/limits/byte-budget.ts";
+
+/** Holds the body of an inference request until it is released, and counts the memory of the request. */
+export class BodyMemory implements RequestMemory {
+  private body: Buffer | null;
+  /** The bytes of the share that the body, and what was read and made from it, take. */
+  private heldBytes: number;
+
+  /** `readBytes` were read from the body. They and the body are counted in `share` already; null if nothing is counted. */
+  constructor(
+    body: Buffer,
+    readBytes: number,
+    private readonly share: ByteShare | null,
+  ) {
+    this.body = body;
+    this.heldBytes = body.length + readBytes;
+  }
+
+  /** @throws Error if the body was released. */
+  readBody(): Buffer {
+    if (this.body === null) throw new Error("the body was released");
+    return this.body;
+  }
+
+  take(bytes: number): boolean {
+    if (this.share?.takeExtra(bytes) === false) return false;
+    this.heldBytes += bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.heldBytes -= bytes;
+    this.share?.giveBack(bytes);
+  }
+
+  release(keptBytes: number): void {
+    this.body = null;
+    this.giveBack(Math.max(0, this.heldBytes - keptBytes));
+  }
+}
