@@ -367,23 +367,22 @@ function isEscaped(text: string, at: number): boolean {
   return ((at - before) & 1) === 0;
 }
 
-/** Returns the first unescaped quote from `start` on, within a string; -1 where there is none. */
-export function closingQuote(text: string, start: number): number {
-  const quote = text.indexOf('"', start);
-  return quote < 0 || !isEscaped(text, quote) ? quote : closingQuoteAfterEscape(text, quote);
-}
-
-/** The number of characters after an escape that are checked one by one: starting a search costs as much. */
-const DENSE_CHARS = 12;
+/** Up to this distance between escaped quotes, characters are checked one by one: starting a search costs as much. */
+const DENSE_CHARS = 8;
 
 /**
- * Returns the first unescaped quote of a string in which a quote is escaped, and others probably are: JSON within JSON. Searches
- * from backslash to backslash. A search may go beyond the string, but at most to the next string of this kind.
+ * Returns the first unescaped quote from `start` on, within a string; -1 where there is none. Searches from quote to quote, and not
+ * from backslash to backslash, because source code in a string has more escaped line ends than escaped quotes.
  */
-function closingQuoteAfterEscape(text: string, escapedQuote: number): number {
-  let from = escapedQuote + 1;
-  let quote = escapedQuote;
+export function closingQuote(text: string, start: number): number {
+  let from = start;
   for (;;) {
+    const quote = text.indexOf('"', from);
+    if (quote < 0 || !isEscaped(text, quote)) return quote;
+    const isDense = quote - from < DENSE_CHARS;
+    from = quote + 1;
+    if (!isDense) continue;
+    // JSON within JSON. Steps over whole escapes, and returns to searching after a few characters without one.
     for (let plain = 0; plain < DENSE_CHARS; plain++) {
       const code = text.charCodeAt(from);
       if (code === QUOTE) return from;
@@ -392,10 +391,6 @@ function closingQuoteAfterEscape(text: string, escapedQuote: number): number {
       from++;
       plain = 0;
     }
-    if (quote < from) quote = text.indexOf('"', from);
-    const backslash = text.indexOf("\\", from);
-    if (quote < 0 || backslash < 0 || quote < backslash) return quote;
-    from = backslash + 2;
   }
 }
 

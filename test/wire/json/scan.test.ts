@@ -142,15 +142,19 @@ describe("the JSON scan", () => {
   });
 
   test("finds the end of any string, even if it contains many escaped quotes", () => {
-    const escaped = fc.array(fc.constantFrom('\\"', "\\\\", "\\n", "a", "word ".repeat(12)), {
-      maxLength: 60,
-    });
+    const escaped = fc.array(
+      fc.constantFrom('\\"', "\\\\", "\\n", "a", "word", "a longer word", "word ".repeat(12)),
+      {
+        maxLength: 60,
+      },
+    );
     fc.assert(
       fc.property(escaped, (pieces) => {
         const inner = pieces.join("");
         expect(closingQuote(`"${inner}",\\"`, 1)).toBe(1 + inner.length);
         expect(closingQuote(`"${inner}`, 1)).toBe(-1);
       }),
+      { numRuns: 3_000 },
     );
   });
 });
