@@ -114,6 +114,12 @@ const LEVELS = "levels of nesting";
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
+/** Returns the position after the number at `at`; `at` where there is none. */
+export function endOfNumber(text: string, at: number): number {
+  NUMBER.lastIndex = at;
+  return NUMBER.test(text) ? NUMBER.lastIndex : at;
+}
+
 /**
  * Scans a whole text, bytes as Latin-1.
  * @throws JsonSyntaxError if it is not one JSON value, or if an object has a member of the shape twice;
@@ -233,9 +239,9 @@ class Scanner {
     if (text.startsWith("true", at)) return this.pass("boolean", at + 4);
     if (text.startsWith("false", at)) return this.pass("boolean", at + 5);
     if (text.startsWith("null", at)) return this.pass("null", at + 4);
-    NUMBER.lastIndex = at;
-    if (!NUMBER.test(text)) this.fail(at < text.length ? "expected a value" : "the text ends too early");
-    return this.pass("number", NUMBER.lastIndex);
+    const end = endOfNumber(text, at);
+    if (end === at) this.fail(at < text.length ? "expected a value" : "the text ends too early");
+    return this.pass("number", end);
   }
 
   private pass(kind: JsonKind, end: number): JsonKind {

@@ -1,4 +1,5 @@
 import { wrapArguments } from "../../canonical/object-arguments.ts";
+import { isObjectText } from "../../json/object-text.ts";
 import { decodeUtf8, isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
 
@@ -72,22 +73,6 @@ function correctArguments(text: string, args: JsonNode | undefined, splices: Spl
   }
   const given = readText(text, args);
   if (given !== null) splices.push(replace(args, JSON.stringify(wrapArguments(given))));
-}
-
-/**
- * Returns whether a string contains the JSON of an object. Latin-1 suffices, because other characters are inside
- * strings of the inner JSON.
- */
-function isObjectText(text: string, { start, end }: JsonNode): boolean {
-  if (end - start === EMPTY_OBJECT.length && text.startsWith(EMPTY_OBJECT, start)) return true;
-  // A parser that throws costs more than everything else that is done with a call.
-  if (end - start === EMPTY_TEXT.length) return false;
-  try {
-    const value: unknown = JSON.parse(JSON.parse(text.slice(start, end)) as string);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 const EMPTY_TEXT = '""';
