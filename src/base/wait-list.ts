@@ -8,9 +8,24 @@ export interface Wait {
   end(): void;
 }
 
-interface ListedWait {
+/** A class in place of closures, because every request has waits. */
+class ListedWait implements Wait {
   since: number;
-  readonly onExpired: () => void;
+
+  constructor(
+    private readonly list: WaitList,
+    readonly onExpired: () => void,
+  ) {
+    this.since = list.clock.now();
+  }
+
+  restart(): void {
+    this.list.restart(this);
+  }
+
+  end(): void {
+    this.list.end(this);
+  }
 }
 
 /**
@@ -23,7 +38,7 @@ export class WaitList {
   private timer: Timer | null = null;
 
   constructor(
-    private readonly clock: Clock,
+    readonly clock: Clock,
     private readonly limitMs: number,
   ) {}
 
@@ -34,17 +49,22 @@ export class WaitList {
 
   /** Begins a wait. `onExpired` is called once if the wait does not end in time. */
   begin(onExpired: () => void): Wait {
-    const wait: ListedWait = { since: this.clock.now(), onExpired };
+    const wait = new ListedWait(this, onExpired);
     this.waits.add(wait);
     this.timer ??= this.clock.after(this.limitMs, () => this.expireDue());
-    return {
-      restart: () => {
-        if (!this.waits.delete(wait)) return;
-        wait.since = this.clock.now();
-        this.waits.add(wait);
-      },
-      end: () => void this.waits.delete(wait),
-    };
+    return wait;
+  }
+
+  /** Restarts a wait of this list, unless it has ended or expired. */
+  restart(wait: ListedWait): void {
+    if (!this.waits.delete(wait)) return;
+    wait.since = this.clock.now();
+    this.waits.add(wait);
+  }
+
+  /** Ends a wait of this list. */
+  end(wait: ListedWait): void {
+    this.waits.delete(wait);
   }
 
   /** Expires the longest wait. */

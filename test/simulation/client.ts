@@ -72,7 +72,8 @@ export class SimulatedClient {
       signal: this.leaving.signal,
     });
     const methods = GATEWAY_ROUTES[path] ?? {};
-    const route = { deps: this.service.parts.http, route: path, methods, isOpen: false };
+    const deps = () => this.service.parts.http;
+    const route = { deps, route: path, methods, isOpen: false };
     const response = await serve(route, httpRequest, CONNECTION);
     if (this.isGone()) return;
     this.status = response.status;

@@ -164,8 +164,8 @@ export interface RequestContext {
   bodyShare: ByteShare | null;
   /** Set by a handler that returns before its response has ended. It writes the log line and releases `bodyShare` itself. */
   endsItself: boolean;
-  /** The body is a form instead of JSON. Absent for all other endpoints. */
-  takesForm?: true;
+  /** Whether the body is a form instead of JSON. */
+  takesForm: boolean;
   /** Disables the idle timeout of the connection, while the generation's own timers apply. */
   disableIdleTimeout(): void;
   /** Enables the idle timeout again, so that a client that does not read its response loses the connection. */

@@ -1,7 +1,7 @@
 import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
-import type { GenerationResult } from "../../core/generation/call.ts";
+import type { GenerationCall, GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { formatPlan } from "../../core/routing/plan-entries.ts";
@@ -12,7 +12,7 @@ import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
 import { rejectForMemory } from "../middleware/read-body.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
-import { parseWithPreset } from "./parse-with-preset.ts";
+import { type ParsedRequest, type Parsing, parseWithPreset } from "./parse-with-preset.ts";
 
 /** How the requests of a client API are parsed and its errors are rendered. */
 export interface ClientApiOptions {
@@ -32,14 +32,28 @@ export interface ClientApiOptions {
 export function inferenceHandler(options: ClientApiOptions): Handler {
   return async (request, context) => {
     context.renderError = options.renderError;
-    if (options.takesForm) context.takesForm = true;
+    context.takesForm = options.takesForm ?? false;
     beginTrace(request, context);
-    const observed: Observed = { api: options.api, model: null };
+    let model: string | null = null;
+    // One asynchronous function from admission to response: each further one costs a promise, a frame and turns of the microtask queue.
     try {
-      return await answer(request, context, { options, observed });
+      const { principal, body } = await admit(request, context, options.access);
+      const parsing = beginParsing(request, context, { options, principal, body });
+      const large = body.length > LARGE_BYTES;
+      if (large) await context.deps.ownTurn();
+      const made = parseWithPreset(context.deps.generation, parsing);
+      const parsed = made instanceof Promise ? await made : made;
+      if (large) await context.deps.ownTurn();
+      model = parsed.request.model;
+      reserveExtraMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);
+      context.disableIdleTimeout();
+      const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
+      const call = createCall(request, context, { parsing, parsed, isRepeatable });
+      const result = await generate(context.deps.generation, call);
+      return respond(isRepeatable ? outlive(result) : result, context, { options, parsed });
     } catch (error) {
       context.enableIdleTimeout();
-      observeRejection(context, observed, failureOf(error));
+      observeRejection(context, { api: options.api, model }, failureOf(error));
       throw await withLimitHeaders(error, context);
     }
   };
@@ -48,25 +62,42 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
 /** What a request asks for, as far as it was parsed. */
 interface Observed {
   readonly api: ClientApi;
-  model: string | null;
+  readonly model: string | null;
 }
 
-async function answer(
+interface Admitted {
+  readonly options: ClientApiOptions;
+  readonly principal: InferencePrincipal;
+  readonly body: Buffer;
+}
+
+function beginParsing(
+  { headers }: Request,
+  { deps }: RequestContext,
+  { options, principal, body }: Admitted,
+): Parsing<InferenceRequest> {
+  const parse = (bytes: Buffer) => options.parse(bytes, renameModels(deps), headers);
+  return { api: options.api, body, principal, parse };
+}
+
+interface Parsed {
+  readonly parsing: Parsing<InferenceRequest>;
+  readonly parsed: ParsedRequest<InferenceRequest>;
+  /** Whether the answer is kept for the case that the client repeats its request. */
+  readonly isRepeatable: boolean;
+}
+
+function createCall(
   request: Request,
   context: RequestContext,
-  { options, observed }: { readonly options: ClientApiOptions; readonly observed: Observed },
-): Promise<Response> {
-  const { deps } = context;
-  const { principal, body, parsed, preset, parse } = await readRequest(request, context, options);
-  observed.model = parsed.model;
-  context.disableIdleTimeout();
-  const memory = new BodyMemory(body, parsed.heldBytes, context.bodyShare);
-  const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
-  const result = await generate(deps.generation, {
+  { parsing: { principal, body, parse }, parsed, isRepeatable }: Parsed,
+): GenerationCall {
+  const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
+  return {
     requestId: context.requestId,
     principal,
-    request: parsed,
-    preset,
+    request: parsed.request,
+    preset: parsed.preset,
     parse,
     readHeader: (name) => request.headers.get(name),
     readClientSignal: () => (isRepeatable ? NEVER_LEAVES : request.signal),
@@ -82,26 +113,26 @@ async function answer(
     stopwatch: context.stopwatch,
     trace: context.trace,
     logFields: context.logFields,
-  });
-  context.endsItself = true;
-  const response = render(isRepeatable ? outlive(result) : result, context, parsed.notice);
-  if (options.requestIdHeader !== undefined) response.headers.set(options.requestIdHeader, context.requestId);
-  if (result.attempts > 0) deps.requestObserver?.onAnswered(options.api, context.stopwatch.workedMs());
-  return response;
+  };
 }
 
-/** Admits and parses a request, and counts the memory that it holds. */
-async function readRequest(request: Request, context: RequestContext, options: ClientApiOptions) {
-  const { deps } = context;
-  const { principal, body } = await admit(request, context, options.access);
-  const isLarge = body.length > LARGE_BYTES;
-  if (isLarge) await deps.ownTurn();
-  const parse = (bytes: Buffer) => options.parse(bytes, renameModels(deps), request.headers);
-  const made = parseWithPreset(deps.generation, { api: options.api, body, principal, parse });
-  const { request: parsed, preset, bodyBytes } = made instanceof Promise ? await made : made;
-  if (isLarge) await deps.ownTurn();
-  reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);
-  return { principal, body, parsed, preset, parse };
+interface Rendering {
+  readonly options: ClientApiOptions;
+  readonly parsed: ParsedRequest<InferenceRequest>;
+}
+
+/** Renders the result of a generation, which writes its log line itself. */
+function respond(
+  result: GenerationResult,
+  context: RequestContext,
+  { options, parsed }: Rendering,
+): Response {
+  context.endsItself = true;
+  const response = render(result, context, parsed.request.notice);
+  if (options.requestIdHeader !== undefined) response.headers.set(options.requestIdHeader, context.requestId);
+  if (result.attempts > 0)
+    context.deps.requestObserver?.onAnswered(options.api, context.stopwatch.workedMs());
+  return response;
 }
 
 /** Begins the trace of a request, or continues its caller's. */

@@ -80,7 +80,13 @@ async function admitIdentified(request: Request, context: RequestContext, access
   const authorized = authorizeInference(identified, access, { headers: request.headers, context });
   const principal = authorized instanceof Promise ? await authorized : authorized;
   if (principal.kind === "anonymous") await rejectOverLimit(principal, context.deps);
-  return { principal, body: await readBody(request, context, holderOf(principal)) };
+  const { stopwatch } = context;
+  const from = stopwatch.beginWait();
+  try {
+    return { principal, body: await readBody(request, context, holderOf(principal)) };
+  } finally {
+    stopwatch.endWait(from);
+  }
 }
 
 const ANY_ROLE = { kind: "account", roles: ROLES } as const;
@@ -123,7 +129,7 @@ const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
 
 function readBody(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
   if (BODILESS.has(request.method)) return Promise.resolve(NO_BODY);
-  return context.stopwatch.wait(readRequestBody(request, context, holder));
+  return readRequestBody(request, context, holder);
 }
 
 function requireManagementSize(body: Buffer): void {

@@ -99,11 +99,12 @@ function rejectOtherOrigin(): never {
  * Returns whether a browser reaches the gateway over TLS: the configured URL says so, or a trusted proxy does by
  * `x-forwarded-proto`.
  */
-export function isHttps(request: Request, { deps, peer }: RequestContext): boolean {
+export function isHttps(request: Request, context: RequestContext): boolean {
+  const { deps } = context;
   const { publicUrl } = deps.console ?? { publicUrl: null };
   if (publicUrl !== null && publicUrl.host === hostOf(request)) return publicUrl.protocol === "https:";
   const forwarded = request.headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim().toLowerCase();
-  return forwarded === "https" && deps.trustedProxies.has(peer());
+  return forwarded === "https" && deps.trustedProxies.has(context.peer());
 }
 
 /** Returns the URL of the gateway for browsers, without a path: `http://127.0.0.1:8080`. */

@@ -34,8 +34,13 @@ function rejectInvalidKey(): never {
 }
 
 /** Returns the anonymous principal for the client's address: a keyed hash, so that records do not contain addresses. */
-export function identifyByAddress(request: Request, { deps, peer }: RequestContext): AnonymousPrincipal {
-  const address = findClientAddress(peer(), request.headers.get("x-forwarded-for"), deps.trustedProxies);
+export function identifyByAddress(request: Request, context: RequestContext): AnonymousPrincipal {
+  const { deps } = context;
+  const address = findClientAddress(
+    context.peer(),
+    request.headers.get("x-forwarded-for"),
+    deps.trustedProxies,
+  );
   const addressHash = new Bun.CryptoHasher("sha256", deps.addressSalt)
     .update(limitKeyOf(address))
     .digest("hex")

@@ -28,6 +28,6 @@ function hasToken(headers: Headers, { tokenHash }: MetricsDeps): boolean {
 const FORWARDED = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 
 /** The address of a proxy says nothing about its client, so that a request that names one is not allowed by its address. */
-function isAllowed(headers: Headers, { peer }: RequestContext, { allowed }: MetricsDeps): boolean {
-  return !FORWARDED.some((name) => headers.has(name)) && allowed.has(peer());
+function isAllowed(headers: Headers, context: RequestContext, { allowed }: MetricsDeps): boolean {
+  return !FORWARDED.some((name) => headers.has(name)) && allowed.has(context.peer());
 }

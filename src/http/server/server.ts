@@ -1,6 +1,5 @@
 import type { BunRequest, Server } from "bun";
 import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
-import { Stopwatch } from "../../base/stopwatch.ts";
 import type { AllowedOrigins, Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
 import { urlOf } from "../context/url-of.ts";
@@ -9,14 +8,12 @@ import { renderError } from "../errors/render-error.ts";
 import { findUnserved } from "../errors/unserved-endpoints.ts";
 import { allowOrigin, answerPreflight, isPreflight } from "./cross-origin.ts";
 import { explainUnknownPath } from "./explain-path.ts";
+import { type Connection, IDLE_S, RequestState } from "./request-state.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, OPEN_FIXED_ROUTES, PREFIXES } from "./route-table.ts";
 import { boundSendBuffers } from "./send-buffers.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 type GatewayServer = Server<undefined>;
-
-/** The idle timeout of a connection, during a request and between requests. Seconds. */
-const IDLE_S = 120;
 
 /** The address to listen on, and the gateway prefixes. */
 export interface ListenOptions {
@@ -79,7 +76,7 @@ function serveAll(
     reusePort: sharesPort,
     routes: buildRoutes(deps, extraPrefixes),
     fetch: (request, server) =>
-      serve({ deps: deps(), route: "unknown", methods: NO_METHODS, isOpen: false }, request, server),
+      serve({ deps, route: "unknown", methods: NO_METHODS, isOpen: false }, request, server),
   });
 }
 
@@ -88,8 +85,8 @@ type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | P
 function buildRoutes(deps: CurrentDeps, extraPrefixes: readonly string[]): Record<string, RouteHandler> {
   const routes: Record<string, RouteHandler> = {};
   const add = (path: string, name: string, methods: Methods, isOpen: boolean): void => {
-    routes[path] = (request, server) =>
-      serve({ deps: deps(), route: name, methods, isOpen }, request, server);
+    const route: Route = { deps, route: name, methods, isOpen };
+    routes[path] = (request, server) => serve(route, request, server);
   };
   for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods, false);
   for (const [path, methods] of Object.entries(OPEN_FIXED_ROUTES)) add(path, path, methods, true);
@@ -111,7 +108,7 @@ function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): vo
 
 /** A route and the dependencies of its handlers. */
 export interface Route {
-  readonly deps: HttpDeps;
+  readonly deps: CurrentDeps;
   /** The path pattern without the gateway prefix. */
   readonly route: string;
   readonly methods: Methods;
@@ -119,34 +116,11 @@ export interface Route {
   readonly isOpen: boolean;
 }
 
-type Connection = Pick<GatewayServer, "requestIP" | "timeout">;
-
-function createContext({ deps, route }: Route, request: Request, server: Connection): RequestContext {
-  return {
-    deps,
-    requestId: deps.ids.next("req"),
-    startedAt: deps.clock.now(),
-    stopwatch: new Stopwatch(deps.clock),
-    trace: null,
-    route,
-    params: "params" in request ? (request.params as Record<string, string>) : {},
-    peer: () => server.requestIP(request)?.address ?? "",
-    logFields: {},
-    inferencePrincipal: null,
-    session: null,
-    renderError,
-    bodyShare: null,
-    endsItself: false,
-    disableIdleTimeout: () => server.timeout(request, 0),
-    enableIdleTimeout: () => server.timeout(request, IDLE_S),
-  };
-}
-
 /** Handles one request, from its id to its response and its log line. */
 export async function serve(route: Route, request: Request, server: Connection): Promise<Response> {
-  const { deps } = route;
+  const deps = route.deps();
   const origins = route.isOpen ? deps.allowedOrigins : null;
-  const context = createContext(route, request, server);
+  const context = new RequestState({ deps, route: route.route, server }, request);
   renameHeaders(request.headers, deps.headerAliases);
   let response: Response;
   try {
