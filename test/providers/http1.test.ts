@@ -63,6 +63,31 @@ afterEach(() => {
   server?.stop();
 });
 
+describe("http1: requests that begin in the same task", () => {
+  test("are all sent, except one that is cancelled in that task", async () => {
+    const received: (string | null)[] = [];
+    serve(async (connection) => {
+      for (;;) {
+        const request = await connection.request();
+        received.push(request?.line ?? null);
+        if (request === null) return;
+        await connection.write(OK);
+      }
+    });
+    await openConnections(3);
+    received.length = 0;
+    const open = () => transport.open(requestTo(server.origin));
+    const [first, cancelled, third] = [open(), open(), open()];
+    cancelled.cancel();
+    expect(await kindOf(cancelled.response)).toBe("cancelled");
+    expect(await readText(await first.response)).toBe("ok");
+    expect(await readText(await third.response)).toBe("ok");
+    await settleLoop();
+    expect(received.filter((line) => line !== null)).toHaveLength(2);
+    expect(server.connections).toHaveLength(3);
+  });
+});
+
 describe("http1: connecting", () => {
   /** A server that never answers the TLS handshake, like an unreachable one. */
   function openSilently(): Promise<unknown> {
