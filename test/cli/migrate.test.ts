@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { IS_LONG_RUN } from "../support/long-run.ts";
 import { PGBOUNCER, startTestPgBouncer, type TestPgBouncer } from "../support/pgbouncer.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
@@ -31,7 +32,7 @@ test("a command on an unreachable database names it without its password, and th
   }
 });
 
-describe.skipIf(POSTGRES_BIN === null)("on PostgreSQL", () => {
+describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("on PostgreSQL", () => {
   let server: TestPostgres;
   let environment: { readonly DATABASE_URL: string };
   beforeAll(async () => {

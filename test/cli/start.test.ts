@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
 
 let workspace: Workspace;
@@ -99,7 +100,7 @@ describe("the second start", () => {
   });
 });
 
-describe("another first start", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("another first start", () => {
   test("prints no management key if the operator configured one", async () => {
     const own = createWorkspace();
     const process = await own.start({ GATEWAY_ADMIN_KEY: "an-operators-own-key" });

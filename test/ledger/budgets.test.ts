@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { DAY_MS, SECOND_MS } from "../../src/base/time.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { callAdmin } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
@@ -18,7 +19,7 @@ let server: TestPostgres | null = null;
 
 beforeAll(async () => {
   vendor = startVendor(healthy("Alpha"));
-  if (POSTGRES_BIN !== null) server = await startTestPostgres();
+  if (RUNS_ON_POSTGRES) server = await startTestPostgres();
 }, START_MS);
 afterAll(async () => {
   vendor.stop();
@@ -34,11 +35,14 @@ providers:
     models: [{ id: mine/chat, prices: { prompt: "0.000001", completion: "0.00001" } }]
 `;
 
+/** `npm test` leaves it to `npm run test:postgres`. */
+const RUNS_ON_POSTGRES = RUNS_SLOW_TESTS && POSTGRES_BIN !== null;
+
 const databases = [
   { name: "SQLite", isAbsent: false, environment: async () => ({}) },
   {
     name: "PostgreSQL",
-    isAbsent: POSTGRES_BIN === null,
+    isAbsent: !RUNS_ON_POSTGRES,
     environment: async () => ({
       DATABASE_URL: (await server?.createDatabase()) ?? "",
       GATEWAY_SECRETS_KEY: "a1".repeat(32),
