@@ -2,8 +2,8 @@
 export const FIGURES = {
   "allocated.small": { label: "heap allocated by a small request, bytes", share: 0.1, more: 0 },
   "allocated.stream": { label: "heap allocated by a stream of 100 events, bytes", share: 0.1, more: 0 },
-  "work.small": { label: "processor time of a small request, by the relay's", share: 0.35, more: 0 },
-  "work.stream": { label: "processor time of a stream, by the relay's", share: 0.35, more: 0 },
+  "work.small": { label: "processor time of a small request, by the relay's", share: 1, more: 0 },
+  "work.stream": { label: "processor time of a stream, by the relay's", share: 1, more: 0 },
   "memory.slope": { label: "growth of live memory with each request, bytes", share: 0.1, more: 300 },
   "start.modules": { label: "files of the program that a start loads", share: 0.1, more: 0 },
   "size.packages": { label: "packages beside the runtime, bytes", share: 0.1, more: 0 },
