@@ -46,6 +46,8 @@ export function createRedisConversationStore(options: RedisConversationStoreOpti
 class RedisConversationStore implements ConversationStore {
   private readonly nameKey: Buffer;
   private readonly sealKey: Buffer;
+  /** Turns that are being written, by scope and call. A client's next request may be faster than the writes, and waits for them. */
+  private readonly writing = new Map<string, Promise<void>>();
 
   constructor(private readonly options: RedisConversationStoreOptions) {
     this.nameKey = deriveKey(options.secret, "names of turns");
@@ -53,6 +55,17 @@ class RedisConversationStore implements ConversationStore {
   }
 
   async rememberTurn(scope: string, turn: CalledTurn): Promise<void> {
+    const written = this.writeTurn(scope, turn);
+    const names = turn.callIds.map((callId) => `${scope}\n${callId}`);
+    for (const name of names) this.writing.set(name, written);
+    try {
+      await written;
+    } finally {
+      for (const name of names) if (this.writing.get(name) === written) this.writing.delete(name);
+    }
+  }
+
+  private async writeTurn(scope: string, turn: CalledTurn): Promise<void> {
     const { clock, redis, random } = this.options;
     const stored: StoredTurn = { turn, expiresAt: clock.now() + TTL_MS };
     const text = JSON.stringify(stored);
@@ -79,6 +92,7 @@ class RedisConversationStore implements ConversationStore {
 
   async recallTurns(scope: string, callIds: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
     if (!this.options.redis.isAvailable) return NOTHING;
+    await this.finishWrites(scope, callIds);
     const tag = this.tagOf(scope);
     const ids = await this.readAll(callIds.map((callId) => this.nameOf(tag, callId)));
     const known = [...new Set(ids)].filter((id) => id !== null);
@@ -89,6 +103,12 @@ class RedisConversationStore implements ConversationStore {
       if (turn?.callIds.includes(callId) === true) recalled.set(callId, turn);
     });
     return recalled;
+  }
+
+  /** Waits for the turns of these calls that are being written. A write that fails is reported by `rememberTurn`. */
+  private async finishWrites(scope: string, callIds: readonly string[]): Promise<void> {
+    if (this.writing.size === 0) return;
+    await Promise.allSettled(callIds.map((callId) => this.writing.get(`${scope}\n${callId}`)));
   }
 
   private async readTurns(tag: string, ids: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {

@@ -51,6 +51,14 @@ export function testConversationStore(createStore: CreateConversationStore): voi
       );
     });
 
+    test("returns a turn that is still being stored, because a client's next request may be faster", async () => {
+      const store = createStore(createTestClock());
+      const stored = store.rememberTurn("acct_a", turnOf("a thought", "call_1"));
+      const recalled = await store.recallTurns("acct_a", ["call_1"]);
+      expect(recalled.get("call_1")).toEqual(turnOf("a thought", "call_1"));
+      await stored;
+    });
+
     test("expires a turn after an hour", async () => {
       const clock = createTestClock();
       const store = createStore(clock);
