@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { ABORT_WATCH_DELAY_MS } from "../support/raw-client.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { ON_POSTGRES } from "../support/test-databases.ts";
 import { healthy, opening, type Play, startVendor, type Vendor } from "../support/vendor.ts";
 
 /** One body may take the whole budget, and then fits only if no other body is held. */
@@ -324,30 +325,34 @@ const COURSES: readonly (readonly [string, Course])[] = [
 ];
 
 describe("many large bodies of one key", () => {
-  test("are all answered at once if its share has room for each of them once, and for half of them again", async () => {
-    const count = 20;
-    const body = requestOf(100_000);
-    const room = await startTestGateway({
-      yaml: `
+  // With Redis a request waits for its limits after it was read, so that all of them may be read at once and count twice.
+  test.skipIf(ON_POSTGRES)(
+    "are all answered at once if its share has room for each of them once, and for half of them again",
+    async () => {
+      const count = 20;
+      const body = requestOf(100_000);
+      const room = await startTestGateway({
+        yaml: `
 providers:
   vendor-a:
     base_url: "${vendor.baseUrl}"
     models: [{id: acme/model, context_length: 1000000}]
 limits: {body_bytes: ${TOTAL}, total_body_bytes: ${2 * 1.5 * count * body.length}}
 `,
-    });
-    const all = Promise.withResolvers<void>();
-    let arrived = 0;
-    vendor.perform(async (call) => {
-      arrived += 1;
-      if (arrived === count) all.resolve();
-      await all.promise;
-      await healthy("Alpha")(call);
-    });
-    const answers = await Promise.all(Array.from({ length: count }, () => postChat(room, body)));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    await room.stop();
-  });
+      });
+      const all = Promise.withResolvers<void>();
+      let arrived = 0;
+      vendor.perform(async (call) => {
+        arrived += 1;
+        if (arrived === count) all.resolve();
+        await all.promise;
+        await healthy("Alpha")(call);
+      });
+      const answers = await Promise.all(Array.from({ length: count }, () => postChat(room, body)));
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      await room.stop();
+    },
+  );
 });
 
 describe("the bytes of a body are released when its request", () => {
