@@ -13,7 +13,7 @@ interface ListPage<Row> {
   readonly next: string | null;
 }
 
-/** A list of which one page is shown. */
+/** A list that is shown page by page. */
 interface Pages<Row> extends Loaded<ListPage<Row>> {
   /** The cursors of the pages up to the one that is shown. */
   readonly after: readonly string[];

@@ -165,15 +165,19 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 
   releaseReading(): void {
-    // What the charges are computed from is gone later.
-    this.listCharges();
-    this.hub.release();
-    this.held = null;
+    this.releaseHeld();
   }
 
   releaseBody(): number {
-    this.releaseReading();
+    const keptBytes = this.releaseHeld();
     this.read = rejectReleased;
+    return keptBytes;
+  }
+
+  private releaseHeld(): number {
+    // What the charges are computed from is gone later.
+    this.listCharges();
+    this.held = null;
     return this.hub.release();
   }
 
