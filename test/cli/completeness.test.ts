@@ -6,7 +6,7 @@ import { openMasterKeys } from "../../src/app/open-master-keys.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
-import { sealEntry } from "../../src/core/extensions/prompt-log/seal-entry.ts";
+import { sealEntries } from "../../src/core/extensions/prompt-log/seal-entry.ts";
 import { createVault } from "../../src/core/provider-keys/vault.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
@@ -270,7 +270,7 @@ async function seed(accountId: string, keyId: string): Promise<void> {
     createdAt: now,
   });
   const bodies = { request: "{}", requestTruncated: false, response: "{}", responseTruncated: false };
-  await stores.promptLog.addEntry(sealEntry({ vault, random }, identity, bodies));
+  await stores.promptLog.addEntries(sealEntries({ vault, random }, [{ identity, bodies }]));
   await stores.providerKeys.insertProviderKey({
     id: "pkey_1",
     accountId,

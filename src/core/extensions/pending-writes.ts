@@ -11,14 +11,12 @@ export class PendingWrites {
     private readonly problem: string,
   ) {}
 
-  /** The number of writes under way. */
-  get size(): number {
-    return this.writes.size;
-  }
-
-  add(write: Promise<void>, generationId: string): void {
+  /** Adds a write for some generations. */
+  add(write: Promise<void>, ...generationIds: readonly string[]): void {
     const followed = write
-      .catch((error: unknown) => this.warn(generationId, failureOf(error).internal))
+      .catch((error: unknown) => {
+        for (const id of generationIds) this.warn(id, failureOf(error).internal);
+      })
       .finally(() => this.writes.delete(followed));
     this.writes.add(followed);
   }

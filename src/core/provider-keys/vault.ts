@@ -44,6 +44,8 @@ export type SecretOwner = Pick<ProviderKeyRecord, "id" | "accountId">;
 /** Encrypts and decrypts secrets. */
 export interface Vault {
   seal(secret: string, owner: SecretOwner): SealedSecret;
+  /** Returns a function that seals like `seal`, under the master key that is the newest now, for several secrets of one moment. */
+  createSealer(): Vault["seal"];
   /** Returns the secret; null if its master key is unknown, or it was not encrypted for this owner. */
   open(sealed: SealedSecret, owner: SecretOwner): string | null;
 }
@@ -51,13 +53,17 @@ export interface Vault {
 /** Creates a vault over a source of master keys. */
 export function createVault(masters: MasterKeySource, random: Random): Vault {
   const find = (id: string): MasterKey | undefined => masters.list().find((master) => master.id === id);
-  return {
-    seal(secret, owner) {
-      const { id, bytes } = masters.newest();
+  const createSealer = (): Vault["seal"] => {
+    const { id, bytes } = masters.newest();
+    return (secret, owner) => {
       const nonce = Buffer.from(random.bytes(NONCE_BYTES));
       const ciphertext = sealBytes(bytes, nonce, Buffer.from(secret), bindingOf(owner));
       return { masterKeyId: id, ciphertext: ciphertext.toString("base64") };
-    },
+    };
+  };
+  return {
+    seal: (secret, owner) => createSealer()(secret, owner),
+    createSealer,
     open({ masterKeyId, ciphertext }, owner) {
       let master = find(masterKeyId);
       if (master === undefined) {

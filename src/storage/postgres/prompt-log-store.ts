@@ -4,7 +4,7 @@ import type {
   PromptLogStore,
 } from "../../core/extensions/prompt-log/prompt-log-store.ts";
 import type { SealedSecret } from "../../core/provider-keys/records.ts";
-import type { SqlRunner } from "./client.ts";
+import { encodeList, type SqlRunner } from "./client.ts";
 import { listMasterKeys } from "./provider-key-store.ts";
 import { readInteger } from "./values.ts";
 
@@ -26,12 +26,22 @@ interface EntryRow extends HeadRow {
 export class PostgresPromptLogStore implements PromptLogStore {
   constructor(private readonly database: SqlRunner) {}
 
-  async addEntry({ id, accountId, keyId, createdAt, expiresAt, sealed, ciphertext }: PromptLogEntry) {
+  async addEntries(entries: readonly PromptLogEntry[]) {
     await this.database.run(
       `INSERT INTO prompt_log
          (generation_id, account_id, key_id, created_at, expires_at, master_key_id, sealed_key, ciphertext)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-      [id, accountId, keyId, createdAt, expiresAt, sealed.masterKeyId, sealed.ciphertext, ciphertext],
+       SELECT * FROM unnest($1::text::text[], $2::text::text[], $3::text::text[], $4::text::bigint[],
+         $5::text::bigint[], $6::text::text[], $7::text::text[], $8::text::bytea[]) ON CONFLICT DO NOTHING`,
+      [
+        encodeList(entries.map(({ id }) => id)),
+        encodeList(entries.map(({ accountId }) => accountId)),
+        encodeList(entries.map(({ keyId }) => keyId)),
+        encodeList(entries.map(({ createdAt }) => createdAt)),
+        encodeList(entries.map(({ expiresAt }) => expiresAt)),
+        encodeList(entries.map(({ sealed }) => sealed.masterKeyId)),
+        encodeList(entries.map(({ sealed }) => sealed.ciphertext)),
+        encodeList(entries.map(({ ciphertext }) => `\\x${Buffer.from(ciphertext).toString("hex")}`)),
+      ],
     );
   }
 

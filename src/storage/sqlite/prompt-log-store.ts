@@ -22,18 +22,22 @@ interface EntryRow extends HeadRow {
 
 /** The prompt log in SQLite. */
 export class SqlitePromptLogStore implements PromptLogStore {
-  private readonly insert;
+  private readonly insertAll;
 
   constructor(private readonly database: Database) {
-    this.insert = database.query(
+    const insert = database.query(
       `INSERT OR IGNORE INTO prompt_log
          (generation_id, account_id, key_id, created_at, expires_at, master_key_id, sealed_key, ciphertext)
        VALUES ($id, $accountId, $keyId, $createdAt, $expiresAt, $masterKeyId, $sealedKey, $ciphertext)`,
     );
+    this.insertAll = database.transaction((entries: readonly PromptLogEntry[]) => {
+      for (const { sealed, ...entry } of entries)
+        insert.run({ ...entry, masterKeyId: sealed.masterKeyId, sealedKey: sealed.ciphertext });
+    });
   }
 
-  async addEntry({ sealed, ...entry }: PromptLogEntry) {
-    this.insert.run({ ...entry, masterKeyId: sealed.masterKeyId, sealedKey: sealed.ciphertext });
+  async addEntries(entries: readonly PromptLogEntry[]) {
+    this.insertAll.immediate(entries);
   }
 
   async findEntry(id: string, now: number) {

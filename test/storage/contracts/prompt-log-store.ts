@@ -20,7 +20,7 @@ export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): vo
   describe("a prompt log store", () => {
     test("finds an entry as it was added until the moment it expires", async () => {
       const store = await createStore();
-      await store.addEntry(ENTRY);
+      await store.addEntries([ENTRY]);
       const found = await store.findEntry("gen_1", 1_999);
       expect(found).toEqual({ ...ENTRY, ciphertext: expect.anything() });
       expect(Buffer.from(found?.ciphertext ?? []).equals(ENTRY.ciphertext)).toBe(true);
@@ -35,8 +35,8 @@ export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): vo
 
     test("keeps the first of two entries for one generation", async () => {
       const store = await createStore();
-      await store.addEntry(ENTRY);
-      await store.addEntry({ ...ENTRY, accountId: "user_2" });
+      await store.addEntries([ENTRY]);
+      await store.addEntries([{ ...ENTRY, accountId: "user_2" }]);
       expect((await store.findEntry("gen_1", 0))?.accountId).toBe("user_1");
     });
 
@@ -47,7 +47,7 @@ export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): vo
         ["b", 200],
         ["c", 300],
       ] as const)
-        await store.addEntry({ ...ENTRY, id, expiresAt });
+        await store.addEntries([{ ...ENTRY, id, expiresAt }]);
       expect(await store.deleteExpired(200, 1)).toBe(1);
       expect(await store.deleteExpired(200, 10)).toBe(1);
       expect(await store.deleteExpired(200, 10)).toBe(0);
@@ -56,7 +56,7 @@ export function testPromptLogStore(createStore: CreateStore<PromptLogStore>): vo
 
     test("reseals a data key only if it is still the one that was read", async () => {
       const store = await createStore();
-      await store.addEntry(ENTRY);
+      await store.addEntries([ENTRY]);
       const next = { masterKeyId: "master_2", ciphertext: "other" };
       expect(await store.listMasterKeysInUse()).toEqual(["master_1"]);
       expect(await store.listSealedByOthers("master_2", null, 10)).toMatchObject([{ id: "gen_1" }]);

@@ -21,8 +21,8 @@ export interface PromptLogEntry extends PromptLogHead {
 
 /** Where prompt log entries are stored. Several processes may share one. */
 export interface PromptLogStore {
-  /** Adds an entry. An entry that is there already stays. */
-  addEntry(entry: PromptLogEntry): Promise<void>;
+  /** Adds entries, all of them or none. An entry that is there already stays. */
+  addEntries(entries: readonly PromptLogEntry[]): Promise<void>;
   /** Returns an entry that has not expired at `now`; null if there is none. */
   findEntry(id: string, now: number): Promise<PromptLogEntry | null>;
   /** Returns whether a generation has an entry that has not expired at `now`. */

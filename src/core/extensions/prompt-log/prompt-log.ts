@@ -1,4 +1,4 @@
-import type { Clock } from "../../../base/clock.ts";
+import type { Clock, Timer } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
@@ -6,12 +6,17 @@ import type { Vault } from "../../provider-keys/vault.ts";
 import { BoundedText } from "../bounded-text.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import type { PromptLogEntry, PromptLogStore } from "./prompt-log-store.ts";
-import { type LoggedBodies, openEntry, type PromptLogIdentity, sealEntry } from "./seal-entry.ts";
+import { type LoggedBodies, openEntry, type PlainEntry, sealEntries } from "./seal-entry.ts";
 
 /** How much of a request and of an answer is stored. Bytes. */
 const MAX_LOGGED_BYTES = 1024 * 1024;
 /** How many entries may wait for the store; further ones are dropped, with a warning. */
 const MAX_PENDING = 64;
+/**
+ * Entries are written in groups, because a transaction costs several times as much as an entry. A group is written when it has this many
+ * entries, or bodies of this many characters, or after this time.
+ */
+const GROUP = { entries: 16, chars: 1024 * 1024, ms: 50 } as const;
 /** Entries that one statement deletes. */
 const DELETED_AT_ONCE = 500;
 
@@ -36,6 +41,12 @@ export interface OpenedEntry extends Omit<PromptLogEntry, "sealed" | "ciphertext
 export class PromptLog implements Extension {
   readonly name = "prompt-log";
   private readonly pending: PendingWrites;
+  /** The next group. */
+  private gathered: PlainEntry[] = [];
+  private gatheredChars = 0;
+  private timer: Timer | null = null;
+  /** The entries whose group is being written. */
+  private writing = 0;
 
   constructor(private readonly deps: PromptLogDeps) {
     this.pending = new PendingWrites(deps.log, "a prompt log entry was not stored");
@@ -67,12 +78,13 @@ export class PromptLog implements Extension {
         if (!wasAdmitted) return;
         const expiresAt = createdAt + promptLog * 1_000;
         const identity = { id, accountId: account.id, keyId: key.id, createdAt, expiresAt };
-        this.write(identity, {
+        const bodies = {
           request: request.toString(),
           requestTruncated: request.isTruncated,
           response: status === 200 ? response.toString() : null,
           responseTruncated: response.isTruncated,
-        });
+        };
+        this.gather({ identity, bodies });
       },
     };
   }
@@ -83,8 +95,9 @@ export class PromptLog implements Extension {
     return findPromptLogEntry(this.deps, generationId);
   }
 
-  /** Returns whether the bodies of a generation are stored. */
-  has(generationId: string): Promise<boolean> {
+  /** Returns whether the bodies of a generation are stored, or wait for the store. */
+  async has(generationId: string): Promise<boolean> {
+    await this.drain();
     return this.deps.store.hasEntry(generationId, this.deps.clock.now());
   }
 
@@ -97,13 +110,37 @@ export class PromptLog implements Extension {
 
   /** Resolves when the entries that wait for the store are written or were dropped. */
   drain(): Promise<void> {
+    this.writeGroup();
     return this.pending.drain();
   }
 
-  private write(identity: PromptLogIdentity, bodies: LoggedBodies): void {
-    if (this.pending.size >= MAX_PENDING)
+  private gather(entry: PlainEntry): void {
+    const { identity, bodies } = entry;
+    if (this.gathered.length + this.writing >= MAX_PENDING) {
       this.pending.warn(identity.id, "too many entries wait for the store");
-    else this.pending.add(this.deps.store.addEntry(sealEntry(this.deps, identity, bodies)), identity.id);
+      return;
+    }
+    this.gathered.push(entry);
+    this.gatheredChars += bodies.request.length + (bodies.response?.length ?? 0);
+    if (this.gathered.length >= GROUP.entries || this.gatheredChars >= GROUP.chars) this.writeGroup();
+    else this.timer ??= this.deps.clock.after(GROUP.ms, () => this.writeGroup());
+  }
+
+  private writeGroup(): void {
+    this.timer?.cancel();
+    this.timer = null;
+    const group = this.gathered.splice(0);
+    this.gatheredChars = 0;
+    if (group.length > 0) this.pending.add(this.write(group), ...group.map(({ identity }) => identity.id));
+  }
+
+  private async write(group: readonly PlainEntry[]): Promise<void> {
+    this.writing += group.length;
+    try {
+      await this.deps.store.addEntries(sealEntries(this.deps, group));
+    } finally {
+      this.writing -= group.length;
+    }
   }
 }
 

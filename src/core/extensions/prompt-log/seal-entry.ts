@@ -17,22 +17,30 @@ export type PromptLogIdentity = Omit<PromptLogEntry, "sealed" | "ciphertext">;
 
 const DATA_KEY_BYTES = 32;
 
+/** An entry before it is encrypted. */
+export interface PlainEntry {
+  readonly identity: PromptLogIdentity;
+  readonly bodies: LoggedBodies;
+}
+
 /**
- * Encrypts bodies under a data key of their own, which the vault seals under the newest master key. A rotation of the master
- * key therefore reseals only the data key.
+ * Encrypts the bodies of entries, each under a data key of its own, which the vault seals under the newest master key. A rotation of
+ * the master key therefore reseals only the data keys.
  */
-export function sealEntry(
+export function sealEntries(
   { vault, random }: { readonly vault: Vault; readonly random: Random },
-  identity: PromptLogIdentity,
-  bodies: LoggedBodies,
-): PromptLogEntry {
-  const dataKey = Buffer.from(random.bytes(DATA_KEY_BYTES));
-  const nonce = Buffer.from(random.bytes(NONCE_BYTES));
-  return {
-    ...identity,
-    sealed: vault.seal(dataKey.toString("base64"), identity),
-    ciphertext: sealBytes(dataKey, nonce, Buffer.from(JSON.stringify(bodies)), bindTo(identity)),
-  };
+  entries: readonly PlainEntry[],
+): readonly PromptLogEntry[] {
+  const seal = vault.createSealer();
+  return entries.map(({ identity, bodies }) => {
+    const dataKey = Buffer.from(random.bytes(DATA_KEY_BYTES));
+    const nonce = Buffer.from(random.bytes(NONCE_BYTES));
+    return {
+      ...identity,
+      sealed: seal(dataKey.toString("base64"), identity),
+      ciphertext: sealBytes(dataKey, nonce, Buffer.from(JSON.stringify(bodies)), bindTo(identity)),
+    };
+  });
 }
 
 /** Decrypts an entry; null if its master key is not known, or the entry was changed. */
