@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { Sampler } from "../../src/telemetry/otlp/otlp-settings.ts";
-import { identifySpan } from "../../src/telemetry/otlp/trace-context.ts";
+import { createSpanIds, identifySpan } from "../../src/telemetry/otlp/trace-context.ts";
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 const PARENT_ID = "b7ad6b7169203331";
-const random = createSystemRandom();
+const ids = createSpanIds(createSystemRandom());
 const ALL: Sampler = { ratio: 1, followsParent: true };
 
 const identify = (traceparent: string, tracestate: string | null = null, sampler = ALL) =>
-  identifySpan({ traceparent, tracestate }, { sampler, random });
+  identifySpan({ traceparent, tracestate }, { sampler, ids });
 
 describe("the span of a request", () => {
   test("is below the caller's", () => {
@@ -55,5 +55,14 @@ describe("the span of a request", () => {
       identify(`00-${TRACE_ID}-${PARENT_ID}-00`, null, { ratio, followsParent: false }).isSampled;
     // 8448eb211c803 of the trace id is 0.5167 of the range.
     expect([share(0.51), share(0.52)]).toEqual([false, true]);
+  });
+});
+
+describe("ids of spans", () => {
+  test("have their lengths and are all different", () => {
+    const spans = Array.from({ length: 1_000 }, () => ids.makeSpanId());
+    const traces = Array.from({ length: 1_000 }, () => ids.makeTraceId());
+    expect(new Set(spans.filter((id) => /^[0-9a-f]{16}$/.test(id))).size).toBe(1_000);
+    expect(new Set(traces.filter((id) => /^[0-9a-f]{32}$/.test(id))).size).toBe(1_000);
   });
 });

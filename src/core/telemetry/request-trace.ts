@@ -38,21 +38,26 @@ export interface TracedEnd {
 }
 
 /** A request with its attempts, and its end. Times are milliseconds since the epoch, with fractions. */
-export interface EndedTrace extends TracedEnd {
+export interface EndedTrace {
   readonly identity: SpanIdentity;
+  readonly end: TracedEnd;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly attempts: readonly TracedAttempt[];
 }
 
-/** What a trace is made of. */
-export interface RequestTraceParts {
-  readonly identity: SpanIdentity;
+/** The arrival of a traced request. */
+export interface TracedArrival {
   /** When the request arrived, by the system's clock. Milliseconds since the epoch. */
   readonly arrivedAt: number;
   readonly stopwatch: Pick<Stopwatch, "elapsedMs">;
+}
+
+/** What all traces share. */
+export interface TraceOwner {
+  /** Returns 16 hexadecimal digits. */
   readonly makeSpanId: () => string;
-  /** Called once, with the whole request. */
+  /** Called once for each trace, with the whole request. */
   readonly onEnded: (trace: EndedTrace) => void;
 }
 
@@ -61,16 +66,20 @@ export class RequestTrace {
   private readonly attempts: TracedAttempt[] = [];
   private hasEnded = false;
 
-  constructor(private readonly parts: RequestTraceParts) {}
+  constructor(
+    private readonly identity: SpanIdentity,
+    private readonly arrival: TracedArrival,
+    private readonly owner: TraceOwner,
+  ) {}
 
   /** The id that log lines and other systems have of the request. */
   get traceId(): string {
-    return this.parts.identity.traceId;
+    return this.identity.traceId;
   }
 
   /** Begins the span of an attempt. */
   beginAttempt(record: AttemptRecord, model: string): void {
-    const spanId = this.parts.makeSpanId();
+    const spanId = this.owner.makeSpanId();
     this.attempts.push({ spanId, model, startedAt: this.now(), endedAt: null, record });
   }
 
@@ -84,8 +93,8 @@ export class RequestTrace {
 
   /** Returns the headers by which a provider continues the trace below the last attempt (W3C Trace Context). */
   propagationHeaders(): Record<string, string> {
-    const { traceId, isSampled, state } = this.parts.identity;
-    const spanId = this.attempts.at(-1)?.spanId ?? this.parts.identity.spanId;
+    const { traceId, isSampled, state } = this.identity;
+    const spanId = this.attempts.at(-1)?.spanId ?? this.identity.spanId;
     const headers: Record<string, string> = {
       traceparent: `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`,
     };
@@ -97,12 +106,12 @@ export class RequestTrace {
   end(end: TracedEnd): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    const { identity, arrivedAt, onEnded } = this.parts;
-    onEnded({ ...end, identity, startedAt: arrivedAt, endedAt: this.now(), attempts: this.attempts });
+    const { identity, arrival, attempts } = this;
+    this.owner.onEnded({ identity, end, startedAt: arrival.arrivedAt, endedAt: this.now(), attempts });
   }
 
   private now(): number {
-    return this.parts.arrivedAt + this.parts.stopwatch.elapsedMs();
+    return this.arrival.arrivedAt + this.arrival.stopwatch.elapsedMs();
   }
 }
 
@@ -115,5 +124,5 @@ export interface TraceHeaders {
 /** Begins traces. */
 export interface Tracer {
   /** Begins the trace of a request, or continues its caller's. */
-  begin(headers: TraceHeaders, arrival: Pick<RequestTraceParts, "arrivedAt" | "stopwatch">): RequestTrace;
+  begin(headers: TraceHeaders, arrival: TracedArrival): RequestTrace;
 }

@@ -139,7 +139,8 @@ function respond(
 function beginTrace({ headers }: Request, context: RequestContext): void {
   const { deps, stopwatch, startedAt, logFields } = context;
   if (deps.tracer === null) return;
-  const names = { traceparent: headers.get("traceparent"), tracestate: headers.get("tracestate") };
+  const traceparent = headers.get("traceparent");
+  const names = { traceparent, tracestate: traceparent === null ? null : headers.get("tracestate") };
   context.trace = deps.tracer.begin(names, { arrivedAt: startedAt, stopwatch });
   logFields["trace_id"] = context.trace.traceId;
 }

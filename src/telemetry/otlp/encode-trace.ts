@@ -1,38 +1,110 @@
 import { outcomeOf, outcomeOfFailure, type RequestOutcome, resultOf } from "../../core/extensions/metrics.ts";
-import type { EndedTrace, SpanIdentity, TracedAttempt } from "../../core/telemetry/request-trace.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
-import { type AttributeValue, encodeAttributes, encodeString, encodeTime } from "./json.ts";
+import type {
+  EndedTrace,
+  SpanIdentity,
+  TracedAttempt,
+  TracedEnd,
+} from "../../core/telemetry/request-trace.ts";
+import { describeGenAiAnswer, describeGenAiCall, operationOf } from "./describe-gen-ai.ts";
+import { type Attributes, encodeAttributes, encodeNumber, encodeTime } from "./json.ts";
+import { SharedTexts } from "./shared-texts.ts";
 
 const KIND = { server: 2, client: 3 } as const;
 const ERROR = 2;
 
 /** Returns how a traced request ended. */
-export function outcomeOfTrace({ record, failure }: Pick<EndedTrace, "record" | "failure">): RequestOutcome {
+export function outcomeOfTrace({ record, failure }: Pick<TracedEnd, "record" | "failure">): RequestOutcome {
   if (record !== null) return outcomeOf(record, failure);
   return failure === null ? "completed" : outcomeOfFailure(failure);
 }
 
-/** Encodes the spans of a request: a SERVER span, and below it a CLIENT span for each attempt. Never contents. */
-export function encodeTrace(trace: EndedTrace, isGenAi: boolean): string {
-  const { identity, attempts } = trace;
-  let text = encodeSpan({
-    ...trace,
-    identity,
-    kind: "server",
-    name: `POST ${trace.route}`,
-    attributes: describeRequest(trace),
-    // As the HTTP conventions define it for servers: a request that is at fault itself is no error.
-    error: outcomeOfTrace(trace) === "failed" ? (trace.failure?.code ?? "failed") : null,
-  });
-  for (const [at, attempt] of attempts.entries()) {
-    const answered = at === attempts.length - 1 ? trace.record : null;
-    text += `,${encodeAttempt(trace, attempt, { at, answered, isGenAi })}`;
+/**
+ * Encodes traces: a SERVER span for each request, and below it a CLIENT span for each attempt. Never contents. Most of a span is the
+ * same for all requests with the same route, model, provider and result. Such parts are encoded once and kept.
+ */
+export class TraceEncoder {
+  private readonly requestTexts = new SharedTexts();
+  private readonly attemptTexts = new SharedTexts();
+
+  constructor(private readonly isGenAi: boolean) {}
+
+  /** Returns the spans of a trace, separated by commas. */
+  encode(trace: EndedTrace): string {
+    const { identity, attempts, startedAt, endedAt } = trace;
+    const { spanId, parentSpanId } = identity;
+    const begin = beginSpan(identity);
+    const parent = parentSpanId === null ? "" : `,"parentSpanId":"${parentSpanId}"`;
+    const end = encodeTime(endedAt);
+    let text = `${begin},"spanId":"${spanId}"${parent},"startTimeUnixNano":${encodeTime(startedAt)},"endTimeUnixNano":${end},${this.encodeRequest(trace)}]}`;
+    for (let at = 0; at < attempts.length; at++) {
+      const attempt = attempts[at] as TracedAttempt;
+      const ownEnd = attempt.endedAt === null ? end : encodeTime(attempt.endedAt);
+      text += `,${begin},"spanId":"${attempt.spanId}","parentSpanId":"${spanId}","startTimeUnixNano":${encodeTime(attempt.startedAt)},"endTimeUnixNano":${ownEnd},${this.encodeAttempt(trace, at)}]}`;
+    }
+    return text;
   }
-  return text;
+
+  /** Returns the end of a request's span, from its name to its last attribute. Ids that the gateway makes need no escaping. */
+  private encodeRequest(trace: EndedTrace): string {
+    const { requestId, record } = trace.end;
+    const text = `${this.findRequestText(trace)},{"key":"gateway.request_id","value":{"stringValue":"${requestId}"}}`;
+    if (record === null) return text;
+    return `${text},{"key":"gateway.generation_id","value":{"stringValue":"${record.id}"}},{"key":"gateway.prompt_tokens","value":${encodeNumber(record.promptTokens)}},{"key":"gateway.completion_tokens","value":${encodeNumber(record.completionTokens)}},{"key":"gateway.cost_nanodollars","value":${encodeNumber(record.costNanodollars)}}`;
+  }
+
+  private findRequestText({ attempts, end }: EndedTrace): string {
+    const { api, route, status, failure, record } = end;
+    const outcome = outcomeOfTrace(end);
+    const key = `${route}\n${api}\n${status}\n${outcome}\n${failure?.code}\n${record?.model}\n${record?.provider}\n${attempts.length}`;
+    return this.requestTexts.find(key, () =>
+      encodeShared({
+        kind: "server",
+        name: `POST ${route}`,
+        attributes: describeRequest(end, { outcome, attempts: attempts.length }),
+        // As the HTTP conventions define it for servers: a request that is at fault itself is no error.
+        error: outcome === "failed" ? (failure?.code ?? "failed") : null,
+      }),
+    );
+  }
+
+  /** Returns the end of an attempt's span, from its name to its last attribute. */
+  private encodeAttempt({ attempts, end: { api, record } }: EndedTrace, at: number): string {
+    const attempt = attempts[at] as TracedAttempt;
+    const text = this.findAttemptText(attempt, api, at);
+    const isLast = at === attempts.length - 1;
+    if (!this.isGenAi || !isLast || record === null || record.firstTokenAt === null) return text;
+    return `${text},${encodeAttributes(describeGenAiAnswer(record))}`;
+  }
+
+  private findAttemptText({ model, record }: TracedAttempt, api: string, at: number): string {
+    const { provider, upstreamModel, format, isByok, upstreamStatus, error } = record;
+    const key = `${model}\n${provider}\n${upstreamModel}\n${format}\n${isByok}\n${upstreamStatus}\n${error}\n${api}\n${at}`;
+    return this.attemptTexts.find(key, () => {
+      const operation = operationOf(api);
+      const attributes = describeAttempt({ model, record }, at);
+      const genAi = this.isGenAi ? describeGenAiCall({ operation, provider, upstreamModel }) : {};
+      const name = `${operation} ${model}`;
+      return encodeShared({ kind: "client", name, attributes: { ...attributes, ...genAi }, error });
+    });
+  }
 }
 
-function describeRequest({ api, requestId, route, status, failure, record, attempts }: EndedTrace) {
-  const outcome = outcomeOfTrace({ record, failure });
+/** Returns the beginning that all spans of a trace share. */
+function beginSpan({ traceId, isSampled, state }: SpanIdentity): string {
+  const begin = `{"traceId":"${traceId}","flags":${isSampled ? 1 : 0}`;
+  return state === "" ? begin : `${begin},"traceState":${JSON.stringify(state)}`;
+}
+
+interface RequestResult {
+  readonly outcome: RequestOutcome;
+  readonly attempts: number;
+}
+
+/** Returns the attributes that requests with the same result share. */
+function describeRequest(
+  { api, route, status, failure, record }: TracedEnd,
+  { outcome, attempts }: RequestResult,
+): Attributes {
   return {
     "http.request.method": "POST",
     "http.route": route,
@@ -40,110 +112,36 @@ function describeRequest({ api, requestId, route, status, failure, record, attem
     "error.type": failure?.code ?? null,
     "gateway.api": api,
     "gateway.outcome": outcome,
-    "gateway.request_id": requestId,
-    "gateway.generation_id": record?.id ?? null,
     "gateway.model": record?.model ?? null,
     "gateway.provider": record?.provider ?? null,
-    "gateway.attempts": attempts.length,
-    "gateway.prompt_tokens": record?.promptTokens ?? null,
-    "gateway.completion_tokens": record?.completionTokens ?? null,
-    "gateway.cost_nanodollars": record?.costNanodollars ?? null,
-  } satisfies Record<string, AttributeValue>;
-}
-
-interface AttemptPlace {
-  readonly at: number;
-  /** The record of the generation, if this was its last attempt. */
-  readonly answered: UsageRecord | null;
-  readonly isGenAi: boolean;
-}
-
-function encodeAttempt(
-  { api, identity, endedAt }: EndedTrace,
-  { spanId, model, startedAt, endedAt: ownEnd, record }: TracedAttempt,
-  { at, answered, isGenAi }: AttemptPlace,
-): string {
-  const operation = OPERATIONS[api] ?? "chat";
-  const { provider, upstreamModel, format, isByok, upstreamStatus, error } = record;
-  const attributes: Record<string, AttributeValue> = {
-    "gateway.attempt": at + 1,
-    "gateway.provider": provider,
-    "gateway.model": model,
-    "gateway.upstream_model": upstreamModel,
-    "gateway.format": format ?? null,
-    "gateway.byok": isByok,
-    "gateway.result": resultOf(record),
-    "http.response.status_code": upstreamStatus,
-    "error.type": error,
+    "gateway.attempts": attempts,
   };
-  if (isGenAi) Object.assign(attributes, describeGenAi({ operation, provider, upstreamModel }, answered));
-  return encodeSpan({
-    identity: { ...identity, spanId, parentSpanId: identity.spanId },
-    kind: "client",
-    name: `${operation} ${model}`,
-    startedAt,
-    endedAt: ownEnd ?? endedAt,
-    attributes,
-    error,
-  });
 }
 
-/** The operation of each client API, as the GenAI conventions name it. */
-const OPERATIONS: Readonly<Record<string, string>> = {
-  completions: "text_completion",
-  fim: "text_completion",
-  embeddings: "embeddings",
-  // The conventions have no names for these.
-  moderations: "moderation",
-  rerank: "rerank",
-  images: "image_generation",
-  speech: "speech",
-  transcriptions: "transcription",
-};
-
-interface GenAiCall {
-  readonly operation: string;
-  readonly provider: string;
-  readonly upstreamModel: string;
-}
-
-/** Returns the attributes of the GenAI conventions. Their names are not stable. */
-function describeGenAi({ operation, provider, upstreamModel }: GenAiCall, answered: UsageRecord | null) {
-  const call: Record<string, AttributeValue> = {
-    "gen_ai.operation.name": operation,
-    "gen_ai.provider.name": provider,
-    "gen_ai.request.model": upstreamModel,
-  };
-  if (answered === null || answered.firstTokenAt === null) return call;
-  const { streamed, createdAt, firstTokenAt, finishReason } = answered;
+function describeAttempt({ model, record }: Pick<TracedAttempt, "model" | "record">, at: number): Attributes {
   return {
-    ...call,
-    "gen_ai.request.stream": streamed,
-    "gen_ai.response.time_to_first_chunk": streamed ? (firstTokenAt - createdAt) / 1_000 : null,
-    "gen_ai.response.finish_reasons": finishReason === null ? null : [finishReason],
-    "gen_ai.usage.input_tokens": answered.promptTokens,
-    "gen_ai.usage.output_tokens": answered.completionTokens,
-    "gen_ai.usage.cache_read.input_tokens": answered.cachedTokens,
-    "gen_ai.usage.cache_creation.input_tokens": answered.cacheWriteTokens,
-    "gen_ai.usage.reasoning.output_tokens": answered.reasoningTokens,
+    "gateway.attempt": at + 1,
+    "gateway.provider": record.provider,
+    "gateway.model": model,
+    "gateway.upstream_model": record.upstreamModel,
+    "gateway.format": record.format ?? null,
+    "gateway.byok": record.isByok,
+    "gateway.result": resultOf(record),
+    "http.response.status_code": record.upstreamStatus,
+    "error.type": record.error,
   };
 }
 
-interface Span {
-  readonly identity: SpanIdentity;
+interface SharedPart {
   readonly kind: keyof typeof KIND;
   readonly name: string;
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  readonly attributes: Attributes;
   /** The error code; null without an error. */
   readonly error: string | null;
 }
 
-function encodeSpan({ identity, kind, name, startedAt, endedAt, attributes, error }: Span): string {
-  const { traceId, spanId, parentSpanId, isSampled, state } = identity;
-  const parent = parentSpanId === null ? "" : `,"parentSpanId":"${parentSpanId}"`;
-  const traceState = state === "" ? "" : `,"traceState":${encodeString(state)}`;
-  const status = error === null ? "{}" : `{"code":${ERROR},"message":${encodeString(error)}}`;
-  return `{"traceId":"${traceId}","spanId":"${spanId}"${parent}${traceState},"flags":${isSampled ? 1 : 0},"name":${encodeString(name)},"kind":${KIND[kind]},"startTimeUnixNano":${encodeTime(startedAt)},"endTimeUnixNano":${encodeTime(endedAt)},"attributes":${encodeAttributes(attributes)},"status":${status}}`;
+/** Encodes what spans share. The array of attributes is left open for those of one span. */
+function encodeShared({ kind, name, attributes, error }: SharedPart): string {
+  const status = error === null ? "{}" : `{"code":${ERROR},"message":${JSON.stringify(error)}}`;
+  return `"name":${JSON.stringify(name)},"kind":${KIND[kind]},"status":${status},"attributes":[${encodeAttributes(attributes)}`;
 }

@@ -13,28 +13,48 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 /** A header of this length is passed on; a longer one is left out. Characters. */
 const MAX_STATE_CHARS = 512;
 
+/** Makes random ids in hexadecimal. */
+export interface SpanIds {
+  /** Returns 32 digits. */
+  makeTraceId(): string;
+  /** Returns 16 digits. */
+  makeSpanId(): string;
+}
+
+/** The random bytes that are drawn and printed at once: those of 32 requests with one attempt. */
+const BLOCK_BYTES = 32 * (16 + 8 + 8);
+
+/** Creates a source of ids. */
+export function createSpanIds(random: Random): SpanIds {
+  let digits = "";
+  let used = 0;
+  const take = (length: number): string => {
+    if (used + length > digits.length) {
+      digits = Buffer.from(random.bytes(BLOCK_BYTES)).toString("hex");
+      used = 0;
+    }
+    used += length;
+    return digits.slice(used - length, used);
+  };
+  return { makeTraceId: () => take(32), makeSpanId: () => take(16) };
+}
+
 /** Returns the identity of a new span: below the caller's, or the first of a new trace. */
 export function identifySpan(
   { traceparent, tracestate }: TraceHeaders,
-  { sampler, random }: { readonly sampler: Sampler; readonly random: Random },
-): SpanIdentity & { readonly isRoot: boolean } {
+  { sampler, ids }: { readonly sampler: Sampler; readonly ids: SpanIds },
+): SpanIdentity {
   const parent = traceparent === null ? null : readParent(traceparent);
-  const traceId = parent?.traceId ?? makeId(random, 16);
+  const traceId = parent?.traceId ?? ids.makeTraceId();
   const isSampled =
     parent !== null && sampler.followsParent ? parent.isSampled : isInShare(traceId, sampler.ratio);
   return {
     traceId,
-    spanId: makeId(random, 8),
+    spanId: ids.makeSpanId(),
     parentSpanId: parent?.spanId ?? null,
     isSampled,
     state: parent !== null && tracestate !== null && isValidState(tracestate) ? tracestate : "",
-    isRoot: parent === null,
   };
-}
-
-/** Returns a random id of so many bytes in hexadecimal. */
-export function makeId(random: Random, bytes: number): string {
-  return Buffer.from(random.bytes(bytes)).toString("hex");
 }
 
 /** Returns the span that a `traceparent` names (W3C Trace Context); null if it is not valid, which counts as absent. */

@@ -1,9 +1,9 @@
 import type { Random } from "../../base/random.ts";
 import { type EndedTrace, RequestTrace, type Tracer } from "../../core/telemetry/request-trace.ts";
-import { encodeTrace, outcomeOfTrace } from "./encode-trace.ts";
+import { outcomeOfTrace, TraceEncoder } from "./encode-trace.ts";
 import type { Sampler } from "./otlp-settings.ts";
 import type { SpanExporter } from "./span-exporter.ts";
-import { identifySpan, makeId } from "./trace-context.ts";
+import { createSpanIds, identifySpan } from "./trace-context.ts";
 
 /** What a tracer is made of. */
 export interface TracerParts {
@@ -16,21 +16,23 @@ export interface TracerParts {
 
 /** Creates a tracer that exports sampled traces. Of the traces that begin here, it exports failed ones also if they are not sampled. */
 export function createTracer({ sampler, random, exporter, isGenAi }: TracerParts): Tracer {
-  const isOff = sampler.ratio === 0;
-  const send = (trace: EndedTrace) => exporter.add(encodeTrace(trace, isGenAi), 1 + trace.attempts.length);
-  return {
-    begin(headers, arrival) {
-      const { isRoot, ...identity } = identifySpan(headers, { sampler, random });
-      // The decision of a caller is about all services of the trace; a span of this one alone would have no parent.
-      const keepsFailure = (isRoot || !sampler.followsParent) && !isOff;
-      return new RequestTrace({
-        ...arrival,
-        identity,
-        makeSpanId: () => makeId(random, 8),
-        onEnded(trace) {
-          if (identity.isSampled || (keepsFailure && outcomeOfTrace(trace) === "failed")) send(trace);
-        },
-      });
+  const ids = createSpanIds(random);
+  const encoder = new TraceEncoder(isGenAi);
+  // One object for all traces: closures of each trace would cost more than the rest of its beginning.
+  const owner = {
+    makeSpanId: ids.makeSpanId,
+    onEnded(trace: EndedTrace) {
+      if (trace.identity.isSampled || isKeptFailure(trace, sampler))
+        exporter.add(encoder.encode(trace), 1 + trace.attempts.length);
     },
   };
+  return {
+    begin: (headers, arrival) => new RequestTrace(identifySpan(headers, { sampler, ids }), arrival, owner),
+  };
+}
+
+/** The decision of a caller is about all services of the trace: a failed span of this one alone would have no parent. */
+function isKeptFailure({ identity, end }: EndedTrace, { ratio, followsParent }: Sampler): boolean {
+  const decidesItself = identity.parentSpanId === null || !followsParent;
+  return decidesItself && ratio > 0 && outcomeOfTrace(end) === "failed";
 }
