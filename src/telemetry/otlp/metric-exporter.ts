@@ -47,6 +47,6 @@ export class MetricExporter {
     const metrics = await encodeMetrics(families, { startedAt, now: posting.clock.now() });
     const { resource, scope } = origin;
     const body = `{"resourceMetrics":[{"resource":${resource},"scopeMetrics":[{"scope":${scope},"metrics":[${metrics}]}]}]}`;
-    reportExport(await postExport(posting, body), 1, reports);
+    reportExport(await postExport(posting, Buffer.from(body)), 1, reports);
   }
 }

@@ -27,10 +27,10 @@ export interface Posting {
   readonly stopped: AbortSignal;
 }
 
-/** Posts an export, and repeats it after transient failures. Never rejects. */
-export async function postExport(posting: Posting, json: string): Promise<ExportResult> {
+/** Posts an export in JSON, and repeats it after transient failures. The bytes must not change until it ends. Never rejects. */
+export async function postExport(posting: Posting, json: Buffer<ArrayBuffer>): Promise<ExportResult> {
   const { settings, clock, random, stopped } = posting;
-  const body = settings.isGzipped ? Bun.gzipSync(json, { level: COMPRESSION_LEVEL }) : Buffer.from(json);
+  const body = settings.isGzipped ? Bun.gzipSync(json, { level: COMPRESSION_LEVEL }) : json;
   for (let tries = 1; ; tries++) {
     const outcome = await post(settings, body);
     if (outcome.kind !== "retry") return outcome;

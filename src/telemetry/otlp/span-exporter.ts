@@ -1,6 +1,7 @@
 import type { Timer } from "../../base/clock.ts";
 import type { EncodedOrigin } from "./json.ts";
 import { type ExportResult, type Posting, postExport } from "./post-export.ts";
+import { SpanBatch } from "./span-batch.ts";
 
 /** Spans in one post. */
 const BATCH_SPANS = 512;
@@ -17,15 +18,13 @@ export interface ExportReports {
   readonly onDropped: (count: number, reason: string) => void;
 }
 
-interface WaitingTrace {
-  readonly json: string;
-  readonly spans: number;
-}
-
 /** Sends spans in batches: when there are enough for one, or after some seconds. One post is under way at a time. */
 export class SpanExporter {
-  private waiting: WaitingTrace[] = [];
+  /** The oldest first. All but the newest are full. */
+  private readonly waiting: SpanBatch[] = [];
   private waitingSpans = 0;
+  /** The bytes of the last batch, by which the next one begins with enough memory. */
+  private lastBytes = 0;
   private timer: Timer | null = null;
   private sending: Promise<void> | null = null;
 
@@ -35,13 +34,13 @@ export class SpanExporter {
     private readonly reports: ExportReports,
   ) {}
 
-  /** Adds the encoded spans of a trace. */
+  /** Adds the encoded spans of a trace, separated by commas. A trace is not divided, however many spans it has. */
   add(json: string, spans: number): void {
     if (this.waitingSpans + spans > MAX_WAITING_SPANS) {
       this.reports.onDropped(spans, "too many spans wait for the collector");
       return;
     }
-    this.waiting.push({ json, spans });
+    this.findBatch().append(json, spans);
     this.waitingSpans += spans;
     if (this.waitingSpans >= BATCH_SPANS) this.send();
     else this.timer ??= this.posting.clock.after(DELAY_MS, () => this.send());
@@ -53,11 +52,23 @@ export class SpanExporter {
     while (this.sending !== null) await this.sending;
   }
 
+  /** Returns the batch that further spans belong to. */
+  private findBatch(): SpanBatch {
+    const newest = this.waiting.at(-1);
+    if (newest !== undefined && newest.spans < BATCH_SPANS) return newest;
+    const batch = new SpanBatch(this.origin, this.lastBytes);
+    this.waiting.push(batch);
+    return batch;
+  }
+
   private send(): void {
     this.timer?.cancel();
     this.timer = null;
-    if (this.sending !== null || this.waiting.length === 0) return;
-    this.sending = this.sendBatch().finally(() => {
+    if (this.sending !== null) return;
+    const batch = this.waiting.shift();
+    if (batch === undefined) return;
+    this.waitingSpans -= batch.spans;
+    this.sending = this.sendBatch(batch).finally(() => {
       this.sending = null;
       const { clock, stopped } = this.posting;
       if (this.waitingSpans >= BATCH_SPANS || stopped.aborted) this.send();
@@ -65,22 +76,10 @@ export class SpanExporter {
     });
   }
 
-  private async sendBatch(): Promise<void> {
-    const { json, spans } = this.takeBatch();
-    const { resource, scope } = this.origin;
-    const body = `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[${json}]}]}]}`;
-    reportExport(await postExport(this.posting, body), spans, this.reports);
-  }
-
-  private takeBatch(): WaitingTrace {
-    let count = 0;
-    let spans = 0;
-    // A trace with many attempts is not divided.
-    while (count < this.waiting.length && spans < BATCH_SPANS)
-      spans += (this.waiting[count++] as WaitingTrace).spans;
-    const taken = this.waiting.splice(0, count);
-    this.waitingSpans -= spans;
-    return { json: taken.map((trace) => trace.json).join(","), spans };
+  private async sendBatch(batch: SpanBatch): Promise<void> {
+    const body = batch.finish();
+    this.lastBytes = body.length;
+    reportExport(await postExport(this.posting, body), batch.spans, this.reports);
   }
 }
 

@@ -1,0 +1,30 @@
+import type { EncodedOrigin } from "./json.ts";
+import { TextBuffer } from "./text-buffer.ts";
+
+/** The bytes that a batch has beyond those that are expected: enough for few spans, as one of a quiet gateway has. */
+const SPARE_BYTES = 16 * 1024;
+
+/** The spans of one export, as the text that is sent. */
+export class SpanBatch {
+  spans = 0;
+  private readonly text: TextBuffer;
+
+  /** `expectedBytes`: how long the text will probably be. */
+  constructor({ resource, scope }: EncodedOrigin, expectedBytes: number) {
+    this.text = new TextBuffer(expectedBytes + SPARE_BYTES);
+    this.text.append(`{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[`);
+  }
+
+  /** Appends the spans of a trace, separated by commas. */
+  append(json: string, spans: number): void {
+    if (this.spans > 0) this.text.append(",");
+    this.text.append(json);
+    this.spans += spans;
+  }
+
+  /** Returns the complete text. Called once. */
+  finish(): Buffer<ArrayBuffer> {
+    this.text.append("]}]}]}");
+    return this.text.read();
+  }
+}
