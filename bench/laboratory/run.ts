@@ -60,13 +60,15 @@ async function main(): Promise<void> {
   }
   say(describeMachine());
   const { contestants, skipped } = await prepareAll(plan);
+  // Read before anything is published, which changes files of the checkout.
+  const commit = readCommit();
   const harness = await Harness.start();
   const parts: Partial<Record<PartName, PartResult>> = {};
   const file = `peers-${new Date().toISOString().replaceAll(":", "-").slice(0, 19)}.json`;
   const tools = readToolVersions();
   const labels = Object.fromEntries(CONTESTANTS.map(({ name, label }) => [name, label]));
   for (const name of plan.parts) {
-    parts[name] = await measurePart(name, { plan, harness, contestants, skipped });
+    parts[name] = await measurePart(name, commit, { plan, harness, contestants, skipped });
     await keep({ labels, tools, parts }, plan, file);
   }
   await harness.stop();
@@ -96,13 +98,14 @@ async function prepareAll(plan: LabPlan) {
 
 async function measurePart(
   name: PartName,
+  commit: string | null,
   { skipped, ...rest }: Omit<Lab, "log" | "say"> & { skipped: readonly Absence[] },
 ): Promise<PartResult> {
   const log = new PartLog();
   for (const { subject, reason } of skipped) log.fail(subject, reason);
   const measuredAt = new Date().toISOString();
   await PARTS[name]({ ...rest, log, say });
-  return log.finish({ measuredAt, commit: readCommit(), machine: describeMachine() });
+  return log.finish({ measuredAt, commit, machine: describeMachine() });
 }
 
 async function keep(results: LabResults, plan: LabPlan, file: string): Promise<void> {
