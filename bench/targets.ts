@@ -214,15 +214,16 @@ function start({ name, command, env, cwd, logFile }: Program): Subprocess {
   return adopt(Bun.spawn(pinned("target", command), { cwd, env: { PATH, HOME, ...env }, ...streams }));
 }
 
-/** On the repository's disk: the journal would cost less in a memory file system. */
-function makeDataDir(): string {
+/** Creates a data folder on the repository's disk: the journal would cost less in a memory file system. It is removed with the bench. */
+export function makeDataDir(): string {
   mkdirSync(out, { recursive: true });
   const dataDir = mkdtempSync(join(out, "data-"));
   dataDirs.add(dataDir);
   return dataDir;
 }
 
-function removeDataDir(dataDir: string): void {
+/** Removes a data folder. */
+export function removeDataDir(dataDir: string): void {
   rmSync(dataDir, { recursive: true, force: true });
   dataDirs.delete(dataDir);
 }

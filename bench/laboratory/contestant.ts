@@ -1,11 +1,14 @@
 import type { Subject } from "../harness.ts";
 import type { Door } from "../messages.ts";
+import type { PartName } from "./plan.ts";
 
 /** A variant that is measured, before it is started. One file in `targets/` for each. */
 export interface Contestant {
   readonly name: string;
   /** Name and version, as tables show it. */
   readonly label: string;
+  /** The only parts in which it is measured. Absent: all. */
+  readonly parts?: readonly PartName[];
   /** Installs what is missing. Rejects with a message that says what to install by hand. */
   prepare(): Promise<void>;
   /** Starts it in front of the upstream; resolves once it answers. */
@@ -18,6 +21,14 @@ export interface Running extends Subject {
   /** Chat completions that it translates for an Anthropic upstream; `null` if it cannot. */
   readonly anthropic: Door | null;
   stop(): Promise<void>;
+}
+
+/** The beginning of the names of programs that do a part of this gateway's work. */
+export const FLOOR_PREFIX = "floor-";
+
+/** Returns whether a variant of this name does only a part of this gateway's work. */
+export function isFloor(name: string): boolean {
+  return name.startsWith(FLOOR_PREFIX);
 }
 
 /** The model of all requests, as the upstream names it. */

@@ -1,22 +1,24 @@
 import type { Trial } from "../harness.ts";
 import type { Door } from "../messages.ts";
 import { closedTrial } from "../parts.ts";
-import type { Running } from "./contestant.ts";
+import { isFloor, type Running } from "./contestant.ts";
 import { type Lab, measureInRounds, startAll, warmUp } from "./rounds.ts";
 
 /** A kind of request over a number of connections, each of which sends again once it is answered. */
 interface Cell {
   readonly name: string;
   readonly trial: Partial<Trial>;
+  /** Measured on the floors as well. */
+  readonly hasFloors?: true;
 }
 
 const LOOPS: readonly Cell[] = [
-  { name: "small.16", trial: {} },
+  { name: "small.16", trial: {}, hasFloors: true },
   { name: "small.1", trial: { connections: 1 } },
   { name: "small.64", trial: { connections: 64 } },
   { name: "24kB.16", trial: { body: "24kB" } },
-  { name: "200kB.16", trial: { body: "large" } },
-  { name: "stream.16", trial: { events: 100 } },
+  { name: "200kB.16", trial: { body: "large" }, hasFloors: true },
+  { name: "stream.16", trial: { events: 100 }, hasFloors: true },
 ];
 
 const TRANSLATED: readonly Cell[] = [
@@ -47,9 +49,10 @@ function atDoor(subject: Running, door: Door | null): Running[] {
   return door === null ? [] : [{ ...subject, door }];
 }
 
-async function measureCells(lab: Lab, running: readonly Running[], cells: readonly Cell[]): Promise<void> {
+async function measureCells(lab: Lab, all: readonly Running[], cells: readonly Cell[]): Promise<void> {
   const { plan, harness } = lab;
-  for (const [i, { name, trial }] of cells.entries()) {
+  for (const [i, { name, trial, hasFloors }] of cells.entries()) {
+    const running = hasFloors ? all : all.filter((subject) => !isFloor(subject.name));
     lab.say(`${name} …`);
     const { requests, limitMs } = i === 0 ? plan.warmUp : plan.nextWarmUp;
     await warmUp(lab, running, {

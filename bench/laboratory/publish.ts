@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ChartRow, drawChart } from "./chart.ts";
+import { isFloor } from "./contestant.ts";
 import type { PartName } from "./plan.ts";
 import type { LabResults, Summary } from "./results.ts";
 import { formatSummary, formatTable, readColumn, renderTables } from "./tables.ts";
@@ -91,11 +92,11 @@ const SHORT = [
   { label: "start to first answer, ms", part: "start", figure: "start.ms" },
 ] as const;
 
-/** Returns the README's table: the medians only. */
+/** Returns the README's table: the medians only, of what could stand in this gateway's place. */
 function renderShort({ labels, parts }: LabResults): string {
   const columns = SHORT.filter(({ part }) => parts[part] !== undefined);
   const rows = Object.entries(labels)
-    .filter(([subject]) => subject !== "direct")
+    .filter(([subject]) => subject !== "direct" && !isFloor(subject))
     .map(([subject, label]) => {
       const summaries = columns.map((column) => {
         const part = parts[column.part];

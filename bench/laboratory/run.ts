@@ -17,13 +17,14 @@ import { measureStreams } from "./measure-streams.ts";
 import { type LabPlan, type PartName, readLabPlan, usage } from "./plan.ts";
 import { readToolVersions } from "./programs.ts";
 import { publish } from "./publish.ts";
-import { type Absence, type LabResults, PartLog, type PartResult } from "./results.ts";
+import { type LabResults, PartLog, type PartResult } from "./results.ts";
 import { type Lab, messageOf } from "./rounds.ts";
 import { renderTables } from "./tables.ts";
 import { bifrost } from "./targets/bifrost.ts";
 import { bunRelay } from "./targets/bun-relay.ts";
 import { byteRelay } from "./targets/byte-relay.ts";
 import { direct } from "./targets/direct.ts";
+import { floors } from "./targets/floor.ts";
 import { gateway } from "./targets/gateway.ts";
 import { litellm } from "./targets/litellm.ts";
 import { nginx } from "./targets/nginx.ts";
@@ -35,6 +36,7 @@ const CONTESTANTS: readonly Contestant[] = [
   byteRelay,
   nginx,
   bunRelay,
+  ...floors,
   gateway,
   bifrost,
   portkey,
@@ -83,28 +85,35 @@ async function main(): Promise<void> {
 /** Installs what is missing, and says what is skipped. */
 async function prepareAll(plan: LabPlan) {
   const contestants: Contestant[] = [];
-  const skipped: Absence[] = [];
+  const skipped: Skipped[] = [];
   for (const contestant of CONTESTANTS.filter(({ name }) => plan.targets.includes(name))) {
     try {
       await contestant.prepare();
       contestants.push(contestant);
     } catch (error) {
-      skipped.push({ subject: contestant.name, cell: "", reason: messageOf(error) });
+      skipped.push({ contestant, reason: messageOf(error) });
       say(`Skipped: ${contestant.label}: ${messageOf(error)}`);
     }
   }
   return { contestants, skipped };
 }
 
+/** A variant that could not be installed, and why. */
+interface Skipped {
+  readonly contestant: Contestant;
+  readonly reason: string;
+}
+
 async function measurePart(
   name: PartName,
   commit: string | null,
-  { skipped, ...rest }: Omit<Lab, "log" | "say"> & { skipped: readonly Absence[] },
+  { skipped, contestants, ...rest }: Omit<Lab, "log" | "say"> & { skipped: readonly Skipped[] },
 ): Promise<PartResult> {
+  const isIn = ({ parts }: Contestant) => parts?.includes(name) ?? true;
   const log = new PartLog();
-  for (const { subject, reason } of skipped) log.fail(subject, reason);
+  for (const { contestant, reason } of skipped) if (isIn(contestant)) log.fail(contestant.name, reason);
   const measuredAt = new Date().toISOString();
-  await PARTS[name]({ ...rest, log, say });
+  await PARTS[name]({ ...rest, contestants: contestants.filter(isIn), log, say });
   return log.finish({ measuredAt, commit, machine: describeMachine() });
 }
 

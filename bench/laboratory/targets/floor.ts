@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { FLOOR_LEVELS, type FloorLevel } from "../../floor/levels.ts";
+import { findFreePort } from "../../processes.ts";
+import { makeDataDir, removeDataDir } from "../../targets.ts";
+import { type Contestant, chatDoor, FLOOR_PREFIX } from "../contestant.ts";
+import { startProgram } from "../programs.ts";
+
+const TEN_SECONDS = "10000";
+
+const LABELS: Readonly<Record<FloorLevel, string>> = {
+  relay: "floor 1: relay on this gateway's connections",
+  json: "floor 2: and JSON parsed and printed",
+  journal: "floor 3: and two journal entries, a log line",
+  records: "floor 4: and records saved in SQLite",
+};
+
+/** Programs that do a part of this gateway's work each (`bench/floor.ts`). Each does more than the one before. */
+export const floors: readonly Contestant[] = FLOOR_LEVELS.map((level) => ({
+  name: `${FLOOR_PREFIX}${level}`,
+  label: LABELS[level],
+  parts: ["loops"],
+  async prepare() {},
+  start: (upstreamPort) => startFloor(level, upstreamPort),
+}));
+
+async function startFloor(level: FloorLevel, upstreamPort: number) {
+  const name = `${FLOOR_PREFIX}${level}`;
+  const port = await findFreePort();
+  const dataDir = makeDataDir();
+  const env = {
+    FLOOR_LEVEL: level,
+    FLOOR_PORT: String(port),
+    FLOOR_UPSTREAM_URL: `http://127.0.0.1:${upstreamPort}/v1`,
+    FLOOR_DATA_DIR: dataDir,
+    // The allocator as `gateway start` sets it (src/cli/reexec.ts).
+    MIMALLOC_PURGE_DELAY: TEN_SECONDS,
+    MIMALLOC_PURGE_HOLES_MIN_INTERVAL: TEN_SECONDS,
+  };
+  const command = [process.execPath, join(import.meta.dir, "..", "..", "floor.ts")];
+  const { pid, stop } = await startProgram({ name, command, env, port, readyPath: "/readyz" });
+  return {
+    name,
+    pid,
+    door: chatDoor(port),
+    anthropic: null,
+    databasePid: null,
+    stop: async () => {
+      await stop();
+      removeDataDir(dataDir);
+    },
+  };
+}
