@@ -80,8 +80,10 @@ function startCollector() {
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
-      const body = Bun.gunzipSync(await request.arrayBuffer());
-      spans += Buffer.from(body).toString().split('"spanId"').length - 1;
+      const body = Buffer.from(await request.arrayBuffer());
+      const isGzipped = request.headers.get("content-encoding") === "gzip";
+      const text = isGzipped ? Buffer.from(Bun.gunzipSync(body)).toString() : body.toString();
+      spans += text.split('"spanId"').length - 1;
       return Response.json({});
     },
   });

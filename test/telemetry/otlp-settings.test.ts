@@ -43,7 +43,7 @@ describe("the variables of OpenTelemetry", () => {
 
   test("have defaults", () => {
     const { traces, metrics, resource } = readOtlpSettings(ENDPOINT);
-    expect(traces).toMatchObject({ timeoutMs: 10_000, isGzipped: true, headers: {} });
+    expect(traces).toMatchObject({ timeoutMs: 10_000, isGzipped: false, headers: {} });
     expect(traces?.sampler).toEqual({ ratio: 1, followsParent: true });
     expect(metrics?.intervalMs).toBe(60_000);
     expect(resource).toEqual({ "service.name": "gateway" });

@@ -83,7 +83,7 @@ function readSignal(signal: Signal, read: Read): SignalSettings | null {
     url,
     headers: readPairs(headersName, headers, MAX_HEADERS),
     timeoutMs: readMs(timeoutName, read, 10_000),
-    isGzipped: compression !== "none",
+    isGzipped: compression === "gzip",
   };
 }
 
