@@ -10,6 +10,7 @@ export const PART_NAMES = [
   "start",
   "features",
   "streams",
+  "agents",
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
@@ -33,6 +34,13 @@ export interface LabPlan {
   readonly closedMs: number;
   readonly openMs: number;
   readonly streams: number;
+  /** Streams that are open at once, how fast they are opened, and what each of them is. */
+  readonly agents: {
+    readonly streams: number;
+    readonly opensPerSecond: number;
+    readonly events: number;
+    readonly intervalMs: number;
+  };
   readonly burst: { readonly requests: number; readonly latencyMs: number; readonly restMs: number };
 }
 
@@ -53,6 +61,7 @@ const FULL = {
   closedMs: 800,
   openMs: 3_000,
   streams: 2_000,
+  agents: { streams: 10_000, opensPerSecond: 400, events: 9, intervalMs: 4_000 },
   burst: { requests: 1_500, latencyMs: 3_000, restMs: 30_000 },
 } as const;
 
@@ -65,6 +74,7 @@ const QUICK = {
   closedMs: 200,
   openMs: 300,
   streams: 200,
+  agents: { streams: 100, opensPerSecond: 400, events: 4, intervalMs: 250 },
   burst: { requests: 100, latencyMs: 200, restMs: 500 },
 } as const;
 

@@ -8,6 +8,7 @@ import { readCommit } from "../read-commit.ts";
 import { runProgram } from "../run-program.ts";
 import { root } from "../targets.ts";
 import type { Contestant } from "./contestant.ts";
+import { measureAgents } from "./measure-agents.ts";
 import { measureBurst } from "./measure-burst.ts";
 import { measureFeatures } from "./measure-features.ts";
 import { measureLatency } from "./measure-latency.ts";
@@ -51,7 +52,11 @@ const PARTS: Record<PartName, (lab: Lab) => Promise<void>> = {
   start: measureStart,
   features: measureFeatures,
   streams: measureStreams,
+  agents: measureAgents,
 };
+
+/** The only variants that a part measures. Absent: all. */
+const VARIANTS: Partial<Record<PartName, readonly string[]>> = { agents: [nginx.name, gateway.name] };
 
 async function main(): Promise<void> {
   const names = CONTESTANTS.map(({ name }) => name);
@@ -109,7 +114,8 @@ async function measurePart(
   commit: string | null,
   { skipped, contestants, ...rest }: Omit<Lab, "log" | "say"> & { skipped: readonly Skipped[] },
 ): Promise<PartResult> {
-  const isIn = ({ parts }: Contestant) => parts?.includes(name) ?? true;
+  const isIn = ({ name: variant, parts }: Contestant) =>
+    (parts?.includes(name) ?? true) && (VARIANTS[name]?.includes(variant) ?? true);
   const log = new PartLog();
   for (const { contestant, reason } of skipped) if (isIn(contestant)) log.fail(contestant.name, reason);
   const measuredAt = new Date().toISOString();

@@ -90,6 +90,17 @@ export const TABLES: readonly Table[] = [
     ],
   },
   {
+    title: "Streams of agents, open at once: bodies of 24 kB, an event every 4 s (10,000 in a full run)",
+    part: "agents",
+    columns: [
+      { figure: "agents.streams", label: "open at once", decimals: 0 },
+      { figure: "agents.idle", label: "resident before, MB", decimals: 0 },
+      { figure: "agents.open", label: "while open, MB", decimals: 0 },
+      { figure: "agents.each", label: "for each stream, kB", decimals: 1 },
+      { figure: "agents.peak", label: "peak, MB", decimals: 0 },
+    ],
+  },
+  {
     title: "Bodies of 150 kB, open at once for 3 s (1,500 in a full run)",
     part: "burst",
     columns: [

@@ -15,6 +15,7 @@ const FOUND: Figures = {
   "work.small": 4,
   "work.stream": 3.5,
   "memory.slope": -20,
+  "start.work": 4,
   "start.modules": 1_000,
   "size.packages": 30_000_000,
   "size.tarball": 2_000_000,

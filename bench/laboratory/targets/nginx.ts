@@ -33,7 +33,7 @@ function configure(port: number, upstreamPort: number): string {
 worker_processes 1;
 worker_rlimit_nofile 65536;
 pid ${folder}/nginx-${port}.pid;
-events { worker_connections 16384; }
+events { worker_connections 24576; }
 http {
   access_log off;
   keepalive_requests 1000000000;

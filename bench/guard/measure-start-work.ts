@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { medianOf } from "../figures.ts";
+import { adopt, findFreePort, pinned, waitUntilReady } from "../processes.ts";
+import { makeDataDir, removeDataDir, root } from "../targets.ts";
+
+const ROUNDS = 9;
+
+/**
+ * Measures the processor time of a start until it is ready, as a multiple of that of a program of fixed work. What starts is the program
+ * that is shipped, built anew, on a data folder that exists. Both take turns, and the median of the ratios counts.
+ */
+export async function measureStartWork() {
+  const built = Bun.spawnSync([process.execPath, join(root, "scripts", "build-program.ts")], { cwd: root });
+  if (!built.success) throw new Error(`the program was not built: ${built.stderr}`);
+  const dataDir = makeDataDir();
+  // Creates the database, and brings the files of the program into the memory of the operating system.
+  await workOfStart(dataDir);
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    ratios.push((await workOfStart(dataDir)) / (await workOfReference()));
+  removeDataDir(dataDir);
+  return { "start.work": medianOf(ratios) as number };
+}
+
+/** Returns the processor time of a start, of all its threads. The process is killed once it is ready, so that its end costs nothing. */
+async function workOfStart(dataDir: string): Promise<number> {
+  const port = await findFreePort();
+  const child = spawn([join(root, "bin", "gateway"), "start"], dataDir, {
+    GATEWAY_HOST: "127.0.0.1",
+    GATEWAY_PORT: String(port),
+    GATEWAY_DATA_DIR: dataDir,
+    GATEWAY_ADMIN_KEY: "only-for-the-bench-0123456789abcdef",
+    OPENAI_API_KEY: "bench",
+  });
+  await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
+  child.kill("SIGKILL");
+  return workOf(child);
+}
+
+async function workOfReference(): Promise<number> {
+  const child = spawn([process.execPath, join(import.meta.dir, "reference-work.ts")], root, {});
+  const work = await workOf(child);
+  if (child.exitCode !== 0) throw new Error("the reference failed");
+  return work;
+}
+
+/** Waits for the end of a process. Returns its processor time in microseconds. */
+async function workOf(child: Subprocess): Promise<number> {
+  await child.exited;
+  return Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN);
+}
+
+/** Passes only the named variables, so that the developer's settings have no effect. */
+function spawn(command: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Subprocess {
+  const { PATH = "", HOME = "" } = process.env;
+  return adopt(
+    Bun.spawn(pinned("target", command), {
+      cwd,
+      env: { PATH, HOME, ...env },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
+    }),
+  );
+}
