@@ -12,13 +12,12 @@ import { measureStartWork } from "./measure-start-work.ts";
 import { measureWork } from "./measure-work.ts";
 
 /** Small requests between the two readings of live memory. */
-const SLOPE_REQUESTS = { usual: 100_000, long: 200_000 } as const;
+const SLOPE_REQUESTS = 200_000;
 const LIMITS = join(import.meta.dir, "limits.json");
 
 async function main(): Promise<void> {
-  const option = { type: "boolean", default: false } as const;
-  const { values } = parseArgs({ options: { accept: option, long: option } });
-  const figures = await measure(values.long ? SLOPE_REQUESTS.long : SLOPE_REQUESTS.usual);
+  const { values } = parseArgs({ options: { accept: { type: "boolean", default: false } } });
+  const figures = await measure();
   if (values.accept) {
     const accepted = acceptFigures(figures, new Date().toISOString().slice(0, 10));
     await Bun.write(LIMITS, `${JSON.stringify(accepted, null, 2)}\n`);
@@ -32,11 +31,11 @@ async function main(): Promise<void> {
   );
 }
 
-async function measure(slopeRequests: number): Promise<Figures> {
+async function measure(): Promise<Figures> {
   const harness = await Harness.start();
   const figures = {
     ...(await measureAllocations(harness)),
-    ...(await measureMemory(harness, slopeRequests)),
+    ...(await measureMemory(harness, SLOPE_REQUESTS)),
     ...(await measureWork(harness)),
     ...(await measureStartWork()),
     ...measureSize(),
