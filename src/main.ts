@@ -1,8 +1,8 @@
 import packageJson from "../package.json" with { type: "json" };
-import { reexecKeepingPages } from "./cli/reexec.ts";
+import { reexecConfigured } from "./cli/reexec.ts";
 
 const args = process.argv.slice(2);
-if (args[0] === "start") reexecKeepingPages(process);
+if (args[0] === "start") reexecConfigured(process);
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   // Scripts ask for the version often, and loading all commands takes most of the time of a short one.
   console.log(packageJson.version);

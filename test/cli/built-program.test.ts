@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { reexecConfigured } from "../../src/cli/reexec.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const BUILT_AT = new Date("2026-01-02T00:00:00Z");
@@ -41,9 +42,26 @@ function write(name: string, text: string, at: Date): void {
   utimesSync(file, at, at);
 }
 
+/** Returns the variables that a re-execution of the program sets. */
+function settingsOfReexecution(): NodeJS.ProcessEnv {
+  const executed: NodeJS.ProcessEnv[] = [];
+  const execve = (_file: string, _args: readonly string[], env: NodeJS.ProcessEnv) => executed.push(env);
+  const process = { env: {}, execPath: "bun", execArgv: [], argv: ["bun", "main.ts"], execve };
+  reexecConfigured(process as unknown as NodeJS.Process);
+  return executed[0] ?? {};
+}
+
+/** Returns the environment of the program that `bin/gateway` runs. */
+function environmentOf(command: string, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  write("dist/program/main.js", "console.log(JSON.stringify(process.env));", BEFORE);
+  const env = { PATH: process.env["PATH"], ...environment };
+  const { stdout } = Bun.spawnSync([join(folder, "bin/gateway"), command], { stdin: "ignore", env });
+  return JSON.parse(stdout.toString()) as NodeJS.ProcessEnv;
+}
+
 /** Returns which of the two `bin/gateway` runs. */
-function run(): string {
-  const { stdout, stderr } = Bun.spawnSync([join(folder, "bin/gateway")], { stdin: "ignore" });
+function run(command = join(folder, "bin/gateway")): string {
+  const { stdout, stderr } = Bun.spawnSync([command], { stdin: "ignore" });
   return `${stdout}${stderr}`.trim();
 }
 
@@ -68,5 +86,26 @@ describe("bin/gateway", () => {
   test("runs the sources in a copy of the project, because a program has the paths of its sources", () => {
     write("dist/program/root", "/somewhere/else\n", BUILT_AT);
     expect(run()).toBe("sources");
+  });
+
+  test("runs the built program through a symbolic link in another folder", () => {
+    const link = join(folder, "node_modules/gateway");
+    symlinkSync("../bin/gateway", link);
+    expect(run(link)).toBe("program");
+  });
+
+  test("starts the program with the settings of a re-execution, so that none follows", () => {
+    expect(environmentOf("start", {})).toMatchObject(settingsOfReexecution());
+  });
+
+  test("keeps settings of the runtime that the environment has", () => {
+    const own = { MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5" };
+    expect(environmentOf("start", own)).toMatchObject({ ...settingsOfReexecution(), ...own });
+    const { MIMALLOC_PURGE_HOLES_MIN_INTERVAL } = environmentOf("start", { MIMALLOC_PURGE_DELAY: "-1" });
+    expect(MIMALLOC_PURGE_HOLES_MIN_INTERVAL).toBeUndefined();
+  });
+
+  test("runs other commands with the environment as it is", () => {
+    expect(environmentOf("health", {})).not.toHaveProperty("MIMALLOC_PURGE_DELAY");
   });
 });

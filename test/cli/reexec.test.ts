@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { reexecKeepingPages } from "../../src/cli/reexec.ts";
+import { reexecConfigured } from "../../src/cli/reexec.ts";
 
 type Execution = [file: string, args: readonly string[], env: NodeJS.ProcessEnv];
 
-const TEN_SECONDS = { MIMALLOC_PURGE_DELAY: "10000", MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000" };
+const SETTINGS = {
+  MIMALLOC_PURGE_DELAY: "10000",
+  MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
+};
 
 /** Creates a process that records the calls of `execve`. */
 function createProcess(env: NodeJS.ProcessEnv, hasExecve = true) {
@@ -15,32 +18,38 @@ function createProcess(env: NodeJS.ProcessEnv, hasExecve = true) {
 }
 
 describe("re-execution", () => {
-  test("the program executes itself with the same arguments and an allocator that keeps freed pages for ten seconds", () => {
+  test("the program executes itself with the same arguments and the settings of the runtime", () => {
     const { process, executions } = createProcess({ HOME: "/root" });
-    reexecKeepingPages(process);
+    reexecConfigured(process);
     const command = ["/bin/bun", "--smol", "/gateway/src/main.ts", "start"];
-    expect(executions).toEqual([["/bin/bun", command, { HOME: "/root", ...TEN_SECONDS }]]);
+    expect(executions).toEqual([["/bin/bun", command, { HOME: "/root", ...SETTINGS }]]);
   });
 
   test("a single executable executes itself without the name that its program has inside", () => {
     const { process, executions } = createProcess({});
     const argv = ["bun", "/$bunfs/root/gateway", "start", "--open"];
-    reexecKeepingPages({ ...process, execPath: "/usr/local/bin/gateway", execArgv: [], argv }, true);
+    reexecConfigured({ ...process, execPath: "/usr/local/bin/gateway", execArgv: [], argv }, true);
     const command = ["/usr/local/bin/gateway", "start", "--open"];
-    expect(executions).toEqual([["/usr/local/bin/gateway", command, TEN_SECONDS]]);
+    expect(executions).toEqual([["/usr/local/bin/gateway", command, SETTINGS]]);
+  });
+
+  test("settings of the environment take precedence over those of a re-execution", () => {
+    const { process, executions } = createProcess({ MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5" });
+    reexecConfigured(process);
+    expect(executions[0]?.[2]).toEqual({ ...SETTINGS, MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5" });
   });
 
   test("a program whose environment sets the allocator's delay is not re-executed", () => {
     for (const delay of ["-1", "10", ""]) {
       const { process, executions } = createProcess({ MIMALLOC_PURGE_DELAY: delay });
-      reexecKeepingPages(process);
+      reexecConfigured(process);
       expect(executions).toEqual([]);
     }
   });
 
   test("a program on a system without execve continues unchanged", () => {
     const { process, executions } = createProcess({}, false);
-    reexecKeepingPages(process);
+    reexecConfigured(process);
     expect(executions).toEqual([]);
   });
 });
