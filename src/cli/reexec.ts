@@ -5,12 +5,14 @@ const PURGE_DELAY = "MIMALLOC_PURGE_DELAY";
 
 /**
  * What the runtime reads from the environment before the program runs. `bin/gateway` sets the same
- * (docs/adr/0008-freed-pages-stay.md).
+ * (docs/adr/0008-freed-pages-stay.md, docs/adr/0016-idle-collections.md).
  */
 const SETTINGS = {
   [PURGE_DELAY]: "10000",
   /** Milliseconds between two searches of an idle thread for free memory inside pages that are in use. */
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
+  /** Seconds without work after which garbage is collected, once. Later collections would drop compiled code. */
+  BUN_IDLE_GC_SECONDS: "10",
 };
 
 /**

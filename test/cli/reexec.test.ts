@@ -6,6 +6,7 @@ type Execution = [file: string, args: readonly string[], env: NodeJS.ProcessEnv]
 const SETTINGS = {
   MIMALLOC_PURGE_DELAY: "10000",
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
+  BUN_IDLE_GC_SECONDS: "10",
 };
 
 /** Creates a process that records the calls of `execve`. */
@@ -34,9 +35,9 @@ describe("re-execution", () => {
   });
 
   test("settings of the environment take precedence over those of a re-execution", () => {
-    const { process, executions } = createProcess({ MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5" });
+    const { process, executions } = createProcess({ BUN_IDLE_GC_SECONDS: "10,110" });
     reexecConfigured(process);
-    expect(executions[0]?.[2]).toEqual({ ...SETTINGS, MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5" });
+    expect(executions[0]?.[2]).toEqual({ ...SETTINGS, BUN_IDLE_GC_SECONDS: "10,110" });
   });
 
   test("a program whose environment sets the allocator's delay is not re-executed", () => {
