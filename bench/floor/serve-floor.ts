@@ -2,6 +2,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { createIdSource } from "../../src/base/ids.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { Transport, UpstreamResponse } from "../../src/core/deployments/transport.ts";
+import { describeRecord, writeRequestLine } from "../../src/core/extensions/request-log.ts";
 import { readBody } from "../../src/core/generation/read-body.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
@@ -14,6 +15,7 @@ import { createEventRewriter, endsStream, rewriteJson, UNCHANGED } from "./rewri
 const CONNECT_MS = 5_000;
 const MAX_ANSWER_BYTES = 100_000_000;
 const IDLE_S = 120;
+const ROUTE = "/chat/completions";
 const HEADERS = {
   "content-type": "application/json",
   accept: "application/json",
@@ -49,7 +51,7 @@ export function serveFloor(options: FloorOptions): FloorServer {
   const transport = createHttp1Transport({ clock });
   const floor = new Floor({
     transport,
-    url: new URL(`${upstream}/chat/completions`),
+    url: new URL(`${upstream}${ROUTE}`),
     readsJson: includes(level, "json"),
     books: keeping === null ? null : new Books(keeping, clock, createLog("info", clock, options.writeLines)),
   });
@@ -186,24 +188,9 @@ class Books {
   async settle(open: UsageRecord, status: number): Promise<void> {
     const record = settleRecord(open, this.number++, this.clock.now());
     await this.keeping.write(record);
-    this.log.info("request", {
-      request_id: record.requestId,
-      route: "/chat/completions",
-      status,
-      duration_ms: this.clock.now() - record.createdAt,
-      generation_id: record.id,
-      requested_model: record.requestedModel,
-      model: record.model,
-      provider: record.provider,
-      streamed: record.streamed,
-      outcome: record.outcome,
-      error: record.error,
-      attempts: record.attempts.length,
-      prompt_tokens: record.promptTokens,
-      completion_tokens: record.completionTokens,
-      estimated: record.estimated,
-      cost_nanodollars: record.costNanodollars,
-      first_token_ms: (record.firstTokenAt ?? 0) - record.createdAt,
-    });
+    const { requestId, createdAt } = record;
+    const call = { requestId, route: ROUTE, receivedAt: createdAt };
+    const fields = describeRecord(call, { ...record, status }, this.clock.now());
+    writeRequestLine(this.log, status, fields);
   }
 }

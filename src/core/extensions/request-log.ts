@@ -32,8 +32,16 @@ export function writeRequestLine(log: Pick<Log, "info" | "warn">, status: number
   else log.info("request", fields);
 }
 
-/** One literal without spreads: the line is built for every request. */
-function describeRecord(call: AdmittedCall, record: UsageRecord, now: number): Record<string, unknown> {
+/**
+ * Returns the fields of a generation's log line. Times are milliseconds of the clock; `now` is when it ended.
+ *
+ * One literal without spreads: the line is built for every request.
+ */
+export function describeRecord(
+  call: Pick<AdmittedCall, "requestId" | "route" | "receivedAt">,
+  record: UsageRecord,
+  now: number,
+): Record<string, unknown> {
   return {
     request_id: call.requestId,
     route: call.route,
