@@ -117,14 +117,22 @@ export interface Installation {
 /** Sends a POST request to the management API, with a path below `/api/admin`, and returns the body of the answer. */
 export type Manage = (path: string, body: object) => Promise<Readonly<Record<string, unknown>>>;
 
+/** Builds the program of this checkout, which `bin/gateway` then starts. Throws if that fails. */
+export function buildProgram(): void {
+  const { success, stderr } = Bun.spawnSync([process.execPath, join(root, "scripts", "build-program.ts")], {
+    cwd: root,
+  });
+  if (!success) throw new Error(`The program was not built: ${stderr}`);
+}
+
 /** Starts a gateway and creates a key. Rejects if a process does not listen in time. */
 export async function startGateway(
   installation: Installation,
   { upstreamPort }: Pick<Site, "upstreamPort">,
 ): Promise<Target> {
   const { name, checkout, databaseUrl, processes = 1, logFile, yaml, environment } = installation;
-  const main = join(checkout, "src", "main.ts");
-  if (!existsSync(main)) throw new Error(`${main} does not exist`);
+  const program = join(checkout, "bin", "gateway");
+  if (!existsSync(program)) throw new Error(`${program} does not exist`);
   const port = await findFreePort();
   const adminKey = randomBytes(24).toString("hex");
   const dataDir = makeDataDir();
@@ -141,7 +149,7 @@ export async function startGateway(
   };
   if (yaml !== undefined) writeFileSync(join(dataDir, "gateway.yaml"), yaml);
   // Runs in its data folder, so that a developer's gateway.yaml or .env does not change the measurement.
-  const child = start({ name, command: [process.execPath, main, "start"], env, cwd: dataDir, logFile });
+  const child = start({ name, command: [program, "start"], env, cwd: dataDir, logFile });
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   const key = await (installation.createKey ?? createKey)(manageAt(port, adminKey));
   const rest = { port, headers: { authorization: `Bearer ${key}` } };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { medianOf } from "../figures.ts";
 import { adopt, findFreePort, pinned, waitUntilReady } from "../processes.ts";
-import { makeDataDir, removeDataDir, root } from "../targets.ts";
+import { buildProgram, makeDataDir, removeDataDir, root } from "../targets.ts";
 
 const ROUNDS = 9;
 
@@ -11,8 +11,7 @@ const ROUNDS = 9;
  * that is shipped, built anew, on a data folder that exists. Both take turns, and the median of the ratios counts.
  */
 export async function measureStartWork() {
-  const built = Bun.spawnSync([process.execPath, join(root, "scripts", "build-program.ts")], { cwd: root });
-  if (!built.success) throw new Error(`the program was not built: ${built.stderr}`);
+  buildProgram();
   const dataDir = makeDataDir();
   // Creates the database, and brings the files of the program into the memory of the operating system.
   await workOfStart(dataDir);

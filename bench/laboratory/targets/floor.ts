@@ -18,7 +18,7 @@ const LABELS: Readonly<Record<FloorLevel, string>> = {
 export const floors: readonly Contestant[] = FLOOR_LEVELS.map((level) => ({
   name: `${FLOOR_PREFIX}${level}`,
   label: LABELS[level],
-  parts: ["loops"],
+  parts: ["loops", "latency", "streams"],
   async prepare() {},
   start: (upstreamPort) => startFloor(level, upstreamPort),
 }));

@@ -1,4 +1,4 @@
-import { type Installation, type Manage, root, startGateway } from "../../targets.ts";
+import { buildProgram, type Installation, type Manage, root, startGateway } from "../../targets.ts";
 import type { Contestant, Running } from "../contestant.ts";
 
 /** Limits that no run reaches, so that each is checked for every request and none rejects one. */
@@ -18,7 +18,7 @@ const BALANCE = "100000";
 export const gateway: Contestant = {
   name: "gateway",
   label: "this gateway",
-  async prepare() {},
+  prepare: async () => buildProgram(),
   start: (upstreamPort) =>
     startVariant("gateway", upstreamPort, {
       createKey: (manage) => createPrepaidKey(manage, { spend_limit: SPEND_LIMIT, rate_limit: RATE_LIMIT }),
