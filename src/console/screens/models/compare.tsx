@@ -22,7 +22,8 @@ export default function CompareModels() {
   const { data, error, reload } = useLoad(key === "" ? null : `compare ${key}`, (signal) =>
     Promise.all(ids.map((id) => loadModel(id, signal))),
   );
-  const isReady = data !== null && data.map(({ id }) => id).join(",") === key;
+  // What was loaded stays while another model is added or removed.
+  const models = ids.flatMap((id) => data?.find((model) => model.id === id) ?? []);
   return (
     <Page
       title={words.compareTitle}
@@ -36,10 +37,10 @@ export default function CompareModels() {
         </Empty>
       ) : error !== null ? (
         <ErrorBox error={error} onRetry={reload} />
-      ) : isReady ? (
-        <CompareTable models={data} />
-      ) : (
+      ) : models.length === 0 ? (
         <Skeleton lines={12} />
+      ) : (
+        <CompareTable models={models} />
       )}
     </Page>
   );
