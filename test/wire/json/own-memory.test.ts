@@ -6,7 +6,7 @@ const BODIES = 500;
 const BODY_BYTES = 20_000;
 const SHAPE = fields({ model: LEAF });
 
-/** Reads one value of a body that nobody holds afterwards. */
+/** Reads one value of a body to which nothing refers afterwards. */
 function readModel(number: number): string | undefined {
   const body = JSON.stringify({ model: `vendor/model-${number}`, padding: "x".repeat(BODY_BYTES) });
   const text = Buffer.from(body).toString("latin1");
