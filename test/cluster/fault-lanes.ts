@@ -70,7 +70,7 @@ export class FaultLanes {
     this.cluster.setCommand(command);
     for (const { node } of this.cluster.members) {
       await Bun.sleep(CALM_MS);
-      node.faults.push(...(await node.stop()));
+      node.faults.push(...(await node.stopAtRest()));
       await node.start();
     }
     await Bun.sleep(CALM_MS);

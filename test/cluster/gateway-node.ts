@@ -66,15 +66,21 @@ export class GatewayNode {
     await this.take()?.kill();
   }
 
-  /** Stops the process cleanly. Returns what is wrong with its end: an exit code other than 0, or records in its journal. */
+  /**
+   * Stops the process cleanly. Returns what is wrong with its end: an exit code other than 0. Its journal may have records if the
+   * store is away at the time.
+   */
   async stop(): Promise<string[]> {
     const process = this.take();
     if (process === null) return [`${this.name} did not run`];
     const exitCode = await process.terminate();
-    return [
-      ...(exitCode === 0 ? [] : [`${this.name} exited with ${exitCode}: ${lastLines(process)}`]),
-      ...this.site.journalFiles(),
-    ];
+    return exitCode === 0 ? [] : [`${this.name} exited with ${exitCode}: ${lastLines(process)}`];
+  }
+
+  /** Stops the process cleanly while its stores are there. Returns what is wrong with its end; records in its journal are. */
+  async stopAtRest(): Promise<string[]> {
+    const faults = await this.stop();
+    return [...faults, ...this.site.journalFiles()];
   }
 
   /** Stops the process from running until `resume`, as a machine that hangs. */

@@ -58,7 +58,7 @@ async function run(cluster: Cluster): Promise<Check[]> {
   await lanes.calm();
   await Promise.all([clients.stop(), grants.stop(), renewals.stop()]);
   const rest = await checkRest(cluster, all);
-  const ends = (await Promise.all(members.map(({ node }) => node.stop()))).flat();
+  const ends = (await Promise.all(members.map(({ node }) => node.stopAtRest()))).flat();
   const books = await readBooks(cluster.databaseUrl);
   const { asked, answers } = clients;
   const { bill } = vendor;
