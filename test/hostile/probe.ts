@@ -2,6 +2,7 @@
  * Loaded into the gateway's process before it: measures how long its event loop stalled, and how much memory it used.
  * Reachable over a socket in the working directory.
  */
+import { heapStats } from "bun:jsc";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { threadTimeMs } from "../support/thread-time.ts";
 
@@ -14,6 +15,12 @@ export interface Reading {
   /** The maximum of resident memory, and the current value. Megabytes. */
   readonly peakMb: number;
   readonly residentMb: number;
+}
+
+/** Collects garbage, and returns what is left: the heap and the memory that its objects hold. Megabytes. */
+function collect(): number {
+  Bun.gc(true);
+  return heapStats().heapSize / 1024 / 1024;
 }
 
 if (process.argv.includes("start")) {
@@ -36,6 +43,11 @@ if (process.argv.includes("start")) {
         // Resets the peak.
         writeFileSync("/proc/self/clear_refs", "5");
         return new Response();
+      }
+      if (method === "POST") {
+        const liveMb = collect();
+        last = threadTimeMs();
+        return Response.json(liveMb);
       }
       const status = readFileSync("/proc/self/status", "latin1");
       const megabytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;

@@ -23,6 +23,8 @@ export interface TestBed {
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** The probe's measurements since `forget`. */
   read(): Promise<Reading>;
+  /** Collects the gateway's garbage and returns the memory that is still in use, in megabytes. */
+  readLiveMb(): Promise<number>;
   forget(): Promise<void>;
   /** What the gateway has printed. */
   printed(): string;
@@ -71,6 +73,7 @@ export async function startTestBed(config = ""): Promise<TestBed> {
           typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
       }),
     read,
+    readLiveMb: async () => (await (await askProbe("POST")).json()) as number,
     async forget() {
       ofKilled = { stallMs: 0, peakMb: 0 };
       await askProbe("DELETE");
