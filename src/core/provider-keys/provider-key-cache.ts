@@ -76,25 +76,20 @@ function nullIfEmpty(keys: ByokKeys | null): ByokKeys | null {
   return keys === null || keys.size === 0 ? null : keys;
 }
 
-/** Collects the last use of each key until it is saved. */
+/** Collects the last use of each key until it is saved. Uses that the store does not take are kept. */
 function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
-  let uses = new Map<string, KeyUse>();
+  const waiting = new Map<string, KeyUse>();
   return {
     record(use: KeyUse): void {
-      const error = use.error ?? uses.get(use.id)?.error ?? null;
-      uses.set(use.id, { ...use, error });
+      const error = use.error ?? waiting.get(use.id)?.error ?? null;
+      waiting.set(use.id, { ...use, error });
     },
+    // Uses that another call is still saving are saved again: once a call resolves, all that was recorded before it can be read.
     async save(): Promise<void> {
-      if (uses.size === 0) return;
-      const saving = uses;
-      uses = new Map();
-      try {
-        await store.recordKeyUses([...saving.values()]);
-      } catch (error) {
-        // Uses that were recorded meanwhile take precedence.
-        uses = new Map([...saving, ...uses]);
-        throw error;
-      }
+      if (waiting.size === 0) return;
+      const saving = [...waiting.values()];
+      await store.recordKeyUses(saving);
+      for (const use of saving) if (waiting.get(use.id) === use) waiting.delete(use.id);
     },
   };
 }
