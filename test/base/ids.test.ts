@@ -27,3 +27,30 @@ describe("the time in an id", () => {
     expect(readIdTime("gen_zzzzzzzzzz0000000000000000")).toBeNull();
   });
 });
+
+describe("ids of one millisecond", () => {
+  const MS = 1_700_000_000_000;
+
+  test("sort in the order in which one source generated them, up to 1,024, and before those of the next millisecond", () => {
+    const clock = createTestClock(MS);
+    const ids = createIdSource(clock, createSystemRandom());
+    const generated = Array.from({ length: 1024 }, () => ids.next("gen"));
+    clock.advance(1);
+    generated.push(ids.next("gen"));
+    expect(generated.toSorted()).toEqual(generated);
+  });
+
+  test("differ and keep their time and length beyond 1,024", () => {
+    const ids = createIdSource(createTestClock(MS), createSystemRandom());
+    const generated = Array.from({ length: 5000 }, () => ids.next("gen"));
+    expect(new Set(generated).size).toBe(5000);
+    expect(new Set(generated.map((id) => id.length))).toEqual(new Set(["gen_".length + 26]));
+    expect(new Set(generated.map(readIdTime))).toEqual(new Set([MS]));
+  });
+
+  test("of two sources differ", () => {
+    const clock = createTestClock(MS);
+    const random = createSystemRandom();
+    expect(createIdSource(clock, random).next("gen")).not.toBe(createIdSource(clock, random).next("gen"));
+  });
+});
