@@ -15,6 +15,7 @@ import { seedCatalog } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
@@ -148,7 +149,7 @@ async function addGenerations(): Promise<void> {
 
 /** Adds the sum of a day as versions without sums of hours have saved it. */
 function addFormerDay(): void {
-  const database = new Database(join(dataDir, "gateway.db"));
+  const database = openGatewayDatabase(dataDir);
   database.exec(
     `INSERT INTO usage_days (day, account_id, key_id, user_id, model, provider, requests, errors, prompt_tokens,
        completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost, upstream_cost)

@@ -16,6 +16,7 @@ import { type BackupManifest, readManifest } from "../../src/app/backup/manifest
 import { lockFile } from "../../src/storage/sqlite/data-lock.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { CAN_FILL_DISK, WITH_FULL_DISK } from "../support/full-disk.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { FROM_SOURCE } from "../support/gateway-process.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
@@ -70,7 +71,7 @@ const writeManifest = (name: string, manifest: Partial<BackupManifest>): void =>
 const execute =
   (text: string) =>
   (folder: string): void => {
-    const database = new Database(join(folder, "gateway.db"));
+    const database = openGatewayDatabase(folder);
     database.exec(text);
     database.close();
   };

@@ -1,7 +1,7 @@
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { callAdmin } from "../support/management.ts";
 
 let gateway: TestGateway;
@@ -16,7 +16,7 @@ const admin = (method: string, path: string, body?: unknown) =>
 
 /** Gives access to the gateway's database. */
 async function withDatabase<T>(work: (database: Database) => T): Promise<T> {
-  const database = new Database(join(gateway.dataDir, "gateway.db"));
+  const database = openGatewayDatabase(gateway.dataDir);
   try {
     return work(database);
   } finally {

@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +7,7 @@ import { checkConfig } from "../../src/app/load-config.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { databaseVariables, ON_POSTGRES } from "../support/test-databases.ts";
 import { openTestStores } from "../support/test-stores.ts";
@@ -50,7 +50,7 @@ async function listLive(): Promise<string[]> {
 /** Makes the database reject inference keys, as with a full disk, or accept them again. */
 async function refuseInferenceKeys(refuses: boolean): Promise<void> {
   await (await openTestStores(dataDir)).close();
-  const database = new Database(join(dataDir, "gateway.db"));
+  const database = openGatewayDatabase(dataDir);
   database.exec(
     refuses
       ? `CREATE TRIGGER full BEFORE INSERT ON api_keys WHEN NEW.kind = 'inference'

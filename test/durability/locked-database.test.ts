@@ -1,8 +1,8 @@
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { join } from "node:path";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
@@ -15,7 +15,7 @@ let elsewhere: Database;
 beforeEach(async () => {
   clock = createTestClock();
   gateway = await startTestGateway({ clock });
-  elsewhere = new Database(join(gateway.dataDir, "gateway.db"));
+  elsewhere = openGatewayDatabase(gateway.dataDir);
   // The writer's lock, as of a backup or a command that does not end.
   elsewhere.exec("BEGIN IMMEDIATE");
 });

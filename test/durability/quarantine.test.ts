@@ -1,4 +1,4 @@
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";
@@ -6,6 +6,7 @@ import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage, withStoresOf } from "../support/money.ts";
 import { prepareData } from "../support/prepared-data.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
@@ -33,7 +34,7 @@ beforeEach(async () => {
   vendor = startVendor((call) => call.respond(200, documentOf("Alpha")));
   clock = createTestClock();
   gateway = await startTestGateway({ clock, yaml: yamlFor(vendor.baseUrl) });
-  elsewhere = new Database(join(gateway.dataDir, "gateway.db"));
+  elsewhere = openGatewayDatabase(gateway.dataDir);
 });
 afterEach(async () => {
   elsewhere.close();

@@ -1,7 +1,6 @@
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { wireUp } from "../../src/app/wire-up.ts";
 import type { Log } from "../../src/base/log.ts";
@@ -12,6 +11,7 @@ import { fetchRecord, startTwoVendors, type TwoVendors } from "../faults/two-ven
 import { usageOf } from "../storage/contracts/samples.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway } from "../support/gateway.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
@@ -23,7 +23,7 @@ describe("a store that rejects records", () => {
 
   beforeEach(async () => {
     vendors = await startTwoVendors();
-    elsewhere = new Database(join(vendors.gateway.dataDir, "gateway.db"));
+    elsewhere = openGatewayDatabase(vendors.gateway.dataDir);
   });
   afterEach(async () => {
     elsewhere.close();
@@ -91,7 +91,7 @@ describe("a store that stays unavailable", () => {
   async function logTimes(table: string, events: readonly [string, string]) {
     const clock = createTestClock();
     const gateway = await startTestGateway({ clock });
-    const elsewhere = new Database(join(gateway.dataDir, "gateway.db"));
+    const elsewhere = openGatewayDatabase(gateway.dataDir);
     const logged: (readonly [number, string])[] = [];
     await (await postChat(gateway, { model: "sandbox/echo", messages })).text();
     elsewhere.exec(`ALTER TABLE ${table} RENAME TO away`);
@@ -130,7 +130,7 @@ describe("a store that stays unavailable", () => {
 
 test("records that wait for the store survive a shutdown, and the next start saves them", async () => {
   const first = await startTestGateway({ clock: createTestClock() });
-  const elsewhere = new Database(join(first.dataDir, "gateway.db"));
+  const elsewhere = openGatewayDatabase(first.dataDir);
   elsewhere.exec("ALTER TABLE generations RENAME TO generations_away");
   const response = await postChat(first, { model: "sandbox/echo", messages });
   const id = response.headers.get("x-gateway-generation-id") as string;
@@ -155,7 +155,7 @@ test("a gateway whose journal is full rejects requests with 503 and Retry-After,
   const server = listen(() => parts.http, listening);
   const gateway = { base: `http://127.0.0.1:${server.port}/api/gateway`, key: secret };
   const ask = () => postChat(gateway as Parameters<typeof postChat>[0], { model: "sandbox/echo", messages });
-  const elsewhere = new Database(join(dataDir, "gateway.db"));
+  const elsewhere = openGatewayDatabase(dataDir);
   elsewhere.exec("ALTER TABLE generations RENAME TO generations_away");
   expect((await ask()).status).toBe(200);
   for (let i = 0; i < FULL; i++)

@@ -1,7 +1,6 @@
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { type AccountTools, type ApiAnswer, callAdmin, createAccountTools } from "../support/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { ON_POSTGRES } from "../support/test-databases.ts";
@@ -463,7 +462,7 @@ describe("the audit log", () => {
       const whole = await verify();
       const { rows } = await list();
       expect(whole).toMatchObject({ holds: true, broken_at: null, last_hash: rows[0]?.["hash"] } as never);
-      const database = new Database(join(gateway.dataDir, "gateway.db"));
+      const database = openGatewayDatabase(gateway.dataDir);
       expect(() => database.exec("UPDATE audit_log SET action = 'x'")).toThrow("never changed");
       expect(() => database.exec("DELETE FROM audit_log")).toThrow("never taken back");
       database.exec("DROP TRIGGER audit_log_stays; UPDATE audit_log SET changes = '{}' WHERE place = 3");

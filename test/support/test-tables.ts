@@ -1,6 +1,5 @@
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
 import { SQL } from "bun";
+import { openGatewayDatabase } from "./gateway-database.ts";
 import { databaseVariables } from "./test-databases.ts";
 
 /**
@@ -13,7 +12,7 @@ export async function queryTables<Row extends object>(
 ): Promise<readonly Row[]> {
   const { DATABASE_URL: url } = await databaseVariables(dataDir);
   if (url !== undefined) return queryPostgres<Row>(url, text);
-  const database = new Database(join(dataDir, "gateway.db"));
+  const database = openGatewayDatabase(dataDir);
   try {
     return database.query<Row, []>(text).all();
   } finally {

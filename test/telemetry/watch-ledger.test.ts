@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +12,7 @@ import { printFamilies } from "../../src/telemetry/metrics/print-metrics.ts";
 import { createMetricRegistry } from "../../src/telemetry/metrics/registry.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { createMemoryLog, startTestGateway } from "../support/gateway.ts";
+import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { parseScrape, scrape } from "../support/scrape.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
@@ -108,7 +108,7 @@ describe("the ledger check of a gateway", () => {
     );
     const check = createLedgerCheck(stores, dataDir, systemClock);
     expect(await check()).toBe(0);
-    const database = new Database(join(dataDir, "gateway.db"));
+    const database = openGatewayDatabase(dataDir);
     database.run("INSERT INTO balances (account_id, amount) VALUES ('user_a', 1)");
     database.close();
     expect(await check()).toBe(1);
