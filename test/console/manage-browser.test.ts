@@ -399,13 +399,13 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
     test("an owner creates a budget, sees what is spent, changes it and deletes it", async () => {
       const page = await openAs("owner", "budgets");
       await page.getByRole("button", { name: "Create budget" }).click();
-      await page.getByRole("button", { name: "Create budget" }).last().click();
+      await page.getByRole("dialog").getByRole("button", { name: "Create budget" }).click();
       await page.getByText("Enter an amount in dollars above 0").waitFor();
       await page.getByLabel("Limit in dollars").fill("0.5");
       await page.getByLabel("Period").selectOption("rolling");
       await page.getByLabel("Number of days").fill("90");
       await page.getByLabel("Name").fill("Quarter");
-      await page.getByRole("button", { name: "Create budget" }).last().click();
+      await page.getByRole("dialog").getByRole("button", { name: "Create budget" }).click();
       const row = page.getByRole("row", { name: /Quarter/ });
       await row.getByText("last 90 days").waitFor();
       await row.getByText(/^Reached$/).waitFor();
