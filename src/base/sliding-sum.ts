@@ -1,15 +1,28 @@
-/** Amounts that were added close together. They leave the window together, with the latest of them. */
-interface Slice {
-  readonly openedAt: number;
-  lastAt: number;
-  amount: number;
-  hasLeft: boolean;
-}
-
-/** An amount that was added to a sum. It can be corrected once its final value is known. */
+/** Where an amount was added to a sum. The amount can be corrected once its final value is known. */
 export interface AddedAmount {
   /** Adds a difference, which may be negative; the amount itself never is. No-op once the amount has left the window. */
   correct(difference: number): void;
+}
+
+/**
+ * Amounts that were added close together. They leave the window together, with the latest of them. Stands for each of them, so that an
+ * amount needs no object of its own.
+ */
+class Slice implements AddedAmount {
+  lastAt: number;
+  amount = 0;
+  hasLeft = false;
+
+  constructor(
+    private readonly sum: SlidingSum,
+    readonly openedAt: number,
+  ) {
+    this.lastAt = openedAt;
+  }
+
+  correct(difference: number): void {
+    if (!this.hasLeft) this.sum.change(this, difference);
+  }
 }
 
 /**
@@ -36,7 +49,7 @@ export class SlidingSum {
     this.slide(now);
     const slice = this.sliceAt(now);
     this.change(slice, amount);
-    return new AmountInSlice(this, slice);
+    return slice;
   }
 
   /** Adds a difference to a slice that is in the window. */
@@ -97,19 +110,8 @@ export class SlidingSum {
       newest.lastAt = Math.max(newest.lastAt, now);
       return newest;
     }
-    const opened = { openedAt: now, lastAt: now, amount: 0, hasLeft: false };
+    const opened = new Slice(this, now);
     this.slices.push(opened);
     return opened;
-  }
-}
-
-class AmountInSlice implements AddedAmount {
-  constructor(
-    private readonly sum: SlidingSum,
-    private readonly slice: Slice,
-  ) {}
-
-  correct(difference: number): void {
-    if (!this.slice.hasLeft) this.sum.change(this.slice, difference);
   }
 }

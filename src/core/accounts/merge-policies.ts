@@ -36,23 +36,21 @@ export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
   };
 }
 
-/** The merged policy of a key, valid while the operator's and the account's policies are the same objects. */
-interface CachedPolicy {
+/** The merged policy of a principal, valid while the operator's policy is the same object. */
+interface KnownPolicy {
   readonly operator: Policy;
-  readonly policy: Policy;
   readonly merged: EffectivePolicy;
 }
 
-const cache = new WeakMap<KeyRecord, CachedPolicy>();
+const known = new WeakMap<InferencePrincipal, KnownPolicy>();
 
 /** Returns the policy that applies to a principal: the operator's, and with a key also the account's and the key's models. */
 export function policyOf(operator: Policy, principal: InferencePrincipal): EffectivePolicy {
   if (principal.kind === "anonymous") return mergePolicies([{ level: "gateway", policy: operator }]);
-  const { account, key } = principal;
-  const before = cache.get(key);
-  if (before?.operator === operator && before.policy === account.policy) return before.merged;
-  const merged = mergeKeyPolicies(operator, account.policy, key);
-  cache.set(key, { operator, policy: account.policy, merged });
+  const before = known.get(principal);
+  if (before?.operator === operator) return before.merged;
+  const merged = mergeKeyPolicies(operator, principal.account.policy, principal.key);
+  known.set(principal, { operator, merged });
   return merged;
 }
 

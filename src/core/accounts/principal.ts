@@ -6,7 +6,10 @@ export interface ApiKeyPrincipal {
   readonly key: KeyRecord;
 }
 
-/** An API key and the account that it acts for: the account pays for inference with it, or is managed with it. */
+/**
+ * An API key and the account that it acts for: the account pays for inference with it, or is managed with it. Immutable: after a change
+ * of one of the records there is another object.
+ */
 export interface AccountPrincipal extends ApiKeyPrincipal {
   readonly account: SpendingAccount;
   /** The membership through which the key's user acts for an organization; null if no membership is needed. */

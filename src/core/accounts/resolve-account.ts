@@ -2,7 +2,7 @@ import { fail } from "../../base/errors.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { AccountCache } from "./account-cache.ts";
 import type { AccountPrincipal } from "./principal.ts";
-import type { AccountRecord, KeyRecord, MemberRecord } from "./records.ts";
+import type { KeyRecord, MemberRecord, SpendingAccount } from "./records.ts";
 
 /**
  * Returns a key with the account that it acts for (docs/api/accounts.md, "Accounts"): the organization with the id
@@ -38,13 +38,23 @@ async function resolveMember(
   return openPrincipal(key, account, member);
 }
 
+/** The principals of the records in memory, by account and key. */
+const known = new WeakMap<SpendingAccount, WeakMap<KeyRecord, AccountPrincipal>>();
+
+/** Returns the same object as long as the records are the same, so that what follows from them can be remembered with it. */
 function openPrincipal(
   key: KeyRecord,
-  account: AccountRecord,
+  account: SpendingAccount,
   member: MemberRecord | null,
 ): AccountPrincipal {
   if (account.closedAt !== null) rejectClosed();
-  return { kind: "key", key, account, member };
+  const ofAccount = known.get(account) ?? new WeakMap<KeyRecord, AccountPrincipal>();
+  const before = ofAccount.get(key);
+  if (before?.member === member) return before;
+  const principal: AccountPrincipal = { kind: "key", key, account, member };
+  ofAccount.set(key, principal);
+  known.set(account, ofAccount);
+  return principal;
 }
 
 function rejectStranger(organization: string): never {

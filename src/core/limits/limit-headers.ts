@@ -2,16 +2,20 @@ import type { LimitVerdict, RateLimitStatus } from "./rate-limiter.ts";
 
 /** Formats the status of a caller's limits as `x-ratelimit-…` headers (docs/api/limits.md, "Headers"). */
 export function limitHeaders({ requests, tokens }: RateLimitStatus): Record<string, string> {
-  return {
-    ...(requests === null ? {} : headersOf("requests", requests)),
-    ...(tokens === null ? {} : headersOf("tokens", tokens)),
-  };
+  const headers: Record<string, string> = {};
+  if (requests !== null) {
+    headers["x-ratelimit-limit-requests"] = String(requests.limit);
+    headers["x-ratelimit-remaining-requests"] = String(requests.remaining);
+    headers["x-ratelimit-reset-requests"] = resetOf(requests);
+  }
+  if (tokens !== null) {
+    headers["x-ratelimit-limit-tokens"] = String(tokens.limit);
+    headers["x-ratelimit-remaining-tokens"] = String(tokens.remaining);
+    headers["x-ratelimit-reset-tokens"] = resetOf(tokens);
+  }
+  return headers;
 }
 
-function headersOf(unit: "requests" | "tokens", verdict: LimitVerdict): Record<string, string> {
-  return {
-    [`x-ratelimit-limit-${unit}`]: String(verdict.limit),
-    [`x-ratelimit-remaining-${unit}`]: String(verdict.remaining),
-    [`x-ratelimit-reset-${unit}`]: `${Math.ceil(verdict.resetMs / 1000)}s`,
-  };
+function resetOf({ resetMs }: LimitVerdict): string {
+  return `${Math.ceil(resetMs / 1000)}s`;
 }

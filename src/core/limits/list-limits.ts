@@ -1,5 +1,5 @@
 import { matchPattern } from "../../base/match-pattern.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { AccountPrincipal, InferencePrincipal } from "../accounts/principal.ts";
 import { isLimit, type KeyRateLimit, type RateLimit } from "../accounts/rate-limit.ts";
 import { type LimitScope, NO_LIMIT } from "./rate-limiter.ts";
 
@@ -17,35 +17,44 @@ export interface ConfiguredLimits {
 /** Lists the scopes with limits for which a caller's request for a model counts. `modelId` is null if it is not known yet. */
 export type ListLimits = (principal: InferencePrincipal, modelId: string | null) => readonly LimitScope[];
 
-/** Returns a function that lists the configured limits and the own limits of keys and accounts. */
+/**
+ * Returns a function that lists the configured limits and the own limits of keys and accounts. A principal's scopes are always the
+ * same objects.
+ */
 export function createLimitList(configured: ConfiguredLimits): ListLimits {
-  const { key, account, model, models, anonymousRequestsPerHour } = configured;
-  const isUnlimited = models.length === 0 && ![key, account, model].some(isLimit);
-  return (principal, modelId) => {
-    // The fast path of gateways without limits.
-    if (isUnlimited && principal.kind === "key" && !hasOwnLimit(principal)) return NO_SCOPES;
-    const scopes: LimitScope[] = [];
-    const add = (source: LimitScope["source"], id: string, limit: RateLimit): void => {
-      if (isLimit(limit)) scopes.push({ source, id, limit });
-    };
-    if (principal.kind === "key") {
-      add("key", principal.key.id, keyLimitOf(key, principal.key.rateLimit));
-      add("account", principal.account.id, replaceLimit(account, principal.account.rateLimit));
-    } else scopes.push(anonymousScope(principal.addressHash, anonymousRequestsPerHour));
-    if (modelId !== null) add("gateway", modelId, modelLimitOf(configured, modelId));
+  const { model, models, anonymousRequestsPerHour } = configured;
+  const hasModelLimits = models.length > 0 || isLimit(model);
+  const known = new WeakMap<AccountPrincipal, readonly LimitScope[]>();
+  const scopesOf = (principal: AccountPrincipal): readonly LimitScope[] => {
+    let scopes = known.get(principal);
+    if (scopes === undefined) {
+      scopes = listScopes(configured, principal);
+      known.set(principal, scopes);
+    }
     return scopes;
+  };
+  return (principal, modelId) => {
+    const own =
+      principal.kind === "key"
+        ? scopesOf(principal)
+        : [anonymousScope(principal.addressHash, anonymousRequestsPerHour)];
+    if (modelId === null || !hasModelLimits) return own;
+    const limit = modelLimitOf(configured, modelId);
+    return isLimit(limit) ? [...own, { source: "gateway", id: modelId, limit }] : own;
   };
 }
 
-const NO_SCOPES: readonly LimitScope[] = [];
+function listScopes(configured: ConfiguredLimits, { key, account }: AccountPrincipal): readonly LimitScope[] {
+  const all: readonly LimitScope[] = [
+    { source: "key", id: key.id, limit: keyLimitOf(configured.key, key.rateLimit) },
+    { source: "account", id: account.id, limit: replaceLimit(configured.account, account.rateLimit) },
+  ];
+  return all.filter(({ limit }) => isLimit(limit));
+}
 
 /** Returns the scope of a client address that sends requests without an API key. */
 function anonymousScope(addressHash: string, requestsPerHour: number): LimitScope {
   return { source: "anonymous", id: addressHash, limit: NO_LIMIT, requestsPerHour };
-}
-
-function hasOwnLimit({ key, account }: Extract<InferencePrincipal, { kind: "key" }>): boolean {
-  return key.rateLimit !== null || account.rateLimit !== null;
 }
 
 /** Returns the limit of a key. One that the operator set replaces the configured one; one that its account set can only tighten it. */

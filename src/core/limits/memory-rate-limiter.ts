@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import { type AddedAmount, SlidingSum } from "../../base/sliding-sum.ts";
+import { SlidingSum } from "../../base/sliding-sum.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time.ts";
-import { findRejection, type Measured, Meter, statusOf, tokensToReserve } from "./meter.ts";
+import { type Counted, findRejection, type Measured, Meter, statusOf, tokensToReserve } from "./meter.ts";
 import type {
   LimitDecision,
   LimitRejection,
@@ -26,17 +26,26 @@ const MAX_SCOPES = 100_000;
 
 /** What was counted for an admitted generation. */
 interface Admission {
-  readonly meters: readonly Meter[];
   readonly expiresAt: number;
-  readonly requests: readonly AddedAmount[];
-  readonly tokens: readonly { readonly added: AddedAmount; readonly amount: number }[];
+  /** One for each scope. */
+  readonly counted: readonly Counted[];
 }
+
+/** A scope with its meter, and when it was last used. */
+interface KnownScope extends Measured {
+  usedAt: number;
+}
+
+/** By how much the recency of a scope may lag. Milliseconds. */
+const USED_MS = 1_000;
 
 /** A rate limiter in the memory of one process, which admits all that the limits allow, or its share of it. */
 export class MemoryRateLimiter implements RateLimiter {
-  private readonly meters: Readonly<Record<LimitSource, BoundedMap<string, Meter>>>;
+  private readonly scopes: Readonly<Record<LimitSource, BoundedMap<string, KnownScope>>>;
   /** By generation, the oldest first; they expire in this order. */
   private readonly admissions = new Map<string, Admission>();
+  /** No admission expires before this time. */
+  private expiresFrom = 0;
   private readonly leaseMs: number;
   private readonly shareOf: ((scope: LimitScope) => LimitScope) | null;
 
@@ -44,14 +53,14 @@ export class MemoryRateLimiter implements RateLimiter {
     this.leaseMs = leaseMs;
     this.shareOf = shareOf ?? null;
     // A meter with concurrent requests is kept: they have to be subtracted from it.
-    const createMeters = () =>
-      new BoundedMap<string, Meter>({ max: maxScopes, mayEvict: ({ running }) => running === 0 });
-    this.meters = {
-      key: createMeters(),
-      account: createMeters(),
-      gateway: createMeters(),
-      anonymous: createMeters(),
-      free_models: createMeters(),
+    const createScopes = () =>
+      new BoundedMap<string, KnownScope>({ max: maxScopes, mayEvict: ({ meter }) => meter.running === 0 });
+    this.scopes = {
+      key: createScopes(),
+      account: createScopes(),
+      gateway: createScopes(),
+      anonymous: createScopes(),
+      free_models: createScopes(),
     };
   }
 
@@ -61,19 +70,20 @@ export class MemoryRateLimiter implements RateLimiter {
 
   admit(request: LimitRequest, now: number): LimitDecision {
     this.expire(now);
-    const measured = request.scopes.map((scope) => this.measure(scope));
-    const rejection = firstRejection(measured, (one) => findRejection(one, request, now));
+    const measured = request.scopes.map((scope) => this.measure(scope, now));
+    const rejection = firstRejection(measured, request, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
-    this.admissions.set(request.id, this.reserve(measured, request, now));
+    const counted = measured.map((one) => reserve(one, request, now));
+    this.admissions.set(request.id, { expiresAt: now + this.leaseMs, counted });
     return { kind: "admitted", limitStatus: statusOf(measured, now) };
   }
 
   count(scopes: readonly LimitScope[], now: number): LimitDecision {
     this.expire(now);
-    const measured = scopes.map((scope) => this.measure(scope));
-    const rejection = firstRejection(measured, (one) => findRejection(one, null, now));
+    const measured = scopes.map((scope) => this.measure(scope, now));
+    const rejection = firstRejection(measured, null, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
-    for (const { meter } of measured) meter.countRequest(now);
+    for (const { meter } of measured) meter.count(null, now);
     return { kind: "admitted", limitStatus: statusOf(measured, now) };
   }
 
@@ -81,78 +91,94 @@ export class MemoryRateLimiter implements RateLimiter {
     const measured = scopes.map((scope) => ({
       scope,
       share: this.takeShare(scope),
-      meter: this.meters[scope.source].get(scope.id) ?? new Meter(),
+      meter: this.scopes[scope.source].get(scope.id)?.meter ?? new Meter(),
     }));
     return statusOf(measured, now);
   }
 
   settle(id: string, tokens: number): void {
-    for (const { added, amount } of this.end(id)?.tokens ?? []) added.correct(tokens - amount);
+    for (const one of this.end(id)) one.tokens?.correct(tokens - one.reserved);
   }
 
   cancel(id: string): void {
-    const admission = this.end(id);
-    for (const added of admission?.requests ?? []) added.correct(-1);
-    for (const { added, amount } of admission?.tokens ?? []) added.correct(-amount);
+    for (const { perMinute, perHour, tokens, reserved } of this.end(id)) {
+      perMinute?.correct(-1);
+      perHour?.correct(-1);
+      tokens?.correct(-reserved);
+    }
   }
 
   restore(scope: LimitScope, at: number): void {
-    this.measure(scope).meter.countRequest(at);
+    this.measure(scope, at).meter.count(null, at);
   }
 
   /** Finds the meter of a scope, with the windows that its limits need. */
-  private measure(scope: LimitScope): Measured {
-    const meters = this.meters[scope.source];
-    const meter = meters.get(scope.id) ?? new Meter();
+  private measure(scope: LimitScope, now: number): Measured {
+    const scopes = this.scopes[scope.source];
+    const known = scopes.get(scope.id);
+    // Callers give the same object until a limit changes. Shares change with the number of gateways.
+    if (known?.scope !== scope || this.shareOf !== null) return this.remember(scope, known, now);
+    if (now - known.usedAt >= USED_MS) {
+      known.usedAt = now;
+      scopes.touch(scope.id);
+    }
+    return known;
+  }
+
+  private remember(scope: LimitScope, before: KnownScope | undefined, now: number): Measured {
+    const meter = before?.meter ?? new Meter();
     const { requestsPerMinute, tokensPerMinute } = scope.limit;
     if (requestsPerMinute !== null) meter.perMinute ??= new SlidingSum(MINUTE_MS, SECOND_MS);
     if (tokensPerMinute !== null) meter.tokens ??= new SlidingSum(MINUTE_MS, SECOND_MS);
     if (scope.requestsPerHour !== undefined) meter.perHour ??= new SlidingSum(HOUR_MS, SECOND_MS);
-    meters.set(scope.id, meter);
-    return { scope, share: this.takeShare(scope), meter };
+    const known = { scope, share: this.takeShare(scope), meter, usedAt: now };
+    this.scopes[scope.source].set(scope.id, known);
+    return known;
   }
 
   private takeShare(scope: LimitScope): LimitScope {
     return this.shareOf === null ? scope : this.shareOf(scope);
   }
 
-  private reserve(measured: readonly Measured[], request: LimitRequest, now: number): Admission {
-    const requests: AddedAmount[] = [];
-    const tokens: { added: AddedAmount; amount: number }[] = [];
-    for (const { share, meter } of measured) {
-      meter.running += 1;
-      requests.push(...meter.countRequest(now));
-      const { tokensPerMinute } = share.limit;
-      if (tokensPerMinute === null || meter.tokens === null) continue;
-      const amount = tokensToReserve(request, tokensPerMinute - meter.tokens.at(now));
-      tokens.push({ added: meter.tokens.add(amount, now), amount });
-    }
-    const meters = measured.map(({ meter }) => meter);
-    return { meters, expiresAt: now + this.leaseMs, requests, tokens };
-  }
-
   /** Ends the concurrency of a generation and returns what was counted for it. */
-  private end(id: string): Admission | undefined {
+  private end(id: string): readonly Counted[] {
     const admission = this.admissions.get(id);
+    if (admission === undefined) return NOTHING;
     this.admissions.delete(id);
-    for (const meter of admission?.meters ?? []) meter.running -= 1;
-    return admission;
+    for (const { meter } of admission.counted) meter.running -= 1;
+    return admission.counted;
   }
 
   private expire(now: number): void {
+    if (now < this.expiresFrom) return;
+    this.expiresFrom = now + this.leaseMs;
     for (const [id, { expiresAt }] of this.admissions) {
-      if (expiresAt > now) return;
+      if (expiresAt > now) {
+        this.expiresFrom = expiresAt;
+        return;
+      }
       this.end(id);
     }
   }
 }
 
+const NOTHING: readonly Counted[] = [];
+
+/** Counts a generation in a scope, where it is concurrent from now on. */
+function reserve({ share, meter }: Measured, request: LimitRequest, now: number): Counted {
+  meter.running += 1;
+  const { tokensPerMinute } = share.limit;
+  if (tokensPerMinute === null || meter.tokens === null) return meter.count(null, now);
+  return meter.count(tokensToReserve(request, tokensPerMinute - meter.tokens.at(now)), now);
+}
+
 function firstRejection(
   measured: readonly Measured[],
-  find: (one: Measured) => LimitRejection | null,
+  request: LimitRequest | null,
+  now: number,
 ): LimitRejection | null {
   for (const one of measured) {
-    const rejection = find(one);
+    const rejection = findRejection(one, request, now);
     if (rejection !== null) return rejection;
   }
   return null;

@@ -15,12 +15,26 @@ export class Meter {
   tokens: SlidingSum | null = null;
   running = 0;
 
-  countRequest(now: number): AddedAmount[] {
-    const added: AddedAmount[] = [];
-    if (this.perMinute !== null) added.push(this.perMinute.add(1, now));
-    if (this.perHour !== null) added.push(this.perHour.add(1, now));
-    return added;
+  /** Counts a request, and `tokens` unless they are null. */
+  count(tokens: number | null, now: number): Counted {
+    return {
+      meter: this,
+      perMinute: this.perMinute?.add(1, now) ?? null,
+      perHour: this.perHour?.add(1, now) ?? null,
+      tokens: tokens === null ? null : (this.tokens?.add(tokens, now) ?? null),
+      reserved: tokens ?? 0,
+    };
   }
+}
+
+/** What was counted for one request in the windows of a meter; null where there is no window. */
+export interface Counted {
+  readonly meter: Meter;
+  readonly perMinute: AddedAmount | null;
+  readonly perHour: AddedAmount | null;
+  readonly tokens: AddedAmount | null;
+  /** The amount of `tokens`. */
+  readonly reserved: number;
 }
 
 /** A scope with its meter. */
@@ -41,28 +55,21 @@ export function findRejection(
   now: number,
 ): LimitRejection | null {
   const { requestsPerMinute, tokensPerMinute, concurrent } = share.limit;
-  const reject = (
-    kind: LimitRejection["kind"],
-    retryAfterMs: number,
-    isTooLarge = false,
-  ): LimitRejection => ({
-    source: scope.source,
-    kind,
-    limit: limitOf(scope, kind),
-    retryAfterMs,
-    isTooLarge,
-  });
   if (request !== null && concurrent !== null && meter.running >= concurrent)
-    return reject("concurrent", CONCURRENT_RETRY_MS);
+    return reject(scope, "concurrent", CONCURRENT_RETRY_MS);
   const minuteMs = findWait(meter.perMinute, requestsPerMinute, 1, now);
-  if (minuteMs !== null) return reject("requests_per_minute", minuteMs);
+  if (minuteMs !== null) return reject(scope, "requests_per_minute", minuteMs);
   const hourMs = findWait(meter.perHour, share.requestsPerHour ?? null, 1, now);
-  if (hourMs !== null) return reject("requests_per_hour", hourMs);
+  if (hourMs !== null) return reject(scope, "requests_per_hour", hourMs);
   if (request === null || tokensPerMinute === null) return null;
   const least = leastTokens(request);
-  if (least > limitOf(scope, "tokens_per_minute")) return reject("tokens_per_minute", MINUTE_MS, true);
+  if (least > limitOf(scope, "tokens_per_minute")) return { ...reject(scope, "tokens_per_minute", MINUTE_MS), isTooLarge: true };
   const tokensMs = findWait(meter.tokens, tokensPerMinute, least, now);
-  return tokensMs === null ? null : reject("tokens_per_minute", tokensMs);
+  return tokensMs === null ? null : reject(scope, "tokens_per_minute", tokensMs);
+}
+
+function reject(scope: LimitScope, kind: LimitRejection["kind"], retryAfterMs: number): LimitRejection {
+  return { source: scope.source, kind, limit: limitOf(scope, kind), retryAfterMs, isTooLarge: false };
 }
 
 /** Returns the limit of a kind; 0 if the scope has none. */
@@ -107,21 +114,23 @@ export function leastTokens({ promptTokens, completionTokens }: LimitRequest): n
 
 /** Returns the tightest limits of some scopes. */
 export function statusOf(measured: readonly Measured[], now: number): RateLimitStatus {
-  const requests: (LimitVerdict | null)[] = [];
-  const tokens: (LimitVerdict | null)[] = [];
+  let requests: LimitVerdict | null = null;
+  let tokens: LimitVerdict | null = null;
   for (const { scope, share, meter } of measured) {
     const { requestsPerMinute, tokensPerMinute } = scope.limit;
-    const [perMinute, perHour] = [share.limit.requestsPerMinute, share.requestsPerHour ?? null];
-    requests.push(verdictOf(meter.perMinute, { limit: requestsPerMinute, share: perMinute }, now));
-    requests.push(verdictOf(meter.perHour, { limit: scope.requestsPerHour ?? null, share: perHour }, now));
-    tokens.push(verdictOf(meter.tokens, { limit: tokensPerMinute, share: share.limit.tokensPerMinute }, now));
+    const { limit, requestsPerHour = null } = share;
+    const perHour = scope.requestsPerHour ?? null;
+    requests = tighter(requests, verdictOf(meter.perMinute, requestsPerMinute, limit.requestsPerMinute, now));
+    requests = tighter(requests, verdictOf(meter.perHour, perHour, requestsPerHour, now));
+    tokens = tighter(tokens, verdictOf(meter.tokens, tokensPerMinute, limit.tokensPerMinute, now));
   }
-  return { requests: tightest(requests), tokens: tightest(tokens) };
+  return { requests, tokens };
 }
 
 function verdictOf(
   window: SlidingSum | null,
-  { limit, share }: { readonly limit: number | null; readonly share: number | null },
+  limit: number | null,
+  share: number | null,
   now: number,
 ): LimitVerdict | null {
   if (limit === null || share === null) return null;
@@ -137,9 +146,10 @@ function verdictOf(
 
 /** Returns the verdict with the least remaining, the first one among equals; null if there is none. */
 export function tightest(verdicts: readonly (LimitVerdict | null)[]): LimitVerdict | null {
-  let found: LimitVerdict | null = null;
-  for (const verdict of verdicts) {
-    if (verdict !== null && (found === null || verdict.remaining < found.remaining)) found = verdict;
-  }
-  return found;
+  return verdicts.reduce(tighter, null);
+}
+
+function tighter(one: LimitVerdict | null, other: LimitVerdict | null): LimitVerdict | null {
+  if (one === null || other === null) return one ?? other;
+  return other.remaining < one.remaining ? other : one;
 }
