@@ -46,15 +46,16 @@ export const NO_HOLD: Allowance = {
 export interface HeldRequest {
   readonly id: string;
   readonly request: Pick<InferenceRequest, "maxTokens" | "answers" | "stream" | "promptTextBytes">;
-  /** The cost of each candidate that the hold is for; other candidates cost nothing. */
-  readonly costs: ReadonlyMap<Candidate, DeploymentCost>;
+  readonly candidates: readonly Candidate[];
+  /** The costs of the candidates, in their order; null for those that cost nothing, as do others. */
+  readonly costs: readonly (DeploymentCost | null)[];
 }
 
 /** The allowance of a request for which an amount is held. */
 export class HeldAllowance implements Allowance {
   private amount: number;
   /** A candidate's bound does not change after its first attempt. */
-  private readonly bounds = new Map<Candidate, number | null>();
+  private readonly bounds: (number | null | undefined)[] = [];
 
   constructor(
     private readonly ledger: Pick<Ledger, "grow" | "growSoon">,
@@ -77,30 +78,38 @@ export class HeldAllowance implements Allowance {
   }
 
   boundFor(candidate: Candidate): number | null {
-    const known = this.bounds.get(candidate);
-    if (known !== undefined) return known;
-    const bound = this.findBound(candidate);
-    this.bounds.set(candidate, bound);
+    const at = this.target.candidates.indexOf(candidate);
+    const cost = this.target.costs[at] ?? null;
+    if (cost === null) return null;
+    let bound = this.bounds[at];
+    if (bound === undefined) {
+      bound = this.findBound(candidate, cost);
+      this.bounds[at] = bound;
+    }
     return bound;
   }
 
   tokensHeldFor(candidate: Candidate): number {
-    const cost = this.target.costs.get(candidate);
-    if (cost === undefined) return Number.POSITIVE_INFINITY;
+    const cost = this.costOf(candidate);
+    if (cost === null) return Number.POSITIVE_INFINITY;
     const tokens = tokensFor(this.amount, cost);
     return tokens >= cost.tokens.most ? Number.POSITIVE_INFINITY : tokens;
   }
 
   growTo(candidate: Candidate, tokens: number): number {
-    const cost = this.target.costs.get(candidate);
-    if (cost !== undefined) this.grow(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
+    const cost = this.costOf(candidate);
+    if (cost !== null) this.grow(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
     return this.tokensHeldFor(candidate);
   }
 
   async growSoonTo(candidate: Candidate, tokens: number): Promise<number> {
-    const cost = this.target.costs.get(candidate);
-    if (cost !== undefined) await this.growSoon(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
+    const cost = this.costOf(candidate);
+    if (cost !== null) await this.growSoon(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
     return this.tokensHeldFor(candidate);
+  }
+
+  private costOf(candidate: Candidate): DeploymentCost | null {
+    return this.target.costs[this.target.candidates.indexOf(candidate)] ?? null;
   }
 
   coverSoon(cost: number): Promise<void> {
@@ -121,10 +130,8 @@ export class HeldAllowance implements Allowance {
   }
 
   /** Null if all tokens that the answers can have are covered, so that the request needs no bound. */
-  private findBound(candidate: Candidate): number | null {
-    const { request, costs } = this.target;
-    const cost = costs.get(candidate);
-    if (cost === undefined) return null;
+  private findBound(candidate: Candidate, cost: DeploymentCost): number | null {
+    const { request } = this.target;
     const canGrow = !mayHideTokens(candidate, request.stream);
     const tokens = tokensFor(canGrow ? Math.max(this.amount, this.hold.available) : this.amount, cost);
     const { most, expected } = cost.tokens;

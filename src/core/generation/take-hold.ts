@@ -34,33 +34,32 @@ export function takeHold(deps: GenerationDeps, call: GenerationCall, order: Hold
   const { principal, request } = call;
   if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
   const costs = boundCosts(deps, request, order);
-  if (costs.size === 0) return { candidates, allowance: NO_HOLD };
-  const { least, expected, most } = joinCosts([...costs.values()]);
+  if (costs.every((cost) => cost === null)) return { candidates, allowance: NO_HOLD };
+  const { least, expected, most } = joinCosts(costs);
   const hold = deps.ledger.hold(principal, { id, amount: expected, least, most, spender: record });
   return chain(hold, (verdict) => {
-    if (verdict.kind === "held")
-      return { candidates, allowance: new HeldAllowance(deps.ledger, { id, request, costs }, verdict) };
-    const byok = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.byokId !== null);
+    if (verdict.kind === "held") {
+      const target = { id, request, candidates, costs };
+      return { candidates, allowance: new HeldAllowance(deps.ledger, target, verdict) };
+    }
+    const byok = candidates.filter(({ key }, at) => costs[at] === null && key.byokId !== null);
     return byok.length > 0
       ? { candidates: byok, allowance: NO_HOLD }
       : rejectUnaffordable(verdict, deps.buyCreditsUrl);
   });
 }
 
-/** Returns what each candidate may cost; those that cost nothing are left out. */
+/** Returns what each candidate may cost, in their order; null for those that cost nothing. */
 function boundCosts(
   { holdBounds, serving }: GenerationDeps,
   request: GenerationCall["request"],
   { candidates, record }: HoldOrder,
-): ReadonlyMap<Candidate, DeploymentCost> {
-  const costs = new Map<Candidate, DeploymentCost>();
+): readonly (DeploymentCost | null)[] {
   const prices = { bounds: holdBounds, catalog: serving().catalog, now: record.createdAt };
-  for (const candidate of candidates) {
+  return candidates.map((candidate) => {
     const isCharged = candidate.key.byokId === null || candidate.tariff !== undefined;
-    const cost = isCharged ? boundCost(request, candidate, prices) : null;
-    if (cost !== null) costs.set(candidate, cost);
-  }
-  return costs;
+    return isCharged ? boundCost(request, candidate, prices) : null;
+  });
 }
 
 function rejectUnaffordable(

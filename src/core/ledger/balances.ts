@@ -202,8 +202,7 @@ export class Balances {
   }
 
   private findMeter({ meter, since }: MeterName): Meter | undefined {
-    for (const period of this.meters.get(meter) ?? []) if (period.since === since) return period;
-    return undefined;
+    return this.meters.get(meter)?.find((period) => period.since === since);
   }
 
   private meterOf(limit: MeterName): Meter {

@@ -58,16 +58,15 @@ export function boundCost(
   const { promptTextBytes } = request;
   const prompt = boundChargedPrompt({ promptTextBytes, charges }, endpoint, bounds.searches);
   const { fixed, perToken } = priceAtMost(endpoint, prompt, now);
+  const tokens = boundAnswers(request, endpoint, bounds.tokens);
+  if (charges.advisors.length === 0) return { cost: { fixed, perToken }, tokens };
   const advised = charges.advisors.reduce((sum, { model: name, most }) => {
     const found = findEndpoint(catalog, provider.record.slug, name);
     const once = priceAtMost(chargedEndpoint(found, deployment), { ...prompt, images: 0, searches: 0 }, now);
     const times = BigInt(Math.min(most ?? bounds.searches, MOST_SEARCHES));
     return sum + times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
   }, 0n);
-  return {
-    cost: { fixed: fixed + advised, perToken },
-    tokens: boundAnswers(request, endpoint, bounds.tokens),
-  };
+  return { cost: { fixed: fixed + advised, perToken }, tokens };
 }
 
 /**
@@ -82,10 +81,13 @@ export function chargedEndpoint(
   return tariff === undefined ? found.endpoint : tariff.priceOther(found.endpoint, found.model.id);
 }
 
-/** Returns the highest costs of several deployments: what to hold for a request that any of them may answer. Nanodollars. */
-export function joinCosts(costs: readonly DeploymentCost[]): Range {
-  let [least, expected, most] = [0, 0, 0];
+/** Returns the highest costs of several deployments: what to hold for a request that any of them may answer. Null costs nothing. Nanodollars. */
+export function joinCosts(costs: readonly (DeploymentCost | null)[]): Range {
+  let least = 0;
+  let expected = 0;
+  let most = 0;
   for (const deployment of costs) {
+    if (deployment === null) continue;
     const range = rangeOf(deployment);
     least = Math.max(least, range.least);
     expected = Math.max(expected, range.expected);

@@ -63,7 +63,8 @@ export function findRejection(
   if (hourMs !== null) return reject(scope, "requests_per_hour", hourMs);
   if (request === null || tokensPerMinute === null) return null;
   const least = leastTokens(request);
-  if (least > limitOf(scope, "tokens_per_minute")) return { ...reject(scope, "tokens_per_minute", MINUTE_MS), isTooLarge: true };
+  if (least > limitOf(scope, "tokens_per_minute"))
+    return { ...reject(scope, "tokens_per_minute", MINUTE_MS), isTooLarge: true };
   const tokensMs = findWait(meter.tokens, tokensPerMinute, least, now);
   return tokensMs === null ? null : reject(scope, "tokens_per_minute", tokensMs);
 }
