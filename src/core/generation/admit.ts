@@ -10,10 +10,11 @@ import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
 import { type FilteredOut, filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
 import type { RouteStep } from "../usage/route-step.ts";
-import { applyTariffs } from "./apply-tariffs.ts";
+import { applyTariffs, tariffsOf } from "./apply-tariffs.ts";
 import type { GenerationDeps } from "./call.ts";
 import { type DeploymentRules, findAllDeployments, type RoutableCall } from "./find-deployments.ts";
 import { prepareTiers } from "./find-tier-deployments.ts";
+import { type AdmissionBasis, recallAdmission, rememberAdmission } from "./known-admissions.ts";
 import { measurePrompt } from "./measure-prompt.ts";
 import { resolveRequest } from "./resolve-request.ts";
 
@@ -69,10 +70,13 @@ export function admit(
 export interface Consideration extends Admission {
   /** Null if a deployment may answer. */
   readonly rejection: Failure | null;
+  /** Whether the request names a tier or named route, or several models, instead of the id of one model. */
+  readonly isNamed: boolean;
 }
 
 /**
- * Finds the deployments that may answer a request, without admitting it.
+ * Finds the deployments that may answer a request, without admitting it. Most requests of a principal are alike in all that counts for
+ * that, so the result is remembered.
  * Rejects with a GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` if
  * a tier or the lack of a BYOK key is the reason.
  */
@@ -81,9 +85,25 @@ export function consider(
   call: RoutableCall,
   byokKeys: ByokKeys | null,
 ): MaybePromise<Consideration> {
+  const tariffs = tariffsOf(call.principal, { pricing: deps.pricing, now: deps.clock.now() });
+  const basis: AdmissionBasis = { serving: deps.serving(), policy: deps.policy, tariffs, byokKeys };
+  const known = recallAdmission(call, basis);
+  if (known !== null) return known;
+  return chain(considerAnew(deps, call, basis), (considered) => {
+    rememberAdmission(call, basis, considered);
+    return considered;
+  });
+}
+
+/** Finds the deployments as `consider` does, without what is remembered. */
+export function considerAnew(
+  deps: GenerationDeps,
+  call: RoutableCall,
+  basis: Pick<AdmissionBasis, "tariffs" | "byokKeys">,
+): MaybePromise<Consideration> {
   return chain(resolveRequest(deps, call), (requested) => {
     const prepared = prepareTiers(deps, call.principal, requested);
-    const select = () => selectDeployments(deps, call, { byokKeys, requested });
+    const select = () => selectDeployments(deps, call, { ...basis, requested });
     return prepared === null ? select() : prepared.then(select);
   });
 }
@@ -91,13 +111,17 @@ export function consider(
 function selectDeployments(
   deps: GenerationDeps,
   call: RoutableCall,
-  { byokKeys, requested: named }: Pick<DeploymentRules, "byokKeys" | "requested">,
+  {
+    byokKeys,
+    tariffs,
+    requested: named,
+  }: Pick<DeploymentRules, "byokKeys" | "requested"> & Pick<AdmissionBasis, "tariffs">,
 ): MaybePromise<Consideration> {
   const { principal, request } = call;
   const policy = policyOf(deps.policy, principal);
   const listNeeds = once(() => request.listNeeds());
   const found = findAllDeployments(deps, call, { byokKeys, requested: named, policy, listNeeds });
-  const all = applyTariffs(found, principal, { pricing: deps.pricing, now: deps.clock.now() });
+  const all = applyTariffs(found, tariffs);
   requireKnownProviders(deps.serving, request.preferences);
   const { model: requested } = all.flat()[0] as Deployment;
   const { names, name } = named;
@@ -113,6 +137,7 @@ function selectDeployments(
       deployments,
       filteredOut,
       rejection,
+      isNamed: choiceId !== null || names.length > 1,
       requestedId: choiceId ?? requested.id,
       namedRoutes: names[0]?.steps ?? [],
       firstId: names[0]?.id ?? request.model,

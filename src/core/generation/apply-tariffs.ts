@@ -17,14 +17,12 @@ export function tariffsOf(principal: InferencePrincipal, { pricing, now }: Prici
 
 /**
  * Returns the deployments of a request with what its account pays for them: the list price, unless a pricing rule of the operator
- * sets another (docs/pricing.md).
+ * sets another (docs/pricing.md). `tariffs` are null for list prices.
  */
 export function applyTariffs(
   deployments: readonly (readonly Deployment[])[],
-  principal: InferencePrincipal,
-  pricing: Pricing,
+  tariffs: Tariffs | null,
 ): readonly (readonly Deployment[])[] {
-  const tariffs = tariffsOf(principal, pricing);
   if (tariffs === null) return deployments;
   return deployments.map((group) => group.map((deployment) => applyTariff(deployment, tariffs)));
 }

@@ -7,8 +7,8 @@ import type { CacheAffinity } from "./affinity.ts";
 import type { Drain } from "./drain-store.ts";
 import type { Drains } from "./drains.ts";
 import { estimateCost } from "./estimate-cost.ts";
-import type { EndpointHealth, Health } from "./health.ts";
-import { healthScopeOf } from "./health-target.ts";
+import type { EndpointHealth, Health, HealthTarget } from "./health.ts";
+import { healthScopeOf, healthTargetOf } from "./health-target.ts";
 import { weighSpread } from "./weigh-spread.ts";
 
 /** The facts on which a plan depends. */
@@ -101,20 +101,34 @@ function planLastResort(question: RouteQuestion, empty: Plan): Plan {
   };
 }
 
-/** Returns the plan if there is exactly one candidate, which is the most frequent case; else null. */
-function planOnly({ deployments, health, drains, now }: RouteQuestion): Plan | null {
-  const [deployment, another] = deployments[0] ?? [];
-  const [key, anotherKey] = deployment?.keys ?? [];
-  if (deployments.length !== 1 || deployment === undefined || another !== undefined) return null;
-  if (key === undefined || anotherKey !== undefined) return null;
-  const target = {
-    provider: healthScopeOf(deployment.provider, key),
-    model: deployment.model.id,
-    keyLabel: key.label,
-  };
-  if (health.cooldown(target, now) !== null) return null;
-  if (drains.find(deployment.provider.record.slug, deployment.model.id, now) !== null) return null;
-  return { candidates: [{ ...deployment, key, why: "only" }], skipped: [] };
+/** The plan of a deployment that is the only one, with its only key. */
+interface OnlyPlan {
+  readonly target: HealthTarget;
+  readonly plan: Plan;
+}
+
+const onlyPlans = new WeakMap<Deployment, OnlyPlan>();
+
+/** Returns the plan if there is exactly one candidate, which is the most frequent case; else null. A deployment always has the same plan. */
+export function planOnly({
+  deployments,
+  health,
+  drains,
+  now,
+}: Pick<RouteQuestion, "deployments" | "health" | "drains" | "now">): Plan | null {
+  const [ofModel, another] = deployments;
+  const deployment = ofModel?.[0];
+  if (deployment === undefined || another !== undefined || ofModel?.length !== 1) return null;
+  const key = deployment.keys[0];
+  if (key === undefined || deployment.keys.length > 1) return null;
+  let only = onlyPlans.get(deployment);
+  if (only === undefined) {
+    const candidate: Candidate = { ...deployment, key, why: "only" };
+    only = { target: healthTargetOf(candidate), plan: { candidates: [candidate], skipped: [] } };
+    onlyPlans.set(deployment, only);
+  }
+  if (health.cooldown(only.target, now) !== null) return null;
+  return drains.find(deployment.provider.record.slug, deployment.model.id, now) === null ? only.plan : null;
 }
 
 function planMany(question: RouteQuestion): Plan {

@@ -1,0 +1,98 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
+import type { AccountPrincipal, InferencePrincipal } from "../accounts/principal.ts";
+import type { Policy } from "../accounts/records.ts";
+import type { Tariffs } from "../catalog/pricing-rules.ts";
+import type { ByokKeys } from "../provider-keys/byok-keys.ts";
+import { boundByBytes } from "../routing/prompt-tokens.ts";
+import { windowOf } from "../routing/window.ts";
+import type { Consideration } from "./admit.ts";
+import type { GenerationCall, Serving } from "./call.ts";
+
+/** What an admission follows from, besides the principal and the request. An admission is valid while all of them are the same objects. */
+export interface AdmissionBasis {
+  readonly serving: Serving;
+  readonly policy: Policy;
+  /** What the account pays; null for list prices. */
+  readonly tariffs: Tariffs | null;
+  /** The account's BYOK keys; null if it has none. */
+  readonly byokKeys: ByokKeys | null;
+}
+
+/** The part of a call on which a remembered admission depends. */
+interface PlainCall {
+  readonly principal: InferencePrincipal;
+  readonly preset?: GenerationCall["preset"];
+  readonly request: Pick<
+    GenerationCall["request"],
+    "action" | "model" | "fallbackModels" | "preferences" | "mayHaveMedia" | "windowTextBytes"
+  >;
+}
+
+/** An admission of plain requests. */
+interface KnownAdmission {
+  readonly considered: Consideration;
+  readonly action: GenerationCall["request"]["action"];
+  /** The smallest context window of its deployments. Tokens. */
+  readonly window: number;
+}
+
+interface KnownOfPrincipal extends AdmissionBasis {
+  /** By the name of the model as the client writes it. */
+  readonly byModel: BoundedMap<string, KnownAdmission>;
+}
+
+/** The names of models for which the admissions of a principal are remembered. */
+const MAX_MODELS = 16;
+
+const known = new WeakMap<AccountPrincipal, KnownOfPrincipal>();
+
+/** Returns the admission of an equal request of the principal; null if none is remembered that is certainly the same. */
+export function recallAdmission(call: PlainCall, basis: AdmissionBasis): Consideration | null {
+  const { principal, request } = call;
+  if (principal.kind === "anonymous" || !isPlain(call)) return null;
+  const ofPrincipal = known.get(principal);
+  if (ofPrincipal === undefined || !isSame(ofPrincipal, basis)) return null;
+  const found = ofPrincipal.byModel.get(request.model);
+  return found?.action === request.action && fits(request, found.window) ? found.considered : null;
+}
+
+/** Remembers an admission, if it depends on nothing of the request but its action and the id of its model. */
+export function rememberAdmission(call: PlainCall, basis: AdmissionBasis, considered: Consideration): void {
+  const { principal, request } = call;
+  if (principal.kind === "anonymous" || !isPlain(call) || considered.rejection !== null) return;
+  if (considered.isNamed) return;
+  const all = [
+    ...considered.deployments.flat(),
+    ...considered.filteredOut.map(({ deployment }) => deployment),
+  ];
+  const window = Math.min(...all.map(({ endpoint }) => windowOf(endpoint)));
+  // Where an endpoint lacks a feature, it depends on the needs of a request.
+  if (!fits(request, window) || all.some(({ endpoint }) => endpoint.lacks !== undefined)) return;
+  let ofPrincipal = known.get(principal);
+  if (ofPrincipal === undefined || !isSame(ofPrincipal, basis)) {
+    ofPrincipal = { ...basis, byModel: new BoundedMap({ max: MAX_MODELS }) };
+    known.set(principal, ofPrincipal);
+  }
+  ofPrincipal.byModel.set(request.model, { considered, action: request.action, window });
+}
+
+/** Whether a request says nothing about its route but its model. */
+function isPlain({ preset = null, request }: PlainCall): boolean {
+  const { preferences, fallbackModels, mayHaveMedia } = request;
+  return preset === null && preferences === NO_PREFERENCES && fallbackModels.length === 0 && !mayHaveMedia;
+}
+
+/** Whether a prompt certainly fits a context window. */
+function fits({ windowTextBytes }: PlainCall["request"], window: number): boolean {
+  return boundByBytes(windowTextBytes) <= window;
+}
+
+function isSame(one: AdmissionBasis, other: AdmissionBasis): boolean {
+  return (
+    one.serving === other.serving &&
+    one.policy === other.policy &&
+    one.tariffs === other.tariffs &&
+    one.byokKeys === other.byokKeys
+  );
+}
