@@ -46,11 +46,12 @@ const MAX_IN_HEADER = 8;
 
 /** Formats entries as a header value: `anthropic;why=warm_cache, openai;why=price;format=openai-responses, azure;out=circuit_open`. */
 export function formatPlan(entries: readonly PlanEntry[]): string {
-  return entries
-    .slice(0, MAX_IN_HEADER)
-    .map(
-      ({ provider, isCandidate, why, format }) =>
-        `${provider};${isCandidate ? "why" : "out"}=${why}${format === undefined ? "" : `;format=${format}`}`,
-    )
-    .join(", ");
+  const [only, another] = entries;
+  if (only !== undefined && another === undefined) return formatEntry(only);
+  return entries.slice(0, MAX_IN_HEADER).map(formatEntry).join(", ");
+}
+
+function formatEntry({ provider, isCandidate, why, format }: PlanEntry): string {
+  const called = format === undefined ? "" : `;format=${format}`;
+  return `${provider};${isCandidate ? "why" : "out"}=${why}${called}`;
 }

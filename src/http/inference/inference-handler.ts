@@ -13,6 +13,7 @@ import { rejectForMemory } from "../middleware/read-body.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
 import { type ParsedRequest, type Parsing, parseWithPreset } from "./parse-with-preset.ts";
+import { type HeaderValues, ResponseHeaders } from "./response-headers.ts";
 
 /** How the requests of a client API are parsed and its errors are rendered. */
 export interface ClientApiOptions {
@@ -176,43 +177,55 @@ function outlive(result: GenerationResult): GenerationResult {
 }
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
-  const headers = headersOf(result, context);
-  if (notice !== null) headers["x-gateway-warning"] = notice;
+  const headers = headersOf(result, context, notice);
   const { unread } = context.deps.generation;
   switch (result.answer.kind) {
     case "failure":
-      return context.renderError(result.answer.failure, headers, context.requestId);
+      return context.renderError(result.answer.failure, Object.assign({}, ...headers), context.requestId);
     case "gone":
       return new Response(null, { status: 499 });
-    case "json":
-      headers["content-type"] = result.answer.mediaType ?? "application/json";
-      return new Response(bodyOf(result.answer.body, unread), { headers });
+    case "json": {
+      const { body, mediaType } = result.answer;
+      headers.push(mediaType === undefined ? JSON_HEADERS : { "content-type": mediaType });
+      return new Response(bodyOf(body, unread), { headers: wholeHeaders.fill(headers) });
+    }
     case "stream": {
       const { stream, mediaType } = result.answer;
       const body = stream instanceof ReadableStream ? stream : bodyOf(stream, unread);
-      const added = mediaType === undefined ? STREAM_HEADERS : { "content-type": mediaType };
-      return new Response(body, { headers: Object.assign(headers, added) });
+      headers.push(mediaType === undefined ? STREAM_HEADERS : { "content-type": mediaType });
+      return new Response(body, { headers: streamHeaders.fill(headers) });
     }
   }
 }
 
-const STREAM_HEADERS = {
+/** The headers of whole answers and of streams, which differ in their names. */
+const [wholeHeaders, streamHeaders] = [new ResponseHeaders(), new ResponseHeaders()];
+
+const JSON_HEADERS: HeaderValues = { "content-type": "application/json" };
+
+const STREAM_HEADERS: HeaderValues = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache",
   "x-accel-buffering": "no",
 };
 
-function headersOf(result: GenerationResult, context: RequestContext): Record<string, string> {
-  const headers: Record<string, string> = {
-    "x-request-id": context.requestId,
-    "x-gateway-generation-id": result.generationId,
-    "x-gateway-attempts": String(result.attempts),
-  };
-  if (result.plan.length > 0) headers["x-gateway-route"] = formatPlan(result.plan);
-  if (result.model !== null) headers["x-gateway-model"] = result.model;
-  if (result.provider !== null) headers["x-gateway-provider"] = result.provider;
-  Object.assign(headers, result.headers);
-  return result.limit === null ? headers : Object.assign(headers, limitHeaders(result.limit));
+/** Returns the headers that every inference response has; of a repeated name, the last one counts. */
+function headersOf(result: GenerationResult, context: RequestContext, notice: string | null): HeaderValues[] {
+  const { plan, model, provider, limit } = result;
+  const headers: HeaderValues[] = [
+    {
+      "x-request-id": context.requestId,
+      "x-gateway-generation-id": result.generationId,
+      "x-gateway-attempts": String(result.attempts),
+    },
+  ];
+  if (plan.length > 0) headers.push({ "x-gateway-route": formatPlan(plan) });
+  if (model !== null) headers.push({ "x-gateway-model": model });
+  if (provider !== null) headers.push({ "x-gateway-provider": provider });
+  headers.push(result.headers);
+  if (limit !== null) headers.push(limitHeaders(limit));
+  if (notice !== null) headers.push({ "x-gateway-warning": notice });
+  return headers;
 }
 
 /** Adds the rate limit headers to an error, which every inference response has once its principal is known. */
