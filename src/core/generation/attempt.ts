@@ -24,6 +24,7 @@ import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import { readBody } from "./read-body.ts";
+import { headersBefore, headersWith } from "./upstream-headers.ts";
 
 /** The outcome of one attempt. A stream that has begun never becomes `failed`: no other candidate can continue it. */
 export type AttemptOutcome =
@@ -88,22 +89,32 @@ interface Reply {
 /** Sends a request to one candidate. Resolves at the first token of a stream, or with the whole answer otherwise. */
 export async function attempt(context: AttemptContext): Promise<AttemptOutcome> {
   const { deps, call, cancellation } = context;
-  if (call.request.stream) cancellation.startPhase("first_token", deps.timers.firstTokenMs);
+  const { stopwatch } = call;
+  const { stream } = call.request;
+  if (stream) cancellation.startPhase("first_token", deps.timers.firstTokenMs);
   else cancellation.endPhase();
-  const watch = call.request.stream || context.isOut === null ? null : watchEndpoint(context, context.isOut);
+  const watch = stream || context.isOut === null ? null : watchEndpoint(context, context.isOut);
   let exchange: Exchange | null = null;
   let status: number | null = null;
+  /** When the wait for the upstream began; null while there is none. */
+  let waitingFrom: number | null = null;
   try {
     const opened = openExchange(context);
-    exchange = opened instanceof Promise ? await call.stopwatch.wait(opened) : opened;
+    exchange = opened instanceof Promise ? await stopwatch.wait(opened) : opened;
     cancellation.guard(exchange);
-    const response = await call.stopwatch.wait(exchange.response);
+    waitingFrom = stopwatch.beginWait();
+    const response = await exchange.response;
     status = response.status;
+    const isGood = status >= 200 && status < 300;
+    // Head and body of an answer are one wait.
+    const body = isGood && !stream ? await readBody(response, BOUNDS.answerBytes, "reject") : null;
+    stopwatch.endWait(waitingFrom);
+    waitingFrom = null;
     const reply: Reply = { exchange, response };
-    if (status < 200 || status >= 300) return failed(context, reply, await readError(context, reply));
-    if (!call.request.stream) return await readWhole(context, reply);
-    return await readToFirstToken(context, reply);
+    if (!isGood) return failed(context, reply, await readError(context, reply));
+    return body === null ? await readToFirstToken(context, reply) : readWhole(context, reply, body);
   } catch (error) {
+    if (waitingFrom !== null) stopwatch.endWait(waitingFrom);
     exchange?.cancel();
     return classifyThrown(context, error, status);
   } finally {
@@ -135,31 +146,17 @@ function openExchange({
   encoded,
 }: AttemptContext): MaybePromise<Exchange> {
   const { provider, key } = candidate;
-  const { body, format } = encoded;
+  const { body, format, headers: added } = encoded;
   const url = findUrl(candidate, call.request, format);
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    accept: call.request.stream ? streamTypeOf(format) : "application/json",
-    ...encoded.headers,
-    ...key.address.headersFor(format),
-    ...key.headers,
-  };
-  const authorized = key.address.authorize({ url, body, headers, secret: key.secret });
+  const question = { key, format, stream: call.request.stream, added };
+  const unsigned = { url, body, headers: headersBefore(question), secret: key.secret };
+  const authorized = key.address.authorize(unsigned);
   const credentials = authorized instanceof Promise ? untilCancelled(authorized, cancellation) : authorized;
-  return chain(credentials, (added) =>
-    provider.transport.open({
-      url,
-      method: "POST",
-      headers: Object.assign(headers, added),
-      body,
-      connectTimeoutMs: deps.timers.connectMs,
-    }),
-  );
-}
-
-/** Returns the media type of a format's streams: server-sent events, except at Bedrock. */
-function streamTypeOf(format: ProviderFormat): string {
-  return format === "bedrock-converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
+  return chain(credentials, (secrets) => {
+    const { headers, areShared } = headersWith(question, secrets);
+    const connectTimeoutMs = deps.timers.connectMs;
+    return provider.transport.open({ url, method: "POST", headers, areShared, body, connectTimeoutMs });
+  });
 }
 
 function findUrl(
@@ -206,10 +203,9 @@ async function readError(
   }
 }
 
-async function readWhole(context: AttemptContext, reply: Reply): Promise<AttemptOutcome> {
+function readWhole(context: AttemptContext, reply: Reply, body: Buffer): AttemptOutcome {
   const { response } = reply;
   const { call, encoded, identity } = context;
-  const body = await call.stopwatch.wait(readBody(response, BOUNDS.answerBytes, "reject"));
   const { forwarded } = call.request;
   const answer =
     forwarded === undefined

@@ -27,7 +27,7 @@ export interface ExchangeContext {
 /** Begins an exchange on an idle connection, or on a new one. */
 export function startExchange(context: ExchangeContext, request: UpstreamRequest): Exchange {
   const exchange = new Http1Exchange(context, request);
-  exchange.start();
+  exchange.start(request);
   return exchange;
 }
 
@@ -39,7 +39,9 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   readonly response: Promise<UpstreamResponse>;
 
   private readonly context: ExchangeContext;
-  private request: UpstreamRequest;
+  private readonly connectTimeoutMs: number;
+  /** Null once the answer has begun, which may take minutes in which its memory is free for others. */
+  private body: UpstreamRequest["body"];
   private readonly parser: ResponseParser;
   private resolve!: (response: UpstreamResponse) => void;
   private reject!: (error: TransportError) => void;
@@ -55,7 +57,8 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
 
   constructor(context: ExchangeContext, request: UpstreamRequest) {
     this.context = context;
-    this.request = request;
+    this.connectTimeoutMs = request.connectTimeoutMs;
+    this.body = request.body;
     this.parser = new ResponseParser(request.method, context.bounds);
     this.response = new Promise((resolve, reject) => {
       this.resolve = resolve;
@@ -63,10 +66,10 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
     });
   }
 
-  start(): void {
+  start(request: UpstreamRequest): void {
     try {
-      this.target = this.context.readTarget(this.request.url);
-      this.head = serializeRequestHead(this.request, this.target);
+      this.target = this.context.readTarget(request.url);
+      this.head = serializeRequestHead(request, this.target);
     } catch (error) {
       this.fail(error as TransportError);
       return;
@@ -93,7 +96,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
 
   opened(connection: Connection): void {
     this.sentAt = this.context.clock.now();
-    connection.send(this.head, this.request.body);
+    connection.send(this.head, this.body);
   }
 
   received(connection: Connection, bytes: Uint8Array): void {
@@ -108,8 +111,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
     const parsed = this.parser.feed(bytes);
     if (parsed.head !== null) {
       this.answer = new Answer(parsed.head, this, this.context.bounds);
-      // The answer may take minutes, in which the memory of the body is free for others.
-      this.request = { ...this.request, body: null };
+      this.body = null;
       this.resolve(decodeResponse(this.answer));
     }
     if (parsed.body !== null) this.answer!.push(parsed.body);
@@ -140,7 +142,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   private connect(target: Target): void {
     const { clock, ca, bounds } = this.context;
     const { systemBufferBytes } = bounds;
-    const timeoutMs = this.request.connectTimeoutMs;
+    const timeoutMs = this.connectTimeoutMs;
     this.connection = new Connection(target, { clock, ca, timeoutMs, systemBufferBytes }, this);
   }
 

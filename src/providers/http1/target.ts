@@ -1,5 +1,4 @@
 import { isIP } from "node:net";
-import { BoundedMap } from "../../base/bounded-map.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
 
 /** The connection and the request target of a URL. User and password are ignored. */
@@ -18,20 +17,18 @@ export interface Target {
   readonly path: string;
 }
 
-/** The most cached URLs. A gateway has one per API endpoint of a provider, or one per model if the path contains it. */
-const MAX_TARGETS = 1024;
-
 /**
- * Creates a cached parser of URLs. The parser throws a TransportError `connect_failed` for a URL that is neither `http:` nor
+ * Creates a parser of URLs, which parses each `URL` once: a gateway has one per API endpoint of a provider, or one per model if the path
+ * contains it. The parser throws a TransportError `connect_failed` for a URL that is neither `http:` nor
  * `https:`.
  */
 export function createTargetReader(): (url: URL) => Target {
-  const targets = new BoundedMap<string, Target>({ max: MAX_TARGETS });
+  const targets = new WeakMap<URL, Target>();
   return (url) => {
-    const known = targets.get(url.href);
+    const known = targets.get(url);
     if (known !== undefined) return known;
     const target = readTarget(url);
-    targets.set(url.href, target);
+    targets.set(url, target);
     return target;
   };
 }
