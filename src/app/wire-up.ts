@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
 import { StoreHealth } from "../base/store-health.ts";
+import { WaitList } from "../base/wait-list.ts";
 import { createAccountCache } from "../core/accounts/account-cache.ts";
 import { principalOfAccount } from "../core/accounts/inference-principal.ts";
 import { createKeyCache } from "../core/accounts/key-cache.ts";
@@ -18,6 +19,7 @@ import { PromptLog } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createRequestLog } from "../core/extensions/request-log.ts";
 import { ShadowTraffic, type ShadowTrafficDeps } from "../core/extensions/shadow/shadow-traffic.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
+import { WATCH_MS } from "../core/generation/client-watch.ts";
 import type { Extension } from "../core/generation/extension.ts";
 import { generate } from "../core/generation/generate.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
@@ -470,6 +472,7 @@ function buildGeneration(
     hashIdentity: createIdentityHash(identitySecret),
     tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
     requestEncoder: createRequestEncoder(clock, identitySecret),
+    beginnings: new WaitList(clock, WATCH_MS),
     active: new Set(),
   };
 }

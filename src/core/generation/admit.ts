@@ -59,11 +59,17 @@ export function admit(
   call: RoutableCall,
   byokKeys: ByokKeys | null,
 ): MaybePromise<Admission> {
-  return chain(consider(deps, call, byokKeys), (considered) => {
-    if (considered.rejection !== null) throw new GatewayError(considered.rejection);
-    if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
-    return considered;
-  });
+  const considered = consider(deps, call, byokKeys);
+  return considered instanceof Promise
+    ? considered.then((found) => requireAccepted(deps, found))
+    : requireAccepted(deps, considered);
+}
+
+/** @throws GatewayError if the request is rejected, or its record could not be written. */
+function requireAccepted({ recorder }: GenerationDeps, considered: Consideration): Consideration {
+  if (considered.rejection !== null) throw new GatewayError(considered.rejection);
+  if (recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
+  return considered;
 }
 
 /** What an admission would be, and why it is rejected. */

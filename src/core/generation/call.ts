@@ -3,6 +3,7 @@ import type { Failure } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
+import type { WaitList } from "../../base/wait-list.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -130,6 +131,8 @@ export interface GenerationDeps {
   readonly maxAttempts: number;
   /** How many rounds of retries follow transient failures if no candidate has answered. */
   readonly repeats: number;
+  /** The first `WATCH_MS` of generations, in which their clients are not watched and their timers are not set. */
+  readonly beginnings: WaitList;
   /** The running generations, which a shutdown cancels after its drain time. */
   readonly active: Set<Cancellation>;
 }

@@ -46,12 +46,25 @@ export class Cancellation {
   private phase: { readonly reason: "first_token" | "silence"; readonly limitMs: number } | null = null;
   private since = 0;
   private isHeld = false;
+  /** Whether a timer is to be set by `setTimer`. */
+  private isDeferred = false;
 
+  /**
+   * With `quickMs`, the caller calls `setTimer` by then if the generation still runs: until then no timer is set that would fire later, so
+   * that a quick generation needs none.
+   */
   constructor(
     private readonly clock: Clock,
     totalMs: number,
+    private quickMs = 0,
   ) {
     this.endsAt = clock.now() + totalMs;
+  }
+
+  /** Sets the timer that was deferred. */
+  setTimer(): void {
+    this.quickMs = 0;
+    if (this.isDeferred && this.reason === null) this.arm();
   }
 
   /** Sets the exchange to cancel when the generation is cancelled. */
@@ -137,7 +150,9 @@ export class Cancellation {
     const since = this.isHeld ? now : this.since;
     const phaseEnd = this.phase === null ? Number.POSITIVE_INFINITY : since + this.phase.limitMs;
     const waitMs = Math.min(this.endsAt - now, phaseEnd - now, CHECK_MS);
-    this.timer = this.clock.after(Math.max(0, waitMs), () => this.check());
+    this.isDeferred = this.quickMs > 0 && waitMs >= this.quickMs;
+    if (this.isDeferred) this.timer = null;
+    else this.timer = this.clock.after(Math.max(0, waitMs), () => this.check());
   }
 
   private check(): void {

@@ -151,21 +151,25 @@ interface Attached {
 export class AttachedExtensions {
   /** Whether any of them has a gate. */
   readonly hasGate: boolean;
-  private readonly textObservers: readonly Attached[];
+  /** Whether anything observes the text. */
+  readonly observesText: boolean;
   private readonly filterer: Attached | null;
 
   constructor(
     private readonly attached: readonly Attached[],
     private readonly log: Pick<Log, "error">,
   ) {
-    this.hasGate = attached.some(({ points }) => points.beforeRoute !== undefined);
-    this.textObservers = attached.filter(({ points }) => points.onText !== undefined);
-    this.filterer = attached.find(({ points }) => points.filterAnswer !== undefined) ?? null;
-  }
-
-  /** Whether anything observes the text. */
-  get observesText(): boolean {
-    return this.textObservers.length > 0;
+    let [hasGate, observesText] = [false, false];
+    let filterer: Attached | null = null;
+    for (const one of attached) {
+      const { beforeRoute, onText, filterAnswer } = one.points;
+      hasGate ||= beforeRoute !== undefined;
+      observesText ||= onText !== undefined;
+      if (filterAnswer !== undefined) filterer ??= one;
+    }
+    this.hasGate = hasGate;
+    this.observesText = observesText;
+    this.filterer = filterer;
   }
 
   /** Returns the filter of an attempt's answer; null if it needs none. */
@@ -208,7 +212,7 @@ export class AttachedExtensions {
   }
 
   onText(delta: Uint8Array): void {
-    if (delta.length > 0) this.notify(this.textObservers, (points) => points.onText?.(delta));
+    if (delta.length > 0 && this.observesText) this.notify(this.attached, (points) => points.onText?.(delta));
   }
 
   onSettled(record: UsageRecord, failure: Failure | null): void {

@@ -6,7 +6,7 @@ import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts
 import { classifyFreeLimit, classifyNoCandidates } from "./classify-no-candidates.ts";
 import type { GatedRequest, JointDecision } from "./extension.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
-import { Generation } from "./generation.ts";
+import { type AdmittedRequest, Generation } from "./generation.ts";
 import { type Route, routeRequest } from "./route-request.ts";
 import { takeHold } from "./take-hold.ts";
 import { takeLimits } from "./take-limits.ts";
@@ -18,10 +18,14 @@ import { CandidateLoop } from "./try-candidates.ts";
  */
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
   const requestedAt = deps.clock.now();
-  const admitted = chain(findByokKeys(deps, call.principal), (byokKeys) => admit(deps, call, byokKeys));
+  // A step that has its result at once is not waited for, which costs less than a step that is one more function.
+  const keys = findByokKeys(deps, call.principal);
+  const admitted = admit(deps, call, keys instanceof Promise ? await keys : keys);
   const admission = admitted instanceof Promise ? await admitted : admitted;
-  const begun = begin(deps, call, { admission, requestedAt });
-  const generation = begun instanceof Promise ? await begun : begun;
+  const id = deps.ids.next("gen");
+  const taken = takeLimits(deps, call, { id, admission });
+  const limits = taken instanceof Promise ? await taken : taken;
+  const generation = begin(deps, call, { id, admission, limits, requestedAt });
   const ended = generation.extensions.hasGate ? await passGates(generation) : null;
   if (ended !== null) return ended;
   try {
@@ -36,21 +40,14 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   }
 }
 
-/** Counts the request against its limits and begins the generation. */
-function begin(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  { admission, requestedAt }: { readonly admission: Admission; readonly requestedAt: number },
-): MaybePromise<Generation> {
-  const id = deps.ids.next("gen");
-  return chain(takeLimits(deps, call, { id, admission }), (limits) => {
-    try {
-      return new Generation(deps, call, { id, admission, limits, requestedAt });
-    } catch (error) {
-      deps.rateLimiter.cancel(id);
-      throw error;
-    }
-  });
+/** Begins the generation of a request that was counted against its limits. */
+function begin(deps: GenerationDeps, call: GenerationCall, admitted: AdmittedRequest): Generation {
+  try {
+    return new Generation(deps, call, admitted);
+  } catch (error) {
+    deps.rateLimiter.cancel(admitted.id);
+    throw error;
+  }
 }
 
 /** Asks the gates of extensions. Returns the result if one of them ends the generation; null if it goes on. */

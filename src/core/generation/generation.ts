@@ -1,6 +1,7 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { nextTurn } from "../../base/next-turn.ts";
+import type { Wait } from "../../base/wait-list.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
@@ -22,7 +23,7 @@ import { Cancellation } from "./cancellation.ts";
 import { reportUsage } from "./charge.ts";
 import { chargeComplete, countUsage } from "./charge-answer.ts";
 import { classifyCancellation } from "./classify-failure.ts";
-import { ClientWatch } from "./client-watch.ts";
+import { ClientWatch, WATCH_MS } from "./client-watch.ts";
 import { addWarnings } from "./describe-work.ts";
 import { type AttachedExtensions, attachExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
@@ -61,6 +62,7 @@ export class Generation implements Settling {
   readonly extensions: AttachedExtensions;
   readonly cancellation: Cancellation;
   readonly client: ClientWatch;
+  private readonly beginning: Wait;
   /** The attempts that have ended. */
   readonly attempts: AttemptRecord[] = [];
   record: UsageRecord;
@@ -96,15 +98,18 @@ export class Generation implements Settling {
     this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes: recordSteps(namedRoutes) };
     if (call.shadowOf !== undefined) this.record = { ...this.record, shadowOf: call.shadowOf };
     this.extensions = attachExtensions(deps, {
-      ...{ id, call, zeroRetention, namedRoutes, spender: this.record },
+      id,
+      call,
+      zeroRetention,
+      namedRoutes,
+      spender: this.record,
       // A copy is not copied.
       shadow: call.shadowOf === undefined ? admission.shadow : null,
       listModels: () => listModelIds(admission),
     });
-    this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
-    this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>
-      this.cancellation.cancel("client_left"),
-    );
+    this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs, WATCH_MS);
+    this.client = new ClientWatch(call.readClientSignal, () => this.cancellation.cancel("client_left"));
+    this.beginning = deps.beginnings.begin(() => this.watch());
     deps.active.add(this.cancellation);
   }
 
@@ -349,7 +354,14 @@ export class Generation implements Settling {
     return this.result(failure === null ? { kind: "gone" } : { kind: "failure", failure }, null);
   }
 
+  /** Begins to watch over a generation that is not quick. */
+  private watch(): void {
+    this.cancellation.setTimer();
+    this.client.start();
+  }
+
   private end(): void {
+    this.beginning.end();
     this.cancellation.stop();
     this.deps.active.delete(this.cancellation);
     this.client.stop();

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import { boundAnswers } from "../ledger/worst-case.ts";
@@ -35,14 +35,23 @@ export function takeLimits(
   admitted: AdmittedId,
 ): MaybePromise<TakenLimits> {
   if (call.shadowOf !== undefined) return { limitStatus: null, freeLimit: null };
-  const scopes = deps.listLimits(call.principal, admitted.admission.modelId);
-  return chain(peekFreeLimit(deps, call.principal, admitted.admission.deployments), (freeLimit) => {
-    if (scopes.length === 0) return { limitStatus: null, freeLimit };
-    return chain(countGeneration(deps, call.request, { ...admitted, scopes }), (limitStatus) => ({
-      limitStatus,
-      freeLimit,
-    }));
-  });
+  const freeLimit = peekFreeLimit(deps, call.principal, admitted.admission.deployments);
+  return freeLimit instanceof Promise
+    ? freeLimit.then((found) => takeFor(deps, call, { ...admitted, freeLimit: found }))
+    : takeFor(deps, call, { ...admitted, freeLimit });
+}
+
+function takeFor(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  { id, admission, freeLimit }: AdmittedId & Pick<TakenLimits, "freeLimit">,
+): MaybePromise<TakenLimits> {
+  const scopes = deps.listLimits(call.principal, admission.modelId);
+  if (scopes.length === 0) return { limitStatus: null, freeLimit };
+  const decision = countGeneration(deps, call.request, { id, admission, scopes });
+  return decision instanceof Promise
+    ? decision.then((decided) => ({ limitStatus: requireAdmitted(decided, admission.modelId), freeLimit }))
+    : { limitStatus: requireAdmitted(decision, admission.modelId), freeLimit };
 }
 
 /** A request that was admitted, and the id of its generation. */
@@ -55,17 +64,15 @@ function countGeneration(
   { rateLimiter, clock, holdBounds }: GenerationDeps,
   request: GenerationCall["request"],
   { id, admission, scopes }: AdmittedId & { readonly scopes: readonly LimitScope[] },
-): MaybePromise<RateLimitStatus> {
-  const { modelId, deployments } = admission;
-  const completionTokens = Math.max(
-    ...deployments.flat().map(({ endpoint }) => {
+): MaybePromise<LimitDecision> {
+  let completionTokens = 0;
+  for (const ofModel of admission.deployments)
+    for (const { endpoint } of ofModel) {
       const { expected, most } = boundAnswers(request, endpoint, holdBounds.tokens);
-      return request.maxTokens === null ? expected : most;
-    }),
-  );
+      completionTokens = Math.max(completionTokens, request.maxTokens === null ? expected : most);
+    }
   const promptTokens = estimateTokens(request.promptTextBytes);
-  const decision = rateLimiter.admit({ id, scopes, promptTokens, completionTokens }, clock.now());
-  return chain(decision, (decided) => requireAdmitted(decided, modelId));
+  return rateLimiter.admit({ id, scopes, promptTokens, completionTokens }, clock.now());
 }
 
 /** Returns the account's limit on free models without counting a request; null if no deployment is free, or no limit applies. */

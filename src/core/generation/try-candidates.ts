@@ -69,7 +69,8 @@ export class CandidateLoop {
   private async tryInOrder(): Promise<GenerationResult | null> {
     const queue = [...this.candidates];
     // Deferred candidates are appended, and reached by this loop again.
-    for (const [at, candidate] of queue.entries()) {
+    for (let at = 0; at < queue.length; at++) {
+      const candidate = queue[at] as Candidate;
       if (windowOf(candidate.endpoint) <= this.exceededWindow || this.answeredEmpty(candidate)) continue;
       if (at < this.candidates.length && this.hasFailed(candidate)) {
         queue.push(candidate);
@@ -129,15 +130,24 @@ export class CandidateLoop {
   }
 
   /** Returns null if the next candidate may be tried; `hasNext` says whether there is one. */
-  private async tryOne(candidate: Candidate, hasNext: boolean): Promise<GenerationResult | null> {
-    const encoding = this.encodeFor(candidate, FIRST_ENCODING);
-    const encoded = encoding instanceof Promise ? await encoding : encoding;
+  private tryOne(candidate: Candidate, hasNext: boolean): MaybePromise<GenerationResult | null> {
+    const encoded = this.encodeFor(candidate, FIRST_ENCODING);
+    return encoded instanceof Promise
+      ? encoded.then((made) => this.tryEncoded(candidate, made, hasNext))
+      : this.tryEncoded(candidate, encoded, hasNext);
+  }
+
+  private tryEncoded(
+    candidate: Candidate,
+    encoded: EncodedForCandidate | null,
+    hasNext: boolean,
+  ): MaybePromise<GenerationResult | null> {
     if (encoded === null) return this.generation.endIfCancelled(candidate);
-    const counted = this.generation.countFree(candidate);
-    const overLimit = counted instanceof Promise ? await counted : counted;
-    if (overLimit === null) return this.send(candidate, { encoded, hasNext });
-    this.failures.push(overLimit);
-    return null;
+    return chain(this.generation.countFree(candidate), (overLimit) => {
+      if (overLimit === null) return this.send(candidate, { encoded, hasNext });
+      this.failures.push(overLimit);
+      return null;
+    });
   }
 
   /** Makes one attempt. Returns null if the next candidate may be tried. */
