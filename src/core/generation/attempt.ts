@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
+import { decodeUtf8 } from "../../base/decode-utf8.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
@@ -194,7 +195,7 @@ async function readError(
   try {
     const body = await call.stopwatch.wait(readBody(response, BOUNDS.errorBodyBytes, "truncate"));
     const errorType = response.header("x-amzn-errortype");
-    return readVendorError(response.status, parseJson(body.toString("utf8")), errorType);
+    return readVendorError(response.status, parseJson(decodeUtf8(body)), errorType);
   } catch (error) {
     if (cancellation.reason !== null) throw error;
     return readBareStatus(response.status);
@@ -203,14 +204,14 @@ async function readError(
   }
 }
 
-function readWhole(context: AttemptContext, reply: Reply, body: Buffer): AttemptOutcome {
+function readWhole(context: AttemptContext, reply: Reply, body: Uint8Array): AttemptOutcome {
   const { response } = reply;
   const { call, encoded, identity } = context;
   const { forwarded } = call.request;
   const answer =
     forwarded === undefined
-      ? call.request.readAnswer(encoded.format, body.toString("utf8"), identity)
-      : forwarded.readAnswer(body, headOf(response), identity);
+      ? call.request.readAnswer(encoded.format, decodeUtf8(body), identity)
+      : forwarded.readAnswer(Buffer.from(body), headOf(response), identity);
   if (answer.kind === "error") return failed(context, reply, answer.error);
   return { kind: "answered", answer, status: response.status };
 }

@@ -8,7 +8,7 @@ export async function readBody(
   response: UpstreamResponse,
   maxBytes: number,
   onTooLarge: "truncate" | "reject",
-): Promise<Buffer> {
+): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for (let piece = await response.read(); piece !== null; piece = await response.read()) {
@@ -18,6 +18,6 @@ export async function readBody(
     if (onTooLarge === "reject") throw new TransportError("protocol", `a body of over ${maxBytes} bytes`);
     break;
   }
-  const body = pieces.length === 1 ? Buffer.from(pieces[0] as Uint8Array) : Buffer.concat(pieces);
+  const body = pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
   return body.length > maxBytes ? body.subarray(0, maxBytes) : body;
 }

@@ -262,27 +262,27 @@ export class CandidateLoop {
    */
   private encodeFor(
     candidate: Candidate,
-    variant: Pick<Encoding, "withReasoning" | "formats">,
+    { withReasoning, formats }: Pick<Encoding, "withReasoning" | "formats">,
   ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
-    const { withReasoning, formats } = variant;
     const { turns } = this;
     const encoding = { turns, maxTokens: allowance.boundFor(candidate), withReasoning, formats };
-    const reserveMemory = (encoded: EncodedForCandidate | null) => {
-      if (encoded === null || encoded.heldBytes === 0 || call.memory.take(encoded.heldBytes)) return encoded;
-      throw new GatewayError(NO_MEMORY);
-    };
-    const reject = (error: unknown) => this.rejectEncoding(error);
     try {
       this.readAgain();
-      const encoded = chain(
-        encodeForCandidate({ deps, call, candidate, cancellation }, encoding),
-        reserveMemory,
-      );
-      return encoded instanceof Promise ? encoded.catch(reject) : encoded;
+      const encoded = encodeForCandidate({ deps, call, candidate, cancellation }, encoding);
+      return encoded instanceof Promise
+        ? encoded.then((made) => this.reserveMemory(made)).catch((error) => this.rejectEncoding(error))
+        : this.reserveMemory(encoded);
     } catch (error) {
-      return reject(error);
+      return this.rejectEncoding(error);
     }
+  }
+
+  /** Takes the memory of an encoded request. @throws GatewayError `unavailable` if there is none. */
+  private reserveMemory(encoded: EncodedForCandidate | null): EncodedForCandidate | null {
+    const { memory } = this.generation.call;
+    if (encoded === null || encoded.heldBytes === 0 || memory.take(encoded.heldBytes)) return encoded;
+    throw new GatewayError(NO_MEMORY);
   }
 
   /**

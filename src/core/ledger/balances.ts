@@ -14,6 +14,8 @@ import type { CreditSum, StoredBalance } from "./ledger-store.ts";
 
 interface Hold {
   readonly request: HoldRequest;
+  /** Stays in memory as long as the hold. */
+  readonly account: Account;
   /** The limits of the request, and those that were set later and count it. */
   limits: readonly SpendLimit[];
   amount: number;
@@ -45,6 +47,8 @@ interface Meter {
 
 type MeterName = Pick<SpendLimit, "meter" | "since">;
 type LoadedLimit = (MeterName & { readonly covers?: undefined }) | SpendLimit;
+
+const NO_PERIODS: readonly Meter[] = [];
 
 /** Periods of a limit that are kept: when one begins, requests of the previous one may still arrive. */
 const PERIODS = 2;
@@ -137,7 +141,8 @@ export class Balances {
     const { available, by, budget } = this.findAvailable(request, (limit) => this.meterOf(limit));
     if (available < required && required > 0)
       return { kind: "refused", by, budget, available: Math.max(0, available), required };
-    const hold: Hold = { request, limits: request.limits, amount: 0, isLapsed: false };
+    const account = this.accountOf(request.accountId);
+    const hold: Hold = { request, account, limits: request.limits, amount: 0, isLapsed: false };
     this.running.set(request.id, hold);
     this.count(hold, 1);
     this.change(hold, chooseAmount(request, available));
@@ -202,7 +207,9 @@ export class Balances {
   }
 
   private findMeter({ meter, since }: MeterName): Meter | undefined {
-    return this.meters.get(meter)?.find((period) => period.since === since);
+    const periods = this.meters.get(meter) ?? NO_PERIODS;
+    for (let at = 0; at < periods.length; at++) if (periods[at]?.since === since) return periods[at];
+    return undefined;
   }
 
   private meterOf(limit: MeterName): Meter {
@@ -219,8 +226,8 @@ export class Balances {
   }
 
   /** Counts a hold of an account and its limits, which are not evicted while they have one. */
-  private count({ request, limits }: Hold, difference: 1 | -1): void {
-    this.accountOf(request.accountId).holds += difference;
+  private count({ account, limits }: Hold, difference: 1 | -1): void {
+    account.holds += difference;
     for (const limit of limits) {
       const meter = this.findMeter(limit);
       if (meter !== undefined) meter.holds += difference;
@@ -229,16 +236,17 @@ export class Balances {
 
   /** Raises what is held by `difference`, which may be negative. */
   private change(hold: Hold, difference: number): void {
+    if (difference === 0) return;
     hold.amount += difference;
-    this.accountOf(hold.request.accountId).held += difference;
+    hold.account.held += difference;
     for (const limit of hold.limits) {
       const meter = this.findMeter(limit);
       if (meter !== undefined) meter.held += difference;
     }
   }
 
-  private charge({ request, limits }: Hold, cost: number): void {
-    this.accountOf(request.accountId).balance -= cost;
+  private charge({ account, limits }: Hold, cost: number): void {
+    account.balance -= cost;
     for (const limit of limits) {
       const meter = this.findMeter(limit);
       if (meter !== undefined) meter.spent += cost;
