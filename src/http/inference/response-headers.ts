@@ -32,11 +32,12 @@ export class ResponseHeaders {
   private replace(parts: readonly HeaderValues[]): Headers {
     const entries = parts.flatMap((part) => Object.entries(part));
     const values = Object.fromEntries(entries);
-    this.headers = new Headers(values);
+    const headers = new Headers(values);
     // Of a name that is repeated, only its last value may be written.
     const isDistinct = Object.keys(values).length === entries.length;
+    this.headers = isDistinct ? headers : new Headers();
     this.names = isDistinct ? entries.map(([name]) => name) : [];
     this.values = isDistinct ? entries.map(([, value]) => value) : [];
-    return this.headers;
+    return headers;
   }
 }

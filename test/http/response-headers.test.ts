@@ -1,0 +1,47 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type HeaderValues, ResponseHeaders } from "../../src/http/inference/response-headers.ts";
+
+const NAMES = ["x-request-id", "content-type", "x-gateway-model", "x-a", "x-b", "cache-control"];
+const VALUES = ["one", "two", "3", ""];
+
+const PART: fc.Arbitrary<HeaderValues> = fc.dictionary(fc.constantFrom(...NAMES), fc.constantFrom(...VALUES));
+
+describe("the headers of responses", () => {
+  test("are those of the parts, the last value of a repeated name, whatever the response before had", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(PART, { maxLength: 3 }), { minLength: 1, maxLength: 12 }),
+        (responses) => {
+          const headers = new ResponseHeaders();
+          for (const parts of responses) {
+            const expected: Record<string, string> = Object.assign({}, ...parts);
+            expect(toObject(headers.fill(parts))).toEqual(toObject(new Headers(expected)));
+          }
+        },
+      ),
+    );
+  });
+
+  test("stay what they are in a response that was made before", () => {
+    const headers = new ResponseHeaders();
+    const first = new Response("", { headers: headers.fill([{ "x-request-id": "one", "x-a": "1" }]) });
+    const second = new Response("", { headers: headers.fill([{ "x-request-id": "two", "x-a": "1" }]) });
+    second.headers.set("x-a", "2");
+    expect(first.headers.get("x-request-id")).toBe("one");
+    expect(first.headers.get("x-a")).toBe("1");
+    expect(second.headers.get("x-request-id")).toBe("two");
+    expect(headers.fill([{ "x-request-id": "two", "x-a": "1" }]).get("x-a")).toBe("1");
+  });
+
+  test("are not changed by a value that the runtime rejects", () => {
+    const headers = new ResponseHeaders();
+    headers.fill([{ "x-a": "1", "x-b": "1" }]);
+    expect(() => headers.fill([{ "x-a": "2", "x-b": "\n\0" }])).toThrow();
+    expect(toObject(headers.fill([{ "x-a": "1", "x-b": "1" }]))).toEqual({ "x-a": "1", "x-b": "1" });
+  });
+});
+
+function toObject(headers: Headers): Record<string, string> {
+  return Object.fromEntries(headers.entries());
+}
