@@ -8,3 +8,23 @@ export type MaybePromise<T> = T | Promise<T>;
 export function chain<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
+
+/**
+ * Calls `next` like `chain`, with what it needs besides the value. A function that uses variables of its caller would be created, together
+ * with a scope for these variables, at every call of the caller, also where the value is there already.
+ */
+export function chainWith<T, Context, R>(
+  value: MaybePromise<T>,
+  context: Context,
+  next: (value: T, context: Context) => MaybePromise<R>,
+): MaybePromise<R> {
+  return value instanceof Promise ? chainLater(value, context, next) : next(value, context);
+}
+
+async function chainLater<T, Context, R>(
+  value: Promise<T>,
+  context: Context,
+  next: (value: T, context: Context) => MaybePromise<R>,
+): Promise<R> {
+  return next(await value, context);
+}

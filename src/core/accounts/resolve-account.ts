@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { AccountCache } from "./account-cache.ts";
 import type { AccountPrincipal } from "./principal.ts";
 import type { KeyRecord, MemberRecord, SpendingAccount } from "./records.ts";
@@ -18,10 +18,16 @@ export function resolveAccount(
   const { userId } = key;
   const accountId = organizationId ?? key.accountId;
   if (userId !== null && userId !== accountId) return resolveMember(cache, key, { accountId, userId });
-  return chain(cache.account(accountId), (account) => {
-    if (account === null || key.accountId !== accountId) return rejectStranger(accountId);
-    return openPrincipal(key, account, null);
-  });
+  return chainWith(cache.account(accountId), { key, accountId }, resolveOwner);
+}
+
+/** Resolves a key in the account that it belongs to. */
+function resolveOwner(
+  account: SpendingAccount | null,
+  { key, accountId }: { readonly key: KeyRecord; readonly accountId: string },
+): AccountPrincipal {
+  if (account === null || key.accountId !== accountId) return rejectStranger(accountId);
+  return openPrincipal(key, account, null);
 }
 
 /** Resolves a user's key in the account of an organization. */

@@ -190,46 +190,57 @@ function forEachCharge(rates: Rates, usage: TokenUsage, charge: Charge): void {
   forEachOther(rates, usage, charge);
 }
 
+/** Tokens out of which kinds of them are taken one after the other, so that overlapping kinds are never charged twice. */
+class ChargedTokens {
+  constructor(
+    private readonly charge: Charge,
+    private left: number,
+  ) {}
+
+  /** Charges as many of the tokens that are left as a kind has. */
+  take(kind: RatedKind, count: number, rates: Rates): void {
+    const taken = Math.min(Math.max(0, count), this.left);
+    this.left -= taken;
+    if (taken > 0) this.charge(kind, taken, rates[kind]);
+  }
+}
+
 function forEachToken(rates: Rates, usage: TokenUsage, charge: Charge): void {
-  const add = (kind: RatedKind, count: number): void => {
-    if (count > 0) charge(kind, count, rates[kind]);
-  };
-  const ofPrompt = taker(usage.promptTokens);
-  add("cache_read", ofPrompt(usage.cachedTokens));
-  add("cache_write_1h", ofPrompt(usage.cacheWrite1hTokens));
-  add("cache_write", ofPrompt(usage.cacheWriteTokens - usage.cacheWrite1hTokens));
-  add("audio_prompt", ofPrompt(usage.audioPromptTokens));
-  add("prompt", ofPrompt(Number.POSITIVE_INFINITY));
-  const ofCompletion = taker(usage.completionTokens);
-  add("reasoning", ofCompletion(usage.reasoningTokens));
-  add("audio_completion", ofCompletion(usage.audioCompletionTokens));
-  add("image_completion", ofCompletion(usage.imageCompletionTokens));
-  add("completion", ofCompletion(Number.POSITIVE_INFINITY));
+  const prompt = new ChargedTokens(charge, usage.promptTokens);
+  prompt.take("cache_read", usage.cachedTokens, rates);
+  prompt.take("cache_write_1h", usage.cacheWrite1hTokens, rates);
+  prompt.take("cache_write", usage.cacheWriteTokens - usage.cacheWrite1hTokens, rates);
+  prompt.take("audio_prompt", usage.audioPromptTokens, rates);
+  prompt.take("prompt", Number.POSITIVE_INFINITY, rates);
+  const completion = new ChargedTokens(charge, usage.completionTokens);
+  completion.take("reasoning", usage.reasoningTokens, rates);
+  completion.take("audio_completion", usage.audioCompletionTokens, rates);
+  completion.take("image_completion", usage.imageCompletionTokens, rates);
+  completion.take("completion", Number.POSITIVE_INFINITY, rates);
 }
 
 /** Visits the charges that are not per token and have a price. */
 function forEachOther(rates: Rates, usage: OtherUsage, charge: Charge): void {
-  const add = (kind: RatedKind, count: number, rate: Rate = rates[kind]): void => {
-    if (rate.value > 0n) charge(kind, count, rate);
-  };
-  add("request", 1, rateOfRequest(rates, usage));
-  if (usage.images > 0) add("image", usage.images);
+  chargePriced(charge, "request", 1, rateOfRequest(rates, usage));
+  if (usage.images > 0) chargePriced(charge, "image", usage.images, rates.image);
   if (usage.searches > 0) {
-    add("search", usage.searches);
-    add("searched_request", 1);
+    chargePriced(charge, "search", usage.searches, rates.search);
+    chargePriced(charge, "searched_request", 1, rates.searched_request);
   }
   if (usage.units !== undefined) forEachUnit(rates, usage.units, charge);
 }
 
 /** Visits the charges per character, second or generated image that have a price. */
 function forEachUnit(rates: Rates, units: UnitCounts, charge: Charge): void {
-  const add = (kind: PricedKind, count: number, rate: Rate): void => {
-    if (count > 0 && rate.value > 0n) charge(kind, count, rate);
-  };
   const { characters = 0, audioSeconds = 0, generatedImages = 0 } = units;
-  add("character", characters, rates.character);
-  add("audio_second", audioSeconds, rates.audio_second);
-  if (generatedImages > 0) add("generated_image", generatedImages, rateOfImage(rates.prices, units));
+  if (characters > 0) chargePriced(charge, "character", characters, rates.character);
+  if (audioSeconds > 0) chargePriced(charge, "audio_second", audioSeconds, rates.audio_second);
+  if (generatedImages > 0)
+    chargePriced(charge, "generated_image", generatedImages, rateOfImage(rates.prices, units));
+}
+
+function chargePriced(charge: Charge, kind: PricedKind, count: number, rate: Rate): void {
+  if (rate.value > 0n) charge(kind, count, rate);
 }
 
 /**
@@ -249,16 +260,6 @@ function rateOfImage(prices: Prices, { imageQuality, imageSize }: UnitCounts): R
 function rateOfRequest(rates: Rates, { searchContext }: Pick<TokenUsage, "searchContext">): Rate {
   if (searchContext === "high") return rates.request_high;
   return searchContext === "medium" ? rates.request_medium : rates.request;
-}
-
-/** Returns a function that takes tokens out of `total` until none are left, so that overlapping kinds are never charged twice. */
-function taker(total: number): (wanted: number) => number {
-  let left = total;
-  return (wanted) => {
-    const taken = Math.min(Math.max(0, wanted), left);
-    left -= taken;
-    return taken;
-  };
 }
 
 function readRates(prices: Prices): Rates {

@@ -1,5 +1,5 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chain, chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { ProviderPreferences } from "../../wire/conversation/preferences.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
@@ -59,14 +59,11 @@ export function admit(
   call: RoutableCall,
   byokKeys: ByokKeys | null,
 ): MaybePromise<Admission> {
-  const considered = consider(deps, call, byokKeys);
-  return considered instanceof Promise
-    ? considered.then((found) => requireAccepted(deps, found))
-    : requireAccepted(deps, considered);
+  return chainWith(consider(deps, call, byokKeys), deps, requireAccepted);
 }
 
 /** @throws GatewayError if the request is rejected, or its record could not be written. */
-function requireAccepted({ recorder }: GenerationDeps, considered: Consideration): Consideration {
+function requireAccepted(considered: Consideration, { recorder }: GenerationDeps): Consideration {
   if (considered.rejection !== null) throw new GatewayError(considered.rejection);
   if (recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
   return considered;
@@ -95,10 +92,15 @@ export function consider(
   const basis: AdmissionBasis = { serving: deps.serving(), policy: deps.policy, tariffs, byokKeys };
   const known = recallAdmission(call, basis);
   if (known !== null) return known;
-  return chain(considerAnew(deps, call, basis), (considered) => {
-    rememberAdmission(call, basis, considered);
-    return considered;
-  });
+  return chainWith(considerAnew(deps, call, basis), { call, basis }, remember);
+}
+
+function remember(
+  considered: Consideration,
+  { call, basis }: { readonly call: RoutableCall; readonly basis: AdmissionBasis },
+): Consideration {
+  rememberAdmission(call, basis, considered);
+  return considered;
 }
 
 /** Finds the deployments as `consider` does, without what is remembered. */

@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
 import { decodeUtf8 } from "../../base/decode-utf8.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
@@ -25,7 +25,7 @@ import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import { readBody } from "./read-body.ts";
-import { headersBefore, headersWith } from "./upstream-headers.ts";
+import { type HeaderQuestion, headersBefore, headersWith } from "./upstream-headers.ts";
 
 /** The outcome of one attempt. A stream that has begun never becomes `failed`: no other candidate can continue it. */
 export type AttemptOutcome =
@@ -139,24 +139,38 @@ function watchEndpoint(
 const WATCH_MS = 5_000;
 
 /** Sends the request. A promise only if an access token must be fetched first; most keys need none. */
-function openExchange({
-  deps,
-  call,
-  candidate,
-  cancellation,
-  encoded,
-}: AttemptContext): MaybePromise<Exchange> {
-  const { provider, key } = candidate;
+function openExchange(context: AttemptContext): MaybePromise<Exchange> {
+  const { call, candidate, cancellation, encoded } = context;
+  const { key } = candidate;
   const { body, format, headers: added } = encoded;
   const url = findUrl(candidate, call.request, format);
   const question = { key, format, stream: call.request.stream, added };
   const unsigned = { url, body, headers: headersBefore(question), secret: key.secret };
   const authorized = key.address.authorize(unsigned);
   const credentials = authorized instanceof Promise ? untilCancelled(authorized, cancellation) : authorized;
-  return chain(credentials, (secrets) => {
-    const { headers, areShared } = headersWith(question, secrets);
-    const connectTimeoutMs = deps.timers.connectMs;
-    return provider.transport.open({ url, method: "POST", headers, areShared, body, connectTimeoutMs });
+  return chainWith(credentials, { context, question, url }, sendAuthorized);
+}
+
+/** A request that lacks only its credentials. */
+interface Unauthorized {
+  readonly context: AttemptContext;
+  readonly question: HeaderQuestion;
+  readonly url: URL;
+}
+
+function sendAuthorized(
+  credentials: Readonly<Record<string, string>>,
+  { context, question, url }: Unauthorized,
+): Exchange {
+  const { deps, candidate, encoded } = context;
+  const { headers, areShared } = headersWith(question, credentials);
+  return candidate.provider.transport.open({
+    url,
+    method: "POST",
+    headers,
+    areShared,
+    body: encoded.body,
+    connectTimeoutMs: deps.timers.connectMs,
   });
 }
 

@@ -1,5 +1,5 @@
 import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { type Admission, admit } from "./admit.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
@@ -8,7 +8,7 @@ import type { GatedRequest, JointDecision } from "./extension.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
 import { type AdmittedRequest, Generation } from "./generation.ts";
 import { type Route, routeRequest } from "./route-request.ts";
-import { takeHold } from "./take-hold.ts";
+import { type Held, takeHold } from "./take-hold.ts";
 import { takeLimits } from "./take-limits.ts";
 import { CandidateLoop } from "./try-candidates.ts";
 
@@ -115,11 +115,12 @@ function hold(generation: Generation, { candidates }: Route): MaybePromise<reado
   if (candidates.length === 0) return candidates;
   const { deps, call, record } = generation;
   const reachable = withinReach(candidates, deps.maxAttempts);
-  const taken = takeHold(deps, call, { record, candidates: reachable });
-  return chain(taken, (held) => {
-    generation.allowance = held.allowance;
-    return held.candidates;
-  });
+  return chainWith(takeHold(deps, call, { record, candidates: reachable }), generation, keepAllowance);
+}
+
+function keepAllowance({ candidates, allowance }: Held, generation: Generation): readonly Candidate[] {
+  generation.allowance = allowance;
+  return candidates;
 }
 
 /** Candidates reachable within `maxAttempts`. Further keys of a failed endpoint do not count. */

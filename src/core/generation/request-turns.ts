@@ -21,23 +21,42 @@ export function createRequestTurns(
   scope: string,
   log: Pick<Log, "warn">,
 ): RequestTurns {
-  const loaded = new Map<string, CalledTurn | null>();
-  const onFailure = (error: unknown): void =>
-    log.warn("the conversation store failed; requests go on without remembered turns", {
+  return new StoredTurns(store, scope, log);
+}
+
+class StoredTurns implements RequestTurns {
+  /** Null until turns were loaded, which few requests need. */
+  private loaded: Map<string, CalledTurn | null> | null = null;
+
+  constructor(
+    private readonly store: ConversationStore,
+    private readonly scope: string,
+    private readonly log: Pick<Log, "warn">,
+  ) {}
+
+  async load(names: readonly string[]): Promise<void> {
+    this.loaded ??= new Map();
+    const { loaded } = this;
+    const missing = names.filter((name) => !loaded.has(name));
+    if (missing.length === 0) return;
+    try {
+      const turns = await this.store.recallTurns(this.scope, missing);
+      for (const name of missing) loaded.set(name, turns.get(name) ?? null);
+    } catch (error) {
+      this.warn(error);
+    }
+  }
+
+  /** May be called unbound, as `remember`. */
+  readonly recall = (name: string): CalledTurn | null => this.loaded?.get(name) ?? null;
+
+  readonly remember = (turn: CalledTurn): void => {
+    this.store.rememberTurn(this.scope, turn).catch((error) => this.warn(error));
+  };
+
+  private warn(error: unknown): void {
+    this.log.warn("the conversation store failed; requests go on without remembered turns", {
       detail: String(error),
     });
-  return {
-    async load(names) {
-      const missing = names.filter((name) => !loaded.has(name));
-      if (missing.length === 0) return;
-      try {
-        const turns = await store.recallTurns(scope, missing);
-        for (const name of missing) loaded.set(name, turns.get(name) ?? null);
-      } catch (error) {
-        onFailure(error);
-      }
-    },
-    recall: (name) => loaded.get(name) ?? null,
-    remember: (turn) => void store.rememberTurn(scope, turn).catch(onFailure),
-  };
+  }
 }

@@ -1,11 +1,11 @@
 import { fail } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import { toDollars } from "../../base/money.ts";
 import type { HoldBound, HoldVerdict } from "../ledger/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
-import { type Allowance, HeldAllowance, NO_HOLD } from "./allowance.ts";
+import { type Allowance, HeldAllowance, type HeldRequest, NO_HOLD } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { nameBound } from "./warn-of-bound.ts";
 
@@ -34,19 +34,30 @@ export function takeHold(deps: GenerationDeps, call: GenerationCall, order: Hold
   const { principal, request } = call;
   if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
   const costs = boundCosts(deps, request, order);
-  if (costs.every((cost) => cost === null)) return { candidates, allowance: NO_HOLD };
+  if (costs.every(isFree)) return { candidates, allowance: NO_HOLD };
   const { least, expected, most } = joinCosts(costs);
   const hold = deps.ledger.hold(principal, { id, amount: expected, least, most, spender: record });
-  return chain(hold, (verdict) => {
-    if (verdict.kind === "held") {
-      const target = { id, request, candidates, costs };
-      return { candidates, allowance: new HeldAllowance(deps.ledger, target, verdict) };
-    }
-    const byok = candidates.filter(({ key }, at) => costs[at] === null && key.byokId !== null);
-    return byok.length > 0
-      ? { candidates: byok, allowance: NO_HOLD }
-      : rejectUnaffordable(verdict, deps.buyCreditsUrl);
-  });
+  return chainWith(hold, { deps, target: { id, request, candidates, costs } }, toHeld);
+}
+
+function isFree(cost: DeploymentCost | null): boolean {
+  return cost === null;
+}
+
+/** A hold that was asked for. */
+interface HoldTarget {
+  readonly deps: GenerationDeps;
+  readonly target: HeldRequest;
+}
+
+function toHeld(verdict: HoldVerdict, { deps, target }: HoldTarget): Held {
+  const { candidates, costs } = target;
+  if (verdict.kind === "held")
+    return { candidates, allowance: new HeldAllowance(deps.ledger, target, verdict) };
+  const byok = candidates.filter(({ key }, at) => costs[at] === null && key.byokId !== null);
+  return byok.length > 0
+    ? { candidates: byok, allowance: NO_HOLD }
+    : rejectUnaffordable(verdict, deps.buyCreditsUrl);
 }
 
 /** Returns what each candidate may cost, in their order; null for those that cost nothing. */
@@ -56,10 +67,12 @@ function boundCosts(
   { candidates, record }: HoldOrder,
 ): readonly (DeploymentCost | null)[] {
   const prices = { bounds: holdBounds, catalog: serving().catalog, now: record.createdAt };
-  return candidates.map((candidate) => {
+  const costs: (DeploymentCost | null)[] = [];
+  for (const candidate of candidates) {
     const isCharged = candidate.key.byokId === null || candidate.tariff !== undefined;
-    return isCharged ? boundCost(request, candidate, prices) : null;
-  });
+    costs.push(isCharged ? boundCost(request, candidate, prices) : null);
+  }
+  return costs;
 }
 
 function rejectUnaffordable(

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import { boundAnswers } from "../ledger/worst-case.ts";
@@ -36,22 +36,33 @@ export function takeLimits(
 ): MaybePromise<TakenLimits> {
   if (call.shadowOf !== undefined) return { limitStatus: null, freeLimit: null };
   const freeLimit = peekFreeLimit(deps, call.principal, admitted.admission.deployments);
-  return freeLimit instanceof Promise
-    ? freeLimit.then((found) => takeFor(deps, call, { ...admitted, freeLimit: found }))
-    : takeFor(deps, call, { ...admitted, freeLimit });
+  return chainWith(freeLimit, { deps, call, admitted }, countAfter);
 }
 
-function takeFor(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  { id, admission, freeLimit }: AdmittedId & Pick<TakenLimits, "freeLimit">,
+/** What counting a generation works with. */
+interface Counting {
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly admitted: AdmittedId;
+}
+
+/** Counts a generation once it is known how many free requests its account has left. */
+function countAfter(
+  freeLimit: LimitVerdict | null,
+  { deps, call, admitted }: Counting,
 ): MaybePromise<TakenLimits> {
-  const scopes = deps.listLimits(call.principal, admission.modelId);
+  const { modelId } = admitted.admission;
+  const scopes = deps.listLimits(call.principal, modelId);
   if (scopes.length === 0) return { limitStatus: null, freeLimit };
-  const decision = countGeneration(deps, call.request, { id, admission, scopes });
-  return decision instanceof Promise
-    ? decision.then((decided) => ({ limitStatus: requireAdmitted(decided, admission.modelId), freeLimit }))
-    : { limitStatus: requireAdmitted(decision, admission.modelId), freeLimit };
+  const decision = countGeneration(deps, call.request, { ...admitted, scopes });
+  return chainWith(decision, { modelId, freeLimit }, toTaken);
+}
+
+function toTaken(
+  decision: LimitDecision,
+  { modelId, freeLimit }: { readonly modelId: string } & Pick<TakenLimits, "freeLimit">,
+): TakenLimits {
+  return { limitStatus: requireAdmitted(decision, modelId), freeLimit };
 }
 
 /** A request that was admitted, and the id of its generation. */

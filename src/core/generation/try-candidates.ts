@@ -1,5 +1,5 @@
 import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import { backoffMs } from "../routing/backoff.ts";
@@ -133,21 +133,39 @@ export class CandidateLoop {
   private tryOne(candidate: Candidate, hasNext: boolean): MaybePromise<GenerationResult | null> {
     const encoded = this.encodeFor(candidate, FIRST_ENCODING);
     return encoded instanceof Promise
-      ? encoded.then((made) => this.tryEncoded(candidate, made, hasNext))
-      : this.tryEncoded(candidate, encoded, hasNext);
+      ? this.tryLater(encoded, candidate, hasNext)
+      : this.tryEncoded(encoded, candidate, hasNext);
+  }
+
+  private async tryLater(
+    encoded: Promise<EncodedForCandidate | null>,
+    candidate: Candidate,
+    hasNext: boolean,
+  ): Promise<GenerationResult | null> {
+    return this.tryEncoded(await encoded, candidate, hasNext);
   }
 
   private tryEncoded(
-    candidate: Candidate,
     encoded: EncodedForCandidate | null,
+    candidate: Candidate,
     hasNext: boolean,
   ): MaybePromise<GenerationResult | null> {
     if (encoded === null) return this.generation.endIfCancelled(candidate);
-    return chain(this.generation.countFree(candidate), (overLimit) => {
-      if (overLimit === null) return this.send(candidate, { encoded, hasNext });
-      this.failures.push(overLimit);
-      return null;
-    });
+    const overLimit = this.generation.countFree(candidate);
+    return overLimit === null
+      ? this.send(candidate, { encoded, hasNext })
+      : this.sendCounted(candidate, { encoded, hasNext }, overLimit);
+  }
+
+  private async sendCounted(
+    candidate: Candidate,
+    sending: Sending,
+    counted: MaybePromise<Failure | null>,
+  ): Promise<GenerationResult | null> {
+    const overLimit = await counted;
+    if (overLimit === null) return this.send(candidate, sending);
+    this.failures.push(overLimit);
+    return null;
   }
 
   /** Makes one attempt. Returns null if the next candidate may be tried. */

@@ -5,7 +5,7 @@ import type { ProviderKey } from "../deployments/served-models.ts";
 type HeaderValues = Readonly<Record<string, string>>;
 
 /** What the headers of a request to an upstream depend on. */
-interface HeaderQuestion {
+export interface HeaderQuestion {
   readonly key: ProviderKey;
   readonly format: ProviderFormat;
   readonly stream: boolean;

@@ -70,17 +70,18 @@ export class MemoryRateLimiter implements RateLimiter {
 
   admit(request: LimitRequest, now: number): LimitDecision {
     this.expire(now);
-    const measured = request.scopes.map((scope) => this.measure(scope, now));
+    const measured = this.measureAll(request.scopes, now);
     const rejection = firstRejection(measured, request, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
-    const counted = measured.map((one) => reserve(one, request, now));
+    const counted: Counted[] = [];
+    for (const one of measured) counted.push(reserve(one, request, now));
     this.admissions.set(request.id, { expiresAt: now + this.leaseMs, counted });
     return { kind: "admitted", limitStatus: statusOf(measured, now) };
   }
 
   count(scopes: readonly LimitScope[], now: number): LimitDecision {
     this.expire(now);
-    const measured = scopes.map((scope) => this.measure(scope, now));
+    const measured = this.measureAll(scopes, now);
     const rejection = firstRejection(measured, null, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
     for (const { meter } of measured) meter.count(null, now);
@@ -110,6 +111,12 @@ export class MemoryRateLimiter implements RateLimiter {
 
   restore(scope: LimitScope, at: number): void {
     this.measure(scope, at).meter.count(null, at);
+  }
+
+  private measureAll(scopes: readonly LimitScope[], now: number): readonly Measured[] {
+    const measured: Measured[] = [];
+    for (const scope of scopes) measured.push(this.measure(scope, now));
+    return measured;
   }
 
   /** Finds the meter of a scope, with the windows that its limits need. */

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type {
   AccountPrincipal,
   AnonymousPrincipal,
@@ -64,10 +64,12 @@ export function authorizeInference(
   }
   const { key } = requireInferenceKey(identified);
   const organizationId = headers.get("x-gateway-organization");
-  return chain(resolveAccount(context.deps.accountCache, key, organizationId), (principal) => {
-    context.inferencePrincipal = principal;
-    return principal;
-  });
+  return chainWith(resolveAccount(context.deps.accountCache, key, organizationId), context, keepPrincipal);
+}
+
+function keepPrincipal(principal: AccountPrincipal, context: RequestContext): AccountPrincipal {
+  context.inferencePrincipal = principal;
+  return principal;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import {
   type AnonymousPrincipal,
   type ApiKeyPrincipal,
@@ -19,11 +19,16 @@ export type IdentifiedPrincipal = ApiKeyPrincipal | OperatorPrincipal | Anonymou
 export function identify(request: Request, context: RequestContext): MaybePromise<IdentifiedPrincipal> {
   const secret = readSecret(request.headers);
   if (secret === null) return identifyByAddress(request, context);
-  return chain(context.deps.keyCache.identify(secret), (principal) => {
-    if (principal === null) return rejectInvalidKey();
-    context.logFields["key_id"] = credentialIdOf(principal);
-    return principal;
-  });
+  return chainWith(context.deps.keyCache.identify(secret), context, requireValid);
+}
+
+function requireValid(
+  principal: ApiKeyPrincipal | OperatorPrincipal | null,
+  { logFields }: RequestContext,
+): ApiKeyPrincipal | OperatorPrincipal {
+  if (principal === null) return rejectInvalidKey();
+  logFields["key_id"] = credentialIdOf(principal);
+  return principal;
 }
 
 function rejectInvalidKey(): never {
