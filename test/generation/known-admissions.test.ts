@@ -46,6 +46,7 @@ describe("a remembered admission", () => {
   test("is given again while nothing that it follows from has changed", () => {
     const site = createSite();
     const call = site.call({ ...PLAIN, model: "acme/two" });
+    expect(site.consider(call)).not.toBe(site.consider(call));
     const first = site.consider(call);
     expect(site.consider(site.call({ ...PLAIN, model: "acme/two", bytes: 10 }))).toBe(first);
     site.change("policy");
@@ -54,6 +55,7 @@ describe("a remembered admission", () => {
 
   test("is not given to a request that says more about its route than its model", () => {
     const site = createSite();
+    site.consider(site.call({ ...PLAIN, model: "acme/two" }));
     const first = site.consider(site.call({ ...PLAIN, model: "acme/two" }));
     const preferences = { ...NO_PREFERENCES, only: ["beta"] };
     for (const more of [{ preferences }, { fallbackModels: ["acme/one"] }, { mayHaveMedia: true }])

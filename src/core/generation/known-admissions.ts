@@ -37,31 +37,36 @@ interface KnownAdmission {
   readonly window: number;
 }
 
-interface KnownOfPrincipal extends AdmissionBasis {
-  /** By the name of the model as the client writes it. */
+interface KnownOfPrincipal extends Omit<AdmissionBasis, "serving"> {
+  /** By the id of the model. */
   readonly byModel: BoundedMap<string, KnownAdmission>;
 }
 
-/** The names of models for which the admissions of a principal are remembered. */
+/** The models for which the admissions of a principal are remembered. */
 const MAX_MODELS = 16;
 
-const known = new WeakMap<AccountPrincipal, KnownOfPrincipal>();
+/** By the models that are served, so that former ones are not kept for principals that send no requests. */
+const known = new WeakMap<Serving, WeakMap<AccountPrincipal, KnownOfPrincipal>>();
 
 /** Returns the admission of an equal request of the principal; null if none is remembered that is certainly the same. */
 export function recallAdmission(call: PlainCall, basis: AdmissionBasis): Consideration | null {
   const { principal, request } = call;
   if (principal.kind === "anonymous" || !isPlain(call)) return null;
-  const ofPrincipal = known.get(principal);
+  const ofPrincipal = known.get(basis.serving)?.get(principal);
   if (ofPrincipal === undefined || !isSame(ofPrincipal, basis)) return null;
   const found = ofPrincipal.byModel.get(request.model);
   return found?.action === request.action && fits(request, found.window) ? found.considered : null;
 }
 
-/** Remembers an admission, if it depends on nothing of the request but its action and the id of its model. */
+/**
+ * Remembers an admission, if it depends on nothing of the request but its action and the id of its model, spelled as in the catalog. What
+ * is remembered has the catalog's text, because the client's may keep its body in memory.
+ */
 export function rememberAdmission(call: PlainCall, basis: AdmissionBasis, considered: Consideration): void {
   const { principal, request } = call;
   if (principal.kind === "anonymous" || !isPlain(call) || considered.rejection !== null) return;
-  if (considered.isNamed) return;
+  const { requestedId } = considered;
+  if (considered.isNamed || request.model !== requestedId) return;
   const all = [
     ...considered.deployments.flat(),
     ...considered.filteredOut.map(({ deployment }) => deployment),
@@ -69,12 +74,16 @@ export function rememberAdmission(call: PlainCall, basis: AdmissionBasis, consid
   const window = Math.min(...all.map(({ endpoint }) => windowOf(endpoint)));
   // Where an endpoint lacks a feature, it depends on the needs of a request.
   if (!fits(request, window) || all.some(({ endpoint }) => endpoint.lacks !== undefined)) return;
-  let ofPrincipal = known.get(principal);
+  const ofServing = known.get(basis.serving) ?? new WeakMap<AccountPrincipal, KnownOfPrincipal>();
+  known.set(basis.serving, ofServing);
+  let ofPrincipal = ofServing.get(principal);
   if (ofPrincipal === undefined || !isSame(ofPrincipal, basis)) {
-    ofPrincipal = { ...basis, byModel: new BoundedMap({ max: MAX_MODELS }) };
-    known.set(principal, ofPrincipal);
+    const { policy, tariffs, byokKeys } = basis;
+    ofPrincipal = { policy, tariffs, byokKeys, byModel: new BoundedMap({ max: MAX_MODELS }) };
+    ofServing.set(principal, ofPrincipal);
   }
-  ofPrincipal.byModel.set(request.model, { considered, action: request.action, window });
+  const found = { considered: { ...considered, firstId: requestedId }, action: request.action, window };
+  ofPrincipal.byModel.set(requestedId, found);
 }
 
 /** Whether a request says nothing about its route but its model. */
@@ -88,11 +97,6 @@ function fits({ windowTextBytes }: PlainCall["request"], window: number): boolea
   return boundByBytes(windowTextBytes) <= window;
 }
 
-function isSame(one: AdmissionBasis, other: AdmissionBasis): boolean {
-  return (
-    one.serving === other.serving &&
-    one.policy === other.policy &&
-    one.tariffs === other.tariffs &&
-    one.byokKeys === other.byokKeys
-  );
+function isSame(one: KnownOfPrincipal, { policy, tariffs, byokKeys }: AdmissionBasis): boolean {
+  return one.policy === policy && one.tariffs === tariffs && one.byokKeys === byokKeys;
 }
