@@ -1,15 +1,13 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
 import { chain, chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { ProviderPreferences } from "../../wire/conversation/preferences.ts";
-import type { Warning } from "../../wire/conversation/warning.ts";
 import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
-import type { ShadowRoute } from "../named-routes/resolve-names.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
-import { type FilteredOut, filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
-import type { RouteStep } from "../usage/route-step.ts";
+import { filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
+import type { Admission, Consideration } from "./admission.ts";
 import { applyTariffs, tariffsOf } from "./apply-tariffs.ts";
 import type { GenerationDeps } from "./call.ts";
 import { type DeploymentRules, findAllDeployments, type RoutableCall } from "./find-deployments.ts";
@@ -25,28 +23,6 @@ export const CANNOT_RECORD: Failure = {
   retryAfterS: 5,
   internal: "the journal cannot be written, or too many records wait for the store",
 };
-
-/** A request that may run, and the deployments that may answer it. */
-export interface Admission {
-  /** The deployments that policy and preferences allow, by model: the requested one first, then its fallbacks. */
-  readonly deployments: readonly (readonly Deployment[])[];
-  /** Deployments that may not answer, and why. */
-  readonly filteredOut: readonly FilteredOut[];
-  /** The requested name, if it is a named route or has a suffix; else the requested model's or tier's id as the catalog spells it. */
-  readonly requestedId: string;
-  /** The named routes that led to the first model; empty if the request names a model or tier. */
-  readonly namedRoutes: readonly RouteStep[];
-  /** The first model or tier that named routes led to, as it is written there. */
-  readonly firstId: string;
-  /** The requested model, or the first one that the tier or named route resolves to: limits count against it. */
-  readonly modelId: string;
-  /** What gets a copy of the request; null for none. */
-  readonly shadow: ShadowRoute | null;
-  /** Nothing of the request may be stored, and no turn remembered. */
-  readonly zeroRetention: boolean;
-  /** For `gateway_metadata.warnings`. */
-  readonly warnings: readonly Warning[];
-}
 
 /**
  * Decides whether a request may run. `byokKeys` are the BYOK keys of the caller's account. A promise only if a balance must be
@@ -67,14 +43,6 @@ function requireAccepted(considered: Consideration, { recorder }: GenerationDeps
   if (considered.rejection !== null) throw new GatewayError(considered.rejection);
   if (recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
   return considered;
-}
-
-/** What an admission would be, and why it is rejected. */
-export interface Consideration extends Admission {
-  /** Null if a deployment may answer. */
-  readonly rejection: Failure | null;
-  /** Whether the request names a tier or named route, or several models, instead of the id of one model. */
-  readonly isNamed: boolean;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
 import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { type Admission, admit } from "./admit.ts";
+import type { Admission } from "./admission.ts";
+import { admit } from "./admit.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { classifyFreeLimit, classifyNoCandidates } from "./classify-no-candidates.ts";
 import type { GatedRequest, JointDecision } from "./extension.ts";

@@ -6,7 +6,7 @@ import type { Tariffs } from "../catalog/pricing-rules.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { boundByBytes } from "../routing/prompt-tokens.ts";
 import { windowOf } from "../routing/window.ts";
-import type { Consideration } from "./admit.ts";
+import type { Consideration } from "./admission.ts";
 import type { GenerationCall, Serving } from "./call.ts";
 
 /** What an admission follows from, besides the principal and the request. An admission is valid while all of them are the same objects. */

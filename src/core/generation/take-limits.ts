@@ -12,7 +12,7 @@ import type {
   RateLimitStatus,
 } from "../limits/rate-limiter.ts";
 import { rejectAnonymous } from "../limits/reject-anonymous.ts";
-import type { Admission } from "./admit.ts";
+import type { Admission } from "./admission.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { namesFreeModel } from "./free-models.ts";
 
