@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { AnswerEnd } from "../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
+import { RelayReader } from "../../src/wire/canonical/relay-reader.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 import { relayChatAnswer } from "../../src/wire/openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../../src/wire/openai-chat/passthrough/relay-stream.ts";
@@ -27,9 +28,10 @@ const answers = OPENAI_CHAT_FOLDERS.flatMap(readAnswers);
 /** Runs a stream through the relay in the given pieces. */
 function relay(pieces: Iterable<string>): { out: string; state: ChatRelay } {
   const state = new ChatRelay(IDENTITY, false);
+  const reader = new RelayReader(state);
   let out = "";
-  for (const piece of pieces) out += state.step(piece);
-  return { out: out + state.end(), state };
+  for (const piece of pieces) out += reader.read(Buffer.from(piece, "latin1")).toString("latin1");
+  return { out: out + reader.end().toString("latin1"), state };
 }
 
 function* cutAt(text: string, cuts: readonly number[]): Generator<string> {

@@ -4,6 +4,7 @@ import { decodeUtf8 } from "../../base/decode-utf8.ts";
 import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
+import { RelayReader } from "../../wire/canonical/relay-reader.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
@@ -15,6 +16,7 @@ import {
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
+import { latin1 } from "../../wire/sse/event-bytes.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../deployments/transport.ts";
 import { AuthorizeError, upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -59,10 +61,12 @@ export interface BegunStream {
   /** It has finished cleanly without content for a person or agent. */
   readonly isEmpty: boolean;
   readonly relay: AnswerRelay;
+  /** Reads the response for the relay. */
+  readonly reader: RelayReader;
   readonly exchange: Exchange;
   readonly response: UpstreamResponse;
-  /** The first part of the client's answer: bytes read as Latin-1. */
-  readonly head: string;
+  /** The first part of the client's answer. */
+  readonly head: Buffer;
   /** The upstream has sent everything. */
   readonly isOver: boolean;
 }
@@ -242,14 +246,16 @@ async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<
   const { forwarded } = call.request;
   const relay =
     forwarded === undefined
-      ? call.request.openRelay(encoded.format, identity, start !== null && isDocumentStart(start))
+      ? call.request.openRelay(encoded.format, identity, start !== null && isDocument(start))
       : forwarded.openRelay(headOf(response), identity);
-  let head = "";
-  for (let text = start; ; text = await stopwatch.wait(readText(response))) {
-    head += text === null ? relay.end() : relay.step(text);
+  const reader = new RelayReader(relay);
+  let head: Buffer = NOTHING;
+  for (let piece = start; ; piece = await stopwatch.wait(response.read())) {
+    const out = piece === null ? reader.end() : reader.read(piece);
+    head = head.length === 0 ? out : Buffer.concat([head, out]);
     if (relay.error !== null) return failed(context, reply, relay.error);
-    const isOver = text === null || relay.isDone;
-    if (isOver || relay.sawToken) return begin(context, { relay, exchange, response, head, isOver });
+    const isOver = piece === null || relay.isDone;
+    if (isOver || relay.sawToken) return begin(context, { relay, reader, exchange, response, head, isOver });
     if (head.length > BOUNDS.heldBytes) return failed(context, reply, NO_CONTENT);
   }
 }
@@ -264,26 +270,28 @@ function begin(context: AttemptContext, begun: Omit<BegunStream, "isEmpty">): At
 
 const NO_CONTENT = brokenAnswer("the upstream answered with nothing");
 
-/** Decodes bytes as Latin-1, as relays expect them. */
-export function latin1(piece: Uint8Array): string {
-  return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
-}
-
-async function readText(response: UpstreamResponse): Promise<string | null> {
-  const piece = await response.read();
-  return piece === null ? null : latin1(piece);
-}
+const NOTHING = Buffer.alloc(0);
 
 /** Reads up to the first text that is not blank: hosts send empty lines as keep-alives. Null if there is none. */
-async function readStart(response: UpstreamResponse): Promise<string | null> {
-  let start = "";
+async function readStart(response: UpstreamResponse): Promise<Uint8Array | null> {
+  let start: Uint8Array = NOTHING;
   while (start.length <= BOUNDS.heldBytes) {
-    const text = await readText(response);
-    if (text === null) return null;
-    start += text;
-    if (/\S/.test(text)) return start;
+    const piece = await response.read();
+    if (piece === null) return null;
+    start = start.length === 0 ? piece : Buffer.concat([start, piece]);
+    if (findText(piece) >= 0) return start;
   }
   return null;
+}
+
+/** Returns the offset of the first byte that is not white space; -1 if there is none. */
+function findText(bytes: Uint8Array): number {
+  return bytes.findIndex((byte) => byte !== 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0xa0);
+}
+
+function isDocument(start: Uint8Array): boolean {
+  const at = findText(start);
+  return isDocumentStart(latin1(start, at, at + 1));
 }
 
 function failed(

@@ -2,7 +2,7 @@ import { type Failure, statusOf } from "../../base/errors.ts";
 import type { RelayEnding } from "../../wire/canonical/relay.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
-import { type BegunStream, latin1 } from "./attempt.ts";
+import type { BegunStream } from "./attempt.ts";
 import { reportUsage } from "./charge.ts";
 import { chargeComplete } from "./charge-answer.ts";
 import type { CheckedUsage } from "./check-usage.ts";
@@ -42,11 +42,14 @@ function isAnswer(ending: RelayEnding): boolean {
   return ending === "complete" || ending === "empty";
 }
 
-/** Joins two Latin-1 texts as bytes. Joining them as text first would copy them once more. */
-function toBytes(first: string, second: string): Buffer {
-  const bytes = Buffer.allocUnsafe(first.length + second.length);
-  bytes.write(second, bytes.write(first, "latin1"), "latin1");
-  return bytes;
+const NOTHING = Buffer.alloc(0);
+
+/** Returns the bytes with a Latin-1 text behind them. */
+function join(bytes: Buffer, text: string): Buffer {
+  if (text === "") return bytes;
+  const joined = Buffer.allocUnsafe(bytes.length + text.length);
+  joined.write(text, bytes.copy(joined), "latin1");
+  return joined;
 }
 
 /** Moves the pieces of one stream from the upstream to the client, and ends the answer. */
@@ -114,7 +117,7 @@ class StreamPump {
     });
     for (const piece of this.pieces.splice(0)) this.writer.write(piece);
     if (this.isReset) this.writer.reset();
-    if (!this.isOver && !this.endIfBlocked("")) {
+    if (!this.isOver && !this.endIfBlocked(NOTHING)) {
       this.keepAlive.start();
       await this.pump();
     }
@@ -123,34 +126,43 @@ class StreamPump {
     await this.closing;
   }
 
+  /** Passes the pieces on one by one, each once the client has room for it. */
   private async pump(): Promise<void> {
+    const { response } = this.begun;
     try {
-      while (!this.isOver) await this.readOn();
+      while (!this.isOver) {
+        const room = this.writer?.room ?? null;
+        if (room !== null) await this.waitForRoom(room);
+        if (this.isOver) return;
+        this.hastenEnd();
+        const piece = await response.read();
+        if (this.isOver) return;
+        const passed = this.passOn(piece);
+        if (passed !== undefined) await passed;
+      }
     } catch (error) {
       // The connection broke: what was received so far decides the outcome.
-      if (!this.isOver) await this.finish("", error);
+      if (!this.isOver) await this.finish(NOTHING, error);
     }
   }
 
-  /** Passes one piece on, once the client has room for it. */
-  private async readOn(): Promise<void> {
-    const { cancellation } = this.context;
-    const { relay, response } = this.begun;
-    const room = this.writer?.room ?? null;
-    if (room !== null) await this.waitForRoom(room);
-    if (this.isOver) return;
-    this.hastenEnd();
-    const piece = await response.read();
-    if (this.isOver) return;
-    cancellation.touch();
-    const out = piece === null ? relay.end() : relay.step(latin1(piece));
+  /** Passes a piece on, null for the end. Returns a promise if that takes time. */
+  private passOn(piece: Uint8Array | null): Promise<void> | undefined {
+    const { relay, reader } = this.begun;
+    this.context.cancellation.touch();
+    const out = piece === null ? reader.end() : reader.read(piece);
     if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
-    if (this.endIfBlocked(out)) return;
-    if (!this.accounting.covers()) {
-      const isCovered = await this.accounting.coversSoon();
-      if (this.isOver) return;
-      if (!isCovered) return this.stopShort(out);
-    }
+    if (this.endIfBlocked(out)) return undefined;
+    if (!this.accounting.covers()) return this.sendIfCovered(out);
+    this.send(out);
+    return undefined;
+  }
+
+  /** Sends what the hold covers after a short wait for more money; ends the answer otherwise. */
+  private async sendIfCovered(out: Buffer): Promise<void> {
+    const isCovered = await this.accounting.coversSoon();
+    if (this.isOver) return;
+    if (!isCovered) return this.stopShort(out);
     this.send(out);
   }
 
@@ -173,17 +185,16 @@ class StreamPump {
     cancellation.startPhase("silence", isEnding ? Math.min(ENDING_MS, silenceMs) : silenceMs);
   }
 
-  private send(out: string): void {
-    if (out === "") return;
+  private send(out: Buffer): void {
+    if (out.length === 0) return;
     const now = this.context.deps.clock.now();
     this.keepAlive.touch(now);
     if (!this.isOver && now - this.recordedAt >= RECORD_MS) {
       this.recordedAt = now;
       this.accounting.recordProgress();
     }
-    const bytes = Buffer.from(out, "latin1");
-    this.context.extensions.onText(bytes);
-    this.write(bytes);
+    this.context.extensions.onText(out);
+    this.write(out);
   }
 
   private sendKeepAlive(): void {
@@ -203,7 +214,7 @@ class StreamPump {
   }
 
   /** Ends the relay by what the upstream sent. `thrown` is the error that its connection ended with, or null. */
-  private async finish(out: string, thrown: unknown): Promise<void> {
+  private async finish(out: Buffer, thrown: unknown): Promise<void> {
     const ending = this.begun.relay.classifyEnd();
     if (this.endIfBlocked(out)) return;
     const mustWait = isAnswer(ending) && this.begun.relay.release !== undefined;
@@ -220,21 +231,21 @@ class StreamPump {
   }
 
   /** Sends what is there by now, and resolves to what the filter releases at the end; without a filter that holds back, to what is there. */
-  private async release(out: string): Promise<string> {
+  private async release(out: Buffer): Promise<Buffer> {
     const { relay } = this.begun;
     if (relay.release === undefined) return out;
     this.send(out);
     const { cancellation } = this.context;
     cancellation.hold();
     const released = await Promise.race([relay.release(), this.over.promise]);
-    if (released === undefined) return "";
+    if (released === undefined) return NOTHING;
     cancellation.touch();
     this.isReleased = true;
-    return released;
+    return Buffer.from(released, "latin1");
   }
 
   /** Ends an answer that its filter blocks with an error event. Returns false if it does not. */
-  private endIfBlocked(out: string): boolean {
+  private endIfBlocked(out: Buffer): boolean {
     const failure = this.context.filter?.block ?? null;
     if (failure === null) return false;
     this.leave();
@@ -248,7 +259,7 @@ class StreamPump {
     return true;
   }
 
-  private async complete(out: string): Promise<void> {
+  private async complete(out: Buffer): Promise<void> {
     const counted = this.accounting.countComplete();
     this.accounting.recordSuccess(counted.usage.completionTokens);
     const warning = warnOfBound(this.context, this.begun.relay.finish(), counted.usage);
@@ -256,11 +267,11 @@ class StreamPump {
   }
 
   /** Ends an answer beyond what the account covers, as one that has reached its token limit. */
-  private async stopShort(out: string): Promise<void> {
+  private async stopShort(out: Buffer): Promise<void> {
     const { allowance, call } = this.context;
     // The provider must not go on while a filter takes its time.
     this.begun.exchange.cancel();
-    const closing = await this.release(out + this.begun.relay.stopShort());
+    const closing = await this.release(join(out, this.begun.relay.stopShort()));
     if (this.isOver || this.endIfBlocked(closing)) return;
     this.leave();
     this.accounting.recordHealth({ kind: "neutral" });
@@ -269,12 +280,12 @@ class StreamPump {
   }
 
   /** Charges a complete answer, and sends its end once the record is durable. */
-  private async endWith(out: string, counted: CheckedUsage, warning: Warning | null): Promise<void> {
+  private async endWith(out: Buffer, counted: CheckedUsage, warning: Warning | null): Promise<void> {
     const metadata = addWarnings(this.context.metadata, warning, this.context.filter);
     const charged = chargeComplete(this.context, counted);
     const charge = charged instanceof Promise ? await charged : charged;
     const last = this.begun.relay.encodeEnd({ report: reportUsage(charge), metadata });
-    const bytes = toBytes(out, last);
+    const bytes = join(out, last);
     this.context.extensions.onText(bytes);
     await this.accounting.settleComplete(charge, warning);
     this.write(bytes);
@@ -282,7 +293,7 @@ class StreamPump {
   }
 
   /** Ends a broken answer with an error event. After the first token no other candidate may continue it. */
-  private breakOff(out: string, failure: Failure): void {
+  private breakOff(out: Buffer, failure: Failure): void {
     const bytes = this.encodeFailure(out, failure);
     this.context.extensions.onText(bytes);
     this.accounting.settleBroken("failed", failure);
@@ -299,10 +310,10 @@ class StreamPump {
     this.writer?.reset();
   }
 
-  private encodeFailure(out: string, failure: Failure): Buffer {
+  private encodeFailure(out: Buffer, failure: Failure): Buffer {
     const { message, code: type, metadata } = failure;
     const error = { message, code: statusOf(failure), type, ...(metadata === undefined ? {} : { metadata }) };
-    return toBytes(out, this.begun.relay.encodeError(error));
+    return join(out, this.begun.relay.encodeError(error));
   }
 
   /** Ends an answer because of a timer, the client or a shutdown. */
@@ -321,13 +332,13 @@ class StreamPump {
     const { relay } = this.begun;
     const isHeldBack = relay.release !== undefined && !this.isReleased;
     if (!isHeldBack && isAnswer(relay.classifyEnd())) {
-      this.ending = this.complete("");
+      this.ending = this.complete(NOTHING);
       return;
     }
     // Exceeding the total time does not mean that the provider is unhealthy.
     const { failure } = classifyCancellation(reason, this.context.candidate);
     this.accounting.recordFailure(failure, { kind: reason === "silence" ? "failed" : "neutral" });
-    this.breakOff("", failure);
+    this.breakOff(NOTHING, failure);
   }
 
   /** Stops reading from the upstream. */

@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { EVENT_UNREADABLE, eventTooLarge } from "../conversation/broken-answers.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
-import { EventSplitter, EventTooLargeError, type OnEvent, type PassKnown } from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 
 /** How far an upstream's stream has been read. No further event is read once it is done or has failed. */
 export interface StreamProgress {
@@ -26,9 +26,8 @@ export class EventStream {
   constructor(
     private readonly progress: StreamProgress,
     onEvent: OnEvent,
-    passKnown?: PassKnown,
   ) {
-    this.splitter = new EventSplitter(BOUNDS.eventBytes, passKnown);
+    this.splitter = new EventSplitter(BOUNDS.eventBytes);
     this.onEvent = (text, start, end, name) => {
       // An event without data is to be ignored (WHATWG); some vendors send one to keep the connection alive.
       if (start !== end && !this.hasStopped) onEvent(text, start, end, name);
@@ -38,6 +37,11 @@ export class EventStream {
   /** Whether the stream is done or has failed. */
   get hasStopped(): boolean {
     return this.progress.isDone || this.progress.error !== null;
+  }
+
+  /** Whether the next piece begins with an event that is to be read. */
+  get isBetweenEvents(): boolean {
+    return !this.hasStopped && this.splitter.isBetweenEvents;
   }
 
   /** Reads the next piece of the stream, bytes as Latin-1, cut anywhere. */

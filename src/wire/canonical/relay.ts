@@ -1,3 +1,4 @@
+import type { ByteOutput } from "../../base/byte-output.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
 import type { CalledTurn } from "./called-turn.ts";
@@ -48,6 +49,11 @@ export interface AnswerRelay {
   step(piece: string): string;
   /** Reads the end of the vendor's stream; returns what to send to the client. */
   end(): string;
+  /**
+   * Appends to `out` what to send for the event that begins at `from` in a piece, if it only continues a text and can be copied. Has the
+   * effect of `step` with that event. Returns where the next event begins; `from` if the event is incomplete, or for `step` to read.
+   */
+  copyEvent?(piece: Uint8Array, from: number, out: ByteOutput): number;
   /** Whether any content for a person or agent has arrived. Until then another provider may still answer. */
   readonly sawToken: boolean;
   /** Whether the vendor's end marker has arrived. */

@@ -9,19 +9,10 @@
  */
 export type OnEvent = (text: string, start: number, end: number, name: string) => void;
 
-/**
- * Handles a known event that begins at `from` in `text`. Returns where the next event begins, after the blank line; `from` if the
- * event is not known.
- */
-export type PassKnown = (text: string, from: number) => number;
-
 /** An event is larger than the limit. */
 export class EventTooLargeError extends Error {}
 
-/**
- * Splits a stream into events, and throws an `EventTooLargeError` for events of more than `maxEventBytes`. Events that `passKnown`
- * handles are not examined further.
- */
+/** Splits a stream into events, and throws an `EventTooLargeError` for events of more than `maxEventBytes`. */
 export class EventSplitter {
   /**
    * The pieces since the last blank line. They are joined only once a blank line arrives, so that a large event costs linear time.
@@ -31,10 +22,12 @@ export class EventSplitter {
   private sawCr = false;
   private swallowLf = false;
 
-  constructor(
-    private readonly maxEventBytes: number,
-    private readonly passKnown: PassKnown = passNone,
-  ) {}
+  constructor(private readonly maxEventBytes: number) {}
+
+  /** Whether the next piece begins with an event: nothing of an earlier one waits for its end. */
+  get isBetweenEvents(): boolean {
+    return this.held.length === 0 && !this.swallowLf;
+  }
 
   /** Reads the next piece and calls `onEvent` for each event that it completes. */
   push(piece: string, onEvent: OnEvent): void {
@@ -63,11 +56,6 @@ export class EventSplitter {
   private splitInto(text: string, onEvent: OnEvent): string {
     let from = 0;
     for (;;) {
-      const passed = this.passKnown(text, from);
-      if (passed > from) {
-        from = passed;
-        continue;
-      }
       const end = text.indexOf("\n\n", from);
       if (end < 0) break;
       if (end > from) readBlock(text, from, end, onEvent);
@@ -90,10 +78,6 @@ export class EventSplitter {
     this.heldBytes = 0;
     return text;
   }
-}
-
-function passNone(_text: string, from: number): number {
-  return from;
 }
 
 /** U+FEFF in UTF-8, as Latin-1. */

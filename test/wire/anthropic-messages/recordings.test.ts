@@ -4,6 +4,7 @@ import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
 import { type Fields, omit } from "../../../src/wire/json/fields.ts";
 import { readAnswers } from "../../support/recordings.ts";
 import { ASKED, collectBlocks, endWith, IDENTITY, parseStream, readAll, STREAMS } from "./support.ts";
@@ -141,7 +142,9 @@ describe("recorded Messages streams", () => {
       const pieces = [text.slice(0, cut), text.slice(cut)];
       expect(collectAnswer(readAll(anthropicMessages.createReader(), pieces))).toEqual(expected);
       const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
-      expect(pieces.map((piece) => relay.step(piece)).join("") + relay.end()).toBe(relayed);
+      const reader = new RelayReader(relay);
+      const read = pieces.map((piece) => reader.read(Buffer.from(piece, "latin1")));
+      expect(Buffer.concat([...read, reader.end()]).toString("latin1")).toBe(relayed);
     }
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
+import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { ChatRelay } from "../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 
@@ -54,9 +55,10 @@ const FRAMES: readonly (readonly [string, (data: string) => string])[] = [
 /** Returns the client's chunks for pieces of a stream. */
 function relay(pieces: readonly string[]): Chunk[] {
   const made = new ChatRelay(identity, false);
-  const out = pieces.map((piece) => made.step(piece)).join("");
+  const reader = new RelayReader(made);
+  const out = pieces.map((piece) => reader.read(Buffer.from(piece, "latin1")));
   expect(made.error).toBeNull();
-  return Buffer.from(out, "latin1")
+  return Buffer.concat(out)
     .toString("utf8")
     .split("\n\n")
     .filter((event) => event !== "")

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/relay.ts";
+import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { relayResponsesAnswer } from "../../../src/wire/openai-responses/passthrough/relay-response.ts";
 import { ResponsesRelay } from "../../../src/wire/openai-responses/passthrough/relay-stream.ts";
@@ -28,9 +29,10 @@ function relay(
   as = identity,
 ): { readonly out: string; readonly relay: AnswerRelay } {
   const made = new ResponsesRelay(as);
+  const reader = new RelayReader(made);
   let out = "";
-  for (const piece of pieces) out += made.step(piece);
-  return { out: out + made.end(), relay: made };
+  for (const piece of pieces) out += reader.read(Buffer.from(piece, "latin1")).toString("latin1");
+  return { out: out + reader.end().toString("latin1"), relay: made };
 }
 
 const streams = readRecordedStreams();

@@ -1,3 +1,4 @@
+import type { ByteOutput } from "../../../base/byte-output.ts";
 import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
@@ -6,10 +7,13 @@ import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/broken-answ
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
+import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
 import { isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
+/** How an event with a delta begins. */
+const DELTA_LINES = "event: content_block_delta\ndata: ";
 /** How the vendor's `content_block_delta` events begin, which are most of a stream. */
 const DELTA_HEAD = '{"type":"content_block_delta"';
 const DELTA_MARK = '"delta":{';
@@ -62,6 +66,19 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     return this.out.splice(0).join("");
   }
 
+  /** Copies an event with a delta. */
+  copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
+    const end = this.stream.isBetweenEvents ? findEventEnd(piece, from) : -1;
+    if (end < 0) return from;
+    const text = eventText(piece, from, end);
+    const dataEnd = text.length - "\n\n".length;
+    const isDelta = text.startsWith(DELTA_LINES) && dataEnd > DELTA_LINES.length;
+    if (!isDelta || text.indexOf("\n", DELTA_LINES.length) !== dataEnd) return from;
+    this.countDelta(text, DELTA_LINES.length, dataEnd);
+    out.appendLatin1(text);
+    return end;
+  }
+
   get isFinished(): boolean {
     return typeof this.delta["stop_reason"] === "string";
   }
@@ -108,11 +125,16 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
   }
 
   private passDelta(text: string, start: number, end: number): void {
+    this.countDelta(text, start, end);
+    this.pass("content_block_delta", text.slice(start, end));
+  }
+
+  private countDelta(text: string, start: number, end: number): void {
     const size = measureText(text, start, end);
     this.producedBytes += size;
-    const isSignature = text.startsWith(SIGNATURE_HEAD, text.indexOf(DELTA_MARK, start));
+    const mark = text.indexOf(DELTA_MARK, start);
+    const isSignature = mark < end && text.startsWith(SIGNATURE_HEAD, mark);
     if (size > 0 && !isSignature) this.sawToken = true;
-    this.pass("content_block_delta", text.slice(start, end));
   }
 
   /** Passes an event on unchanged. */

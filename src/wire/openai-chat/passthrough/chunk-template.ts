@@ -1,14 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import {
-  closingQuote,
-  encodeLatin1,
-  fields,
-  items,
-  type JsonNode,
-  LEAF,
-  memberOf,
-  scanJson,
-} from "../../json/scan.ts";
+import type { ByteOutput } from "../../../base/byte-output.ts";
+import { encodeLatin1, fields, items, type JsonNode, LEAF, memberOf, scanJson } from "../../json/scan.ts";
 
 /** Stands for the padding in an encoded chunk. */
 export const PADDING_PLACEHOLDER = "\u0002";
@@ -29,11 +21,11 @@ interface VendorEvent {
   readonly data: string;
 }
 
-/** The bytes of an event and of the client's version of it. */
-interface TemplateBytes {
+/** An event as bytes in Latin-1, and the client's version of it. */
+interface TemplateText {
   /** The vendor's event up to the opening quote of its text, from the start of its line. */
   readonly head: string;
-  /** The vendor's event after the text, up to the end of the blank line or to the opening quote of the padding. */
+  /** The vendor's event after the text, up to its blank line or to the opening quote of the padding. */
   readonly tail: string;
   /** The client's event around the text, up to its padding. */
   readonly around: readonly string[];
@@ -44,11 +36,11 @@ interface TemplateBytes {
   readonly padding: { readonly end: string; readonly rest: string } | null;
 }
 
-/** Receives copied events in pieces. */
-export interface CopiedEvents {
-  readonly out: string[];
-  /** Bytes of their text. */
-  producedBytes: number;
+/** A text that was copied. */
+export interface CopiedEvent {
+  /** Where the next event begins. */
+  readonly next: number;
+  readonly textBytes: number;
 }
 
 /**
@@ -57,16 +49,16 @@ export interface CopiedEvents {
  * without parsing or encoding (docs/adr/0002-splice-not-print.md).
  */
 export class ChunkTemplate {
-  private readonly head: string;
-  private readonly tail: string;
-  private readonly around: readonly string[];
-  private readonly padding: TemplateBytes["padding"];
+  private readonly head: Buffer;
+  private readonly tail: Buffer;
+  private readonly around: readonly Buffer[];
+  private readonly padding: { readonly end: Buffer; readonly rest: Buffer } | null;
 
-  private constructor({ head, tail, around, padding }: TemplateBytes) {
-    this.head = head;
-    this.tail = tail;
-    this.around = around;
-    this.padding = padding;
+  private constructor({ head, tail, around, padding }: TemplateText) {
+    this.head = toBytes(head);
+    this.tail = toBytes(tail);
+    this.around = around.map(toBytes);
+    this.padding = padding === null ? null : { end: toBytes(padding.end), rest: toBytes(padding.rest) };
   }
 
   /**
@@ -81,42 +73,42 @@ export class ChunkTemplate {
     const around = encodeLatin1(`data: ${encoded}\n\n`).split(TEXT_MARK);
     const padding = memberOf(chunk, "obfuscation");
     if (padding === undefined)
-      return new ChunkTemplate({ head, tail: `${data.slice(text.end - 1)}\n\n`, around, padding: null });
+      return new ChunkTemplate({ head, tail: data.slice(text.end - 1), around, padding: null });
     const [last = "", rest, ...more] = around.pop()?.split(PADDING_MARK) ?? [];
     if (padding.kind !== "string" || padding.start < text.end || rest === undefined || more.length > 0)
       return null;
     const tail = data.slice(text.end - 1, padding.start + 1);
-    const end = `${data.slice(padding.end - 1)}\n\n`;
+    const end = data.slice(padding.end - 1);
     return new ChunkTemplate({ head, tail, around: [...around, last], padding: { end, rest } });
   }
 
-  /**
-   * Copies the event that begins at `from` if it matches. Returns where the next event begins; -1 if it does not match or is
-   * incomplete.
-   */
-  copyEvent(source: string, from: number, events: CopiedEvents): number {
+  /** Copies the event that begins at `from` if it matches. Returns null if it does not match or is incomplete. */
+  copyEvent(source: Uint8Array, from: number, out: ByteOutput): CopiedEvent | null {
     const { head, tail, around, padding } = this;
-    if (!source.startsWith(head, from)) return -1;
+    if (!isAt(source, from, head)) return null;
     const textStart = from + head.length;
-    // Search for the end of the text only, not for `tail` in all later events.
-    const textEnd = closingQuote(source, textStart);
-    if (textEnd < 0 || !source.startsWith(tail, textEnd)) return -1;
-    const text = source.slice(textStart, textEnd);
-    if (!isStringBody(text)) return -1;
-    const tailEnd = textEnd + tail.length;
-    const paddingEnd = padding === null ? tailEnd : closingQuote(source, tailEnd);
-    if (paddingEnd < 0 || (padding !== null && !source.startsWith(padding.end, paddingEnd))) return -1;
-    const padded = source.slice(tailEnd, paddingEnd);
-    if (!PLAIN.test(padded)) return -1;
-    events.producedBytes += text.length;
-    const { out } = events;
+    const textEnd = findBodyEnd(source, textStart);
+    if (textEnd < 0 || !isAt(source, textEnd, tail)) return null;
+    const paddingStart = textEnd + tail.length;
+    const paddingEnd = padding === null ? paddingStart : findPlainEnd(source, paddingStart);
+    if (padding !== null && (source[paddingEnd] !== QUOTE || !isAt(source, paddingEnd, padding.end)))
+      return null;
+    const dataEnd = padding === null ? paddingEnd : paddingEnd + padding.end.length;
+    const next = dataEnd + blankLineAt(source, dataEnd);
+    if (next === dataEnd) return null;
+    const textBytes = textEnd - textStart;
     // An empty text is not passed on.
-    if (text !== "") {
-      out.push(around[0] as string);
-      for (let i = 1; i < around.length; i++) out.push(text, around[i] as string);
-      if (padding !== null) out.push(padded, padding.rest);
+    if (textBytes === 0) return { next, textBytes };
+    out.append(around[0] as Buffer);
+    for (let i = 1; i < around.length; i++) {
+      out.appendRange(source, textStart, textEnd);
+      out.append(around[i] as Buffer);
     }
-    return padding === null ? tailEnd : paddingEnd + padding.end.length;
+    if (padding !== null) {
+      out.appendRange(source, paddingStart, paddingEnd);
+      out.append(padding.rest);
+    }
+    return { next, textBytes };
   }
 }
 
@@ -126,13 +118,58 @@ function findText(chunk: JsonNode, field: TextField): JsonNode | undefined {
   return memberOf(memberOf(memberOf(delta, "tool_calls")?.items?.[0], "function"), "arguments");
 }
 
-const PLAIN = /^[^"\\\x00-\x1f\x80-\xff]*$/;
-const ASCII = /^[\x00-\x7f]*$/;
+const QUOTE = 34;
+const BACKSLASH = 92;
+const LF = 10;
+const CR = 13;
+
+function toBytes(latin1: string): Buffer {
+  return Buffer.from(latin1, "latin1");
+}
+
+/** Up to this length a loop compares faster than a call of the runtime. Bytes. */
+const SHORT_BYTES = 64;
+
+/** Returns whether `bytes` are in `source` at `from`. */
+function isAt(source: Uint8Array, from: number, bytes: Buffer): boolean {
+  const { length } = bytes;
+  if (length > SHORT_BYTES)
+    return from + length <= source.length && bytes.compare(source, from, from + length) === 0;
+  for (let at = 0; at < length; at++) if (source[from + at] !== bytes[at]) return false;
+  return true;
+}
+
+/** Returns the length of the line end and the blank line at `at`; 0 if there are none. */
+function blankLineAt(source: Uint8Array, at: number): number {
+  if (source[at] === LF) return source[at + 1] === LF ? 2 : 0;
+  const isCrLf = source[at] === CR && source[at + 1] === LF && source[at + 2] === CR && source[at + 3] === LF;
+  return isCrLf ? 4 : 0;
+}
+
+/** Returns the offset of the first byte from `from` on that is not printable ASCII, or is a quote or a backslash. */
+function findPlainEnd(source: Uint8Array, from: number): number {
+  let at = from;
+  for (; at < source.length; at++) {
+    const byte = source[at] as number;
+    if (byte === QUOTE || byte === BACKSLASH || byte < 0x20 || byte > 0x7e) break;
+  }
+  return at;
+}
+
+/**
+ * Returns the offset of the closing quote if the bytes from `from` on are the content of one JSON string in complete UTF-8 characters;
+ * -1 if they are not.
+ */
+function findBodyEnd(source: Uint8Array, from: number): number {
+  let at = findPlainEnd(source, from);
+  if (source[at] === QUOTE) return at;
+  while (at < source.length && source[at] !== QUOTE) at += source[at] === BACKSLASH ? 2 : 1;
+  return at < source.length && isStringBody(source.subarray(from, at)) ? at : -1;
+}
+
 const ESCAPED = /^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
-/** Returns whether the bytes are the content of one JSON string in complete UTF-8 characters. */
-function isStringBody(text: string): boolean {
-  if (PLAIN.test(text)) return true;
-  if (!ESCAPED.test(text)) return false;
-  return ASCII.test(text) || isUtf8(Buffer.from(text, "latin1"));
+function isStringBody(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  return ESCAPED.test(text) && isUtf8(bytes);
 }

@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../../base/bounds.ts";
+import type { ByteOutput } from "../../../base/byte-output.ts";
 import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
@@ -39,7 +40,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
   usage: TokenUsage | null = null;
   producedBytes = 0;
   /** What the client gets for the piece that is being read, bytes as Latin-1. */
-  readonly out: string[] = [];
+  private readonly out: string[] = [];
   private readonly stream: EventStream;
   private readonly templates: ChunkTemplate[] = [];
   private readonly choices = new Map<number, Choice>();
@@ -56,11 +57,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     wantsUsageChunk: boolean,
   ) {
     this.encoder = new ChunkEncoder(identity, wantsUsageChunk);
-    this.stream = new EventStream(
-      this,
-      (text, start, end, name) => this.readEvent(text, start, end, name),
-      (text, from) => this.copyKnown(text, from),
-    );
+    this.stream = new EventStream(this, (text, start, end, name) => this.readEvent(text, start, end, name));
   }
 
   step(piece: string): string {
@@ -71,6 +68,18 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
   end(): string {
     this.stream.end();
     return this.takeOutput();
+  }
+
+  /** Copies an event that matches a template. */
+  copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
+    if (!this.stream.isBetweenEvents) return from;
+    for (const template of this.templates) {
+      const copied = template.copyEvent(piece, from, out);
+      if (copied === null) continue;
+      this.producedBytes += copied.textBytes;
+      return copied.next;
+    }
+    return from;
   }
 
   get isFinished(): boolean {
@@ -123,17 +132,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
 
   private takeOutput(): string {
     // Joined at once: a string that grew by hundreds of additions takes five times as long to become bytes.
-    return this.out.splice(0).join("");
-  }
-
-  /** Copies the event at `from` if it matches a template. Returns where the next event begins, or `from`. */
-  private copyKnown(text: string, from: number): number {
-    if (this.stream.hasStopped) return from;
-    for (const template of this.templates) {
-      const next = template.copyEvent(text, from, this);
-      if (next >= 0) return next;
-    }
-    return from;
+    return this.out.length > 1 ? this.out.splice(0).join("") : (this.out.pop() ?? "");
   }
 
   private readEvent(text: string, start: number, end: number, name: string): void {

@@ -16,8 +16,6 @@ export interface KnownDelta {
   readonly sequence: number;
   /** Its text, escaped as in the JSON. */
   readonly escaped: string;
-  /** Where the next event begins. */
-  readonly next: number;
 }
 
 /** Makes the pattern of an event that adds to `text`; null if the event lacks what a pattern needs. */
@@ -48,21 +46,19 @@ const INDEXES: ReadonlySet<string> = new Set(["output_index", "content_index", "
 const SEQUENCE = '"sequence_number":';
 const DELTA = '"delta":"';
 
-/** Reads the event that begins at `from` in the stream; null if it does not match the pattern. */
-export function matchDelta(pattern: DeltaPattern, text: string, from: number): KnownDelta | null {
-  if (!text.startsWith(pattern.begin, from)) return null;
-  const data = from + pattern.begin.length;
-  const end = text.indexOf("\n", data);
-  if (end < 0 || text.charAt(end + 1) !== "\n" || text.charAt(end - 1) !== "}") return null;
-  // Sliced, so that a mark that it lacks is not searched for in all events after it.
-  const event = text.slice(data, end);
+/** Reads the text of an event, up to its blank line; null if it does not match the pattern. */
+export function matchDelta(pattern: DeltaPattern, event: string): KnownDelta | null {
+  const data = pattern.begin.length;
+  const end = event.length - "\n\n".length;
+  if (!event.startsWith(pattern.begin) || event.indexOf("\n", data) !== end || event.charAt(end - 1) !== "}")
+    return null;
   const sequence = readWholeNumber(event, endOf(event, SEQUENCE));
   const start = endOf(event, DELTA);
   if (sequence === null || start < 0 || !event.includes(pattern.type)) return null;
   const close = closingQuote(event, start);
   if (close < start) return null;
   for (const index of pattern.indexes) if (!event.includes(index)) return null;
-  return { sequence, escaped: event.slice(start, close), next: end + 2 };
+  return { sequence, escaped: event.slice(start, close) };
 }
 
 /** Returns where `mark` ends in the event; -1 if the event lacks it. */

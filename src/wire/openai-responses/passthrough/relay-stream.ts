@@ -1,3 +1,4 @@
+import type { ByteOutput } from "../../../base/byte-output.ts";
 import { EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
@@ -8,6 +9,7 @@ import { asFields, type Fields } from "../../json/fields.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { decodeUtf8, encodeLatin1, memberOf, numberOf, stringOf } from "../../json/scan.ts";
 import type { Splice } from "../../json/splice.ts";
+import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
 import { encodeFailure } from "../errors.ts";
 import { encodeEvent } from "../stream-events.ts";
 import { isSearch, readUsage } from "../usage.ts";
@@ -54,10 +56,8 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
 
   constructor(private readonly identity: RelayIdentity) {
     this.callIds = new CallIds(identity);
-    this.stream = new EventStream(
-      this,
-      (text, start, end, name) => this.readEvent(text.slice(start, end), name),
-      (text, from) => this.passKnown(text, from),
+    this.stream = new EventStream(this, (text, start, end, name) =>
+      this.readEvent(text.slice(start, end), name),
     );
   }
 
@@ -69,6 +69,22 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   end(): string {
     this.stream.end();
     return this.out.splice(0).join("");
+  }
+
+  /** Copies an event that matches the pattern. */
+  copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
+    const { pattern } = this;
+    const end = pattern === null || !this.stream.isBetweenEvents ? -1 : findEventEnd(piece, from);
+    if (pattern === null || end < 0) return from;
+    const text = eventText(piece, from, end);
+    const known = matchDelta(pattern, text);
+    if (known === null) return from;
+    this.sequence = known.sequence + 1;
+    if (known.escaped.length > 0) this.sawToken = true;
+    this.producedBytes += known.escaped.length;
+    pattern.text.append(known.escaped);
+    out.appendLatin1(text);
+    return end;
   }
 
   /** Nothing follows the finish in this format. */
@@ -122,19 +138,6 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
       output: this.readItems(this.openItems.read()),
     };
     return encodeEvent({ type: "response.failed", sequence_number: this.countEvent(null), response });
-  }
-
-  /** Passes an event that matches the pattern; returns where the next event begins, or `from` if it does not match. */
-  private passKnown(text: string, from: number): number {
-    const { pattern } = this;
-    const known = pattern === null || this.stream.hasStopped ? null : matchDelta(pattern, text, from);
-    if (pattern === null || known === null) return from;
-    this.sequence = known.sequence + 1;
-    if (known.escaped.length > 0) this.sawToken = true;
-    this.producedBytes += known.escaped.length;
-    pattern.text.append(known.escaped);
-    this.out.push(text.slice(from, known.next));
-    return known.next;
   }
 
   private readEvent(data: string, name: string): void {

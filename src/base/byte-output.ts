@@ -1,0 +1,60 @@
+/** The memory that is kept. Bytes. */
+const KEPT_BYTES = 128 * 1024;
+/** Up to this length a loop is faster than a call of the runtime. Bytes. */
+const SHORT_BYTES = 24;
+
+/** Collects bytes in memory that is used again after each `take`. */
+export class ByteOutput {
+  private bytes = Buffer.allocUnsafeSlow(KEPT_BYTES);
+  private length = 0;
+
+  /** Drops what was appended. */
+  clear(): void {
+    this.length = 0;
+  }
+
+  /** Appends all of `source`. */
+  append(source: Uint8Array): void {
+    if (source.length <= SHORT_BYTES) {
+      this.appendRange(source, 0, source.length);
+      return;
+    }
+    this.reserve(source.length);
+    this.bytes.set(source, this.length);
+    this.length += source.length;
+  }
+
+  /** Appends the bytes of `source` from `start` to `end`. */
+  appendRange(source: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start);
+    const { bytes } = this;
+    let to = this.length;
+    if (end - start <= SHORT_BYTES) for (let at = start; at < end; at++) bytes[to++] = source[at] as number;
+    else bytes.set(source.subarray(start, end), to);
+    this.length += end - start;
+  }
+
+  /** Appends bytes that are given as Latin-1. */
+  appendLatin1(text: string): void {
+    if (text === "") return;
+    this.reserve(text.length);
+    this.length += this.bytes.write(text, this.length, "latin1");
+  }
+
+  /** Returns a copy of what was appended, and begins anew. */
+  take(): Buffer {
+    const taken = Buffer.allocUnsafe(this.length);
+    this.bytes.copy(taken, 0, 0, this.length);
+    this.length = 0;
+    if (this.bytes.length > KEPT_BYTES) this.bytes = Buffer.allocUnsafeSlow(KEPT_BYTES);
+    return taken;
+  }
+
+  private reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length));
+    this.bytes.copy(grown, 0, 0, this.length);
+    this.bytes = grown;
+  }
+}

@@ -1,0 +1,73 @@
+import { ByteOutput } from "../../base/byte-output.ts";
+import { findEventEnd, latin1 } from "../sse/event-bytes.ts";
+import type { AnswerRelay } from "./relay.ts";
+
+const CR = 13;
+/** The part of an event that is kept for the next piece has at most this size; the relay keeps longer ones. Bytes. */
+const PARTIAL_BYTES = 4 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/** Shared by all readers, because a piece is read in one go. */
+const output = new ByteOutput();
+
+/**
+ * Reads the pieces of an upstream's stream for a relay. Events that the relay knows are copied from the bytes (`copyEvent`); only
+ * the others become text.
+ */
+export class RelayReader {
+  /** The beginning of an event whose end has not arrived. */
+  private partial: Uint8Array | null = null;
+  /** Whether the relay has read the beginning of an event, and not yet its end. */
+  private relayHasPartial = false;
+
+  constructor(private readonly relay: AnswerRelay) {}
+
+  /** Reads the next piece, split anywhere; returns what to send to the client. */
+  read(piece: Uint8Array): Buffer {
+    const { relay } = this;
+    if (relay.copyEvent === undefined) return toBytes(relay.step(latin1(piece)));
+    const { partial } = this;
+    this.partial = null;
+    output.clear();
+    this.readEvents(relay, partial === null ? piece : Buffer.concat([partial, piece]));
+    return output.take();
+  }
+
+  /** Reads the end of the stream; returns what to send to the client. */
+  end(): Buffer {
+    const { relay, partial } = this;
+    this.partial = null;
+    const last = partial === null ? "" : relay.step(latin1(partial));
+    return toBytes(last + relay.end());
+  }
+
+  private readEvents(relay: AnswerRelay, bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length) {
+      const next = relay.copyEvent?.(bytes, at, output) ?? at;
+      at = next > at ? next : this.readOther(relay, bytes, at);
+    }
+  }
+
+  /** Reads an event that was not copied. Returns where it ends. */
+  private readOther(relay: AnswerRelay, bytes: Uint8Array, from: number): number {
+    const end = findEventEnd(bytes, from);
+    if (end < 0 && this.keepPartial(bytes, from)) return bytes.length;
+    this.relayHasPartial = end < 0;
+    const next = end < 0 ? bytes.length : end;
+    output.appendLatin1(relay.step(latin1(bytes, from, next)));
+    return next;
+  }
+
+  /** Keeps the beginning of an event. Returns false if the relay has to: it has an earlier part, or its lines may end with CR. */
+  private keepPartial(bytes: Uint8Array, from: number): boolean {
+    if (this.relayHasPartial || bytes.length - from > PARTIAL_BYTES || bytes.indexOf(CR, from) >= 0)
+      return false;
+    this.partial = bytes.slice(from);
+    return true;
+  }
+}
+
+function toBytes(text: string): Buffer {
+  return text === "" ? NOTHING : Buffer.from(text, "latin1");
+}
