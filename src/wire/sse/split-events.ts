@@ -73,6 +73,7 @@ export class EventSplitter {
   }
 
   private takeHeld(): string {
+    if (this.held.length === 0) return "";
     const text = this.held.length === 1 ? (this.held[0] as string) : this.held.join("");
     this.held = [];
     this.heldBytes = 0;

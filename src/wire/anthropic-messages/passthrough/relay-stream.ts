@@ -68,7 +68,8 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
 
   /** Copies an event with a delta. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
-    const end = this.stream.isBetweenEvents ? findEventEnd(piece, from) : -1;
+    // Its data follow the lines with its name and the field, so the blank line can not be earlier.
+    const end = this.stream.isBetweenEvents ? findEventEnd(piece, from + DELTA_LINES.length - 1) : -1;
     if (end < 0) return from;
     const text = eventText(piece, from, end);
     const dataEnd = text.length - "\n\n".length;

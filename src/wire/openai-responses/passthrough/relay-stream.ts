@@ -74,8 +74,10 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   /** Copies an event that matches the pattern. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
     const { pattern } = this;
-    const end = pattern === null || !this.stream.isBetweenEvents ? -1 : findEventEnd(piece, from);
-    if (pattern === null || end < 0) return from;
+    if (pattern === null || !this.stream.isBetweenEvents) return from;
+    // The blank line can not be earlier in an event that begins as the pattern does.
+    const end = findEventEnd(piece, from + pattern.begin.length - 1);
+    if (end < 0) return from;
     const text = eventText(piece, from, end);
     const known = matchDelta(pattern, text);
     if (known === null) return from;
