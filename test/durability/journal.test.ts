@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import fc from "fast-check";
 import type { Journal } from "../../src/core/usage/journal.ts";
 import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
@@ -18,6 +20,28 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "gateway-journal-"));
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+test("entries of any text are recovered, with checksums of all their bytes", () => {
+  const texts = fc.string({ unit: "binary", maxLength: 300 }).map((text) => JSON.stringify(text));
+  const files = new Bun.Glob("*.log");
+  fc.assert(
+    fc.property(fc.array(texts, { maxLength: 20 }), (entries) => {
+      const journal = openFileJournal(dir);
+      for (const entry of entries) journal.append(entry);
+      journal.close();
+      const next = openFileJournal(dir);
+      expect([...next.recover()].map(({ entry }) => entry)).toEqual(entries);
+      const lines = [...files.scanSync(dir)].flatMap((name) =>
+        readFileSync(join(dir, name), "utf8").split("\n").slice(0, -1),
+      );
+      const written = entries.map((entry) => `${crc32(entry).toString(16).padStart(8, "0")} ${entry}`);
+      expect(lines).toEqual(written);
+      next.release(next.mark());
+      next.close();
+    }),
+    { numRuns: 50 },
+  );
+});
 
 describe("a journal on a full disk", () => {
   test.skipIf(!CAN_FILL_DISK)(

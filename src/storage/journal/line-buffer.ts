@@ -1,11 +1,12 @@
-import { checksum } from "./checksum.ts";
+import { CHECKSUM_BYTES, checksum, writeChecksum } from "./checksum.ts";
 
 /** The length of the checksum and a space. */
-export const HEAD_BYTES = 9;
+export const HEAD_BYTES = CHECKSUM_BYTES + 1;
 /** The most bytes of one UTF-16 code unit in UTF-8. */
 const MAX_CODE_UNIT_BYTES = 3;
 const USUAL_BYTES = 64 * 1024;
 const LINE_FEED = 10;
+const SPACE = 32;
 
 /** Encodes lines into one buffer, which is reused once a file has taken them. */
 export class LineBuffer {
@@ -27,7 +28,8 @@ export class LineBuffer {
     this.makeRoom(HEAD_BYTES + entry.length * MAX_CODE_UNIT_BYTES + 1);
     const start = this.to + HEAD_BYTES;
     const end = start + this.buffer.write(entry, start);
-    this.buffer.write(`${checksum(this.buffer.subarray(start, end))} `, this.to, "latin1");
+    writeChecksum(entry, this.buffer, this.to);
+    this.buffer[start - 1] = SPACE;
     this.buffer[end] = LINE_FEED;
     this.to = end + 1;
   }
