@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { SlicedCounter } from "../../base/sliced-counter.ts";
-import type { Extension } from "../generation/extension.ts";
+import type { Extension, ExtensionPoints } from "../generation/extension.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
 import { outcomeOf, outcomeOfFailure } from "./metrics.ts";
 
@@ -23,15 +23,16 @@ const SLICES = 10;
 export function createErrorRate(clock: Pick<Clock, "now">, windowMs: number): ErrorRateCounter {
   const window = { slices: SLICES, sliceMs: windowMs / SLICES };
   const [completed, failed] = [new SlicedCounter(window), new SlicedCounter(window)];
+  const points: ExtensionPoints = {
+    onSettled(record, failure) {
+      const outcome = outcomeOf(record, failure);
+      if (outcome === "completed") completed.add(clock.now());
+      else if (outcome === "failed") failed.add(clock.now());
+    },
+  };
   return {
     name: "error rate",
-    attach: () => ({
-      onSettled(record, failure) {
-        const outcome = outcomeOf(record, failure);
-        if (outcome === "completed") completed.add(clock.now());
-        else if (outcome === "failed") failed.add(clock.now());
-      },
-    }),
+    attach: () => points,
     onRejected(_request, failure) {
       if (outcomeOfFailure(failure) === "failed") failed.add(clock.now());
     },

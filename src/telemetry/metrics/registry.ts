@@ -46,7 +46,7 @@ export interface ReadableRegistry extends MetricRegistry {
   readonly families: readonly Family[];
 }
 
-/** Creates a registry. Recording a value costs one lookup by the joined values of its labels. */
+/** Creates a registry. Recording a value costs one lookup for each of its labels. */
 export function createMetricRegistry(): ReadableRegistry {
   const families: Family[] = [];
   return {
@@ -99,9 +99,21 @@ function readValues<L extends readonly string[]>(
   return all.values();
 }
 
-/** The series of one metric by the values of their labels. */
+/** The series whose first labels have certain values. */
+interface Branch<Series> {
+  /** By the value of the next label. */
+  readonly next: Map<string, Branch<Series>>;
+  /** Null if there are further labels, or if none was recorded. */
+  series: Series | null;
+}
+
+/**
+ * The series of one metric by the values of their labels. They are found label by label, because a key of joined values would be a new
+ * string for each value that is recorded.
+ */
 class SeriesMap<Series> {
-  private readonly byKey = new Map<string, Series>();
+  private readonly root: Branch<Series> = { next: new Map(), series: null };
+  private readonly all: Series[] = [];
 
   constructor(
     private readonly declaration: MetricDeclaration,
@@ -109,20 +121,33 @@ class SeriesMap<Series> {
   ) {}
 
   values(): Iterable<Series> {
-    return this.byKey.values();
+    return this.all;
   }
 
   find<L extends readonly string[]>(labels: LabelValues<L>): Series {
-    const key = joinLabels(labels);
-    const found = this.byKey.get(key);
-    if (found !== undefined) return found;
-    const counted = this.byKey.size < MAX_SERIES ? labels : this.generalize(labels);
-    return this.byKey.get(joinLabels(counted)) ?? this.add(counted);
+    const found = this.findKnown(labels);
+    if (found !== null) return found;
+    const counted = this.all.length < MAX_SERIES ? labels : this.generalize(labels);
+    return this.findKnown(counted) ?? this.add(counted);
+  }
+
+  private findKnown(labels: readonly string[]): Series | null {
+    let branch: Branch<Series> | undefined = this.root;
+    for (let at = 0; at < labels.length && branch !== undefined; at++)
+      branch = branch.next.get(labels[at] as string);
+    return branch?.series ?? null;
   }
 
   private add(labels: readonly string[]): Series {
     const series = this.create([...labels]);
-    this.byKey.set(joinLabels(labels), series);
+    this.all.push(series);
+    let branch = this.root;
+    for (const label of labels) {
+      const next = branch.next.get(label) ?? { next: new Map(), series: null };
+      branch.next.set(label, next);
+      branch = next;
+    }
+    branch.series = series;
     return series;
   }
 
@@ -130,11 +155,4 @@ class SeriesMap<Series> {
     const names = this.declaration.labels;
     return labels.map((value, at) => (OPEN_LABELS.has(names[at] as string) ? OTHER : value));
   }
-}
-
-/** Faster than `join`, because there are at most four. */
-function joinLabels(labels: readonly string[]): string {
-  let key = labels.length === 0 ? "" : (labels[0] as string);
-  for (let at = 1; at < labels.length; at++) key += `\n${labels[at]}`;
-  return key;
 }
