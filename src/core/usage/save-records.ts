@@ -19,9 +19,8 @@ export async function saveRecords(
   entries: readonly RecordEntry[],
   now: number,
 ): Promise<readonly Quarantined[]> {
-  const { exact = [], inexact = [] } = Object.groupBy(entries, ({ record }) =>
-    isExact(record) ? "exact" : "inexact",
-  );
+  const inexact = entries.filter(({ record }) => !isExact(record));
+  const exact = inexact.length === 0 ? entries : entries.filter(({ record }) => isExact(record));
   const quarantine = async (entry: RecordEntry, reason: string): Promise<Quarantined> => {
     await store.quarantineUsage(entry, reason, now);
     return { record: entry.record, reason };
@@ -33,11 +32,14 @@ export async function saveRecords(
 
 const INEXACT = "its cost is not an exact number of nanodollars";
 
-/** Returns whether the costs are exact integers: a database may accept others and round them. The largest exact integer may stand for a larger cost. */
-function isExact({ costNanodollars: cost, upstreamCostNanodollars: list }: UsageRecord): boolean {
-  return [cost, list].every(
-    (amount) => amount === undefined || (Number.isSafeInteger(amount) && amount < Number.MAX_SAFE_INTEGER),
-  );
+/** Returns whether the costs are exact integers: a database may accept others and round them. */
+function isExact({ costNanodollars, upstreamCostNanodollars }: UsageRecord): boolean {
+  return isExactAmount(costNanodollars) && isExactAmount(upstreamCostNanodollars);
+}
+
+/** Records of earlier versions may lack an amount. The largest exact integer may stand for a larger one. */
+function isExactAmount(amount: number | undefined): boolean {
+  return amount === undefined || (Number.isSafeInteger(amount) && amount < Number.MAX_SAFE_INTEGER);
 }
 
 /** Saves a group. If the store rejects it, saves it in halves, until each rejected record is alone. */

@@ -1,8 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { UsageRecord } from "./records.ts";
+import { SumMap } from "./sum-map.ts";
 import type { UsageTimeStore } from "./usage-store.ts";
-import { nameSum, sumKeyOf } from "./usage-sums.ts";
-import { addTimes, createTimes, type HourTimes, hasTimes } from "./usage-times.ts";
+import { sumKeyOf, type UsageSumKey } from "./usage-sums.ts";
+import { addTimes, createTimes, type HourTimes, hasTimes, type UsageTimes } from "./usage-times.ts";
 
 /** How long times are collected before they are saved. Milliseconds. */
 const GATHER_MS = 10_000;
@@ -16,7 +17,7 @@ const MOST_SUMS = 20_000;
  * record would cost a third of what saving the record does. A crash loses the times of these seconds and nothing else.
  */
 export class TimesRecorder {
-  private sums = new Map<string, HourTimes>();
+  private readonly sums = new SumMap<HourTimes>();
   private isScheduled = false;
   private saving: Promise<void> = Promise.resolve();
 
@@ -35,15 +36,18 @@ export class TimesRecorder {
   }
 
   private addRecord(record: UsageRecord): void {
-    const key = sumKeyOf(record);
-    const name = nameSum(key);
-    let sum = this.sums.get(name);
-    if (sum === undefined) {
-      if (this.sums.size >= MOST_SUMS) return;
-      sum = { key, times: createTimes() };
-      this.sums.set(name, sum);
-    }
-    addTimes(sum.times, record);
+    const times = this.timesOf(sumKeyOf(record));
+    if (times !== null) addTimes(times, record);
+  }
+
+  /** Returns the times of a sum; null if there is no room for it. */
+  private timesOf(key: UsageSumKey): UsageTimes | null {
+    const known = this.sums.get(key);
+    if (known !== undefined) return known.times;
+    if (this.sums.size >= MOST_SUMS) return null;
+    const sum = { key, times: createTimes() };
+    this.sums.add(sum);
+    return sum.times;
   }
 
   private schedule(): void {
@@ -58,23 +62,21 @@ export class TimesRecorder {
 
   /** Saves the sums group by group, so that other work is done in between. */
   private async save(): Promise<void> {
-    for (let left = this.sums.size; left > 0; left -= GROUP) {
-      const group = [...this.sums.entries().take(Math.min(left, GROUP))];
-      // What is added while the group is saved begins a new sum.
-      for (const [name] of group) this.sums.delete(name);
-      await this.parts.store.addTimes(group.map(([, sum]) => sum)).catch((error) => {
-        for (const [name, sum] of group) this.putBack(name, sum);
+    // What is added while they are saved begins new sums.
+    const sums = this.sums.takeAll();
+    for (let from = 0; from < sums.length; from += GROUP)
+      await this.parts.store.addTimes(sums.slice(from, from + GROUP)).catch((error) => {
+        for (const sum of sums.slice(from)) this.putBack(sum);
         throw error;
       });
-    }
   }
 
-  private putBack(name: string, { key, times }: HourTimes): void {
-    const { latency, duration } = this.sums.get(name)?.times ?? createTimes();
-    const both = (a: readonly number[], b: readonly number[]) => a.map((count, at) => count + (b[at] ?? 0));
-    this.sums.set(name, {
-      key,
-      times: { latency: both(latency, times.latency), duration: both(duration, times.duration) },
-    });
+  private putBack({ key, times: { latency, duration } }: HourTimes): void {
+    const times = this.timesOf(key);
+    if (times === null) return;
+    for (const [bucket, count] of latency.entries())
+      times.latency[bucket] = (times.latency[bucket] ?? 0) + count;
+    for (const [bucket, count] of duration.entries())
+      times.duration[bucket] = (times.duration[bucket] ?? 0) + count;
   }
 }

@@ -1,6 +1,7 @@
 import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
 import { DAY_MS, dayOf, HOUR_MS } from "../../base/time.ts";
 import type { AdvisorRecord, UsageRecord } from "./records.ts";
+import { SumMap } from "./sum-map.ts";
 
 /** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
 export const ID_MARGIN_MS = HOUR_MS;
@@ -54,13 +55,22 @@ export interface HourSum {
  * model, the request for the generation's own model.
  */
 export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
-  const sums = new Map<string, HourSum>();
+  const sums: HourSum[] = [];
+  const known = new SumMap<HourSum>();
+  const countersOf = (key: UsageSumKey): UsageCounters => {
+    const found = known.get(key);
+    if (found !== undefined) return found.counters;
+    const sum = { key, counters: createCounters() };
+    known.add(sum);
+    sums.push(sum);
+    return sum.counters;
+  };
   for (const record of ended) {
     const key = sumKeyOf(record);
-    const own = countersOf(sums, key);
+    const own = countersOf(key);
     count(own, record, record);
     for (const advisor of record.advisors ?? []) {
-      count(countersOf(sums, { ...key, model: advisor.modelId ?? advisor.model }), advisor, record);
+      count(countersOf({ ...key, model: advisor.modelId ?? advisor.model }), advisor, record);
       // The record's cost includes the advisor's.
       own.cost -= advisor.costNanodollars;
       own.upstreamCost -= advisor.upstreamCostNanodollars;
@@ -69,20 +79,7 @@ export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
     own.requests += 1;
     if (record.outcome === "failed" || record.outcome === "interrupted") own.errors += 1;
   }
-  return [...sums.values()];
-}
-
-function countersOf(sums: Map<string, HourSum>, key: UsageSumKey): UsageCounters {
-  const id = nameSum(key);
-  const sum = sums.get(id) ?? { key, counters: createCounters() };
-  sums.set(id, sum);
-  return sum.counters;
-}
-
-/** Returns a text that is different for each combination of dimensions. */
-export function nameSum(key: UsageSumKey): string {
-  const { day, hour, accountId, keyId, userId, model, provider, outcome } = key;
-  return `${accountId}\n${day}\n${keyId}\n${userId}\n${model}\n${provider}\n${hour}\n${outcome}`;
+  return sums;
 }
 
 /** Returns counters of 0. */

@@ -64,18 +64,21 @@ export class TransferWriter {
       if (written.changes === 0) continue;
       added += 1;
       if (expiresAt !== null) this.insertGrant.run(id, to, written.lastInsertRowid, expiresAt);
-      changes.set(from, (changes.get(from) ?? 0) - amount);
-      changes.set(to, (changes.get(to) ?? 0) + amount);
+      addChange(changes, from, -amount);
+      addChange(changes, to, amount);
       if (kind === "usage") continue;
       addCredit(credits, from, -amount);
       addCredit(credits, to, amount);
     }
-    // The platform's balance is derived from the others: every transfer would update its row.
-    changes.delete(PLATFORM_ACCOUNT);
     for (const [accountId, change] of [...changes].sort()) this.changeBalance.run(accountId, change);
     for (const [accountId, { sum, count }] of credits) this.changeCredits.run(sum, count, accountId);
     return added;
   }
+}
+
+/** The platform's balance is derived from the others: every transfer would update its row. */
+function addChange(changes: Map<string, number>, accountId: string, amount: number): void {
+  if (accountId !== PLATFORM_ACCOUNT) changes.set(accountId, (changes.get(accountId) ?? 0) + amount);
 }
 
 /** The transfers of one account that are no cost of a generation. */

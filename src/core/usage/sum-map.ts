@@ -1,0 +1,61 @@
+/** The dimensions of a sum. An empty string means none. */
+interface SumKey {
+  readonly day: number;
+  readonly hour: number;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly userId: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly outcome: string;
+}
+
+/**
+ * Sums by their dimensions. They are found by the API key, the model, and a search among the few sums that have both: a key of all
+ * dimensions would be a new text for each record.
+ */
+export class SumMap<Sum extends { readonly key: SumKey }> {
+  private readonly byKey = new Map<string, Map<string, Sum[]>>();
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  get(key: SumKey): Sum | undefined {
+    const sums = this.byKey.get(key.keyId)?.get(key.model);
+    if (sums !== undefined) for (const sum of sums) if (hasSameRest(sum.key, key)) return sum;
+    return undefined;
+  }
+
+  /** Adds a sum. There is none with its dimensions. */
+  add(sum: Sum): void {
+    const { keyId, model } = sum.key;
+    const byModel = this.byKey.get(keyId) ?? new Map<string, Sum[]>();
+    this.byKey.set(keyId, byModel);
+    const sums = byModel.get(model);
+    if (sums === undefined) byModel.set(model, [sum]);
+    else sums.push(sum);
+    this.count += 1;
+  }
+
+  /** Removes all sums and returns them. */
+  takeAll(): Sum[] {
+    const all = [...this.byKey.values()].flatMap((byModel) => [...byModel.values()].flat());
+    this.byKey.clear();
+    this.count = 0;
+    return all;
+  }
+}
+
+/** Returns whether two sums with the same API key and model have the same dimensions. */
+function hasSameRest(a: SumKey, b: SumKey): boolean {
+  return (
+    a.outcome === b.outcome &&
+    a.hour === b.hour &&
+    a.day === b.day &&
+    a.provider === b.provider &&
+    a.accountId === b.accountId &&
+    a.userId === b.userId
+  );
+}
