@@ -42,7 +42,8 @@ export function createLog(
     const events = buffered;
     buffered = [];
     let lines = "";
-    for (const event of events) lines += printEvent(event);
+    const printTime = createTimePrinter();
+    for (const event of events) lines += printEvent(event, printTime);
     writeLines(lines);
   };
   const createWriter = (at: LogLevel): ((event: string, fields?: Fields) => void) => {
@@ -80,10 +81,24 @@ export function withFields(log: BufferedLog, fields: Fields): BufferedLog {
   };
 }
 
-function printEvent({ level, time, message, fields }: BufferedEvent): string {
+function printEvent(
+  { level, time, message, fields }: BufferedEvent,
+  printTime: (ms: number) => string,
+): string {
   const printed = JSON.stringify(fields ?? {});
   const rest = printed === "{}" ? "}" : `,${printed.slice(1)}`;
-  return `{"level":"${level}","time":"${new Date(time).toISOString()}","message":${JSON.stringify(message)}${rest}\n`;
+  return `{"level":"${level}","time":"${printTime(time)}","message":${JSON.stringify(message)}${rest}\n`;
+}
+
+/** Returns a function that prints times. Many events of a batch have the same one. */
+function createTimePrinter(): (ms: number) => string {
+  let last = Number.NaN;
+  let text = "";
+  return (ms) => {
+    if (ms !== last) text = new Date(ms).toISOString();
+    last = ms;
+    return text;
+  };
 }
 
 /** The most characters that wait for a slow reader. Further lines are dropped and counted. */
