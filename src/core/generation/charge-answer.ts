@@ -48,6 +48,7 @@ function price({ deps, candidate, record, allowance }: Answering, { usage }: Che
 }
 
 function logged(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {
+  if (rejected.length === 0 && charge.paid >= charge.owed) return charge;
   const { deps, candidate, record } = answering;
   const about = {
     generation_id: record.id,

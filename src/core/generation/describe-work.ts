@@ -8,8 +8,8 @@ export function describeWork(
   { repair, warnings: ofEncoding }: EncodedForUpstream,
   ofAdmission: readonly Warning[],
 ): Record<string, unknown> | null {
+  if (repair === null && ofEncoding.length === 0 && ofAdmission.length === 0) return null;
   const warnings = [...ofAdmission, ...ofEncoding];
-  if (repair === null && warnings.length === 0) return null;
   return {
     ...(repair === null ? {} : { repairs: presentRepairs(repair.counts) }),
     ...(warnings.length === 0
@@ -24,6 +24,7 @@ export function addWarnings(
   warning: Warning | null,
   filter: Pick<AnswerFilter, "listWarnings"> | null,
 ): Readonly<Record<string, unknown>> | null {
+  if (warning === null && filter === null) return metadata;
   const found = filter?.listWarnings() ?? [];
   if (warning === null && found.length === 0) return metadata;
   const before = metadata?.["warnings"];

@@ -29,7 +29,14 @@ import { addWarnings } from "./describe-work.ts";
 import { type AttachedExtensions, attachExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
 import { hashEndUser } from "./identity-hash.ts";
-import { openRecord, withCandidate, withFilterWarnings, withHeld, withWarning } from "./open-record.ts";
+import {
+  type OpenRecord,
+  openRecord,
+  setCandidate,
+  setHeld,
+  withFilterWarnings,
+  withWarning,
+} from "./open-record.ts";
 import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
 import { type Ending, type Settling, settle, trySettle } from "./settle.ts";
@@ -66,7 +73,7 @@ export class Generation implements Settling {
   private readonly beginning: Wait;
   /** The attempts that have ended. */
   readonly attempts: AttemptRecord[] = [];
-  record: UsageRecord;
+  readonly record: OpenRecord;
   warnings: readonly Warning[];
   /** Response headers of gates. */
   headers: GenerationResult["headers"] = NO_HEADERS;
@@ -89,15 +96,17 @@ export class Generation implements Settling {
     this.freeLimit = limits.freeLimit;
     this.warnings = warnings;
     this.zeroRetention = zeroRetention;
-    const lease = createLease(deps.gatewayId, requestedAt, deps.timers.totalMs);
-    const { session } = call.request;
-    const scope = scopeOf(call.principal);
-    const sessionId = session === null ? undefined : deps.hashIdentity("session", scope, session);
-    const endUser = findEndUser(deps, call);
-    const opened = { id, requestedModel: requestedId, plan: [], lease, sessionId, endUser, requestedAt };
-    const record = openRecord(call, opened);
-    this.record = namedRoutes.length === 0 ? record : { ...record, namedRoutes: recordSteps(namedRoutes) };
-    if (call.shadowOf !== undefined) this.record = { ...this.record, shadowOf: call.shadowOf };
+    const { shadowOf } = call;
+    this.record = openRecord(call, {
+      id,
+      requestedModel: requestedId,
+      namedRoutes: namedRoutes.length === 0 ? undefined : recordSteps(namedRoutes),
+      shadowOf,
+      lease: createLease(deps.gatewayId, requestedAt, deps.timers.totalMs),
+      sessionId: findSession(deps, call),
+      endUser: findEndUser(deps, call),
+      requestedAt,
+    });
     this.extensions = attachExtensions(deps, {
       id,
       call,
@@ -105,7 +114,7 @@ export class Generation implements Settling {
       namedRoutes,
       spender: this.record,
       // A copy is not copied.
-      shadow: call.shadowOf === undefined ? admission.shadow : null,
+      shadow: shadowOf === undefined ? admission.shadow : null,
       listModels: () => listModelIds(admission),
     });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs, WATCH_MS);
@@ -117,14 +126,14 @@ export class Generation implements Settling {
   /** Adds the routing decision to the record. */
   plan(route: Route, filteredOut: Admission["filteredOut"]): void {
     this.session = route.session;
-    this.record = { ...this.record, plan: toPlanEntries(route, filteredOut) };
+    this.record.plan = toPlanEntries(route, filteredOut);
   }
 
   /** Adds warnings of gates for the answer and the record. */
   warn(warnings: readonly Warning[]): void {
     if (warnings.length === 0) return;
     this.warnings = [...this.warnings, ...warnings];
-    this.record = { ...this.record, work: this.recordWork({ repair: null, warnings: [] }) };
+    this.record.work = this.recordWork({ repair: null, warnings: [] });
   }
 
   /** Returns the record of what was done for an encoding, and of what admission and gates have warned of; undefined if nothing. */
@@ -146,26 +155,21 @@ export class Generation implements Settling {
     work: UsageRecord["work"],
   ): Promise<boolean> {
     const { record, deps, call } = this;
-    const { plan } = record;
     const { format } = begun;
+    setCandidate(record, candidate, call.request);
+    record.attempts = [...this.attempts, begun];
+    record.work = work;
     const hasFormats = listProviderTargets(candidate, call.request.action).length > 1;
-    this.record = withHeld(
-      {
-        ...withCandidate(record, candidate, call.request),
-        attempts: [...this.attempts, begun],
-        work,
-        plan: hasFormats && format !== undefined ? recordFormat(plan, candidate, format) : plan,
-      },
-      this.allowance,
-    );
-    deps.recorder.write(this.record);
+    if (hasFormats && format !== undefined) record.plan = recordFormat(record.plan, candidate, format);
+    setHeld(record, this.allowance);
+    deps.recorder.write({ ...record });
     return deps.recorder.flushDurably();
   }
 
   /** Adds the outcome of an attempt to the record. */
   recordAttemptEnd(attempt: AttemptRecord): void {
     this.attempts.push(attempt);
-    this.record = { ...this.record, attempts: this.attempts };
+    this.record.attempts = this.attempts;
     this.extensions.onAttempt(attempt);
   }
 
@@ -181,16 +185,17 @@ export class Generation implements Settling {
     const verdict = await this.deps.freeLimit.admit(this.call.principal, this.deps.clock.now());
     if (verdict === null) return null;
     const failure = verdict.allowed ? null : freeLimitFailure(verdict, this.limitStatus);
-    if (verdict.allowed) this.record = { ...this.record, usesFreeModel: true };
+    if (verdict.allowed) this.record.usesFreeModel = true;
     this.limitStatus = withFreeLimit(this.limitStatus, verdict);
     return failure;
   }
 
   /** Gives the answer of a candidate after others were tried. */
   giveEarlierAnswer(answer: CandidateAnswer): Promise<GenerationResult> {
-    const { context, work } = answer;
-    const { attempts } = this;
-    this.record = { ...withCandidate(this.record, context.candidate, this.call.request), attempts, work };
+    const { record, attempts, call } = this;
+    setCandidate(record, answer.context.candidate, call.request);
+    record.attempts = attempts;
+    record.work = answer.work;
     return this.giveAnswer(answer);
   }
 
@@ -205,7 +210,7 @@ export class Generation implements Settling {
 
   /** Answers with the body of a gate, which costs nothing. */
   async giveReplacement({ body, replayOf, headers }: Replacement): Promise<GenerationResult> {
-    if (replayOf !== undefined) this.record = { ...this.record, replayOf };
+    this.record.replayOf = replayOf;
     this.headers = headers ?? NO_HEADERS;
     const bytes = Buffer.from(body);
     this.extensions.onText(bytes);
@@ -402,6 +407,14 @@ const GATE_TIMEOUT: Failure = {
   message: "The gateway could not check the request in time. Repeat the request.",
   retryAfterS: 5,
 };
+
+/** Returns the keyed hash of the session that the client names. */
+function findSession(
+  { hashIdentity }: GenerationDeps,
+  { principal, request: { session } }: GenerationCall,
+): string | undefined {
+  return session === null ? undefined : hashIdentity("session", scopeOf(principal), session);
+}
 
 /** Returns the keyed hash of the end user, if a budget of the account is about end users. */
 function findEndUser(

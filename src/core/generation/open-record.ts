@@ -11,17 +11,24 @@ import type { Allowance } from "./allowance.ts";
 import type { GenerationCall } from "./call.ts";
 
 /**
- * Returns the record of a generation before any attempt. It is one literal without spreads, because it has so many fields that the
- * engine copies spread ones slowly and does the same for every copy of the record.
+ * The record of a generation that runs. Its generation changes it in place, because a copy of so many fields for each change costs
+ * more than the changes. A version that is kept is a copy.
  */
-export function openRecord(
-  call: GenerationCall,
-  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease" | "sessionId" | "endUser"> & {
-    readonly requestedAt: number;
-  },
-): UsageRecord {
+export type OpenRecord = { -readonly [Field in keyof UsageRecord]: UsageRecord[Field] };
+
+/** What only the generation knows of its record. */
+type Opened = Pick<
+  UsageRecord,
+  "id" | "requestedModel" | "namedRoutes" | "shadowOf" | "lease" | "sessionId" | "endUser"
+> & { readonly requestedAt: number };
+
+/**
+ * Returns the record of a generation before any attempt. It is one literal without spreads that has the fields which are set later as
+ * well, because the engine copies and prints an object with added fields more slowly.
+ */
+export function openRecord(call: GenerationCall, opened: Opened): OpenRecord {
   const { principal, request } = call;
-  const { id, requestedModel, plan, lease, sessionId, endUser, requestedAt } = generation;
+  const { id, requestedModel, lease, sessionId, endUser, requestedAt } = opened;
   const isAnonymous = principal.kind === "anonymous";
   return {
     id,
@@ -36,6 +43,8 @@ export function openRecord(
     api: request.api,
     streamed: request.stream,
     requestedModel,
+    namedRoutes: opened.namedRoutes,
+    shadowOf: opened.shadowOf,
     model: null,
     provider: null,
     upstreamModel: null,
@@ -61,36 +70,39 @@ export function openRecord(
     costNanodollars: 0,
     upstreamCostNanodollars: 0,
     isByok: false,
+    replayOf: undefined,
+    usesFreeModel: undefined,
     prices: null,
+    listPrices: undefined,
     createdAt: requestedAt,
     firstTokenAt: null,
     finishedAt: null,
     attempts: [],
-    plan,
+    work: undefined,
+    plan: [],
+    heldNanodollars: undefined,
+    leasedFrom: undefined,
   };
 }
 
-/** Returns a record with the candidate that is tried, and what of the request costs extra there: images and searches. */
-export function withCandidate(
-  record: UsageRecord,
+/** Records the candidate that is tried, and what of the request costs extra there: images and searches. */
+export function setCandidate(
+  record: OpenRecord,
   candidate: Candidate,
   request: Pick<InferenceRequest, "listCharges">,
-): UsageRecord {
+): void {
   const { endpoint, tariff } = candidate;
+  const { promptTokens, createdAt } = record;
   const charged = tariff?.charged ?? endpoint;
   const { images, search } = chargesBesideTokens(charged) ? request.listCharges() : NO_CHARGES;
-  return {
-    ...record,
-    images,
-    searchContext: search?.context ?? null,
-    model: candidate.model.id,
-    provider: candidate.provider.record.slug,
-    upstreamModel: endpoint.name,
-    isByok: candidate.key.byokId !== null,
-    prices: findPrices(charged, record.promptTokens, record.createdAt),
-    listPrices:
-      tariff === undefined ? undefined : findPrices(tariff.listed, record.promptTokens, record.createdAt),
-  };
+  record.images = images;
+  record.searchContext = search?.context ?? null;
+  record.model = candidate.model.id;
+  record.provider = candidate.provider.record.slug;
+  record.upstreamModel = endpoint.name;
+  record.isByok = candidate.key.byokId !== null;
+  record.prices = findPrices(charged, promptTokens, createdAt);
+  record.listPrices = tariff === undefined ? undefined : findPrices(tariff.listed, promptTokens, createdAt);
 }
 
 /** Returns a record with a warning that is known only at the end of an answer, if there is one. */
@@ -111,11 +123,12 @@ export function withFilterWarnings(
     : { ...record, work: addRecordedWarnings(record.work, warnings, retention) };
 }
 
-/** Returns a record with its hold, the maximum of its cost if the process dies, and the leases that the hold is from. */
-export function withHeld(
-  record: UsageRecord,
+/** Records the hold, the maximum of the cost if the process dies, and the leases that the hold is from. */
+export function setHeld(
+  record: OpenRecord,
   { held, leasedFrom }: Pick<Allowance, "held" | "leasedFrom">,
-): UsageRecord {
-  if (held === null) return record;
-  return { ...record, heldNanodollars: held, leasedFrom };
+): void {
+  if (held === null) return;
+  record.heldNanodollars = held;
+  record.leasedFrom = leasedFrom;
 }

@@ -2,8 +2,9 @@ import type { Failure } from "../../base/errors.ts";
 import { NO_TOKENS } from "../../wire/conversation/usage.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { type Charge, withUsage } from "./charge.ts";
+import { type Charge, setUsage } from "./charge.ts";
 import type { AttachedExtensions } from "./extension.ts";
+import type { OpenRecord } from "./open-record.ts";
 
 /** How a generation ended. */
 export interface Ending {
@@ -74,21 +75,22 @@ function release({ deps, call, extensions }: Settling, settled: UsageRecord, { f
   extensions.onSettled(settled, failure);
 }
 
+/** Returns the final record, a copy: if it cannot be made durable, the generation must be settled in another way. */
 function endRecord({ deps }: Settling, record: UsageRecord, ending: Ending): UsageRecord {
   const charge = ending.charge ?? NO_CHARGE;
-  return {
-    ...withUsage(record, charge),
-    outcome: ending.outcome,
-    lease: undefined,
-    error: ending.failure?.code ?? null,
-    status: ending.status,
-    finishReason: ending.finish?.client ?? null,
-    nativeFinishReason: ending.finish?.native ?? null,
-    costNanodollars: charge.paid,
-    upstreamCostNanodollars: charge.list,
-    prices: charge.prices,
-    listPrices: charge.listPrices,
-    firstTokenAt: ending.firstTokenAt,
-    finishedAt: deps.clock.now(),
-  };
+  const ended: OpenRecord = { ...record };
+  setUsage(ended, charge);
+  ended.outcome = ending.outcome;
+  ended.lease = undefined;
+  ended.error = ending.failure?.code ?? null;
+  ended.status = ending.status;
+  ended.finishReason = ending.finish?.client ?? null;
+  ended.nativeFinishReason = ending.finish?.native ?? null;
+  ended.costNanodollars = charge.paid;
+  ended.upstreamCostNanodollars = charge.list;
+  ended.prices = charge.prices;
+  ended.listPrices = charge.listPrices;
+  ended.firstTokenAt = ending.firstTokenAt;
+  ended.finishedAt = deps.clock.now();
+  return ended;
 }

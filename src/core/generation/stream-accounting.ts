@@ -8,11 +8,11 @@ import type { UsageRecord } from "../usage/records.ts";
 import { breakLast } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { type Charge, chargeFor, withUsage } from "./charge.ts";
+import { type Charge, chargeFor, setUsage } from "./charge.ts";
 import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
 import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
 import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts";
-import { withFilterWarnings, withHeld, withWarning } from "./open-record.ts";
+import { type OpenRecord, setHeld, withFilterWarnings, withWarning } from "./open-record.ts";
 import { measureSpeed, recordHealth } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { type Ending, type Settling, settle, settleSoon } from "./settle.ts";
@@ -73,7 +73,10 @@ export class StreamAccounting {
       allowance,
       serving: deps.serving,
     });
-    deps.recorder.write(withHeld({ ...withUsage(record, charge), firstTokenAt }, allowance));
+    const version: OpenRecord = { ...record, firstTokenAt };
+    setUsage(version, charge);
+    setHeld(version, allowance);
+    deps.recorder.write(version);
   }
 
   /** Returns the usage of an answer that has not ended. A vendor's early counts include the prompt, but not all output. */

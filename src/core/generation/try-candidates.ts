@@ -181,7 +181,7 @@ export class CandidateLoop {
     this.releaseReading();
     if (!(await recorded)) return generation.fail(CANNOT_RECORD);
     if (generation.client.hasLeft()) {
-      generation.record = { ...generation.record, attempts: generation.attempts };
+      generation.record.attempts = generation.attempts;
       return generation.leave();
     }
     this.recordStart(candidate, startedAt);

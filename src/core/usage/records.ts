@@ -90,9 +90,9 @@ export interface UsageRecord extends TokenUsage {
   readonly streamed: boolean;
   readonly requestedModel: string;
   /** How named routes led from the requested model to the first one that was to answer. Absent if it names none. */
-  readonly namedRoutes?: readonly RouteStep[];
+  readonly namedRoutes?: readonly RouteStep[] | undefined;
   /** The generation that it is a copy of, if it is shadow traffic. Absent otherwise. */
-  readonly shadowOf?: string;
+  readonly shadowOf?: string | undefined;
   /** The candidate of the last attempt; null before the first. */
   readonly model: string | null;
   readonly provider: string | null;
@@ -109,16 +109,16 @@ export interface UsageRecord extends TokenUsage {
   /** The last attempt used a BYOK key: the provider bills the account, which pays at most a fee here. */
   readonly isByok: boolean;
   /** The generation whose answer was given again, without asking a provider; absent if there is none. */
-  readonly replayOf?: string;
+  readonly replayOf?: string | undefined;
   /** It was sent to a free model with a platform key, so it counts for the account's limit on free models. Absent otherwise. */
-  readonly usesFreeModel?: true;
+  readonly usesFreeModel?: true | undefined;
   /** What the account pays, in nanodollars. */
   readonly costNanodollars: number;
   /** The provider's list price, in nanodollars. */
   readonly upstreamCostNanodollars: number;
   readonly advisors?: readonly AdvisorRecord[];
   /** The hold when this version of the record was written, in nanodollars; absent: none. */
-  readonly heldNanodollars?: number;
+  readonly heldNanodollars?: number | undefined;
   /**
    * The leases of money of its gateway that cover the cost: saving the record lowers them by it. `balance`, and names of spending
    * limits with their periods (`core/ledger/money-leases`). Absent: none, as always with a single gateway.
