@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import { findBrokenUtf8 } from "./find-broken-utf8.ts";
-import { parseBodyText } from "./parse-json.ts";
 import { rejectExcess } from "./reject-excess.ts";
 import { type CountedScan, JsonBoundError, JsonSyntaxError, type Shape, scanCounting } from "./scan.ts";
+import { scanValidating } from "./scan-validating.ts";
 
 /**
  * Bodies up to this size are validated completely, because people may have written them. In larger ones the upstream reports errors
@@ -18,11 +18,14 @@ const VALIDATED_BYTES = 8_192;
  */
 export function scanBody<T>(bytes: Buffer, shape: Shape, read: (text: string, scan: CountedScan) => T): T {
   requireUtf8(bytes);
-  return rejectInvalidJson(() => {
-    const text = bytes.toString("latin1");
-    if (bytes.length <= VALIDATED_BYTES) parseBodyText(bytes.toString("utf8"), text);
-    return read(text, scanCounting(text, shape, BOUNDS.jsonValues));
-  });
+  const text = bytes.toString("latin1");
+  try {
+    const isValidated = bytes.length <= VALIDATED_BYTES;
+    const scan = isValidated ? scanValidating(text, shape) : scanCounting(text, shape, BOUNDS.jsonValues);
+    return read(text, scan);
+  } catch (error) {
+    return rejectUnreadable(error);
+  }
 }
 
 /**
@@ -43,11 +46,15 @@ export function rejectInvalidJson<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof JsonSyntaxError)
-      return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);
-    if (error instanceof JsonBoundError) return rejectTooMuch(error);
-    throw error;
+    return rejectUnreadable(error);
   }
+}
+
+function rejectUnreadable(error: unknown): never {
+  if (error instanceof JsonSyntaxError)
+    return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);
+  if (error instanceof JsonBoundError) return rejectTooMuch(error);
+  throw error;
 }
 
 function rejectTooMuch({ what, bound, position }: JsonBoundError): never {

@@ -135,6 +135,8 @@ export interface CountedScan {
   readonly values: number;
   /** The number of nodes that were created. */
   readonly nodes: number;
+  /** Objects or arrays were skipped; in these only strings and brackets were recognized. */
+  readonly skipsContainers: boolean;
 }
 
 /**
@@ -149,13 +151,15 @@ export function scanCounting(
   const scanner = new Scanner(text, maxValues);
   const root = scanner.value(shape, "", -1);
   scanner.end();
-  return { root, values: scanner.values, nodes: scanner.nodes };
+  const { values, nodes, skipsContainers } = scanner;
+  return { root, values, nodes, skipsContainers };
 }
 
 class Scanner {
   /** The number of values so far: each comma and each opening bracket adds one. */
   values = 1;
   nodes = 0;
+  skipsContainers = false;
   private at = 0;
   private depth = 0;
 
@@ -251,6 +255,7 @@ class Scanner {
 
   /** Skips an object or array and returns the position after it. */
   private endOfNested(start: number): number {
+    this.skipsContainers = true;
     const { text } = this;
     const { length } = text;
     const outer = this.depth;
