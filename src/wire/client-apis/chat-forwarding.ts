@@ -4,7 +4,7 @@ import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
-import { isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
+import { isFalse, isWord, itemsOf, memberOf, parseMember } from "../json/scan.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import {
@@ -89,7 +89,7 @@ function mayReasonWithTools({ text, root }: ScannedChatRequest): boolean {
 
 /** Whether a message holds encrypted reasoning of an earlier turn. */
 function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
-  return (memberOf(root, "messages")?.items ?? []).some((message) => {
+  return itemsOf(root, "messages").some((message) => {
     const details = memberOf(message, "reasoning_details");
     return details !== undefined && text.slice(details.start, details.end).includes(ENCRYPTED);
   });

@@ -10,7 +10,7 @@ import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
-import { type JsonNode, lookUp, memberOf, type WordTable } from "../json/scan.ts";
+import { itemsOf, type JsonNode, lookUp, memberOf, type WordTable } from "../json/scan.ts";
 import { listRejectedFields } from "./apply-provider.ts";
 import { weighLosses } from "./choose-target.ts";
 import { countChars } from "./count-chars.ts";
@@ -319,7 +319,7 @@ function countOwnBytes(body: Bytes, { buffer }: Buffer): number {
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */
 function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
   if (commonTools === undefined) return false;
-  return (memberOf(root, "tools")?.items ?? []).some((tool) => {
+  return itemsOf(root, "tools").some((tool) => {
     const type = memberOf(tool, "type");
     return type?.kind === "string" && lookUp(text, type, commonTools) === undefined;
   });

@@ -1,5 +1,5 @@
 import { asFields, type Fields } from "../json/fields.ts";
-import { isWord, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
 import { sizeOf } from "./prompt-nodes.ts";
 import { readCount, readSearchContext, type SearchContext, type UnitCounts } from "./usage.ts";
 
@@ -78,12 +78,27 @@ const CLIENT_TOOL =
 /** Fields that enable searching without a tool: OpenAI's and Perplexity's, and xAI's. */
 const SEARCH_FIELDS = ["web_search_options", "search_parameters"] as const;
 
-/** Returns what a request permits the vendor to do. `text` is its body, bytes as Latin-1. */
-export function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, keyof RequestMedia> {
+/** Returns the media of a request and what it permits the vendor to do. `text` is its body, bytes as Latin-1. */
+export function addVendorTools(
+  { images, fileBytes, hasReferences }: RequestMedia,
+  text: string,
+  root: JsonNode,
+): RequestCharges {
+  const { search, runsTools, advisors } = mayUseTools(root) ? findVendorTools(text, root) : NO_CHARGES;
+  return { images, fileBytes, hasReferences, search, runsTools, advisors };
+}
+
+function mayUseTools(root: JsonNode): boolean {
+  return (
+    itemsOf(root, "tools").length > 0 || SEARCH_FIELDS.some((name) => memberOf(root, name) !== undefined)
+  );
+}
+
+function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, keyof RequestMedia> {
   const searches: Fields[] = [];
   const advisors: AdvisorRequest[] = [];
   let runsTools = false;
-  for (const tool of memberOf(root, "tools")?.items ?? []) {
+  for (const tool of itemsOf(root, "tools")) {
     const node = memberOf(tool, "type");
     // Nearly all tools are of these types, and this check does not copy the string.
     if (node === undefined || isWord(text, node, "function")) continue;

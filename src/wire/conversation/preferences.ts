@@ -3,6 +3,7 @@ import { rejectField } from "../../base/errors.ts";
 import { parsePrice } from "../../base/money.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { type CountLimit, requireAtMost } from "../json/reject-excess.ts";
+import { type JsonNode, parseMember } from "../json/scan.ts";
 
 /** The routing preferences in a request's `provider`. */
 export interface ProviderPreferences {
@@ -82,6 +83,18 @@ export function readRoutingParameters({ models, provider, preset }: RoutingField
   };
 }
 
+/**
+ * Parses `models`, `provider` and `preset` of a scanned request. `text` is its body, bytes as Latin-1.
+ * @throws GatewayError as `readRoutingParameters`; JsonSyntaxError for a value that is not JSON.
+ */
+export function readRoutingMembers(text: string, root: JsonNode): RoutingParameters {
+  return readRoutingParameters({
+    models: parseMember(text, root, "models"),
+    provider: parseMember(text, root, "provider"),
+    preset: parseMember(text, root, "preset"),
+  });
+}
+
 function readPreset(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === "string" ? value : rejectField("preset", "must be the name of a preset");
@@ -90,8 +103,10 @@ function readPreset(value: unknown): string | null {
 const FALLBACK_MODELS: CountLimit = { what: "models", bound: BOUNDS.fallbackModels, remedy: "Send fewer." };
 const PROVIDERS: CountLimit = { what: "providers", bound: BOUNDS.patterns, remedy: "Send fewer." };
 
+const NO_MODELS: readonly string[] = [];
+
 function readModels(value: unknown): readonly string[] {
-  if (value === undefined || value === null) return [];
+  if (value === undefined || value === null) return NO_MODELS;
   const isList = Array.isArray(value) && value.every((model) => typeof model === "string");
   if (!isList) rejectField("models", "must be an array of model ids");
   requireAtMost("models", value.length, FALLBACK_MODELS);

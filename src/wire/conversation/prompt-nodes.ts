@@ -12,7 +12,9 @@ export interface PromptNodes {
 
 /** Returns the bytes of the prompt without media. */
 export function countPromptBytes({ texts, otherBytes }: Pick<PromptNodes, "texts" | "otherBytes">): number {
-  return texts.reduce((sum, node) => sum + sizeOf(node), otherBytes);
+  let bytes = otherBytes;
+  for (const node of texts) bytes += sizeOf(node);
+  return bytes;
 }
 
 /** Returns the texts as views of the body. Values that are not strings are skipped. */

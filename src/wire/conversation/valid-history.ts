@@ -3,8 +3,17 @@ import { fitsToolCallId } from "./tool-call-ids.ts";
 
 /** Whether a target accepts a conversation's tool calls and results unchanged. One pass. */
 export function isValidHistory(messages: readonly OutlineMessage[], rules: ToolCallRules): boolean {
+  if (!hasCalls(messages)) return true;
   const calls = new OpenCalls(rules);
   return rules.results === "anywhere" ? isPaired(messages, calls) : isInOrder(messages, calls, rules);
+}
+
+/** Whether a conversation has any tool calls or results; many have none. */
+function hasCalls(messages: readonly OutlineMessage[]): boolean {
+  for (const message of messages)
+    if (message.kind === "result" || (message.kind === "assistant" && message.callIds.length > 0))
+      return true;
+  return false;
 }
 
 /** Whether each result follows its call, and each call has a result. */

@@ -483,6 +483,13 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
   return undefined;
 }
 
+const NO_NODES: readonly JsonNode[] = [];
+
+/** Returns the elements of the member of this name; none where it is absent or not an array. */
+export function itemsOf(node: JsonNode | undefined, key: string): readonly JsonNode[] {
+  return memberOf(node, key)?.items ?? NO_NODES;
+}
+
 /** Returns the value of a string; undefined for anything else. */
 export function stringOf(text: string, node: JsonNode | undefined): string | undefined {
   return node?.kind === "string" ? decodeString(text, node.start, node.end) : undefined;

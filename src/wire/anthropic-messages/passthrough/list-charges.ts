@@ -1,14 +1,13 @@
-import { findVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { addVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 
 /** Lists what a Messages request may be charged for in addition to its text. `text` is the body, bytes as Latin-1. */
 export function listMessagesCharges(text: string, root: JsonNode): RequestCharges {
   const media = new MediaTally();
-  for (const message of memberOf(root, "messages")?.items ?? []) {
+  for (const message of itemsOf(root, "messages")) {
     addMedia(media, text, memberOf(message, "content"));
   }
-  const { images, fileBytes, hasReferences } = media;
-  return { ...findVendorTools(text, root), images, fileBytes, hasReferences };
+  return addVendorTools(media, text, root);
 }
 
 /** Includes media in tool results. A document of plain text counts as text. */

@@ -1,5 +1,5 @@
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 
 /** Request fields by the name that `supported_parameters` has for them. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
  */
 export function listMessagesNeeds(text: string, root: JsonNode): RequestNeeds {
   const features = new Set<string>();
-  for (const message of memberOf(root, "messages")?.items ?? []) {
+  for (const message of itemsOf(root, "messages")) {
     addModalities(text, memberOf(message, "content"), features);
   }
   if ((memberOf(root, "tools")?.items?.length ?? 0) > 0) features.add("tools");

@@ -1,5 +1,5 @@
-import { contentTexts, membersOf } from "../../json/content-texts.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { addMember, addTexts } from "../../json/collect-nodes.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /** The first line of Claude Code's `system`. Its checksum changes with every request. */
@@ -11,17 +11,18 @@ const BILLING_HEADER = '"x-anthropic-billing-header:';
  */
 export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): JsonNode[] {
   const prefix: JsonNode[] = [];
-  for (const tool of memberOf(root, "tools")?.items ?? []) {
-    prefix.push(...membersOf(tool, "name", "description"));
+  for (const tool of itemsOf(root, "tools")) {
+    addMember(prefix, tool, "name");
+    addMember(prefix, tool, "description");
   }
-  for (const block of contentTexts(memberOf(root, "system"))) {
-    if (!text.startsWith(BILLING_HEADER, block.start)) prefix.push(block);
-  }
-  for (const message of memberOf(root, "messages")?.items ?? []) {
+  const system: JsonNode[] = [];
+  addTexts(system, memberOf(root, "system"));
+  for (const block of system) if (!text.startsWith(BILLING_HEADER, block.start)) prefix.push(block);
+  for (const message of itemsOf(root, "messages")) {
     const role = memberOf(message, "role");
     if (isWord(text, role, "assistant")) continue;
-    prefix.push(...membersOf(message, "role"));
-    for (const node of contentTexts(memberOf(message, "content"))) prefix.push(node);
+    addMember(prefix, message, "role");
+    addTexts(prefix, memberOf(message, "content"));
     if (isWord(text, role, "user")) break;
   }
   return prefix;

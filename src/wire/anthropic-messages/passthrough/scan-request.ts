@@ -1,18 +1,18 @@
 import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
 import type { OutlineMessage, OutlineResult } from "../../conversation/outline.ts";
-import { readRoutingParameters } from "../../conversation/preferences.ts";
+import { readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import {
   type CountedScan,
   isTrue,
   isWord,
+  itemsOf,
   type JsonNode,
   lookUp,
   memberOf,
   numberOf,
-  parseMember,
   stringOf,
   wordTable,
 } from "../../json/scan.ts";
@@ -49,16 +49,15 @@ function readScanned(
   text: string,
   { root, values, nodes }: CountedScan,
 ): ScannedMessagesRequest {
-  const messages = memberOf(root, "messages")?.items ?? [];
+  const messages = itemsOf(root, "messages");
   const prompt = findPrompt(text, root, messages);
   const outline = messages.flatMap((message, at) => outlineMessage(text, message, at));
   checkResultIds(outline);
+  const { fallbackModels, preferences, preset } = readRoutingMembers(text, root);
   return {
-    ...readRoutingParameters({
-      models: parseMember(text, root, "models"),
-      provider: parseMember(text, root, "provider"),
-      preset: parseMember(text, root, "preset"),
-    }),
+    fallbackModels,
+    preferences,
+    preset,
     bytes,
     text,
     root,
@@ -81,7 +80,7 @@ function readScanned(
  * Returns whether an assistant message contains an image. Models of other vendors generate such images; Anthropic rejects them.
  */
 export function hasGeneratedImages({ text, root }: ScannedMessagesRequest): boolean {
-  const messages = memberOf(root, "messages")?.items ?? [];
+  const messages = itemsOf(root, "messages");
   return messages.some((message) => {
     const blocks = memberOf(message, "content")?.items;
     if (!blocks || !isWord(text, memberOf(message, "role"), "assistant")) return false;
@@ -94,7 +93,7 @@ const OTHER: OutlineMessage = { kind: "other" };
 const HOSTED_CALLS = wordTable({ server_tool_use: true, mcp_tool_use: true });
 
 function outlineMessage(text: string, message: JsonNode, at: number): readonly OutlineMessage[] {
-  const blocks = memberOf(message, "content")?.items ?? [];
+  const blocks = itemsOf(message, "content");
   if (isWord(text, memberOf(message, "role"), "assistant")) return [outlineTurn(text, blocks)];
   const outline: OutlineMessage[] = [];
   for (const [index, block] of blocks.entries()) {

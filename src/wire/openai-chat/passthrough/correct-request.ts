@@ -1,6 +1,6 @@
 import { wrapArguments } from "../../canonical/object-arguments.ts";
 import { isObjectText } from "../../json/object-text.ts";
-import { decodeUtf8, isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { decodeUtf8, isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
 
 /** Edits after which all hosts accept a request's tools, calls and images. */
@@ -23,17 +23,17 @@ export interface Corrections {
 export function correctRequest(text: string, root: JsonNode): Corrections {
   const splices: Splice[] = [];
   let hasCustomTools = false;
-  for (const tool of memberOf(root, "tools")?.items ?? []) {
+  for (const tool of itemsOf(root, "tools")) {
     hasCustomTools ||= isWord(text, memberOf(tool, "type"), "custom");
     addType(tool, splices);
   }
   correctChoice(text, memberOf(root, "tool_choice"), splices);
-  for (const message of memberOf(root, "messages")?.items ?? []) {
-    for (const call of memberOf(message, "tool_calls")?.items ?? []) {
+  for (const message of itemsOf(root, "messages")) {
+    for (const call of itemsOf(message, "tool_calls")) {
       hasCustomTools ||= isWord(text, memberOf(call, "type"), "custom");
       correctArguments(text, memberOf(memberOf(call, "function"), "arguments"), splices);
     }
-    for (const part of memberOf(message, "content")?.items ?? []) {
+    for (const part of itemsOf(message, "content")) {
       const image = memberOf(part, "image_url");
       if (image?.kind === "string") splices.push(replace(image, `{"url":${sliceOf(text, image)}}`));
     }

@@ -1,6 +1,6 @@
 import type { KeptCall, Repair, RepairedMessage } from "../../conversation/outline.ts";
 import { INTERRUPTED } from "../../conversation/repair-tool-calls.ts";
-import { decodeUtf8, type JsonNode, memberOf } from "../../json/scan.ts";
+import { decodeUtf8, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, applySplices, removeMembers, renameMember, type Splice } from "../../json/splice.ts";
 import { joinAssistants } from "./join-assistants.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
@@ -75,7 +75,7 @@ function hasContent(node: JsonNode | undefined): boolean {
  * kept.
  */
 export function renameReasoning(text: string, root: JsonNode): Splice[] {
-  return (memberOf(root, "messages")?.items ?? []).flatMap((message) => renameInMessage(text, message));
+  return itemsOf(root, "messages").flatMap((message) => renameInMessage(text, message));
 }
 
 function renameInMessage(text: string, message: JsonNode): Splice[] {

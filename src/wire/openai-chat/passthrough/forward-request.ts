@@ -3,7 +3,7 @@ import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { Repair } from "../../conversation/outline.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import type { Fields } from "../../json/fields.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
   appendMember,
   changeTexts,
@@ -65,8 +65,7 @@ export function forwardChatRequest(
   }
   if (repair !== null) splices.push(forwardMessages(request, repair, target.wantsReasoningContent));
   else {
-    for (const message of memberOf(root, "messages")?.items ?? [])
-      splices.push(...removeEmptyCalls(text, message));
+    for (const message of itemsOf(root, "messages")) splices.push(...removeEmptyCalls(text, message));
     if (target.wantsReasoningContent) for (const splice of renameReasoning(text, root)) splices.push(splice);
   }
   splices.push(...changeTexts(text, root, known.users, target.hashUser));
@@ -155,7 +154,7 @@ function addReasoning(root: JsonNode, fields: Fields): Splice[] {
 
 /** Adds an empty object schema to functions without `parameters`, because some vendors require one. */
 function addToolParameters(request: ScannedChatRequest, splices: Splice[]): void {
-  for (const tool of memberOf(request.root, "tools")?.items ?? []) {
+  for (const tool of itemsOf(request.root, "tools")) {
     const fn = memberOf(tool, "function");
     const parameters = memberOf(fn, "parameters");
     if (fn === undefined || !isWord(request.text, memberOf(tool, "type"), "function")) continue;

@@ -1,5 +1,5 @@
 import { rejectField } from "../../../base/errors.ts";
-import { decodeUtf8, isFilled, isWord, type JsonNode, memberOf, stringOf } from "../../json/scan.ts";
+import { decodeUtf8, isFilled, isWord, itemsOf, type JsonNode, memberOf, stringOf } from "../../json/scan.ts";
 import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
 
 /**
@@ -11,9 +11,9 @@ import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
  * @throws GatewayError `invalid_request` that names the field as the client spelled it.
  */
 export function replaceLegacyFunctions(text: string, root: JsonNode): LegacyReplacement | null {
+  if (!hasLegacyFields(text, root)) return null;
   const splices = replaceInRoot(text, root);
-  new CallNamer(text, splices).nameAll(memberOf(root, "messages")?.items ?? []);
-  if (splices.length === 0) return null;
+  new CallNamer(text, splices).nameAll(itemsOf(root, "messages"));
   return {
     splices,
     usesFunctions: !isAbsent(memberOf(root, "functions")) && isAbsent(memberOf(root, "tools")),
@@ -24,6 +24,14 @@ export interface LegacyReplacement {
   readonly splices: readonly Splice[];
   /** The client only knows functions, so its answer must use `function_call`. */
   readonly usesFunctions: boolean;
+}
+
+function hasLegacyFields(text: string, root: JsonNode): boolean {
+  if (!isAbsent(memberOf(root, "functions")) || !isAbsent(memberOf(root, "function_call"))) return true;
+  for (const message of itemsOf(root, "messages"))
+    if (!isAbsent(memberOf(message, "function_call")) || isWord(text, memberOf(message, "role"), "function"))
+      return true;
+  return false;
 }
 
 function sliceOf(text: string, { start, end }: JsonNode): string {

@@ -1,6 +1,6 @@
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
 
 /** The input modality of each part type that is not text. */
 export const MODALITIES = wordTable({
@@ -34,8 +34,8 @@ const NO_PARAMETERS: ReadonlySet<string> = new Set([
  */
 export function listChatNeeds(text: string, root: JsonNode): RequestNeeds {
   const features = new Set<string>();
-  for (const message of memberOf(root, "messages")?.items ?? []) {
-    for (const part of memberOf(message, "content")?.items ?? []) {
+  for (const message of itemsOf(root, "messages")) {
+    for (const part of itemsOf(message, "content")) {
       const modality = lookUp(text, memberOf(part, "type"), MODALITIES);
       if (modality !== undefined) features.add(modality);
     }

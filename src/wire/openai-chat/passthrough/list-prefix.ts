@@ -1,5 +1,5 @@
-import { contentTexts, membersOf } from "../../json/content-texts.ts";
-import { type JsonNode, memberOf } from "../../json/scan.ts";
+import { addMember, addTexts } from "../../json/collect-nodes.ts";
+import { itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
@@ -9,14 +9,16 @@ import type { ScannedChatRequest } from "./scan-request.ts";
  */
 export function listChatPrefix({ text, root }: ScannedChatRequest): JsonNode[] {
   const prefix: JsonNode[] = [];
-  for (const tool of memberOf(root, "tools")?.items ?? []) {
-    prefix.push(...membersOf(memberOf(tool, "function"), "name", "description"));
+  for (const tool of itemsOf(root, "tools")) {
+    const fn = memberOf(tool, "function");
+    addMember(prefix, fn, "name");
+    addMember(prefix, fn, "description");
   }
-  for (const message of memberOf(root, "messages")?.items ?? []) {
+  for (const message of itemsOf(root, "messages")) {
     const role = readRole(text, message);
     if (role === "assistant" || role === "tool") continue;
-    prefix.push(...membersOf(message, "role"));
-    for (const node of contentTexts(memberOf(message, "content"))) prefix.push(node);
+    addMember(prefix, message, "role");
+    addTexts(prefix, memberOf(message, "content"));
     if (role === "user") break;
   }
   return prefix;

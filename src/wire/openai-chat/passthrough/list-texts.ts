@@ -1,4 +1,4 @@
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { ScannedChatRequest } from "./scan-request.ts";
  */
 export function listTexts({ text, root, outline }: ScannedChatRequest): JsonNode[] {
   const texts: JsonNode[] = [];
-  const messages = memberOf(root, "messages")?.items ?? [];
+  const messages = itemsOf(root, "messages");
   for (let at = 0; at < messages.length; at++) {
     if (outline[at]?.kind === "assistant") continue;
     const message = messages[at];

@@ -1,15 +1,16 @@
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
 import type { OutlineMessage } from "../../conversation/outline.ts";
-import { readRoutingParameters } from "../../conversation/preferences.ts";
+import { readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
+import { addMember } from "../../json/collect-nodes.ts";
 import {
   type CountedScan,
   isTrue,
+  itemsOf,
   type JsonNode,
   memberOf,
   numberOf,
-  parseMember,
   stringOf,
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
@@ -58,17 +59,16 @@ function readChatRequest(
   { root, values, nodes }: CountedScan,
   hasCustomTools: boolean,
 ): ScannedChatRequest {
-  const messages = memberOf(root, "messages")?.items ?? [];
+  const messages = itemsOf(root, "messages");
   const streamOptions = memberOf(root, "stream_options");
   const prompt = findPrompt(root, messages);
   const outline = messages.map((message, at) => readOutline(text, message, at));
   checkResultIds(outline);
+  const { fallbackModels, preferences, preset } = readRoutingMembers(text, root);
   return {
-    ...readRoutingParameters({
-      models: parseMember(text, root, "models"),
-      provider: parseMember(text, root, "provider"),
-      preset: parseMember(text, root, "preset"),
-    }),
+    fallbackModels,
+    preferences,
+    preset,
     bytes,
     text,
     root,
@@ -126,9 +126,6 @@ function describeCall(text: string, call: JsonNode | undefined): string {
 function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
   let mayHaveMedia = false;
-  const add = (node: JsonNode | undefined) => {
-    if (node !== undefined) texts.push(node);
-  };
   for (const message of messages) {
     const content = memberOf(message, "content");
     if (content?.kind === "string") texts.push(content);
@@ -137,8 +134,8 @@ function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes 
       if (node === undefined) mayHaveMedia = true;
       else texts.push(node);
     }
-    for (const call of memberOf(message, "tool_calls")?.items ?? [])
-      add(memberOf(memberOf(call, "function"), "arguments"));
+    for (const call of itemsOf(message, "tool_calls"))
+      addMember(texts, memberOf(call, "function"), "arguments");
   }
   const tools = memberOf(root, "tools");
   return { texts, otherBytes: tools?.items ? sizeOf(tools) : 0, mayHaveMedia };

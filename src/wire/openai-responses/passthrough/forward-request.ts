@@ -2,7 +2,7 @@ import type { BytePieces } from "../../../base/byte-pieces.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
   appendMember,
   changeTexts,
@@ -32,7 +32,7 @@ function isPresent(node: JsonNode | undefined): boolean {
 }
 
 function includesEncrypted({ text, root }: ScannedResponsesRequest): boolean {
-  return (memberOf(root, "include")?.items ?? []).some((name) => isWord(text, name, ENCRYPTED_REASONING));
+  return itemsOf(root, "include").some((name) => isWord(text, name, ENCRYPTED_REASONING));
 }
 
 /** How the request of an upstream differs from the client's. */
@@ -94,7 +94,7 @@ function requestEncrypted(request: ScannedResponsesRequest, model: ModelTarget):
 /** Adds an empty schema to functions without `parameters`, which upstreams demand. */
 function addToolParameters({ text, root }: ScannedResponsesRequest): Splice[] {
   const splices: Splice[] = [];
-  for (const tool of memberOf(root, "tools")?.items ?? []) {
+  for (const tool of itemsOf(root, "tools")) {
     if (!isWord(text, memberOf(tool, "type"), "function")) continue;
     const parameters = memberOf(tool, "parameters");
     if (parameters === undefined) splices.push(appendMember(tool, "parameters", NO_ARGUMENTS));

@@ -1,5 +1,5 @@
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
 
 /** The modality of each part type that is not text, as `input_modalities` names it. */
 export const MODALITIES = wordTable({
@@ -26,7 +26,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
  */
 export function listResponsesNeeds(text: string, root: JsonNode): RequestNeeds {
   const features = new Set<string>();
-  for (const item of memberOf(root, "input")?.items ?? []) {
+  for (const item of itemsOf(root, "input")) {
     for (const list of [memberOf(item, "content"), memberOf(item, "output")]) {
       for (const part of list?.items ?? []) {
         const modality = lookUp(text, memberOf(part, "type"), MODALITIES);

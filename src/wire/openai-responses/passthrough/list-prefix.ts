@@ -1,5 +1,5 @@
-import { contentTexts, membersOf } from "../../json/content-texts.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { addMember, addTexts } from "../../json/collect-nodes.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /**
@@ -8,10 +8,12 @@ import type { ScannedResponsesRequest } from "./scan-request.ts";
  */
 export function listResponsesPrefix({ text, root }: ScannedResponsesRequest): JsonNode[] {
   const prefix: JsonNode[] = [];
-  for (const tool of memberOf(root, "tools")?.items ?? []) {
-    prefix.push(...membersOf(tool, "type", "name", "description"));
+  for (const tool of itemsOf(root, "tools")) {
+    addMember(prefix, tool, "type");
+    addMember(prefix, tool, "name");
+    addMember(prefix, tool, "description");
   }
-  prefix.push(...membersOf(root, "instructions"));
+  addMember(prefix, root, "instructions");
   const input = memberOf(root, "input");
   if (input?.kind === "string") prefix.push(input);
   for (const item of input?.items ?? []) {
@@ -20,7 +22,7 @@ export function listResponsesPrefix({ text, root }: ScannedResponsesRequest): Js
     const isUser = isWord(text, role, "user");
     // A plain `input` is the user's message, too.
     if (!isUser) prefix.push(role);
-    for (const text of contentTexts(memberOf(item, "content"))) prefix.push(text);
+    addTexts(prefix, memberOf(item, "content"));
     if (isUser) break;
   }
   return prefix;

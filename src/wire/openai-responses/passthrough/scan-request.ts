@@ -1,7 +1,7 @@
 import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
 import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
-import { readRoutingParameters } from "../../conversation/preferences.ts";
+import { readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import {
@@ -9,11 +9,11 @@ import {
   isFilled,
   isTrue,
   isWord,
+  itemsOf,
   type JsonNode,
   lookUp,
   memberOf,
   numberOf,
-  parseMember,
   stringOf,
   wordTable,
 } from "../../json/scan.ts";
@@ -51,17 +51,16 @@ function readRequest(
   text: string,
   { root, values, nodes }: CountedScan,
 ): ScannedResponsesRequest {
-  const input = memberOf(root, "input")?.items ?? [];
+  const input = itemsOf(root, "input");
   const reasoning = readReasoning(text, input);
   const prompt = findPrompt(root, input);
   const outline = outlineInput(text, input);
   checkResultIds(outline);
+  const { fallbackModels, preferences, preset } = readRoutingMembers(text, root);
   return {
-    ...readRoutingParameters({
-      models: parseMember(text, root, "models"),
-      provider: parseMember(text, root, "provider"),
-      preset: parseMember(text, root, "preset"),
-    }),
+    fallbackModels,
+    preferences,
+    preset,
     bytes,
     text,
     root,
