@@ -91,11 +91,11 @@ function outcomeOf(target: ProviderTarget, name: ReasoningName): Outcome {
   };
 }
 
-function encode(target: ProviderTarget, sent: object) {
+function encode(provider: ProviderTarget, sent: object) {
   const body = { model: "m", messages: MESSAGES, max_tokens: 10_000, ...sent };
   const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
   const encoded = request.encode({
-    ...target,
+    provider,
     withReasoning: true,
     overrides: null,
     recallTurn: () => null,

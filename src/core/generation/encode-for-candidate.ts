@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
 import type {
   EncodedForUpstream,
@@ -66,48 +67,58 @@ function encodeForTargets(
 ): MaybePromise<EncodedForCandidate | null> {
   const { deps, call, cancellation } = context;
   const { request, principal } = call;
-  const complete = (encoded: EncodedForUpstream, format: ProviderFormat): EncodedForCandidate => ({
-    ...withAffinity(context, encoded),
-    format,
-    otherFormats: listOthers(targets, format),
-  });
   const apart = request.offload(targets);
   if (apart === null) {
     const target = chooseTarget(request, targets);
-    return complete(request.encode(target), target.format);
+    return complete(context, request.encode(target), { targets, chosen: target.provider.format });
   }
   const { describe, adopt } = apart;
   const isWanted = () => !cancellation.isCancelled();
   const encoding = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
   return cancellation
     .until(encoding)
-    .then((encoded) => (encoded === null ? null : complete(adopt(encoded), encoded.format)));
+    .then((encoded) =>
+      encoded === null ? null : complete(context, adopt(encoded), { targets, chosen: encoded.format }),
+    );
 }
 
-const NONE: readonly ProviderFormat[] = [];
-
-function listOthers(targets: readonly UpstreamTarget[], chosen: ProviderFormat): readonly ProviderFormat[] {
-  return targets.length === 1 ? NONE : targets.flatMap(({ format }) => (format === chosen ? [] : format));
-}
-
-/** Adds the session's hash in the header that a vendor uses for cache affinity. */
-function withAffinity(
+/** Adds what the attempt needs to know of the choice, and the session's hash in the header that a vendor uses for cache affinity. */
+function complete(
   { deps, call: { principal, request }, candidate }: EncodeContext,
-  encoded: EncodedForUpstream,
-): EncodedForUpstream {
+  { body, heldBytes, headers, repair, carriesReasoning, warnings }: EncodedForUpstream,
+  { targets, chosen }: { readonly targets: readonly UpstreamTarget[]; readonly chosen: ProviderFormat },
+): EncodedForCandidate {
+  const encoded = {
+    body,
+    heldBytes,
+    headers: headers ?? NO_HEADERS,
+    repair,
+    carriesReasoning,
+    warnings,
+    format: chosen,
+    otherFormats: listOthers(targets, chosen),
+  };
   const { affinityHeader } = candidate.provider.record;
   if (affinityHeader === undefined || request.session === null) return encoded;
   const session = deps.hashIdentity("session", scopeOf(principal), request.session);
-  return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
+  return { ...encoded, headers: { ...headers, [affinityHeader]: session } };
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+const NONE: readonly ProviderFormat[] = [];
+
+function listOthers(targets: readonly UpstreamTarget[], chosen: ProviderFormat): readonly ProviderFormat[] {
+  if (targets.length === 1) return NONE;
+  return targets.map(({ provider }) => provider.format).filter((format) => format !== chosen);
 }
 
 /** Returns the format in which a request would be sent. Rejects with a GatewayError as `encodeForCandidate` does. */
 export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<ProviderFormat> {
   const targets = listTargets({ deps, call, candidate }, ANY_ATTEMPT);
   const [only, another] = targets;
-  if (only !== undefined && another === undefined) return only.format;
+  if (only !== undefined && another === undefined) return only.provider.format;
   const apart = call.request.offload(targets);
-  if (apart === null) return chooseTarget(call.request, targets).format;
+  if (apart === null) return chooseTarget(call.request, targets).provider.format;
   const { describe } = apart;
   const order = { scope: scopeOf(call.principal), isWanted: () => true, describe };
   return (await deps.requestEncoder.encode(order)).format;
@@ -117,18 +128,43 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
 const ANY_ATTEMPT: Encoding = { withReasoning: true, turns: NO_TURNS, formats: null };
 
 function listTargets(
-  { deps, call: { principal, request }, candidate }: Omit<EncodeContext, "cancellation">,
-  { formats, turns, withReasoning, maxTokens = null }: Encoding,
+  context: Omit<EncodeContext, "cancellation">,
+  encoding: Encoding,
 ): readonly UpstreamTarget[] {
-  const scope = scopeOf(principal);
-  const hashUser = (user: string) => deps.hashIdentity("user", scope, user);
-  const { recall: recallTurn } = turns;
-  const overrides = candidate.overrides ?? null;
+  const { call, candidate } = context;
+  const { request } = call;
+  const { formats } = encoding;
   const targets = listProviderTargets(candidate, request.action);
   const usable =
     targets.length === 1 ? targets : targets.filter((target) => isUsable(target, candidate, request));
   const chosen = formats === null ? usable : usable.filter(({ format }) => formats.includes(format));
-  return chosen.map((target) => ({ ...target, withReasoning, maxTokens, recallTurn, overrides, hashUser }));
+  return chosen.map((provider) => new CandidateTarget(provider, context, encoding));
+}
+
+/** A provider, and how the request of a principal is sent to it. */
+class CandidateTarget implements UpstreamTarget {
+  readonly withReasoning: boolean;
+  readonly maxTokens: number | null;
+  readonly overrides: UpstreamTarget["overrides"];
+
+  constructor(
+    readonly provider: ProviderTarget,
+    private readonly context: Omit<EncodeContext, "cancellation">,
+    private readonly encoding: Encoding,
+  ) {
+    this.withReasoning = encoding.withReasoning;
+    this.maxTokens = encoding.maxTokens ?? null;
+    this.overrides = context.candidate.overrides ?? null;
+  }
+
+  recallTurn(name: string): CalledTurn | null {
+    return this.encoding.turns.recall(name);
+  }
+
+  hashUser(user: string): string {
+    const { deps, call } = this.context;
+    return deps.hashIdentity("user", scopeOf(call.principal), user);
+  }
 }
 
 /** Returns whether the candidate's address has an endpoint for the request in a format. */

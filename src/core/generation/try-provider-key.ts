@@ -156,16 +156,16 @@ function createRequest(deployment: Deployment): InferenceRequest {
 /** Encodes the request in its own format if the deployment has that, else in the first: every format can express it. */
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForCandidate {
   const targets = listProviderTargets(candidate, request.action);
-  const chosen = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);
+  const provider = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);
   const target = {
-    ...chosen,
+    provider,
     overrides: null,
     withReasoning: false,
     recallTurn: () => null,
     // The request names no user.
     hashUser: unchanged,
   };
-  return { ...request.encode(target), format: chosen.format, otherFormats: [] };
+  return { ...request.encode(target), format: provider.format, otherFormats: [] };
 }
 
 /** The identity of an answer that is dropped. */

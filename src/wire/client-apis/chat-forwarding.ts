@@ -1,7 +1,9 @@
+import type { BytePieces } from "../../base/byte-pieces.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import { warnInto } from "../canonical/warn.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { hasCalls } from "../conversation/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
 import { isFalse, isWord, itemsOf, memberOf, parseMember } from "../json/scan.ts";
@@ -14,33 +16,53 @@ import {
 } from "../openai-chat/translate/reasoning-parameters.ts";
 import { LOST_REASONING, listRejectedFields } from "./apply-provider.ts";
 import type { Forwarding } from "./client-request.ts";
-import type { UpstreamTarget } from "./inference-request.ts";
+import type { ProviderTarget, UpstreamTarget } from "./inference-request.ts";
 
-/** Returns how a chat request is forwarded to a chat host: with its tool calls repaired, and its reasoning in the host's spelling. */
-export function createChatForwarding(chat: ScannedChatRequest): Forwarding {
-  const respell = (target: UpstreamTarget) => respellReasoning(chat, target.model);
-  return {
-    mayForward: (target) =>
-      !chat.usesFunctions &&
-      !(chat.hasCustomTools && !target.takesCustomTools) &&
-      mayForward(chat, target, respell(target)),
-    listWarnings(target) {
-      const respelled = respell(target);
-      const rejected = listRejectedFields(chat.root, target);
-      return respelled === null
-        ? rejected
-        : [...rejected.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];
-    },
-    listOwnLosses: (target) =>
-      target.takesReasoningDetails || !hasEncryptedReasoning(chat) ? [] : [LOST_REASONING],
-    repairFor: createRepairs(chat),
-    forward(target, repair) {
-      const { maxTokens = null, model } = target;
-      const reasoning = respell(target)?.fields ?? null;
-      return forwardChatRequest(chat, { ...target, maxTokens, model: model.name, reasoning }, repair);
-    },
-    mayCarryReasoning: false,
-  };
+/** Forwards a chat request to chat hosts: with its tool calls repaired, and its reasoning in the host's spelling. */
+export class ChatForwarding implements Forwarding {
+  readonly mayCarryReasoning = false;
+  /** The repairs so far, by the rules of their targets. */
+  private repairs: Map<string, Repair | null> | null = null;
+
+  constructor(readonly scanned: ScannedChatRequest) {}
+
+  mayForward(target: UpstreamTarget): boolean {
+    const { scanned } = this;
+    const { provider } = target;
+    if (scanned.usesFunctions || (scanned.hasCustomTools && !provider.takesCustomTools)) return false;
+    return mayForward(scanned, provider, respellReasoning(scanned, provider.model));
+  }
+
+  listWarnings({ provider }: UpstreamTarget): readonly Warning[] {
+    const { scanned } = this;
+    const respelled = respellReasoning(scanned, provider.model);
+    const rejected = listRejectedFields(scanned.root, provider);
+    return respelled === null
+      ? rejected
+      : [...rejected.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];
+  }
+
+  listOwnLosses({ provider }: UpstreamTarget): readonly Warning[] {
+    return provider.takesReasoningDetails || !hasEncryptedReasoning(this.scanned) ? [] : [LOST_REASONING];
+  }
+
+  repairFor(rules: ToolCallRules): Repair | null {
+    const { outline } = this.scanned;
+    if (!hasCalls(outline)) return null;
+    this.repairs ??= new Map();
+    const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;
+    let repair = this.repairs.get(key);
+    if (repair === undefined) {
+      repair = repairToolCalls(outline, rules);
+      this.repairs.set(key, repair);
+    }
+    return repair;
+  }
+
+  forward(target: UpstreamTarget, repair: Repair | null): Buffer | BytePieces {
+    const reasoning = respellReasoning(this.scanned, target.provider.model)?.fields ?? null;
+    return forwardChatRequest(this.scanned, target, { reasoning, repair });
+  }
 }
 
 /** The client's reasoning fields in the vendor's spelling; `warnings` name what the vendor does not accept. */
@@ -71,12 +93,14 @@ function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget
  */
 function mayForward(
   chat: ScannedChatRequest,
-  { noToolsWhileReasoning }: UpstreamTarget,
+  { noToolsWhileReasoning }: ProviderTarget,
   respelled: RespelledReasoning | null,
 ): boolean {
   if (noToolsWhileReasoning === true && mayReasonWithTools(chat)) return false;
-  const names = Object.keys(respelled?.fields ?? {});
-  return names.every((name) => REASONING_FIELDS.has(name) || memberOf(chat.root, name) === undefined);
+  if (respelled === null) return true;
+  return Object.keys(respelled.fields).every(
+    (name) => REASONING_FIELDS.has(name) || memberOf(chat.root, name) === undefined,
+  );
 }
 
 /** Whether the request has tools and does not switch reasoning off. */
@@ -93,20 +117,6 @@ function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
     const details = memberOf(message, "reasoning_details");
     return details !== undefined && text.slice(details.start, details.end).includes(ENCRYPTED);
   });
-}
-
-/** Returns a function that repairs the tool calls; computed once for all targets with the same rules. */
-function createRepairs({ outline }: ScannedChatRequest): (rules: ToolCallRules) => Repair | null {
-  const known = new Map<string, Repair | null>();
-  return (rules) => {
-    const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;
-    let repair = known.get(key);
-    if (repair === undefined) {
-      repair = repairToolCalls(outline, rules);
-      known.set(key, repair);
-    }
-    return repair;
-  };
 }
 
 /** The type of an entry of `reasoning_details`. */

@@ -1,7 +1,12 @@
+import type { AskedFor } from "../canonical/format.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { ConversationRequest } from "../canonical/request.ts";
+import type { RequestCharges } from "../conversation/charges.ts";
+import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { replaceLongStrings } from "../json/placeholders.ts";
-import { decodeUtf8 } from "../json/scan.ts";
+import { decodeUtf8, type JsonNode } from "../json/scan.ts";
 import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
 import { listChatPrefix } from "../openai-chat/passthrough/list-prefix.ts";
@@ -10,7 +15,7 @@ import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
-import { createChatForwarding } from "./chat-forwarding.ts";
+import { ChatForwarding } from "./chat-forwarding.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -29,47 +34,73 @@ export function parseChatRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
-  return createClientRequest(() => readParts(bytes, rename, headers));
+  return createClientRequest(() => new ChatParts(scanChatRequest(bytes), headers), rename);
 }
 
-function readParts(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequestParts {
-  const chat = scanChatRequest(bytes);
-  return {
-    ...readHints(chat.text, chat.root, headers),
-    api: "chat.completions",
-    format: "openai-chat",
-    scanned: chat,
-    listNeeds: listChatNeeds,
-    listPrefix: () => listChatPrefix(chat),
-    listCharges: listChatCharges,
-    rename,
-    client: openaiChat,
-    facts: {
-      wantsUsageChunk: chat.wantsUsageChunk,
-      usesFunctions: chat.usesFunctions,
-      estimatedPromptTokens: estimateTokens(chat.promptTextBytes),
-    },
-    decoding: {
-      whole: () => openaiChat.decodeRequest(parseFields(chat.bytes.toString("utf8"), chat.text)),
-      short: () => decodeShort(chat),
-    },
-    forwarding: createChatForwarding(chat),
-    answering: createAnswering(chat.wantsUsageChunk, chat.usesFunctions),
-  };
+/** What the chat API makes of one request. */
+class ChatParts extends ChatForwarding implements ClientRequestParts {
+  readonly api = "chat.completions";
+  readonly format = "openai-chat";
+  readonly commonTools = null;
+  readonly client = openaiChat;
+  readonly upstreamHeaders = null;
+  readonly session: string | null;
+  readonly user: string | null;
+  readonly tags: readonly string[];
+  readonly facts: Omit<AskedFor, "request">;
+  readonly answering: OwnAnswers;
+
+  constructor(scanned: ScannedChatRequest, headers: ReadHeader) {
+    super(scanned);
+    const { wantsUsageChunk, usesFunctions } = scanned;
+    ({
+      session: this.session,
+      user: this.user,
+      tags: this.tags,
+    } = readHints(scanned.text, scanned.root, headers));
+    const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
+    this.facts = { wantsUsageChunk, usesFunctions, estimatedPromptTokens };
+    this.answering = new ChatAnswers(wantsUsageChunk, usesFunctions);
+  }
+
+  listNeeds(): RequestNeeds {
+    return listChatNeeds(this.scanned.text, this.scanned.root);
+  }
+
+  listPrefix(): readonly JsonNode[] {
+    return listChatPrefix(this.scanned);
+  }
+
+  listCharges(): RequestCharges {
+    return listChatCharges(this.scanned.text, this.scanned.root);
+  }
+
+  decodeWhole(): ConversationRequest {
+    const { bytes, text } = this.scanned;
+    return openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  }
+
+  /** Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. */
+  decodeShort(): Decoded | null {
+    const { bytes, text } = this.scanned;
+    const short = replaceLongStrings(bytes, text, listTexts(this.scanned));
+    if (short === null) return null;
+    const body = parseFields(decodeUtf8(short.text), text);
+    return { request: openaiChat.decodeRequest(body), print: short.print };
+  }
 }
 
-function createAnswering(wantsUsageChunk: boolean, readsThroughHub: boolean): OwnAnswers {
-  return {
-    readsThroughHub,
-    openRelay: (identity) => new ChatRelay(identity, wantsUsageChunk),
-    readAnswer: relayChatAnswer,
-  };
-}
+class ChatAnswers implements OwnAnswers {
+  constructor(
+    private readonly wantsUsageChunk: boolean,
+    readonly readsThroughHub: boolean,
+  ) {}
 
-/** Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. */
-function decodeShort(chat: ScannedChatRequest): Decoded | null {
-  const short = replaceLongStrings(chat.bytes, chat.text, listTexts(chat));
-  if (short === null) return null;
-  const body = parseFields(decodeUtf8(short.text), chat.text);
-  return { request: openaiChat.decodeRequest(body), print: short.print };
+  openRelay(identity: RelayIdentity): AnswerRelay {
+    return new ChatRelay(identity, this.wantsUsageChunk);
+  }
+
+  readAnswer(body: string, identity: RelayIdentity): WholeAnswer {
+    return relayChatAnswer(body, identity);
+  }
 }

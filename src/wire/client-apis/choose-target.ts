@@ -6,16 +6,16 @@ import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
  * Chooses the target whose format the request is sent in: the client's own unless it cannot express the request, else the first
  * that loses nothing, else the one that loses least; of equals the first one listed. Pure.
  */
-export function chooseTarget<T extends UpstreamTarget>(
+export function chooseTarget(
   request: Pick<InferenceRequest, "format" | "listLosses">,
-  targets: readonly T[],
-): T {
-  const [only, another] = targets;
+  targets: readonly UpstreamTarget[],
+): UpstreamTarget {
+  const only = targets[0];
   if (only === undefined) throw new Error("a candidate without a format");
-  if (another === undefined) return only;
-  const isOwn = ({ format }: UpstreamTarget) => format === request.format;
+  if (targets.length === 1) return only;
+  const isOwn = ({ provider }: UpstreamTarget) => provider.format === request.format;
   const ordered = [...targets.filter(isOwn), ...targets.filter((target) => !isOwn(target))];
-  let best = ordered[0] as T;
+  let best = ordered[0] as UpstreamTarget;
   let least = Number.POSITIVE_INFINITY;
   for (const target of ordered) {
     const loss = lossOf(request, target, isOwn(target) ? 0 : 1);

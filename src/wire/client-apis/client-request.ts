@@ -1,6 +1,7 @@
-import { type BytePieces, type Bytes, piecesOf } from "../../base/byte-pieces.ts";
+import { BytePieces } from "../../base/byte-pieces.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -9,12 +10,13 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import type { Warning } from "../conversation/warning.ts";
+import { isEmpty } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
 import { itemsOf, type JsonNode, lookUp, memberOf, type WordTable } from "../json/scan.ts";
 import { listRejectedFields } from "./apply-provider.ts";
 import { weighLosses } from "./choose-target.ts";
 import { countChars } from "./count-chars.ts";
-import { type Decoding, HubRequest } from "./hub-request.ts";
+import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
 import type {
   AnswerContext,
   EncodedForUpstream,
@@ -26,37 +28,33 @@ import type {
 import { listTurnNames, recallTurns } from "./list-turn-names.ts";
 import { decodedBytesOf, heldBytesOf, isQuickToForward, isQuickToTranslate } from "./request-size.ts";
 
-/** The functions of one client API for one request. */
-export interface ClientRequestParts {
+/** What one client API makes of one request. Its methods read the request's body. */
+export interface ClientRequestParts extends Decoding, Forwarding {
   readonly api: EncodeJob["api"];
   readonly format: ProviderFormat;
   readonly scanned: ScannedConversation;
-  readonly listNeeds: (text: string, root: JsonNode) => RequestNeeds;
-  /** Types of tools that other formats have as well. Absent: all. */
-  readonly commonTools?: WordTable<true>;
+  /** Types of tools that other formats have as well. Null: all. */
+  readonly commonTools: WordTable<true> | null;
   readonly session: string | null;
   readonly user: string | null;
   readonly tags: readonly string[];
-  /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
-  readonly listPrefix: () => readonly JsonNode[];
-  readonly listCharges: (text: string, root: JsonNode) => RequestCharges;
-  /** Resolves the operator's aliases of model ids. */
-  readonly rename: (id: string) => string;
   readonly client: ClientCodec;
   readonly facts: Omit<AskedFor, "request">;
-  readonly decoding: Decoding;
   readonly answering: OwnAnswers;
-  readonly forwarding: Forwarding;
-  /** Headers for upstreams of the client's own format, whether the request is forwarded or translated. Absent: none. */
-  readonly upstreamHeaders?: Readonly<Record<string, string>> | null;
+  /** Headers for upstreams of the client's own format, whether the request is forwarded or translated. Null: none. */
+  readonly upstreamHeaders: Readonly<Record<string, string>> | null;
+  listNeeds(): RequestNeeds;
+  /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
+  listPrefix(): readonly JsonNode[];
+  listCharges(): RequestCharges;
 }
 
 /** How answers in the client's own format are read. It outlives the request's body, so its functions must not refer to that. */
 export interface OwnAnswers {
   /** They are translated too. Absent: they are relayed. */
   readonly readsThroughHub?: boolean;
-  readonly openRelay: (identity: RelayIdentity) => AnswerRelay;
-  readonly readAnswer: (body: string, identity: RelayIdentity) => WholeAnswer;
+  openRelay(identity: RelayIdentity): AnswerRelay;
+  readAnswer(body: string, identity: RelayIdentity): WholeAnswer;
 }
 
 /** The fields of a scanned request that only some client APIs have. */
@@ -69,17 +67,17 @@ interface ScannedConversation extends ScannedRequest {
 
 /** How a request is forwarded to an upstream of its own format: its bytes with a few edits. */
 export interface Forwarding {
-  /** Whether the bytes may be forwarded, as far as the format decides that; otherwise the request is translated. */
-  readonly mayForward: (target: UpstreamTarget) => boolean;
-  /** Returns warnings for fields that the upstream does not get, or gets changed. Absent: the fields that it rejects. */
-  readonly listWarnings?: (target: UpstreamTarget) => readonly Warning[];
-  /** Returns further losses that another format of the endpoint would avoid. */
-  readonly listOwnLosses?: (target: UpstreamTarget) => readonly Warning[];
-  /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
-  readonly repairFor?: (rules: ToolCallRules) => Repair | null;
-  readonly forward: (target: UpstreamTarget, repair: Repair | null) => Buffer | BytePieces;
   /** Forwarded bytes may hold reasoning that the vendor rejects. */
   readonly mayCarryReasoning: boolean;
+  /** Whether the bytes may be forwarded, as far as the format decides that; otherwise the request is translated. */
+  mayForward(target: UpstreamTarget): boolean;
+  /** Returns warnings for fields that the upstream does not get, or gets changed. Absent: the fields that it rejects. */
+  listWarnings?(target: UpstreamTarget): readonly Warning[];
+  /** Returns further losses that another format of the endpoint would avoid. */
+  listOwnLosses?(target: UpstreamTarget): readonly Warning[];
+  /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
+  repairFor?(rules: ToolCallRules): Repair | null;
+  forward(target: UpstreamTarget, repair: Repair | null): Buffer | BytePieces;
 }
 
 /** A parsed request of a client API for conversations. */
@@ -93,14 +91,17 @@ export interface ClientRequest extends InferenceRequest {
 
 /**
  * Creates a request of a client API. It is forwarded to upstreams of its own format and translated for all others. `read` reads the
- * parts from the request's body, and is called again for what is needed after they were released.
+ * request's body, and is called again for what is needed after it was released. `rename` resolves the operator's aliases of model ids.
  * @throws what `read` throws.
  */
-export function createClientRequest(read: () => ClientRequestParts): ClientRequest {
-  return new ConversationInferenceRequest(read);
+export function createClientRequest(
+  read: () => ClientRequestParts,
+  rename: (id: string) => string,
+): ClientRequest {
+  return new ConversationInferenceRequest(read, rename);
 }
 
-class ConversationInferenceRequest implements ClientRequest {
+class ConversationInferenceRequest implements ClientRequest, Decoding {
   readonly api: EncodeJob["api"];
   readonly format: ProviderFormat;
   readonly action = "chat";
@@ -128,9 +129,12 @@ class ConversationInferenceRequest implements ClientRequest {
   /** Whether the last encoding forwarded the client's bytes. */
   private wasForwarded = false;
 
-  constructor(private read: () => ClientRequestParts) {
+  constructor(
+    private read: () => ClientRequestParts,
+    rename: (id: string) => string,
+  ) {
     const parts = read();
-    const { scanned, rename } = parts;
+    const { scanned } = parts;
     this.held = parts;
     this.api = parts.api;
     this.format = parts.format;
@@ -149,14 +153,15 @@ class ConversationInferenceRequest implements ClientRequest {
     this.tags = parts.tags;
     this.mayHaveMedia = scanned.prompt.mayHaveMedia;
     this.answering = parts.answering;
-    this.hub = new HubRequest(
-      parts.client,
-      {
-        whole: () => this.parts.decoding.whole(),
-        short: () => this.parts.decoding.short?.() ?? null,
-      },
-      parts.facts,
-    );
+    this.hub = new HubRequest(parts.client, this, parts.facts);
+  }
+
+  decodeWhole(): ConversationRequest {
+    return this.parts.decodeWhole();
+  }
+
+  decodeShort(): Decoded | null {
+    return this.parts.decodeShort?.() ?? null;
   }
 
   private get parts(): ClientRequestParts {
@@ -187,8 +192,7 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 
   listNeeds(): RequestNeeds {
-    const { text, root } = this.parts.scanned;
-    return this.parts.listNeeds(text, root);
+    return this.parts.listNeeds();
   }
 
   formatOfTools(): ProviderFormat | null {
@@ -197,10 +201,7 @@ class ConversationInferenceRequest implements ClientRequest {
 
   /** Computed once, because the hold and the record both need it. */
   listCharges(): RequestCharges {
-    if (this.charges === null) {
-      const { text, root } = this.parts.scanned;
-      this.charges = this.parts.listCharges(text, root);
-    }
+    this.charges ??= this.parts.listCharges();
     return this.charges;
   }
 
@@ -224,7 +225,8 @@ class ConversationInferenceRequest implements ClientRequest {
 
   encode(target: UpstreamTarget): EncodedForUpstream {
     this.wasForwarded = this.isForwarded(target);
-    return this.withHeaders(this.wasForwarded ? this.forward(target) : this.translate(target), target.format);
+    const encoded = this.wasForwarded ? this.forward(target) : this.translate(target);
+    return this.withHeaders(encoded, target.provider.format);
   }
 
   offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null {
@@ -259,7 +261,7 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 
   private isForwarded(target: UpstreamTarget): boolean {
-    return target.format === this.format && isPlain(target) && this.parts.forwarding.mayForward(target);
+    return target.provider.format === this.format && isPlain(target) && this.parts.mayForward(target);
   }
 
   /** Whether the client's bytes will be forwarded to the best of the targets, which is known without translating anything. */
@@ -278,22 +280,22 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 
   private listForwardLosses(target: UpstreamTarget): readonly Warning[] {
-    return [...this.listWarnings(target), ...(this.parts.forwarding.listOwnLosses?.(target) ?? [])];
+    return [...this.listWarnings(target), ...(this.parts.listOwnLosses?.(target) ?? [])];
   }
 
   private listWarnings(target: UpstreamTarget): readonly Warning[] {
-    const { forwarding, scanned } = this.parts;
-    return forwarding.listWarnings?.(target) ?? listRejectedFields(scanned.root, target);
+    const { parts } = this;
+    return parts.listWarnings?.(target) ?? listRejectedFields(parts.scanned.root, target.provider);
   }
 
   private forward(target: UpstreamTarget): EncodedForUpstream {
-    const { forwarding, scanned } = this.parts;
+    const { parts } = this;
     this.hub.forgetTools();
-    const repair = forwarding.repairFor?.(target.toolCalls) ?? null;
+    const repair = parts.repairFor?.(target.provider.toolCalls) ?? null;
     const warnings = this.listWarnings(target);
-    const body = forwarding.forward(target, repair);
-    const heldBytes = countOwnBytes(body, scanned.bytes);
-    return { body, heldBytes, repair, carriesReasoning: forwarding.mayCarryReasoning, warnings };
+    const body = parts.forward(target, repair);
+    const heldBytes = countOwnBytes(body, parts.scanned.bytes);
+    return { body, heldBytes, repair, carriesReasoning: parts.mayCarryReasoning, warnings };
   }
 
   private translate(target: UpstreamTarget): EncodedForUpstream {
@@ -302,7 +304,7 @@ class ConversationInferenceRequest implements ClientRequest {
   }
 
   private withHeaders(encoded: EncodedForUpstream, format: ProviderFormat): EncodedForUpstream {
-    const headers = this.parts.upstreamHeaders ?? null;
+    const headers = this.parts.upstreamHeaders;
     return headers === null || format !== this.format ? encoded : { ...encoded, headers };
   }
 }
@@ -312,13 +314,16 @@ function rejectReleased(): never {
 }
 
 /** Returns the bytes of a body that are not shared with the client's. */
-function countOwnBytes(body: Bytes, { buffer }: Buffer): number {
-  return piecesOf(body).reduce((sum, piece) => (piece.buffer === buffer ? sum : sum + piece.length), 0);
+function countOwnBytes(body: Buffer | BytePieces, client: Buffer): number {
+  if (!(body instanceof BytePieces)) return body === client ? 0 : body.length;
+  let bytes = 0;
+  for (const { buffer, length } of body.pieces) if (buffer !== client.buffer) bytes += length;
+  return bytes;
 }
 
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */
 function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
-  if (commonTools === undefined) return false;
+  if (commonTools === null) return false;
   return itemsOf(root, "tools").some((tool) => {
     const type = memberOf(tool, "type");
     return type?.kind === "string" && lookUp(text, type, commonTools) === undefined;
@@ -329,12 +334,17 @@ function describeJob(
   { api, scanned, answering: { readsThroughHub = false } }: ClientRequestParts,
   targets: readonly UpstreamTarget[],
 ): EncodeJob {
-  const data = targets.map(({ recallTurn: _, hashUser: __, ...rest }) => rest);
+  const data = targets.map(({ provider, withReasoning, maxTokens = null, overrides }) => ({
+    provider,
+    withReasoning,
+    maxTokens,
+    overrides,
+  }));
   const turns = recallTurns(scanned, targets);
   return { api, body: new Uint8Array(scanned.bytes), targets: data, turns, readsThroughHub };
 }
 
 /** Whether the provider accepts the plain format, and the request is sent as the client wrote it. */
-function isPlain({ withReasoning, overrides, knownFields, bodyFields }: UpstreamTarget): boolean {
-  return withReasoning && overrides === null && knownFields === null && Object.keys(bodyFields).length === 0;
+function isPlain({ withReasoning, overrides, provider }: UpstreamTarget): boolean {
+  return withReasoning && overrides === null && provider.knownFields === null && isEmpty(provider.bodyFields);
 }

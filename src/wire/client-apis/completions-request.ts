@@ -70,10 +70,14 @@ export function parseCompletionsRequest(
     formatOfTools: () => FORMAT,
     listCharges: () => NO_CHARGES,
     listLosses: (target) =>
-      target.format === FORMAT ? listRejectedFields(scanned.root, target) : hub.listLosses(target),
-    encode: (target) => (target.format === FORMAT ? forward(scanned, target) : translate(hub, target)),
+      isOwn(target) ? listRejectedFields(scanned.root, target.provider) : hub.listLosses(target),
+    encode: (target) => (isOwn(target) ? forward(scanned, target) : translate(hub, target)),
     ...createAnswering(scanned, hub),
   };
+}
+
+function isOwn({ provider }: UpstreamTarget): boolean {
+  return provider.format === FORMAT;
 }
 
 /** Returns how answers are read: those of providers with the endpoint as they are or through a filter, all others as chats. */
@@ -113,25 +117,20 @@ function readFiltered(scanned: ScannedCompletion, body: string, identity: RelayI
 }
 
 function createHub({ bytes, text, wantsUsageChunk, promptTextBytes }: ScannedCompletion): HubRequest {
-  const whole = () => openaiCompletions.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  const decodeWhole = () => openaiCompletions.decodeRequest(parseFields(bytes.toString("utf8"), text));
   const estimatedPromptTokens = estimateTokens(promptTextBytes);
-  return new HubRequest(openaiCompletions, { whole }, { wantsUsageChunk, estimatedPromptTokens });
+  return new HubRequest(openaiCompletions, { decodeWhole }, { wantsUsageChunk, estimatedPromptTokens });
 }
 
 function forward(scanned: ScannedCompletion, target: UpstreamTarget): EncodedForUpstream {
   const leftOut = new Set<string>(target.overrides?.leaveOut ?? []);
-  const body = forwardCompletionRequest(scanned, {
-    ...target,
-    model: target.model.name,
-    maxTokens: target.maxTokens ?? null,
-    leftOut,
-  });
+  const body = forwardCompletionRequest(scanned, target, leftOut);
   return {
     body,
     heldBytes: body.length,
     repair: null,
     carriesReasoning: false,
-    warnings: listRejectedFields(scanned.root, target),
+    warnings: listRejectedFields(scanned.root, target.provider),
   };
 }
 

@@ -85,11 +85,13 @@ function upstreamOf(format: ProviderFormat): Upstream {
 }
 
 function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedForUpstream {
-  const { name } = target.model;
-  const { encode } = upstreamOf(target.format);
+  const { format, model, renames, knownFields, refusedFields } = target.provider;
+  const { name } = model;
+  const { encode } = upstreamOf(format);
   const common = { heldBytes: 0, repair: null, carriesReasoning: false };
   if (encode === null) {
-    const same = { ...target, model: name };
+    const hashUser = (user: string) => target.hashUser(user);
+    const same = { model: name, renames, knownFields, refusedFields, hashUser };
     const warnings = warnOfDropped(listLeftOut(request, same));
     return { ...common, body: encodeEmbeddingsRequest(request, same), warnings };
   }

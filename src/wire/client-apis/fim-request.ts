@@ -59,12 +59,10 @@ export function parseFimRequest(
   };
 }
 
-function encodeFim(
-  { fields }: FimRequest,
-  { model, maxTokens, hashUser }: UpstreamTarget,
-): EncodedForUpstream {
+function encodeFim({ fields }: FimRequest, target: UpstreamTarget): EncodedForUpstream {
+  const { provider, maxTokens } = target;
   const bound = maxTokens ? { max_tokens: maxTokens } : {};
-  const body = { model: model.name, ...hideUser(fields, hashUser), ...bound };
+  const body = { model: provider.model.name, ...hideUser(fields, (user) => target.hashUser(user)), ...bound };
   return {
     body: Buffer.from(JSON.stringify(body)),
     heldBytes: 0,

@@ -85,8 +85,9 @@ function readHeaderHints(headers: ReadHeader): Pick<InferenceRequest, "session" 
 }
 
 function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedForUpstream {
-  const { knownFields, refusedFields, hashUser } = target;
-  const encoded = request.encode({ model: target.model.name, knownFields, refusedFields, hashUser });
+  const { model, knownFields, refusedFields } = target.provider;
+  const hashUser = (user: string) => target.hashUser(user);
+  const encoded = request.encode({ model: model.name, knownFields, refusedFields, hashUser });
   const { body, headers = {}, leftOut } = encoded;
   return {
     body,

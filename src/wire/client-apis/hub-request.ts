@@ -44,9 +44,9 @@ export interface Decoded {
 /** How a request is decoded, when it is first needed. */
 export interface Decoding {
   /** Decodes all of the request. */
-  whole(): ConversationRequest;
+  decodeWhole(): ConversationRequest;
   /** Decodes with placeholders for long texts, which is faster; null where there are none. */
-  short?(): Decoded | null;
+  decodeShort?(): Decoded | null;
 }
 
 /**
@@ -124,12 +124,12 @@ export class HubRequest
   }
 
   private decode(): Decoded {
-    this.decoded ??= this.decoding.short?.() ?? this.decodeWhole();
+    this.decoded ??= this.decoding.decodeShort?.() ?? this.decodeWhole();
     return this.decoded;
   }
 
   private decodeWhole(): Decoded {
-    return { request: this.decoding.whole(), print: printBody };
+    return { request: this.decoding.decodeWhole(), print: printBody };
   }
 
   private asked(): AskedFor {
@@ -166,17 +166,20 @@ interface Composed extends Omit<EncodedForUpstream, "body" | "heldBytes"> {
  * calls, applies overrides, adapts the request to the provider and encodes it.
  */
 function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
-  const format = conversationFormatOf(target);
-  const restored = restoreTurns(request, target.recallTurn, format === "gemini");
+  const { provider } = target;
+  const { model } = provider;
+  const format = conversationFormatOf(provider);
+  const restored = restoreTurns(request, (name) => target.recallTurn(name), format === "gemini");
   const adopted = adoptHostedCalls(restored, format);
-  const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
+  const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);
   const expressed = expressNatives(fitted.request, format);
-  const placed = placeMadeImages(expressed.request, format, target.model.takesImages !== false);
-  const flat = flattenTools(hideUser(placed.request, target.hashUser), target);
-  const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, target.model);
-  const limited = limitFields(applyProvider(fields, target), target.knownFields);
+  const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
+  const hidden = hideUser(placed.request, (user) => target.hashUser(user));
+  const flat = flattenTools(hidden, provider);
+  const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
+  const limited = limitFields(applyProvider(fields, provider), provider.knownFields);
   return {
     body: limited.body,
     repair,
@@ -211,8 +214,9 @@ function fitProvider(
 
 function limitToKnown(
   request: ConversationRequest,
-  { knownFields, knownMessageFields, takesThinkingParts, withReasoning }: UpstreamTarget,
+  { withReasoning, provider }: UpstreamTarget,
 ): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+  const { knownFields, knownMessageFields, takesThinkingParts } = provider;
   if (knownFields === null) {
     return { request: withReasoning ? request : stripReasoning(request), warnings: [] };
   }
@@ -222,9 +226,9 @@ function limitToKnown(
 }
 
 /** Whether the request has tools and may reason, but the target only supports one of the two. */
-function mustNotReason({ tools, reasoning }: ConversationRequest, target: UpstreamTarget): boolean {
+function mustNotReason({ tools, reasoning }: ConversationRequest, { provider }: UpstreamTarget): boolean {
   const isOff = reasoning?.enabled === false || reasoning?.effort === "none";
-  return target.noToolsWhileReasoning === true && tools.length > 0 && !isOff;
+  return provider.noToolsWhileReasoning === true && tools.length > 0 && !isOff;
 }
 
 const NO_REASONING: ReasoningParameters = {
@@ -250,8 +254,11 @@ const RESPONSES_ORIGINS: ReadonlySet<string | null> = new Set([
 ]);
 
 /** Returns a warning if encrypted reasoning of earlier turns would be lost, because only the Responses format carries it. */
-function listLostReasoning({ messages }: ConversationRequest, target: UpstreamTarget): readonly Warning[] {
-  if (target.format !== "openai-chat" || target.takesReasoningDetails === true) return [];
+function listLostReasoning(
+  { messages }: ConversationRequest,
+  { provider }: UpstreamTarget,
+): readonly Warning[] {
+  if (provider.format !== "openai-chat" || provider.takesReasoningDetails === true) return [];
   const isLost = (part: Part): boolean =>
     part.kind === "reasoning" && part.encrypted !== null && RESPONSES_ORIGINS.has(part.origin);
   return messages.some(({ parts }) => parts.some(isLost)) ? [LOST_REASONING] : [];

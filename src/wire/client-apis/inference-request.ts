@@ -179,7 +179,8 @@ export interface ParameterOverrides {
 }
 
 /** A provider, and how this request is sent to it. */
-export interface UpstreamTarget extends ProviderTarget {
+export interface UpstreamTarget {
+  readonly provider: ProviderTarget;
   /** False: reasoning of earlier turns is left out, because the vendor rejected it. */
   readonly withReasoning: boolean;
   /** A limit of tokens per answer that is lower than the client's; absent or null: the client's limit. */
@@ -187,9 +188,9 @@ export interface UpstreamTarget extends ProviderTarget {
   /** Null: no overrides. */
   readonly overrides: ParameterOverrides | null;
   /** Returns the stored turn that made a call; null where none is stored. */
-  readonly recallTurn: (callId: string) => CalledTurn | null;
+  recallTurn(callId: string): CalledTurn | null;
   /** Returns a stable hash that the vendor gets in place of the client's user. */
-  readonly hashUser: (user: string) => string;
+  hashUser(user: string): string;
 }
 
 /** The plain data that another thread needs to encode a request. */

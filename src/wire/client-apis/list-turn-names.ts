@@ -10,7 +10,7 @@ export function listTurnNames(
   scanned: ScannedRequest,
   targets: readonly UpstreamTarget[],
 ): readonly string[] {
-  const signsTexts = targets.some(({ format }) => format === "gemini");
+  const signsTexts = targets.some(({ provider }) => provider.format === "gemini");
   return [...listRecalledCalls(scanned.outline), ...(signsTexts ? listRecalledTexts(scanned) : [])];
 }
 

@@ -1,3 +1,4 @@
+import type { BytePieces } from "../../base/byte-pieces.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
@@ -11,10 +12,14 @@ import {
 } from "../anthropic-messages/passthrough/scan-request.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
+import type { AskedFor } from "../canonical/format.ts";
+import type { ConversationRequest } from "../canonical/request.ts";
+import type { RequestCharges } from "../conversation/charges.ts";
+import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
-import { memberOf, parseMember, tryStringOf, wordTable } from "../json/scan.ts";
+import { type JsonNode, memberOf, parseMember, tryStringOf, wordTable } from "../json/scan.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -38,35 +43,62 @@ export function parseMessagesRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
-  return createClientRequest(() => readParts(bytes, rename, headers));
+  return createClientRequest(() => new MessagesParts(scanMessagesRequest(bytes), headers), rename);
 }
 
-function readParts(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequestParts {
-  const scanned = scanMessagesRequest(bytes);
-  const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
-  return {
-    api: "messages",
-    format: "anthropic-messages",
-    scanned,
-    listNeeds: listMessagesNeeds,
-    commonTools: COMMON_TOOLS,
-    ...readMessagesHints(scanned, headers),
-    listPrefix: () => listMessagesPrefix(scanned),
-    listCharges: listMessagesCharges,
-    rename,
-    client: anthropicMessages,
-    facts: { wantsUsageChunk: false, estimatedPromptTokens },
-    decoding: {
-      whole: () => anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), scanned.text)),
-    },
-    forwarding: {
-      mayForward: (target) => mayForward(scanned, target),
-      forward: (target) => forwardMessagesRequest(scanned, { ...target, model: target.model.name }),
-      mayCarryReasoning: true,
-    },
-    upstreamHeaders: readBetas(headers),
-    answering: createAnswering(estimatedPromptTokens),
-  };
+/** What the Messages API makes of one request. */
+class MessagesParts implements ClientRequestParts {
+  readonly api = "messages";
+  readonly format = "anthropic-messages";
+  readonly commonTools = COMMON_TOOLS;
+  readonly client = anthropicMessages;
+  readonly mayCarryReasoning = true;
+  readonly upstreamHeaders: Readonly<Record<string, string>> | null;
+  readonly session: string | null;
+  readonly user: string | null;
+  readonly tags: readonly string[];
+  readonly facts: Omit<AskedFor, "request">;
+  readonly answering: OwnAnswers;
+
+  constructor(
+    readonly scanned: ScannedMessagesRequest,
+    headers: ReadHeader,
+  ) {
+    ({ session: this.session, user: this.user, tags: this.tags } = readMessagesHints(scanned, headers));
+    const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
+    this.facts = { wantsUsageChunk: false, estimatedPromptTokens };
+    this.answering = createAnswering(estimatedPromptTokens);
+    this.upstreamHeaders = readBetas(headers);
+  }
+
+  listNeeds(): RequestNeeds {
+    return listMessagesNeeds(this.scanned.text, this.scanned.root);
+  }
+
+  listPrefix(): readonly JsonNode[] {
+    return listMessagesPrefix(this.scanned);
+  }
+
+  listCharges(): RequestCharges {
+    return listMessagesCharges(this.scanned.text, this.scanned.root);
+  }
+
+  decodeWhole(): ConversationRequest {
+    const { bytes, text } = this.scanned;
+    return anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  }
+
+  /** A thinking budget must be below the answer's limit. */
+  mayForward({ provider, maxTokens }: UpstreamTarget): boolean {
+    const { scanned } = this;
+    if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
+    if (maxTokens && scanned.thinkingBudget >= maxTokens) return false;
+    return isValidHistory(scanned.outline, provider.toolCalls);
+  }
+
+  forward(target: UpstreamTarget): Buffer | BytePieces {
+    return forwardMessagesRequest(this.scanned, target);
+  }
 }
 
 function createAnswering(estimatedPromptTokens: number): OwnAnswers {
@@ -98,10 +130,3 @@ function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: Read
 }
 
 const NO_USER = { user: null, session: null };
-
-/** Whether the client's bytes may be forwarded. A thinking budget must be below the answer's limit. */
-function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {
-  if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
-  if (target.maxTokens && scanned.thinkingBudget >= target.maxTokens) return false;
-  return isValidHistory(scanned.outline, target.toolCalls);
-}

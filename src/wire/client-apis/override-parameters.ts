@@ -1,14 +1,16 @@
 import type { ModelTarget } from "../canonical/format.ts";
 import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import type { Warning } from "../conversation/warning.ts";
-import type { ParameterOverrides, UpstreamTarget } from "./inference-request.ts";
+import type { ParameterOverrides, ProviderTarget, UpstreamTarget } from "./inference-request.ts";
 
-type OverriddenTarget = Pick<UpstreamTarget, "overrides" | "model">;
+interface OverriddenTarget extends Pick<UpstreamTarget, "overrides"> {
+  readonly provider: Pick<ProviderTarget, "model">;
+}
 
 /** Returns the request with the overrides for reasoning, length and sampling applied. */
 export function overrideParameters(
   request: ConversationRequest,
-  { overrides, model }: OverriddenTarget,
+  { overrides, provider: { model } }: OverriddenTarget,
 ): ConversationRequest {
   if (overrides === null) return request;
   const { reasoning, verbosity, leaveOut = [] } = overrides;

@@ -1,7 +1,12 @@
+import type { BytePieces } from "../../base/byte-pieces.ts";
+import type { AskedFor } from "../canonical/format.ts";
+import type { ConversationRequest } from "../canonical/request.ts";
+import type { RequestCharges } from "../conversation/charges.ts";
+import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
-import { wordTable } from "../json/scan.ts";
+import { type JsonNode, wordTable } from "../json/scan.ts";
 import {
   canForwardResponses,
   forwardResponsesRequest,
@@ -11,7 +16,10 @@ import { listResponsesNeeds } from "../openai-responses/passthrough/list-needs.t
 import { listResponsesPrefix } from "../openai-responses/passthrough/list-prefix.ts";
 import { relayResponsesAnswer } from "../openai-responses/passthrough/relay-response.ts";
 import { ResponsesRelay } from "../openai-responses/passthrough/relay-stream.ts";
-import { scanResponsesRequest } from "../openai-responses/passthrough/scan-request.ts";
+import {
+  type ScannedResponsesRequest,
+  scanResponsesRequest,
+} from "../openai-responses/passthrough/scan-request.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import {
   type ClientRequest,
@@ -19,6 +27,7 @@ import {
   createClientRequest,
   type OwnAnswers,
 } from "./client-request.ts";
+import type { UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /** Tools of the Responses format that other formats have as well. */
@@ -33,7 +42,7 @@ export function parseResponsesRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
-  return createClientRequest(() => readParts(bytes, rename, headers));
+  return createClientRequest(() => new ResponsesParts(scanResponsesRequest(bytes), headers), rename);
 }
 
 const ANSWERING: OwnAnswers = {
@@ -41,29 +50,58 @@ const ANSWERING: OwnAnswers = {
   readAnswer: relayResponsesAnswer,
 };
 
-function readParts(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequestParts {
-  const scanned = scanResponsesRequest(bytes);
-  return {
-    ...readHints(scanned.text, scanned.root, headers),
-    api: "responses",
-    format: "openai-responses",
-    scanned,
-    listNeeds: listResponsesNeeds,
-    commonTools: COMMON_TOOLS,
-    listPrefix: () => listResponsesPrefix(scanned),
-    listCharges: listResponsesCharges,
-    rename,
-    client: openaiResponses,
-    facts: { wantsUsageChunk: false, estimatedPromptTokens: estimateTokens(scanned.promptTextBytes) },
-    decoding: {
-      whole: () => openaiResponses.decodeRequest(parseFields(bytes.toString("utf8"), scanned.text)),
-    },
-    forwarding: {
-      mayForward: (target) =>
-        canForwardResponses(scanned, target.model) && isValidHistory(scanned.outline, target.toolCalls),
-      forward: (target) => forwardResponsesRequest(scanned, target),
-      mayCarryReasoning: true,
-    },
-    answering: ANSWERING,
-  };
+/** What the Responses API makes of one request. */
+class ResponsesParts implements ClientRequestParts {
+  readonly api = "responses";
+  readonly format = "openai-responses";
+  readonly commonTools = COMMON_TOOLS;
+  readonly client = openaiResponses;
+  readonly upstreamHeaders = null;
+  readonly mayCarryReasoning = true;
+  readonly answering = ANSWERING;
+  readonly session: string | null;
+  readonly user: string | null;
+  readonly tags: readonly string[];
+  readonly facts: Omit<AskedFor, "request">;
+
+  constructor(
+    readonly scanned: ScannedResponsesRequest,
+    headers: ReadHeader,
+  ) {
+    ({
+      session: this.session,
+      user: this.user,
+      tags: this.tags,
+    } = readHints(scanned.text, scanned.root, headers));
+    const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
+    this.facts = { wantsUsageChunk: false, estimatedPromptTokens };
+  }
+
+  listNeeds(): RequestNeeds {
+    return listResponsesNeeds(this.scanned.text, this.scanned.root);
+  }
+
+  listPrefix(): readonly JsonNode[] {
+    return listResponsesPrefix(this.scanned);
+  }
+
+  listCharges(): RequestCharges {
+    return listResponsesCharges(this.scanned.text, this.scanned.root);
+  }
+
+  decodeWhole(): ConversationRequest {
+    const { bytes, text } = this.scanned;
+    return openaiResponses.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  }
+
+  mayForward({ provider }: UpstreamTarget): boolean {
+    const { scanned } = this;
+    return (
+      canForwardResponses(scanned, provider.model) && isValidHistory(scanned.outline, provider.toolCalls)
+    );
+  }
+
+  forward(target: UpstreamTarget): Buffer | BytePieces {
+    return forwardResponsesRequest(this.scanned, target);
+  }
 }

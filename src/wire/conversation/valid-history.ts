@@ -9,7 +9,7 @@ export function isValidHistory(messages: readonly OutlineMessage[], rules: ToolC
 }
 
 /** Whether a conversation has any tool calls or results; many have none. */
-function hasCalls(messages: readonly OutlineMessage[]): boolean {
+export function hasCalls(messages: readonly OutlineMessage[]): boolean {
   for (const message of messages)
     if (message.kind === "result" || (message.kind === "assistant" && message.callIds.length > 0))
       return true;

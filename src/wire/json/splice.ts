@@ -64,10 +64,11 @@ function isOrdered(splices: readonly Splice[]): boolean {
  * Returns splices that remove the named members of an object with their commas; `text` is the scanned text. At least one other
  * member must remain.
  */
-export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<string>): Splice[] {
-  const splices: Splice[] = [];
+export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<string>): readonly Splice[] {
+  let splices: Splice[] | null = null;
   for (const { key, keyStart, end } of object.members ?? []) {
     if (!keys.has(key)) continue;
+    splices ??= [];
     const mark = passSpace(text, end);
     const isLast = text.charAt(mark) !== ",";
     const before = splices.at(-1)?.end === keyStart ? splices.pop() : undefined;
@@ -76,8 +77,11 @@ export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<
     if (isLast) splices.push({ start: commaBefore(text, start), end, insert: "" });
     else splices.push({ start, end: passSpace(text, mark + 1), insert: "" });
   }
-  return splices;
+  return splices ?? NO_SPLICES;
 }
+
+/** What is returned where nothing is to be edited, which is usual. */
+export const NO_SPLICES: readonly Splice[] = [];
 
 function passSpace(text: string, from: number): number {
   let at = from;
@@ -119,13 +123,14 @@ export function changeTexts(
   object: JsonNode | undefined,
   keys: ReadonlySet<string>,
   change: (value: string) => string,
-): Splice[] {
-  const splices: Splice[] = [];
+): readonly Splice[] {
+  let splices: Splice[] | null = null;
   for (const member of object?.members ?? []) {
     if (!keys.has(member.key) || member.kind === "null") continue;
+    splices ??= [];
     const { start, end } = member;
     const value = tryStringOf(text, member) ?? text.slice(start, end);
     splices.push({ start, end, insert: JSON.stringify(change(value)) });
   }
-  return splices;
+  return splices ?? NO_SPLICES;
 }

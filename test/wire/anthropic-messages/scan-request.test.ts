@@ -164,8 +164,7 @@ describe("scanning a Messages request", () => {
 
 function forward(sent: string): string {
   const target = {
-    model: "claude-1",
-    refusedFields: new Set<string>(),
+    provider: { model: { name: "claude-1" }, refusedFields: new Set<string>() },
     hashUser: (user: string) => `hashed(${user})`,
   };
   return forwardMessagesRequest(scanMessagesRequest(Buffer.from(sent)), target).toString();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
 import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 
@@ -22,21 +22,23 @@ const CONVERSATION = [
   { role: "assistant", content: `${long("So")}  ` },
 ];
 
-function encode(json: string, format: UpstreamTarget["format"]) {
+function encode(json: string, format: FormatName) {
   const target: UpstreamTarget = {
-    format,
-    model: { name: "model-1", maxOutputTokens: 1000, reasoning: null },
-    toolCalls: toolCallRulesOf(format, "openai"),
-    noStreamOptions: false,
-    renames: [],
-    knownFields: null,
-    knownMessageFields: new Set(),
-    takesThinkingParts: false,
-    takesCustomTools: true,
-    refusedFields: new Set(["prediction"]),
-    wantsReasoningContent: false,
-    // Forces translation even to the client's own format.
-    bodyFields: { absent: null },
+    provider: {
+      format,
+      model: { name: "model-1", maxOutputTokens: 1000, reasoning: null },
+      toolCalls: toolCallRulesOf(format, "openai"),
+      noStreamOptions: false,
+      renames: [],
+      knownFields: null,
+      knownMessageFields: new Set(),
+      takesThinkingParts: false,
+      takesCustomTools: true,
+      refusedFields: new Set(["prediction"]),
+      wantsReasoningContent: false,
+      // Forces translation even to the client's own format.
+      bodyFields: { absent: null },
+    },
     withReasoning: true,
     overrides: null,
     recallTurn: () => null,
@@ -70,7 +72,8 @@ test("a vendor that rejects unknown fields gets only known ones, and a warning n
   const body = { model: "m", messages: [{ role: "user", content: "Hi" }], ...settings };
   const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
   const knownFields = new Set(["model", "messages", "prompt_cache_key"]);
-  const encoded = request.encode({ ...makeTarget("openai-chat"), knownFields });
+  const chat = makeTarget("openai-chat");
+  const encoded = request.encode({ ...chat, provider: { ...chat.provider, knownFields } });
   const { model, messages, prompt_cache_key } = { ...body, model: "gpt-target" };
   expect(JSON.parse(encoded.body.toString())).toEqual({ model, messages, prompt_cache_key });
   const fields = encoded.warnings.map(({ field }) => field).sort();

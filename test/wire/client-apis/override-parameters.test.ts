@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
 import type { ParameterOverrides, UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
@@ -14,22 +15,24 @@ const REASONING = {
 function targetOf(
   format: FormatName,
   overrides: ParameterOverrides | null,
-  reasoning: UpstreamTarget["model"]["reasoning"],
+  reasoning: ModelTarget["reasoning"],
   name = "up",
 ): UpstreamTarget {
   return {
-    format,
-    model: { name, maxOutputTokens: 64_000, reasoning },
-    toolCalls: toolCallRulesOf(format, "openai"),
-    noStreamOptions: false,
-    renames: [],
-    knownFields: null,
-    knownMessageFields: new Set(),
-    takesThinkingParts: false,
-    takesCustomTools: true,
-    refusedFields: new Set(),
-    wantsReasoningContent: false,
-    bodyFields: {},
+    provider: {
+      format,
+      model: { name, maxOutputTokens: 64_000, reasoning },
+      toolCalls: toolCallRulesOf(format, "openai"),
+      noStreamOptions: false,
+      renames: [],
+      knownFields: null,
+      knownMessageFields: new Set(),
+      takesThinkingParts: false,
+      takesCustomTools: true,
+      refusedFields: new Set(),
+      wantsReasoningContent: false,
+      bodyFields: {},
+    },
     withReasoning: true,
     overrides: overrides,
     recallTurn: () => null,

@@ -174,15 +174,16 @@ const READERS: Readonly<Record<FormatName, (body: Json) => ReadMessage[]>> = {
     }),
 };
 
+const CHAT = makeTarget("openai-chat");
 const MISTRAL: UpstreamTarget = {
-  ...makeTarget("openai-chat"),
-  toolCalls: toolCallRulesOf("openai-chat", "mistral"),
+  ...CHAT,
+  provider: { ...CHAT.provider, toolCalls: toolCallRulesOf("openai-chat", "mistral") },
 };
 const TARGETS: readonly (readonly [string, UpstreamTarget])[] = [
   ...FORMAT_NAMES.map((format) => [format, makeTarget(format)] as const),
   ["mistral", MISTRAL],
   // A translation to the client's own format.
-  ["openai-chat, translated", { ...makeTarget("openai-chat"), bodyFields: { absent: null } }],
+  ["openai-chat, translated", { ...CHAT, provider: { ...CHAT.provider, bodyFields: { absent: null } } }],
 ];
 
 /** Sends a history to a target; returns the body and the history that the vendor receives. */
@@ -190,7 +191,12 @@ function send(client: Client, steps: readonly Step[], target: UpstreamTarget) {
   const body = { model: "acme/m", ...WRITERS[client](steps) };
   const encoded = openRequest(client, body).encode(target);
   const sent = JSON.parse(encoded.body.toString());
-  return { body, sent, repair: encoded.repair, history: READERS[conversationFormatOf(target)](sent) };
+  return {
+    body,
+    sent,
+    repair: encoded.repair,
+    history: READERS[conversationFormatOf(target.provider)](sent),
+  };
 }
 
 /** Lists `call -> result` for each result that answers a call, sorted. */
@@ -272,7 +278,7 @@ describe.each(CLIENTS)("any history of tool calls from the API %s", (client) => 
     fc.assert(
       fc.property(anyHistory, (steps) => {
         const { history } = send(client, steps, target);
-        expect(isValidFor(history, target.toolCalls)).toBe(true);
+        expect(isValidFor(history, target.provider.toolCalls)).toBe(true);
         expect(listPairs(history)).toEqual(listPairs(outlineOf(steps, client)));
         const texts = new Set(steps.flatMap((step) => (step.kind === "result" ? [step.text] : [])));
         const made = history.filter(({ kind, text }) => kind === "result" && !texts.has(text ?? ""));
@@ -340,7 +346,7 @@ describe.each(CLIENTS)("a tool-call history seen in practice, from the API %s", 
     const target = TARGETS.find(([known]) => known === name)![1];
     expect(listPairs(history)).toEqual(['look {"n":1} -> one', 'look {"n":2} -> two']);
     const ids = history.flatMap(callIdsOf);
-    expect(new Set(ids).size).toBe(target.toolCalls.hasUniqueIds ? 2 : 1);
+    expect(new Set(ids).size).toBe(target.provider.toolCalls.hasUniqueIds ? 2 : 1);
     // The next request has the same ids, so that the vendor's prompt cache matches.
     expect(
       historyAt(name, [...steps, calls("x"), result("x")])

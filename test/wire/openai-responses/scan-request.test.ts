@@ -21,14 +21,14 @@ function scan(body: unknown) {
 
 /** A model about which nothing is known. */
 const MODEL: ModelTarget = { name: "gpt-5", maxOutputTokens: null, reasoning: null };
-const TARGET: ResponsesTarget = {
-  model: MODEL,
-  refusedFields: new Set(),
-  hashUser: (user: string) => `hashed(${user})`,
-};
+const PROVIDER: ResponsesTarget["provider"] = { model: MODEL, refusedFields: new Set() };
 
-function forward(body: unknown, target: Partial<ResponsesTarget> = {}): Fields {
-  return JSON.parse(forwardResponsesRequest(scan(body), { ...TARGET, ...target }).toString("utf8"));
+function forward(body: unknown, provider: Partial<ResponsesTarget["provider"]> = {}): Fields {
+  const target: ResponsesTarget = {
+    provider: { ...PROVIDER, ...provider },
+    hashUser: (user) => `hashed(${user})`,
+  };
+  return JSON.parse(forwardResponsesRequest(scan(body), target).toString("utf8"));
 }
 
 function failureOf(body: unknown) {
@@ -217,7 +217,10 @@ describe("forwarding a Responses request", () => {
   test("only the model, store and the gateway's own fields change", () => {
     const text =
       '{ "models":["a/b"], "model" : "x/y","input":"ß \\u00df", "usage":{"include":true},"unknown": [1,  2],"provider":{},"session_id":"s" }';
-    const sent = forwardResponsesRequest(scanResponsesRequest(Buffer.from(text)), TARGET).toString("utf8");
+    const sent = forwardResponsesRequest(scanResponsesRequest(Buffer.from(text)), {
+      provider: PROVIDER,
+      hashUser: (user) => user,
+    }).toString("utf8");
     expect(sent).toBe('{ "model" : "gpt-5","input":"ß \\u00df", "unknown": [1,  2] ,"store":false}');
   });
 

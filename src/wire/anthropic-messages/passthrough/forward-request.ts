@@ -1,20 +1,22 @@
 import type { BytePieces } from "../../../base/byte-pieces.ts";
+import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { type JsonNode, memberOf } from "../../json/scan.ts";
-import { changeTexts, removeMembers, setMember, spliceBody } from "../../json/splice.ts";
+import { changeTexts, removeMembers, type Splice, setMember, spliceBody } from "../../json/splice.ts";
 import { splitUserId } from "../split-user-id.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
-/** How the request of an upstream differs from the client's. */
+/** How a request is sent to its provider. */
 export interface MessagesTarget {
-  /** The upstream's name of the model. */
-  readonly model: string;
-  /** Fields that it rejects. */
-  readonly refusedFields: ReadonlySet<string>;
+  readonly provider: {
+    readonly model: Pick<ModelTarget, "name">;
+    /** Fields that it rejects. */
+    readonly refusedFields: ReadonlySet<string>;
+  };
   /** The token limit of the answer; absent or null to keep the client's. */
   readonly maxTokens?: number | null;
   /** Returns what the upstream is sent instead of the client's user. */
-  readonly hashUser: (user: string) => string;
+  hashUser(user: string): string;
 }
 
 const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
@@ -25,19 +27,16 @@ const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
  */
 export function forwardMessagesRequest(
   { bytes, text, root }: ScannedMessagesRequest,
-  { model, refusedFields, maxTokens = null, hashUser }: MessagesTarget,
+  target: MessagesTarget,
 ): Buffer | BytePieces {
+  const { provider, maxTokens = null } = target;
+  const { model, refusedFields } = provider;
   const { start, end } = memberOf(root, "model") as JsonNode;
-  const hideUser = (userId: string): string => hashUser(splitUserId(userId).user);
-  const splices = [
-    { start, end, insert: JSON.stringify(model) },
-    ...(maxTokens === null ? [] : [setMember(root, "max_tokens", String(maxTokens))]),
-    ...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser),
-    ...removeMembers(
-      text,
-      root,
-      refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields),
-    ),
-  ];
+  const removed = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
+  const hideUser = (userId: string): string => target.hashUser(splitUserId(userId).user);
+  const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }];
+  if (maxTokens !== null) splices.push(setMember(root, "max_tokens", String(maxTokens)));
+  splices.push(...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser));
+  splices.push(...removeMembers(text, root, removed));
   return spliceBody(bytes, splices);
 }

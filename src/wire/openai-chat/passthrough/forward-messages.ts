@@ -1,7 +1,14 @@
 import type { KeptCall, Repair, RepairedMessage } from "../../conversation/outline.ts";
 import { INTERRUPTED } from "../../conversation/repair-tool-calls.ts";
 import { decodeUtf8, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
-import { appendMember, applySplices, removeMembers, renameMember, type Splice } from "../../json/splice.ts";
+import {
+  appendMember,
+  applySplices,
+  NO_SPLICES,
+  removeMembers,
+  renameMember,
+  type Splice,
+} from "../../json/splice.ts";
 import { joinAssistants } from "./join-assistants.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
@@ -46,7 +53,7 @@ function encodeMessage(repaired: RepairedMessage, context: MessagesContext): str
     return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
   }
   const message = items[repaired.from] as JsonNode;
-  const splices = repaired.calls === null ? removeEmptyCalls(request.text, message) : [];
+  const splices = repaired.calls === null ? [...removeEmptyCalls(request.text, message)] : [];
   if (wantsReasoningContent) splices.push(...renameInMessage(request.text, message));
   if (repaired.callId !== null)
     splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
@@ -87,12 +94,16 @@ function renameInMessage(text: string, message: JsonNode): Splice[] {
 const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
 
 /** Returns splices that remove an empty `tool_calls`, which some vendors reject. */
-export function removeEmptyCalls(text: string, message: JsonNode): Splice[] {
+export function removeEmptyCalls(text: string, message: JsonNode): readonly Splice[] {
   const isEmpty = memberOf(message, "tool_calls")?.items?.length === 0;
-  return isEmpty ? removeMembers(text, message, CALLS) : [];
+  return isEmpty ? removeMembers(text, message, CALLS) : NO_SPLICES;
 }
 
-function replaceCalls(request: ScannedChatRequest, message: JsonNode, calls: readonly KeptCall[]): Splice[] {
+function replaceCalls(
+  request: ScannedChatRequest,
+  message: JsonNode,
+  calls: readonly KeptCall[],
+): readonly Splice[] {
   const node = memberOf(message, "tool_calls") as JsonNode;
   if (calls.length === 0) return removeMembers(request.text, message, CALLS);
   const kept = calls.map(({ from, id }) => {

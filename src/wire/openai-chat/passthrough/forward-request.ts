@@ -1,4 +1,5 @@
 import type { BytePieces } from "../../../base/byte-pieces.ts";
+import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { Repair } from "../../conversation/outline.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
@@ -15,24 +16,34 @@ import {
 import { forwardMessages, removeEmptyCalls, renameReasoning } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
-/** How a request has to be changed for the chosen provider. */
-export interface ChatTarget {
-  /** The model's name at the provider. */
-  readonly model: string;
+/** How a provider of this format deviates from it. */
+export interface ChatProvider {
+  readonly model: Pick<ModelTarget, "name">;
   /** The provider does not accept `stream_options`. */
   readonly noStreamOptions: boolean;
   /** Fields that the provider names differently, as pairs of client name and provider name. */
   readonly renames: readonly (readonly [string, string])[];
   /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
-  /** The maximum number of tokens per answer; null: the client's own limit. */
-  readonly maxTokens: number | null;
   /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
+}
+
+/** How a request is sent to its provider. */
+export interface ChatTarget {
+  readonly provider: ChatProvider;
+  /** The maximum number of tokens per answer; absent or null: the client's own limit. */
+  readonly maxTokens?: number | null;
   /** Returns the hash that the provider gets instead of the client's user. */
-  readonly hashUser: (user: string) => string;
+  hashUser(user: string): string;
+}
+
+/** What replaces parts of a request. */
+export interface ChatChanges {
   /** The reasoning fields that replace the client's; null: the client's are kept. */
   readonly reasoning: Fields | null;
+  /** The repair of its tool calls; null: none is needed. */
+  readonly repair: Repair | null;
 }
 
 /**
@@ -42,33 +53,36 @@ export interface ChatTarget {
 export function forwardChatRequest(
   request: ScannedChatRequest,
   target: ChatTarget,
-  repair: Repair | null,
+  { reasoning, repair }: ChatChanges,
 ): Buffer | BytePieces {
   const { text, root } = request;
-  const splices: Splice[] = [replaceModel(root, target.model)];
-  const keepsOptions = request.stream && !target.noStreamOptions;
-  const known = fieldsToEdit(target.refusedFields);
+  const { provider } = target;
+  const splices: Splice[] = [replaceModel(root, provider.model)];
+  const keepsOptions = request.stream && !provider.noStreamOptions;
+  const known = fieldsToEdit(provider.refusedFields);
   let removed = keepsOptions ? known.removed : known.removedWithOptions;
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
-  for (const [from, to] of target.renames) {
+  for (const [from, to] of provider.renames) {
     const member = memberOf(root, from);
     if (member === undefined) continue;
     // If the client sent both names, the provider's own is kept.
     if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
     else splices.push(renameMember(text, member, to));
   }
-  splices.push(...limitAnswer(root, target, removed));
+  limitAnswer(root, target, { removed, splices });
   addToolParameters(request, splices);
-  if (target.reasoning !== null) {
+  if (reasoning !== null) {
     removed = removed.union(REASONING_FIELDS);
-    splices.push(...addReasoning(root, target.reasoning));
+    for (const [name, value] of Object.entries(reasoning))
+      splices.push(appendMember(root, name, JSON.stringify(value)));
   }
-  if (repair !== null) splices.push(forwardMessages(request, repair, target.wantsReasoningContent));
+  if (repair !== null) splices.push(forwardMessages(request, repair, provider.wantsReasoningContent));
   else {
     for (const message of itemsOf(root, "messages")) splices.push(...removeEmptyCalls(text, message));
-    if (target.wantsReasoningContent) for (const splice of renameReasoning(text, root)) splices.push(splice);
+    if (provider.wantsReasoningContent)
+      for (const splice of renameReasoning(text, root)) splices.push(splice);
   }
-  splices.push(...changeTexts(text, root, known.users, target.hashUser));
+  splices.push(...changeTexts(text, root, known.users, (user) => target.hashUser(user)));
   splices.push(...removeMembers(text, root, removed));
   return spliceBody(request.bytes, splices);
 }
@@ -102,10 +116,10 @@ export function fieldsToEdit(rejected: ReadonlySet<string>): EditedFields {
   return known;
 }
 
-/** Returns the splice that replaces the client's name of the model. */
-export function replaceModel(root: JsonNode, model: string): Splice {
-  const node = memberOf(root, "model") as JsonNode;
-  return { start: node.start, end: node.end, insert: JSON.stringify(model) };
+/** Returns the splice that replaces the client's name of the model by the provider's. */
+export function replaceModel(root: JsonNode, { name }: Pick<ModelTarget, "name">): Splice {
+  const { start, end } = memberOf(root, "model") as JsonNode;
+  return { start, end, insert: JSON.stringify(name) };
 }
 
 const INCLUDE_USAGE = '"include_usage":true';
@@ -129,28 +143,34 @@ export function requestUsage({ text, root }: ScannedBody): Splice {
 /** Fields that limit the length of an answer. */
 const LIMITS = ["max_tokens", "max_completion_tokens"] as const;
 
-/** Returns the splices that replace the client's limit by the target's, or add it in the provider's spelling. */
+/** The splices of a request so far, and the fields that are removed from it. */
+interface Edits {
+  readonly splices: Splice[];
+  readonly removed: ReadonlySet<string>;
+}
+
+/** Replaces the client's limit by the target's, or adds it in the provider's spelling. */
 export function limitAnswer(
   root: JsonNode,
-  { maxTokens, renames, refusedFields }: Pick<ChatTarget, "maxTokens" | "renames" | "refusedFields">,
-  removed: ReadonlySet<string>,
-): Splice[] {
-  if (maxTokens === null) return [];
+  {
+    maxTokens = null,
+    provider,
+  }: Pick<ChatTarget, "maxTokens"> & {
+    readonly provider: Pick<ChatProvider, "renames" | "refusedFields">;
+  },
+  { splices, removed }: Edits,
+): void {
+  if (maxTokens === null) return;
   const insert = String(maxTokens);
   const given = LIMITS.map((name) => memberOf(root, name)).filter((member) => member !== undefined);
   const kept = given.filter(({ key }) => !removed.has(key));
-  if (kept.length > 0) return kept.map(({ start, end }) => ({ start, end, insert }));
-  const name = renames.find(([from]) => from === LIMITS[0])?.[1] ?? LIMITS[0];
-  return refusedFields.has(name) ? [] : [appendMember(root, name, insert)];
+  for (const { start, end } of kept) splices.push({ start, end, insert });
+  const name = provider.renames.find(([from]) => from === LIMITS[0])?.[1] ?? LIMITS[0];
+  if (kept.length === 0 && !provider.refusedFields.has(name)) splices.push(appendMember(root, name, insert));
 }
 
 /** Fields in which clients of this format set the amount of reasoning. */
 export const REASONING_FIELDS: ReadonlySet<string> = new Set(["reasoning", "reasoning_effort"]);
-
-/** Adds the vendor's reasoning fields. The body has none of them, or they are removed by another splice. */
-function addReasoning(root: JsonNode, fields: Fields): Splice[] {
-  return Object.entries(fields).map(([name, value]) => appendMember(root, name, JSON.stringify(value)));
-}
 
 /** Adds an empty object schema to functions without `parameters`, because some vendors require one. */
 function addToolParameters(request: ScannedChatRequest, splices: Splice[]): void {

@@ -6,6 +6,7 @@ import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
   appendMember,
   changeTexts,
+  NO_SPLICES,
   removeMembers,
   type Splice,
   setMember,
@@ -35,15 +36,17 @@ function includesEncrypted({ text, root }: ScannedResponsesRequest): boolean {
   return itemsOf(root, "include").some((name) => isWord(text, name, ENCRYPTED_REASONING));
 }
 
-/** How the request of an upstream differs from the client's. */
+/** How a request is sent to its provider. */
 export interface ResponsesTarget {
-  readonly model: ModelTarget;
-  /** Fields that it rejects. */
-  readonly refusedFields: ReadonlySet<string>;
+  readonly provider: {
+    readonly model: ModelTarget;
+    /** Fields that it rejects. */
+    readonly refusedFields: ReadonlySet<string>;
+  };
   /** The token limit of the answer; absent or null to keep the client's. */
   readonly maxTokens?: number | null;
   /** Returns what the upstream is sent instead of the client's user. */
-  readonly hashUser: (user: string) => string;
+  hashUser(user: string): string;
 }
 
 /**
@@ -52,23 +55,21 @@ export interface ResponsesTarget {
  */
 export function forwardResponsesRequest(
   request: ScannedResponsesRequest,
-  { model, refusedFields, maxTokens = null, hashUser }: ResponsesTarget,
+  target: ResponsesTarget,
 ): Buffer | BytePieces {
   const { bytes, text, root } = request;
-  const modelNode = memberOf(root, "model") as JsonNode;
+  const { provider, maxTokens = null } = target;
+  const { model, refusedFields } = provider;
+  const { start, end } = memberOf(root, "model") as JsonNode;
   const removed = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
   const users = refusedFields.size === 0 ? USER_FIELDS : USER_FIELDS.difference(refusedFields);
-  const splices: Splice[] = [
-    { start: modelNode.start, end: modelNode.end, insert: JSON.stringify(model.name) },
-    storeNothing(root),
-    ...(refusedFields.has("include") ? [] : requestEncrypted(request, model)),
-    ...(maxTokens === null || refusedFields.has("max_output_tokens")
-      ? []
-      : [setMember(root, "max_output_tokens", String(maxTokens))]),
-    ...addToolParameters(request),
-    ...changeTexts(text, root, users, hashUser),
-    ...removeMembers(text, root, removed),
-  ];
+  const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }, storeNothing(root)];
+  if (!refusedFields.has("include")) splices.push(...requestEncrypted(request, model));
+  if (maxTokens !== null && !refusedFields.has("max_output_tokens"))
+    splices.push(setMember(root, "max_output_tokens", String(maxTokens)));
+  addToolParameters(request, splices);
+  splices.push(...changeTexts(text, root, users, (user) => target.hashUser(user)));
+  splices.push(...removeMembers(text, root, removed));
   return spliceBody(bytes, splices);
 }
 
@@ -78,11 +79,11 @@ function storeNothing(root: JsonNode): Splice {
 }
 
 /** Requests encrypted reasoning: without stored responses, the next turn needs the reasoning of this one. */
-function requestEncrypted(request: ScannedResponsesRequest, model: ModelTarget): Splice[] {
+function requestEncrypted(request: ScannedResponsesRequest, model: ModelTarget): readonly Splice[] {
   const { root, reasoningOrigins, hasPlainReasoning } = request;
   const mentionsReasoning =
     isPresent(memberOf(root, "reasoning")) || hasPlainReasoning || reasoningOrigins.size > 0;
-  if (!asksForEncrypted(model, mentionsReasoning) || includesEncrypted(request)) return [];
+  if (!asksForEncrypted(model, mentionsReasoning) || includesEncrypted(request)) return NO_SPLICES;
   const included = memberOf(root, "include");
   const name = JSON.stringify(ENCRYPTED_REASONING);
   if (included === undefined) return [appendMember(root, "include", `[${name}]`)];
@@ -92,8 +93,7 @@ function requestEncrypted(request: ScannedResponsesRequest, model: ModelTarget):
 }
 
 /** Adds an empty schema to functions without `parameters`, which upstreams demand. */
-function addToolParameters({ text, root }: ScannedResponsesRequest): Splice[] {
-  const splices: Splice[] = [];
+function addToolParameters({ text, root }: ScannedResponsesRequest, splices: Splice[]): void {
   for (const tool of itemsOf(root, "tools")) {
     if (!isWord(text, memberOf(tool, "type"), "function")) continue;
     const parameters = memberOf(tool, "parameters");
@@ -102,7 +102,6 @@ function addToolParameters({ text, root }: ScannedResponsesRequest): Splice[] {
       splices.push({ start: parameters.start, end: parameters.end, insert: NO_ARGUMENTS });
     }
   }
-  return splices;
 }
 
 const NO_ARGUMENTS = '{"type":"object","properties":{}}';
