@@ -1,14 +1,18 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { type AdvisorUsage, fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { asFields, asObjects, type Fields } from "../json/fields.ts";
+import { type AdvisorUsage, fitParts, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { asFields, asObjects, type Fields, type MutableFields } from "../json/fields.ts";
 
 const PROMPT_COUNTERS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"] as const;
 
 /** Reads a usage object; null if it counts no tokens. */
 export function readUsage(raw: Fields): TokenUsage | null {
+  const usage = Array.isArray(raw["iterations"]) ? readIterations(raw) : readCounters(raw);
+  return usage.promptTokens === 0 && usage.completionTokens === 0 ? null : usage;
+}
+
+function readIterations(raw: Fields): TokenUsage {
   const iterations = groupIterations(raw);
   const usage = (iterations.get("compaction") ?? []).map(readCounters).reduce(addCounters, readCounters(raw));
-  if (usage.promptTokens === 0 && usage.completionTokens === 0) return null;
   const advisors = (iterations.get("advisor_message") ?? []).map(readAdvisor);
   const served = iterations.get("fallback_message")?.at(-1)?.["model"];
   return {
@@ -18,16 +22,13 @@ export function readUsage(raw: Fields): TokenUsage | null {
   };
 }
 
-const NO_ITERATIONS: ReadonlyMap<unknown, Fields[]> = new Map();
-
 /**
  * Groups the iterations of an answer by type. The totals leave out two of them that are billed: `compaction`, in which the model
  * summarizes the conversation, and `advisor_message`, in which another model is consulted at its own prices. A `fallback_message`
  * names the model that the totals belong to.
  */
-function groupIterations(raw: Fields): ReadonlyMap<unknown, Fields[]> {
-  const { iterations } = raw;
-  return Array.isArray(iterations) ? Map.groupBy(asObjects(iterations), ({ type }) => type) : NO_ITERATIONS;
+function groupIterations({ iterations }: Fields): ReadonlyMap<unknown, Fields[]> {
+  return Map.groupBy(asObjects(iterations), ({ type }) => type);
 }
 
 function readAdvisor(raw: Fields): AdvisorUsage {
@@ -46,14 +47,19 @@ function readCounters(raw: Fields): TokenUsage {
   const details = asFields(raw["output_tokens_details"]) ?? {};
   const serverTools = asFields(raw["server_tool_use"]) ?? {};
   return fitParts({
-    ...NO_TOKENS,
     promptTokens: (readCount(raw["input_tokens"]) ?? 0) + cached + written,
     completionTokens: readCount(raw["output_tokens"]) ?? 0,
     cachedTokens: cached,
     cacheWriteTokens: written,
     cacheWrite1hTokens: written1h,
     reasoningTokens: readCount(details["thinking_tokens"]) ?? 0,
+    audioPromptTokens: 0,
+    audioCompletionTokens: 0,
+    imageCompletionTokens: 0,
+    images: 0,
     searches: readCount(serverTools["web_search_requests"]) ?? 0,
+    searchContext: null,
+    estimated: false,
   });
 }
 
@@ -93,7 +99,7 @@ export function foldUsage(before: Fields, later: Fields): Fields {
 /** Encodes the counters for clients of this API. */
 export function encodeCounters(usage: TokenUsage): Fields {
   const { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = usage;
-  return {
+  const counters: MutableFields = {
     input_tokens: Math.max(0, usage.promptTokens - cachedTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cachedTokens,
@@ -102,29 +108,29 @@ export function encodeCounters(usage: TokenUsage): Fields {
       ephemeral_1h_input_tokens: cacheWrite1hTokens,
     },
     output_tokens: usage.completionTokens,
-    ...(reasoningTokens > 0 ? { output_tokens_details: { thinking_tokens: reasoningTokens } } : {}),
-    ...(usage.searches > 0 ? { server_tool_use: { web_search_requests: usage.searches } } : {}),
   };
+  if (reasoningTokens > 0) counters["output_tokens_details"] = { thinking_tokens: reasoningTokens };
+  if (usage.searches > 0) counters["server_tool_use"] = { web_search_requests: usage.searches };
+  return counters;
 }
 
 /** Encodes the final usage of an answer: the counters, the vendor's other fields (`raw`, in this format), and the price. */
 export function encodeUsage(report: UsageReport, raw: Fields, serviceTier: string | null): Fields {
+  const { estimated } = report.usage;
+  const encoded: MutableFields = serviceTier === null ? {} : { service_tier: serviceTier };
   const counters = encodeCounters(report.usage);
-  return {
-    ...(serviceTier === null ? {} : { service_tier: serviceTier }),
-    ...(report.usage.estimated ? { ...raw, ...counters } : { ...counters, ...omitNull(raw) }),
-    cost: report.cost,
-    cost_details: { upstream_inference_cost: report.upstreamInferenceCost },
-    is_byok: report.isByok,
-    ...(report.usage.estimated ? { estimated: true } : {}),
-  };
+  if (estimated) Object.assign(encoded, raw, counters);
+  else addCounted(Object.assign(encoded, counters), raw);
+  encoded["cost"] = report.cost;
+  encoded["cost_details"] = { upstream_inference_cost: report.upstreamInferenceCost };
+  encoded["is_byok"] = report.isByok;
+  if (estimated) encoded["estimated"] = true;
+  return encoded;
 }
 
-/** Clients add counters up, so none of them may be null. */
-function omitNull(raw: Fields): Fields {
-  return Object.fromEntries(
-    Object.entries(raw).filter(([name, value]) => value !== null || !isCounter(name)),
-  );
+/** Adds the vendor's fields. Clients add counters up, so none of them may be null. */
+function addCounted(encoded: MutableFields, raw: Fields): void {
+  for (const name in raw) if (raw[name] !== null || !isCounter(name)) encoded[name] = raw[name];
 }
 
 function isCounter(name: string): boolean {

@@ -101,6 +101,7 @@ export function readCount(value: unknown): number | null {
  */
 export function fitParts(usage: TokenUsage): TokenUsage {
   const { promptTokens, completionTokens } = usage;
+  if (arePartsFitting(usage)) return usage;
   const cachedTokens = Math.min(usage.cachedTokens, promptTokens);
   const cacheWriteTokens = Math.min(usage.cacheWriteTokens, promptTokens - cachedTokens);
   return {
@@ -113,6 +114,19 @@ export function fitParts(usage: TokenUsage): TokenUsage {
     audioCompletionTokens: Math.min(usage.audioCompletionTokens, completionTokens),
     imageCompletionTokens: Math.min(usage.imageCompletionTokens, completionTokens),
   };
+}
+
+/** Whether `fitParts` has nothing to limit, as usual. */
+function arePartsFitting(usage: TokenUsage): boolean {
+  const { promptTokens, completionTokens } = usage;
+  return (
+    usage.cachedTokens <= promptTokens &&
+    usage.cacheWriteTokens <= promptTokens - usage.cachedTokens &&
+    usage.cacheWrite1hTokens <= usage.cacheWriteTokens &&
+    usage.audioPromptTokens <= promptTokens &&
+    Math.max(usage.reasoningTokens, usage.audioCompletionTokens, usage.imageCompletionTokens) <=
+      completionTokens
+  );
 }
 
 /** The approximate number of UTF-8 bytes per token. Scripts with more bytes per character also need more tokens. */

@@ -40,6 +40,19 @@ export function tryParseFields(json: string): Fields | null {
   }
 }
 
+/** Fields of an object that nothing else refers to, such as one that was just parsed. */
+export type MutableFields = Record<string, unknown>;
+
+/** Parses a JSON object that the caller may change; null as `tryParseFields`. */
+export function parseOwnFields(json: string): MutableFields | null {
+  return tryParseFields(json) as MutableFields | null;
+}
+
+/** Makes a field absent in what is printed of an object. Not deleted, because that makes the object slow. */
+export function dropField(fields: MutableFields, name: string): void {
+  if (fields[name] !== undefined) fields[name] = undefined;
+}
+
 /** Returns a copy without the named fields. */
 export function omit(fields: Fields, names: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};

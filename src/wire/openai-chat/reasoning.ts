@@ -30,15 +30,20 @@ export function encodeReasoning({ reasoning, details }: DeltaText): Fields {
   };
 }
 
-/** Returns whether any other field of a message has content, such as media. Empty values and numbers do not count. */
-export function hasOtherContent(fields: Fields): boolean {
+/**
+ * Returns whether a message has content, such as media, in a field that is not in `known`. Empty values and numbers do not count.
+ */
+export function hasOtherContent(fields: Fields, known: ReadonlySet<string> = NO_FIELDS): boolean {
   for (const name in fields) {
+    if (known.has(name)) continue;
     const value = fields[name];
     if (typeof value === "object" && value !== null ? Object.keys(value).length > 0 : asText(value))
       return true;
   }
   return false;
 }
+
+const NO_FIELDS: ReadonlySet<string> = new Set();
 
 /** Separates the parts of a reasoning summary in the joined text. Each part is a paragraph, usually with a title. */
 export const SUMMARY_BREAK = "\n\n";

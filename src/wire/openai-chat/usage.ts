@@ -1,5 +1,5 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { fitParts, NO_TOKENS, readCount, readSearchContext, type TokenUsage } from "../conversation/usage.ts";
+import { fitParts, readCount, readSearchContext, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 /** Returns the usage of a chunk or answer, from wherever the vendor puts it; null where there is none. */
@@ -15,14 +15,16 @@ function usageOfChoice(body: Fields): Fields | null {
   return Array.isArray(choices) ? asFields(asFields(choices[0])?.["usage"]) : null;
 }
 
+const NO_DETAILS: Fields = {};
+
 /** Reads a usage object of any vendor of this format. Returns null if it counts nothing. */
 export function readUsage(usage: Fields): TokenUsage | null {
   const prompt = readCount(usage["prompt_tokens"]);
   const completion = readCount(usage["completion_tokens"]);
   // Some vendors send zeros until the last event.
   if (!prompt && !completion) return null;
-  const promptDetails = asFields(usage["prompt_tokens_details"]) ?? {};
-  const completionDetails = asFields(usage["completion_tokens_details"]) ?? {};
+  const promptDetails = asFields(usage["prompt_tokens_details"]) ?? NO_DETAILS;
+  const completionDetails = asFields(usage["completion_tokens_details"]) ?? NO_DETAILS;
   const promptTokens = prompt ?? 0;
   const completionTokens = completion ?? 0;
   const reasoningTokens = readCount(completionDetails["reasoning_tokens"]) ?? 0;
@@ -35,17 +37,19 @@ export function readUsage(usage: Fields): TokenUsage | null {
     readCount(usage["prompt_cache_hit_tokens"]) ??
     readCount(usage["cached_tokens"]);
   return fitParts({
-    ...NO_TOKENS,
     promptTokens,
     completionTokens: isSeparate ? completionTokens + reasoningTokens : completionTokens,
     cachedTokens: cached ?? 0,
     cacheWriteTokens: readCount(promptDetails["cache_write_tokens"]) ?? 0,
+    cacheWrite1hTokens: 0,
     reasoningTokens,
     audioPromptTokens: readCount(promptDetails["audio_tokens"]) ?? 0,
     audioCompletionTokens: readCount(completionDetails["audio_tokens"]) ?? 0,
     imageCompletionTokens: readCount(completionDetails["image_tokens"]) ?? 0,
+    images: 0,
     searches: countSearches(usage),
     searchContext: readSearchContext(usage["search_context_size"]),
+    estimated: false,
   });
 }
 

@@ -1,34 +1,51 @@
 import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
-import { asFields, asObjects, type Fields, tryParseFields } from "../../json/fields.ts";
+import { asFields, asObjects, type Fields, parseOwnFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
-import { readUsage } from "../usage.ts";
-import { CallIds, encodePriced, isEmptyResponse, readFinish, rewriteResponse } from "./rewrite-response.ts";
+import { encodeUsage, readUsage } from "../usage.ts";
+import { CallIds, isEmptyResponse, readFinish } from "./rewrite-response.ts";
 
-/** Rewrites a vendor's whole answer for a Responses client. Unknown fields are kept. `text` is its body. */
+/**
+ * Rewrites a vendor's whole answer for a Responses client. Unknown fields are kept. `text` is its body. The parsed body itself is changed
+ * and printed.
+ */
 export function relayResponsesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
-  const body = tryParseFields(text);
+  const body = parseOwnFields(text);
   if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findFailure(body);
   if (error !== null) return { kind: "error", error };
   const output = body["output"] as readonly unknown[];
-  const rewritten = rewriteResponse(body, identity, new CallIds(identity));
-  return {
+  const answer: Omit<Extract<WholeAnswer, { kind: "answer" }>, "encode"> = {
     kind: "answer",
     isEmpty: isEmptyResponse(body),
     usage: readUsage(body),
     producedBytes: output.reduce<number>((sum, item) => sum + countBytes(asFields(item) ?? {}), 0),
     finish: readFinish(body, false),
-    encode: (end) => JSON.stringify(encodePriced(rewritten, end)),
+  };
+  const ids = new CallIds(identity);
+  body["id"] = identity.id;
+  body["model"] = identity.model;
+  body["created_at"] = identity.created;
+  body["store"] = false;
+  body["output"] = output.map((item, index) => ids.rewrite(item, index));
+  return {
+    ...answer,
+    encode({ report, metadata }) {
+      body["usage"] = encodeUsage(report, asFields(body["usage"]) ?? {});
+      if (metadata !== null) body["gateway_metadata"] = metadata;
+      return JSON.stringify(body);
+    },
   };
 }
 
 /** Counts the bytes of text in an item: contents, summaries, arguments. */
 function countBytes(item: Fields): number {
-  const parts = [...asObjects(item["content"]), ...asObjects(item["summary"])];
-  const texts = [item["arguments"], item["input"], ...parts.map(({ text, refusal }) => text ?? refusal)];
-  return texts.reduce<number>(
-    (sum, text) => sum + (typeof text === "string" ? Buffer.byteLength(text) : 0),
-    0,
-  );
+  let bytes = bytesOf(item["arguments"]) + bytesOf(item["input"]);
+  for (const { text, refusal } of asObjects(item["content"])) bytes += bytesOf(text ?? refusal);
+  for (const { text, refusal } of asObjects(item["summary"])) bytes += bytesOf(text ?? refusal);
+  return bytes;
+}
+
+function bytesOf(text: unknown): number {
+  return typeof text === "string" ? Buffer.byteLength(text) : 0;
 }
