@@ -52,6 +52,15 @@ export function createTurnWatcher(
   };
 }
 
+/** Calls `onTurn` as a turn watcher does, for the parts of a whole first choice. Signed texts count. */
+export function observeParts(parts: readonly Part[], onTurn: (turn: CalledTurn) => void): void {
+  const turn = parts.some((part) => part.kind === "tool-call") ? describeTurn(parts.filter(isWatched)) : null;
+  if (turn !== null) onTurn(turn);
+  for (const part of parts)
+    if (part.kind === "text" && part.signature !== undefined)
+      onTurn(describeText({ pieces: [part.text], signature: part.signature }));
+}
+
 function growText(text: WatchedText | undefined, delta: PartDelta): void {
   if (text === undefined) return;
   if (delta.kind === "text") text.pieces.push(delta.text);
@@ -94,6 +103,7 @@ export function restoreTurns(
   recall: Recall,
   wantsTexts: boolean,
 ): ConversationRequest {
+  if (!request.messages.some(({ role }) => role === "assistant")) return request;
   const last = findLastTurns(request.messages);
   const restore = (message: Message): Message => {
     if (message.role !== "assistant") return message;
@@ -102,7 +112,8 @@ export function restoreTurns(
     const restored = turn === null ? message : restoreMessage(message, turn);
     return wantsTexts ? restoreTexts(restored, recall) : restored;
   };
-  return { ...request, messages: mapSame(request.messages, restore) };
+  const messages = mapSame(request.messages, restore);
+  return messages === request.messages ? request : { ...request, messages };
 }
 
 type Recall = (callId: string) => CalledTurn | null;

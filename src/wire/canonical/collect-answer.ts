@@ -42,7 +42,7 @@ class AnswerCollector {
         break;
       }
       case "logprobs":
-        joinLogprobs(this.choiceAt(event.choice), event.value);
+        this.addLogprobs(this.choiceAt(event.choice), event.value);
         break;
       case "finish":
         this.choiceAt(event.choice).finish = event.finish;
@@ -64,6 +64,10 @@ class AnswerCollector {
     const { usage, serviceTier, extras } = this;
     const choices = [...this.choices.values()].sort((a, b) => a.index - b.index).map(closeChoice);
     return { choices, usage, serviceTier, ...(extras === undefined ? {} : { extras }) };
+  }
+
+  private addLogprobs(choice: Choice, value: unknown): void {
+    choice.logprobs = joinLogprobs(choice.logprobs, value);
   }
 
   private choiceAt(index: number): Choice {
@@ -130,17 +134,22 @@ export function growOwnPart(part: Part, delta: PartDelta): Part {
   return part;
 }
 
+/** Returns the lists of log probabilities; null where there are none. */
+export function copyLogprobs(value: unknown): unknown {
+  return value === null ? null : joinLogprobs(null, value);
+}
+
 /** Appends log probabilities, which come in lists: `{content: [...]}`. */
-function joinLogprobs(choice: Choice, value: unknown): void {
-  if (typeof value !== "object" || value === null) return;
-  const joined: LogprobLists = choice.logprobs ?? {};
+function joinLogprobs(before: LogprobLists | null, value: unknown): LogprobLists | null {
+  if (typeof value !== "object" || value === null) return before;
+  const joined: LogprobLists = before ?? {};
   for (const [key, list] of Object.entries(value)) {
     if (!Array.isArray(list)) continue;
     const known = joined[key];
     if (known === undefined) joined[key] = [...list];
     else for (const one of list) known.push(one);
   }
-  choice.logprobs = joined;
+  return joined;
 }
 
 /** Yields a whole answer as the events of a stream, one delta per part. */

@@ -19,7 +19,7 @@ export function expressNatives(request: ConversationRequest, format: FormatName)
   const context: Context = { format, warnings };
   const messages = mapSame(request.messages, (message, at) => {
     const parts = mapSame(message.parts, (part, index) =>
-      expressPart(part, `messages[${at}].content[${index}]`, context),
+      mayBeForeign(part) ? expressPart(part, `messages[${at}].content[${index}]`, context) : part,
     );
     return parts === message.parts ? message : ({ ...message, parts } satisfies Message);
   });
@@ -32,6 +32,10 @@ export function expressNatives(request: ConversationRequest, format: FormatName)
 interface Context {
   readonly format: FormatName;
   readonly warnings: Warning[];
+}
+
+function mayBeForeign({ kind }: Part): boolean {
+  return kind === "native" || kind === "tool-result";
 }
 
 function expressPart(part: Part, field: string, context: Context): Part {

@@ -116,7 +116,7 @@ function endPart(choice: ChoiceState, index: number, at: number): AnswerEvent[] 
 }
 
 /** Returns `tool-calls` if there are calls, regardless of the vendor's reason, unless they may be incomplete. */
-function correctFinish(finish: Finish, hasCalls: boolean): Finish {
+export function correctFinish(finish: Finish, hasCalls: boolean): Finish {
   const isOver = finish.reason === "stop" || finish.reason === "stop-sequence";
   return hasCalls && isOver ? { ...finish, reason: "tool-calls" } : finish;
 }

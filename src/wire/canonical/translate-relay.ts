@@ -8,9 +8,10 @@ import {
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
 import { asFields } from "../json/fields.ts";
-import type { AnswerEvent, Finish, PartDelta } from "./answer.ts";
-import { createTurnWatcher } from "./called-turn.ts";
+import type { Answer, AnswerEvent, Finish, PartDelta } from "./answer.ts";
+import { createTurnWatcher, observeParts } from "./called-turn.ts";
 import { collectAnswer, replayAnswer } from "./collect-answer.ts";
+import { correctAnswer } from "./correct-answer.ts";
 import { type AnswerFilter, filterEvents } from "./filter-answer.ts";
 import { FINISH_WORDS } from "./finish-words.ts";
 import type {
@@ -183,7 +184,11 @@ function isEmptyAnswer(finishes: ReadonlyMap<number, Finish | null>, sawToken: b
 
 function firstFinish(finishes: ReadonlyMap<number, Finish | null>): RelayFinish | null {
   const first = finishes.get(0) ?? [...finishes.values()][0] ?? null;
-  return first === null ? null : { client: FINISH_WORDS[first.reason], native: first.native };
+  return first === null ? null : relayFinishOf(first);
+}
+
+function relayFinishOf({ reason, native }: Finish): RelayFinish {
+  return { client: FINISH_WORDS[reason], native };
 }
 
 /** The client and the generation that an answer is encoded for. */
@@ -194,39 +199,64 @@ export interface AnswerRecipient {
 }
 
 /** Translates a whole answer with the same corrections as a stream. The result lacks only its cost. */
-export function createWholeTranslation(
-  decoding: AnswerDecoding,
-  { codec, identity, asked }: AnswerRecipient,
-): WholeAnswer {
+export function createWholeTranslation(decoding: AnswerDecoding, recipient: AnswerRecipient): WholeAnswer {
   if (decoding.kind === "error") return decoding;
   try {
-    const normaliser = createNormaliser(identity);
-    const counter = new ContentCounter();
-    const events = [...replayAnswer(decoding.answer)].flatMap((event) => normaliser.step(event));
-    for (const event of events) counter.add(event);
-    events.forEach(createTurnWatcher(identity.onTurn, true));
-    let answer = collectAnswer(events);
-    const { filter = null } = identity;
-    const finish = firstFinish(normaliser.finishes);
-    if (finish === null) return { kind: "error", error: NO_CHOICES };
-    return {
-      kind: "answer",
-      isEmpty: isEmptyAnswer(normaliser.finishes, counter.sawToken),
-      usage: answer.usage,
-      producedBytes: counter.bytes,
-      finish,
-      ...(filter === null
-        ? {}
-        : {
-            applyFilter: async (pause: () => Promise<void>) => {
-              answer = collectAnswer(await filterEvents(events, filter, pause));
-            },
-          }),
-      encode: (end) => JSON.stringify(codec.encodeAnswer(answer, { identity, end, asked })),
-    };
+    const { filter = null } = recipient.identity;
+    return filter === null
+      ? translateWhole(decoding.answer, recipient)
+      : translateFiltered(decoding.answer, recipient, filter);
   } catch {
     return { kind: "error", error: ANSWER_UNREADABLE };
   }
+}
+
+function translateWhole(given: Answer, { codec, identity, asked }: AnswerRecipient): WholeAnswer {
+  const answer = correctAnswer(given, identity);
+  const { choices } = answer;
+  const [lowest] = choices;
+  if (lowest === undefined) return { kind: "error", error: NO_CHOICES };
+  const counter = new ContentCounter();
+  for (const { parts } of choices) for (const part of parts) counter.addPart(part);
+  if (lowest.index === 0) observeParts(lowest.parts, identity.onTurn);
+  // Without a choice at 0, the finish of the vendor's first choice counts.
+  const first = lowest.index === 0 ? 0 : given.choices[0]?.index;
+  const { finish } = choices.find(({ index }) => index === first) ?? lowest;
+  return {
+    kind: "answer",
+    isEmpty: !counter.sawToken && choices.every((choice) => FINISH_WORDS[choice.finish.reason] === "stop"),
+    usage: answer.usage,
+    producedBytes: counter.bytes,
+    finish: relayFinishOf(finish),
+    encode: (end) => JSON.stringify(codec.encodeAnswer(answer, { identity, end, asked })),
+  };
+}
+
+/** Translates as `translateWhole`, by the events that a filter reads. */
+function translateFiltered(
+  given: Answer,
+  { codec, identity, asked }: AnswerRecipient,
+  filter: AnswerFilter,
+): WholeAnswer {
+  const normaliser = createNormaliser(identity);
+  const counter = new ContentCounter();
+  const events = [...replayAnswer(given)].flatMap((event) => normaliser.step(event));
+  for (const event of events) counter.add(event);
+  events.forEach(createTurnWatcher(identity.onTurn, true));
+  let answer = collectAnswer(events);
+  const finish = firstFinish(normaliser.finishes);
+  if (finish === null) return { kind: "error", error: NO_CHOICES };
+  return {
+    kind: "answer",
+    isEmpty: isEmptyAnswer(normaliser.finishes, counter.sawToken),
+    usage: answer.usage,
+    producedBytes: counter.bytes,
+    finish,
+    applyFilter: async (pause) => {
+      answer = collectAnswer(await filterEvents(events, filter, pause));
+    },
+    encode: (end) => JSON.stringify(codec.encodeAnswer(answer, { identity, end, asked })),
+  };
 }
 
 /** Counts the content of an answer. */
@@ -242,16 +272,21 @@ class ContentCounter {
 
   add(event: AnswerEvent): void {
     if (event.kind === "part-start") {
-      this.bytes += sizeOfPart(event.part);
+      this.addPart(event.part);
       this.hiddenBytes += hiddenSizeOf(event.part);
-      this.sawToken ||= hasContent(event.part);
-      if (isSearch(event.part)) this.searches += 1;
     } else if (event.kind === "part-delta") {
       const size = sizeOfDelta(event.delta);
       this.bytes += size;
       this.hiddenBytes += "value" in event.delta ? event.delta.value.length : 0;
       this.sawToken ||= size > 0;
     }
+  }
+
+  /** Adds a part, whole or as it starts, without its hidden bytes. */
+  addPart(part: Part): void {
+    this.bytes += sizeOfPart(part);
+    this.sawToken ||= hasContent(part);
+    if (isSearch(part)) this.searches += 1;
   }
 }
 

@@ -15,14 +15,19 @@ export function asText(value: unknown): string | null {
 
 /** Returns the value if it is an array; an empty list for anything else. */
 export function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return Array.isArray(value) ? value : NO_ENTRIES;
 }
+
+const NO_ENTRIES: readonly unknown[] = [];
 
 /** Returns the objects of an array; an empty list for anything else. Elements that are not objects are left out. */
 export function asObjects(value: unknown): Fields[] {
-  return asList(value)
-    .map(asFields)
-    .filter((entry) => entry !== null);
+  const objects: Fields[] = [];
+  for (const entry of asList(value)) {
+    const fields = asFields(entry);
+    if (fields !== null) objects.push(fields);
+  }
+  return objects;
 }
 
 /** Whether an object has no fields. */

@@ -1,7 +1,7 @@
 import type { AnswerDecoding } from "../../canonical/format.ts";
 import type { Part } from "../../canonical/parts.ts";
 import { brokenAnswer, findVendorError } from "../../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, asText, type Fields } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 import { decodePart, makeNative } from "./decode-part.ts";
@@ -16,19 +16,26 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
   if (!Array.isArray(content))
     return { kind: "error", error: brokenAnswer("the upstream's answer has no content") };
   const take = takeFields(body);
-  for (const name of ["id", "type", "role", "model", "content"]) take.drop(name);
-  const choice = {
-    index: 0,
-    parts: content.map(decodeAnswerBlock).filter((part) => part !== null),
-    finish: takeFinish(take),
-    logprobs: null,
-    ...makeExtras(takeStopDetails(take)),
-  };
+  for (const name of OWN_FIELDS) take.drop(name);
+  const parts: Part[] = [];
+  for (const raw of content) {
+    const part = decodeAnswerBlock(raw);
+    if (part !== null) parts.push(part);
+  }
+  const finish = takeFinish(take);
+  const { extras } = makeExtras(takeStopDetails(take));
   const usage = asFields(take.peek("usage")) ?? {};
-  const serviceTier = typeof usage["service_tier"] === "string" ? usage["service_tier"] : null;
-  const answer = { choices: [choice], usage: readUsage(usage), serviceTier, ...makeExtras(take.rest()) };
+  const answer = {
+    choices: [{ index: 0, parts, finish, logprobs: null, extras }],
+    usage: readUsage(usage),
+    serviceTier: asText(usage["service_tier"]),
+    extras: makeExtras(take.rest()).extras,
+  };
   return { kind: "answer", answer };
 }
+
+/** Fields of an answer that the canonical model has, or that the gateway writes itself. */
+const OWN_FIELDS = ["id", "type", "role", "model", "content"] as const;
 
 /** Decodes a block of an answer. A block that cannot be decoded is not rejected but passes whole. */
 export function decodeAnswerBlock(raw: unknown): Part | null {
@@ -46,8 +53,10 @@ function takeFinish(take: FieldTaker) {
   return decodeFinish(native, stopSequence);
 }
 
+const NO_DETAILS: Fields = {};
+
 /** Takes the fields that belong to the finish. */
 export function takeStopDetails(take: FieldTaker): Fields {
   const details = take.drop("stop_details");
-  return details === undefined ? {} : { stop_details: details };
+  return details === undefined ? NO_DETAILS : { stop_details: details };
 }

@@ -11,10 +11,11 @@ export interface EncodedMessages {
   readonly messages: readonly Fields[];
 }
 
-/** A part, and the name of its field in the client's request. */
+/** A part, and its position in the client's request: the message, and the part within it. */
 interface Entry {
   readonly part: Part;
-  readonly field: string;
+  readonly message: number;
+  readonly index: number;
 }
 
 /** A message while it is put together from canonical messages. */
@@ -38,10 +39,9 @@ export function encodeMessages(messages: readonly Message[], warn: Warn): Encode
   const turns: Turn[] = [];
   for (const [at, message] of messages.entries()) {
     if (at < hoisted) continue;
-    const field = `messages[${at}]`;
     const isMarked = at >= leading && isInstruction(message) && !isOwn(message);
-    const parts = isMarked ? markInstruction(message, field, warn) : message.parts;
-    addMessage(turns, { ...message, parts }, field);
+    const parts = isMarked ? markInstruction(message, `messages[${at}]`, warn) : message.parts;
+    addMessage(turns, message, { parts, at });
   }
   const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, warn));
   const first = encoded.findIndex((message) => message !== null);
@@ -73,8 +73,12 @@ function encodeSystem(messages: readonly Message[], warn: Warn): EncodedMessages
   return encodeContent(parts, (part, at) => encodePart(part, `system[${at}]`, warn));
 }
 
-function addMessage(turns: Turn[], message: Message, field: string): void {
-  const entries = message.parts.map((part, index) => ({ part, field: `${field}.content[${index}]` }));
+function addMessage(
+  turns: Turn[],
+  message: Message,
+  { parts, at }: { readonly parts: readonly Part[]; readonly at: number },
+): void {
+  const entries = parts.map((part, index) => ({ part, message: at, index }));
   const role = message.role === "assistant" ? "assistant" : isOwnSystem(message) ? "system" : "user";
   const last = turns.at(-1);
   const begins = last === undefined || last.role !== role || (isOwn(message) && last.isOwn);
@@ -102,11 +106,16 @@ function encodeTurn(turn: Turn, isLast: boolean, warn: Warn): Fields | null {
   const entries = turn.isOwn ? turn.entries : normalize(turn, isLast);
   const content = encodeContent(
     entries.map(({ part }) => part),
-    (part, at) => encodePart(part, entries[at]!.field, warn),
+    (part, at) => encodePart(part, nameField(entries[at] as Entry), warn),
   );
   const isEmptied = content.length === 0 && turn.entries.some(({ part }) => !isBareText(part));
   if (content.length === 0 && (isEmptied || !turn.isOwn)) return null;
   return { role: turn.role, content, ...turn.rest };
+}
+
+/** Returns the name of a part for warnings and errors; "" for texts, about which there are none. */
+function nameField({ part, message, index }: Entry): string {
+  return part.kind === "text" ? "" : `messages[${message}].content[${index}]`;
 }
 
 /** Fixes what this API rejects and other formats allow: blank texts, results after texts, whitespace at the end of a prefill. */

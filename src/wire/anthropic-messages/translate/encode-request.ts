@@ -4,14 +4,14 @@ import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
 import { type Warn, warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, type Fields, type MutableFields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { type EncodedMessages, encodeMessages } from "./encode-messages.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 import { encodeOutputFormat } from "./output-format.ts";
-import { type EncodedThinking, encodeReasoningParameters } from "./reasoning-parameters.ts";
+import { encodeReasoningParameters } from "./reasoning-parameters.ts";
 
 /**
  * The token limit for clients that set none, which this API demands. It is not the model's limit if that is higher, because the
@@ -32,21 +32,18 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   const conversation = encodeMessages(request.messages, warn);
   const isOwnReasoning = request.reasoning !== null && isOwn(request.reasoning);
   const thinking = isOwnReasoning ? requested : fitReasoning(requested, conversation.messages, warn);
-  const body = {
-    ...kept,
-    model: target.name,
-    max_tokens: maxTokens,
-    ...encodeSystem(conversation, output.instruction),
-    messages: conversation.messages,
-    ...encodeToolFields(request, asFields(kept["tool_choice"]) ?? {}, warn),
-    ...encodeSampling(request, thinking, warn),
-    ...encodeLists(request, warn),
-    ...encodeMetadata(request, asFields(kept["metadata"]), warn),
-    ...encodeOutputConfig(thinking.effort, "output_format" in kept ? null : output.format, kept),
-    ...(thinking.thinking === null ? {} : { thinking: thinking.thinking }),
-    ...(request.stream ? { stream: true } : {}),
-    ...encodeCache("cache_control" in kept ? {} : request),
-  };
+  const body: MutableFields = { ...kept, model: target.name, max_tokens: maxTokens };
+  addSystem(body, conversation, output.instruction);
+  body["messages"] = conversation.messages;
+  addTools(body, request, warn);
+  addSampling(body, request, { thinking: thinking.thinking, warn });
+  addStop(body, request, warn);
+  addServiceTier(body, request, warn);
+  addMetadata(body, request, warn);
+  addOutputConfig(body, thinking.effort, "output_format" in kept ? null : output.format);
+  if (thinking.thinking !== null) body["thinking"] = thinking.thinking;
+  if (request.stream) body["stream"] = true;
+  if (!("cache_control" in kept)) Object.assign(body, encodeCache(request));
   return { body, warnings };
 }
 
@@ -61,19 +58,20 @@ function rejectAndWarn(request: ConversationRequest, warn: Warn): void {
       },
     );
   }
-  const unknown: readonly (readonly [string, unknown])[] = [
-    ["seed", request.seed],
-    ["logit_bias", request.logitBias],
-    ["logprobs", request.logprobs],
-    ["frequency_penalty", request.frequencyPenalty || null],
-    ["presence_penalty", request.presencePenalty || null],
-    ["metadata", request.metadata],
-    ["verbosity", request.verbosity === "medium" ? null : request.verbosity],
-  ];
-  for (const [field, value] of unknown) {
-    if (value !== null) warn(field, "This model's API has no such setting; it was left out.");
-  }
+  for (const [field, isSet] of UNKNOWN_SETTINGS)
+    if (isSet(request)) warn(field, "This model's API has no such setting; it was left out.");
 }
+
+/** Parameters that this API does not have, and whether a request sets them. */
+const UNKNOWN_SETTINGS: readonly (readonly [string, (request: ConversationRequest) => boolean])[] = [
+  ["seed", ({ seed }) => seed !== null],
+  ["logit_bias", ({ logitBias }) => logitBias !== null],
+  ["logprobs", ({ logprobs }) => logprobs !== null],
+  ["frequency_penalty", ({ frequencyPenalty }) => Boolean(frequencyPenalty)],
+  ["presence_penalty", ({ presencePenalty }) => Boolean(presencePenalty)],
+  ["metadata", ({ metadata }) => metadata !== null],
+  ["verbosity", ({ verbosity }) => verbosity !== null && verbosity !== "medium"],
+];
 
 function encodeMaxTokens({ maxTokens }: ConversationRequest, target: ModelTarget, warn: Warn): number {
   const most = target.maxOutputTokens;
@@ -83,21 +81,25 @@ function encodeMaxTokens({ maxTokens }: ConversationRequest, target: ModelTarget
   return most;
 }
 
-function encodeSystem({ system }: EncodedMessages, instruction: string | null): Fields {
-  if (instruction === null) return system === null ? {} : { system };
+function addSystem(body: MutableFields, { system }: EncodedMessages, instruction: string | null): void {
+  if (instruction === null) {
+    if (system !== null) body["system"] = system;
+    return;
+  }
   const blocks = typeof system === "string" ? [{ type: "text", text: system }] : (system ?? []);
-  return { system: [...blocks, { type: "text", text: instruction }] };
+  body["system"] = [...blocks, { type: "text", text: instruction }];
 }
 
-/** This API rejects a tool choice without tools. */
-function encodeToolFields(request: ConversationRequest, rest: Fields, warn: Warn): Fields {
+/** This API rejects a tool choice without tools. The body still has the kept fields of the choice, if any. */
+function addTools(body: MutableFields, request: ConversationRequest, warn: Warn): void {
+  const kept = asFields(body["tool_choice"]) ?? NO_FIELDS;
   const tools = encodeTools(request, warn);
-  const choice = tools.length > 0 || isOwn(request) ? encodeToolChoice(request, rest, warn) : null;
-  return {
-    ...(tools.length > 0 ? { tools } : {}),
-    ...(choice === null ? {} : { tool_choice: choice }),
-  };
+  const choice = tools.length > 0 || isOwn(request) ? encodeToolChoice(request, kept, warn) : null;
+  if (tools.length > 0) body["tools"] = tools;
+  if (choice !== null) body["tool_choice"] = choice;
 }
+
+const NO_FIELDS: Fields = {};
 
 function isThinking(thinking: Fields | null): boolean {
   return thinking?.["type"] === "enabled" || thinking?.["type"] === "adaptive";
@@ -106,27 +108,24 @@ function isThinking(thinking: Fields | null): boolean {
 /** The least `top_p` that this API accepts while the model thinks. */
 const THINKING_TOP_P = 0.95;
 
-function encodeSampling(request: ConversationRequest, { thinking }: EncodedThinking, warn: Warn): Fields {
+function addSampling(
+  body: MutableFields,
+  request: ConversationRequest,
+  { thinking, warn }: { readonly thinking: Fields | null; readonly warn: Warn },
+): void {
   const { temperature, topP, topK } = request;
   const thinks = isThinking(thinking);
-  const omit = (field: string, value: number | null, reason: string) => {
-    if (value !== null) warn(field, `${reason}; it was left out.`);
-    return {};
+  const add = (field: string, value: number | null, isTaken: boolean, reason: string): void => {
+    if (value === null) return;
+    if (isTaken) body[field] = value;
+    else warn(field, `${reason}; it was left out.`);
   };
   const whileThinking = "This model takes no such setting while it thinks";
-  const takesTemperature = !thinks || temperature === 1;
-  const lowered = lowerTemperature(temperature, warn);
   const takesTopP = thinks ? (topP ?? 0) >= THINKING_TOP_P : isOwn(request) || temperature === null;
   const topPReason = thinks ? whileThinking : "This model takes only one of temperature and top_p";
-  return {
-    ...(takesTemperature ? present("temperature", lowered) : omit("temperature", lowered, whileThinking)),
-    ...(thinks ? omit("top_k", topK, whileThinking) : present("top_k", topK)),
-    ...(takesTopP ? present("top_p", topP) : omit("top_p", topP, topPReason)),
-  };
-}
-
-function present(field: string, value: number | null): Fields {
-  return value === null ? {} : { [field]: value };
+  add("temperature", lowerTemperature(temperature, warn), !thinks || temperature === 1, whileThinking);
+  add("top_k", topK, !thinks, whileThinking);
+  add("top_p", topP, takesTopP, topPReason);
 }
 
 function lowerTemperature(temperature: number | null, warn: Warn): number | null {
@@ -135,15 +134,13 @@ function lowerTemperature(temperature: number | null, warn: Warn): number | null
   return 1;
 }
 
-function encodeLists(request: ConversationRequest, warn: Warn): Fields {
+function addStop(body: MutableFields, request: ConversationRequest, warn: Warn): void {
+  if (request.stop.length === 0) return;
   const stop = isOwn(request) ? request.stop : request.stop.filter((text) => text.trim() !== "");
   if (stop.length < request.stop.length) {
     warn("stop", "This model rejects stop sequences that are only whitespace; they were left out.");
   }
-  return {
-    ...(stop.length > 0 ? { stop_sequences: stop } : {}),
-    ...encodeServiceTier(request, warn),
-  };
+  if (stop.length > 0) body["stop_sequences"] = stop;
 }
 
 /** This API's service tiers by the names that clients use. */
@@ -153,31 +150,31 @@ const TIERS: Readonly<Record<string, string>> = {
   standard_only: "standard_only",
 };
 
-function encodeServiceTier(request: ConversationRequest, warn: Warn): Fields {
-  if (request.serviceTier === null) return {};
+function addServiceTier(body: MutableFields, request: ConversationRequest, warn: Warn): void {
+  if (request.serviceTier === null) return;
   const tier = isOwn(request) ? request.serviceTier : TIERS[request.serviceTier];
-  if (tier !== undefined) return { service_tier: tier };
-  warn("service_tier", "This model's provider has no such tier; it was left out.");
-  return {};
+  if (tier !== undefined) body["service_tier"] = tier;
+  else warn("service_tier", "This model's provider has no such tier; it was left out.");
 }
 
 /** The longest `user_id` that the API accepts. */
 const MAX_USER_CHARS = 256;
 
-function encodeMetadata(request: ConversationRequest, kept: Fields | null, warn: Warn): Fields {
+/** Adds the user to the kept metadata, which the body still has. */
+function addMetadata(body: MutableFields, request: ConversationRequest, warn: Warn): void {
   const { user } = request;
-  const isTooLong = user !== null && user.length > MAX_USER_CHARS && !isOwn(request);
-  if (isTooLong) warn("user", `It is longer than ${MAX_USER_CHARS} characters and was left out.`);
-  if (user === null || isTooLong) return kept === null ? {} : { metadata: kept };
-  return { metadata: { ...kept, user_id: user } };
+  if (user === null) return;
+  if (user.length > MAX_USER_CHARS && !isOwn(request))
+    warn("user", `It is longer than ${MAX_USER_CHARS} characters and was left out.`);
+  else body["metadata"] = { ...asFields(body["metadata"]), user_id: user };
 }
 
-function encodeOutputConfig(effort: string | null, format: Fields | null, kept: Fields): Fields {
-  const rest = asFields(kept["output_config"]);
-  const config = {
+/** Adds effort and format to the kept fields of the output configuration, which take precedence and which the body still has. */
+function addOutputConfig(body: MutableFields, effort: string | null, format: Fields | null): void {
+  if (effort === null && format === null) return;
+  body["output_config"] = {
     ...(effort === null ? {} : { effort }),
     ...(format === null ? {} : { format }),
-    ...rest,
+    ...asFields(body["output_config"]),
   };
-  return rest === null && Object.keys(config).length === 0 ? {} : { output_config: config };
 }

@@ -1,43 +1,64 @@
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { asFields, asText, type Fields, isEmpty, omit } from "../../json/fields.ts";
+
+/** Returns a taker of an object's fields. */
+export function takeFields(source: Fields): FieldTaker {
+  return new FieldTaker(source);
+}
 
 /**
  * The fields of an object while it is decoded. A field is taken only if it has the requested type, so that all others can be kept
  * and encoded again.
  */
-export interface FieldTaker {
-  text(name: string): string | null;
-  number(name: string): number | null;
-  flag(name: string): boolean | null;
-  fields(name: string): Fields | null;
+export class FieldTaker {
+  private readonly taken = new Set<string>();
+
+  constructor(private readonly source: Fields) {}
+
+  text(name: string): string | null {
+    return this.take(name, asText(this.source[name]));
+  }
+
+  number(name: string): number | null {
+    const value = this.source[name];
+    return this.take(name, typeof value === "number" ? value : null);
+  }
+
+  flag(name: string): boolean | null {
+    const value = this.source[name];
+    return this.take(name, typeof value === "boolean" ? value : null);
+  }
+
+  fields(name: string): Fields | null {
+    return this.take(name, asFields(this.source[name]));
+  }
+
   /** A list that is not empty. */
-  list(name: string): readonly unknown[] | null;
+  list(name: string): readonly unknown[] | null {
+    const value = this.source[name];
+    return this.take(name, Array.isArray(value) && value.length > 0 ? value : null);
+  }
+
   /** Returns the value without taking it. */
-  peek(name: string): unknown;
+  peek(name: string): unknown {
+    return this.source[name];
+  }
+
   /** Takes the value, whatever its type. */
-  drop(name: string): unknown;
-  /** The fields that were not taken. */
-  rest(): Fields;
+  drop(name: string): unknown {
+    this.taken.add(name);
+    return this.source[name];
+  }
+
+  /** Returns the fields that were not taken. */
+  rest(): Fields {
+    const rest = omit(this.source, this.taken);
+    return isEmpty(rest) ? NO_FIELDS : rest;
+  }
+
+  private take<T>(name: string, value: T | null): T | null {
+    if (value !== null) this.taken.add(name);
+    return value;
+  }
 }
 
-/** Returns a taker of an object's fields. */
-export function takeFields(source: Fields): FieldTaker {
-  const taken = new Set<string>();
-  const take = <T>(name: string, fits: (value: unknown) => T | null): T | null => {
-    const value = fits(source[name]);
-    if (value !== null) taken.add(name);
-    return value;
-  };
-  return {
-    text: (name) => take(name, (value) => (typeof value === "string" ? value : null)),
-    number: (name) => take(name, (value) => (typeof value === "number" ? value : null)),
-    flag: (name) => take(name, (value) => (typeof value === "boolean" ? value : null)),
-    fields: (name) => take(name, asFields),
-    list: (name) => take(name, (value) => (Array.isArray(value) && value.length > 0 ? value : null)),
-    peek: (name) => source[name],
-    drop(name) {
-      taken.add(name);
-      return source[name];
-    },
-    rest: () => omit(source, taken),
-  };
-}
+const NO_FIELDS: Fields = {};

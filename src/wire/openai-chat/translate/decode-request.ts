@@ -22,11 +22,10 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 export function decodeRequest(body: Fields): ConversationRequest {
   const { settings, spelling } = readSettings(body);
   const tools = asObjects(body["tools"]);
-  const spelledTools = "tools" in body && tools.length === 0 ? { tools: body["tools"] } : {};
-  return {
-    ...settings,
+  const spelled = "tools" in body && tools.length === 0 ? { ...spelling, tools: body["tools"] } : spelling;
+  const conversation = {
     messages: decodeMessages(asObjects(body["messages"])),
     tools: tools.map(decodeTool),
-    ...keepExtras(omit(body, KNOWN_FIELDS), { ...spelling, ...spelledTools }),
   };
+  return Object.assign(settings, conversation, keepExtras(omit(body, KNOWN_FIELDS), spelled));
 }

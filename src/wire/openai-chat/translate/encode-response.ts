@@ -2,7 +2,7 @@ import type { Answer, AnswerChoice, Finish } from "../../canonical/answer.ts";
 import { FINISH_WORDS } from "../../canonical/finish-words.ts";
 import type { AnswerFrame, AskedFor } from "../../canonical/format.ts";
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { asFields, type Fields, type MutableFields, omit } from "../../json/fields.ts";
 import { encodeReasoning, joinReasoning } from "../reasoning.ts";
 import { encodeUsage } from "../usage.ts";
 import { encodeCitation } from "./citations.ts";
@@ -18,17 +18,13 @@ export function encodeAnswer(answer: Answer, { identity, end, asked }: AnswerFra
   const { id, model, created } = identity;
   const { report, metadata } = end;
   const { serviceTier } = answer;
-  return {
-    id,
-    object: "chat.completion",
-    created,
-    model,
-    ...keptFields(answer),
-    ...(serviceTier === null ? {} : { service_tier: serviceTier }),
-    choices: answer.choices.map((choice) => encodeChoice(choice, asked)),
-    usage: encodeUsage(report),
-    ...(metadata === null ? {} : { gateway_metadata: metadata }),
-  };
+  const encoded: MutableFields = { id, object: "chat.completion", created, model };
+  Object.assign(encoded, keptFields(answer));
+  if (serviceTier !== null) encoded["service_tier"] = serviceTier;
+  encoded["choices"] = answer.choices.map((choice) => encodeChoice(choice, asked));
+  encoded["usage"] = encodeUsage(report);
+  if (metadata !== null) encoded["gateway_metadata"] = metadata;
+  return encoded;
 }
 
 /** Returns whether the client asked for an answer without reasoning. */
@@ -41,17 +37,14 @@ function encodeChoice(choice: AnswerChoice, asked: AskedFor): Fields {
   const kept = keptFields(choice);
   const usesFunctions = asked.usesFunctions === true;
   const shown = hidesReasoning(asked) ? parts.filter((part) => part.kind !== "reasoning") : parts;
-  return {
-    index,
-    message: {
-      role: "assistant",
-      ...asFields(kept["message"]),
-      ...encodeMessage(shown, usesFunctions),
-    },
-    ...omit(kept, MESSAGE),
-    ...(logprobs === null ? {} : { logprobs }),
-    ...encodeFinish(finish, usesFunctions),
-  };
+  const message = Object.assign(
+    { role: "assistant" },
+    asFields(kept["message"]),
+    encodeMessage(shown, usesFunctions),
+  );
+  const encoded: MutableFields = Object.assign({ index, message }, omit(kept, MESSAGE));
+  if (logprobs !== null) encoded["logprobs"] = logprobs;
+  return Object.assign(encoded, encodeFinish(finish, usesFunctions));
 }
 
 const MESSAGE: ReadonlySet<string> = new Set(["message"]);
@@ -63,6 +56,8 @@ export function encodeFinish({ reason, native }: Finish, usesFunctions: boolean)
 }
 
 function encodeMessage(parts: readonly Part[], usesFunctions: boolean): Fields {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined && isPlainText(only)) return { content: only.text };
   const text = joinTexts(parts, "text");
   const refusal = joinTexts(parts, "refusal");
   const calls = parts.filter((part) => part.kind === "tool-call");
@@ -87,6 +82,11 @@ function encodeMessage(parts: readonly Part[], usesFunctions: boolean): Fields {
     ...(audio === null ? {} : { audio }),
     ...encodeCalls(calls, usesFunctions),
   };
+}
+
+/** Whether a part is a text and nothing else, as most answers are. */
+function isPlainText(part: Part): part is TextPart {
+  return part.kind === "text" && part.citations === undefined && part.signature === undefined;
 }
 
 /**

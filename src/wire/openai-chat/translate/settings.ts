@@ -18,6 +18,11 @@ interface Setting {
   read(raw: Fields): Partial<ConversationRequest>;
   /** Encodes the setting of a request that came in another format. */
   write(request: Request, target: ModelTarget, warn: Warn): Fields;
+  /**
+   * Whether the fields of a body are certainly those that `write` prints of what `read` returns for them, so that no spelling needs to
+   * be kept. Absent: both are compared.
+   */
+  isUsual?(body: Fields): boolean;
   /** Whether a target accepts the fields as a client of this format spelled them. Absent: every target does. */
   isTaken?(raw: Fields, target: ModelTarget): boolean;
 }
@@ -32,7 +37,11 @@ export function readSettings(body: Fields): { readonly settings: Request; readon
   const settings: Request = { ...EMPTY_REQUEST };
   const spelling: Record<string, unknown> = {};
   for (const setting of SETTINGS) {
-    if (!setting.names.some((name) => name in body)) continue;
+    if (!hasAny(body, setting.names)) continue;
+    if (setting.isUsual?.(body) === true) {
+      Object.assign(settings, setting.read(body));
+      continue;
+    }
     const raw = pick(body, setting.names);
     const read = setting.read(raw);
     Object.assign(settings, read);
@@ -61,6 +70,11 @@ function meansTheSame(read: Partial<ConversationRequest>, request: ConversationR
   return Object.entries(read).every(([key, value]) => isDeepStrictEqual(value, request[key as Key]));
 }
 
+function hasAny(body: Fields, names: readonly string[]): boolean {
+  for (const name of names) if (name in body) return true;
+  return false;
+}
+
 function pick(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, fields[name]]));
 }
@@ -74,6 +88,7 @@ function sameSetting(name: string, key: Key, read: (value: unknown) => unknown):
     names: [name],
     read: (raw) => ({ [key]: read(raw[name]) }),
     write: (request) => (request[key] === null || request[key] === undefined ? {} : { [name]: request[key] }),
+    isUsual: (body) => body[name] !== null && read(body[name]) === body[name],
   };
 }
 
@@ -100,6 +115,7 @@ const SETTINGS: readonly Setting[] = [
     read: (raw) => ({ maxTokens: asNumber(raw["max_completion_tokens"]) ?? asNumber(raw["max_tokens"]) }),
     // The spelling that more hosts know; a quirk renames it for the others.
     write: ({ maxTokens }) => (maxTokens === null ? {} : { max_tokens: maxTokens }),
+    isUsual: (body) => typeof body["max_tokens"] === "number" && !("max_completion_tokens" in body),
   },
   sameSetting("temperature", "temperature", asNumber),
   sameSetting("top_p", "topP", asNumber),
@@ -186,6 +202,7 @@ const SETTINGS: readonly Setting[] = [
     names: ["stream"],
     read: (raw) => ({ stream: raw["stream"] === true }),
     write: ({ stream }) => (stream ? { stream } : {}),
+    isUsual: ({ stream }) => stream === true,
   },
 ];
 
