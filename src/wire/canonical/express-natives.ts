@@ -15,11 +15,12 @@ interface ExpressedRequest {
  * without a text are left to the target's encoder, which drops them with a warning.
  */
 export function expressNatives(request: ConversationRequest, format: FormatName): ExpressedRequest {
+  if (!request.messages.some(({ parts }) => parts.some(mayBeForeign))) return { request, warnings: NONE };
   const warnings: Warning[] = [];
   const context: Context = { format, warnings };
   const messages = mapSame(request.messages, (message, at) => {
     const parts = mapSame(message.parts, (part, index) =>
-      mayBeForeign(part) ? expressPart(part, `messages[${at}].content[${index}]`, context) : part,
+      expressPart(part, `messages[${at}].content[${index}]`, context),
     );
     return parts === message.parts ? message : ({ ...message, parts } satisfies Message);
   });
@@ -33,6 +34,8 @@ interface Context {
   readonly format: FormatName;
   readonly warnings: Warning[];
 }
+
+const NONE: readonly Warning[] = [];
 
 function mayBeForeign({ kind }: Part): boolean {
   return kind === "native" || kind === "tool-result";

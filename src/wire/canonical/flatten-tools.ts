@@ -44,7 +44,7 @@ const TAKES_ANY_NAME: ReadonlySet<ProviderFormat> = new Set(["openai-responses",
  * text tools. Calls in earlier turns are changed in the same way. Requests without such tools are returned unchanged.
  */
 export function flattenTools(request: ConversationRequest, target: ToolTarget): FlatRequest {
-  if (TAKES_GROUPS.has(target.format)) return { request, renamed: new Map(), warnings: [] };
+  if (TAKES_GROUPS.has(target.format) || !usesTools(request)) return { request, ...NONE_RENAMED };
   const naming = createNaming(target);
   const { warnings } = naming;
   const tools = request.tools.map((tool, at) => flattenTool(tool, `tools[${at}]`, naming));
@@ -52,6 +52,16 @@ export function flattenTools(request: ConversationRequest, target: ToolTarget): 
   if (naming.renamed.size === 0) return { request, renamed: naming.renamed, warnings };
   const toolChoice = flattenChoice(request.toolChoice, naming);
   return { request: { ...request, tools, messages, toolChoice }, renamed: naming.renamed, warnings };
+}
+
+const NONE_RENAMED: Omit<FlatRequest, "request"> = { renamed: new Map(), warnings: [] };
+
+function usesTools({ tools, messages }: ConversationRequest): boolean {
+  return tools.length > 0 || messages.some(({ parts }) => parts.some(isOfTool));
+}
+
+function isOfTool({ kind }: Part): boolean {
+  return kind === "tool-call" || kind === "tool-result";
 }
 
 /** What flattening the tools of one request shares. */

@@ -1,5 +1,5 @@
 import type { Warning } from "../conversation/warning.ts";
-import { type Fields, omit } from "../json/fields.ts";
+import { type Fields, isEmpty, omit } from "../json/fields.ts";
 import type { JsonNode } from "../json/scan.ts";
 import type { ProviderTarget } from "./inference-request.ts";
 
@@ -11,6 +11,7 @@ export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTa
 }
 
 const NO_WARNINGS: readonly Warning[] = [];
+const NONE: readonly string[] = [];
 const REJECTED = "The provider refuses it; it was left out.";
 
 /** The warning where the format cannot carry encrypted reasoning of earlier turns. */
@@ -22,6 +23,7 @@ export const LOST_REASONING: Warning = {
 
 /** Adapts a body to a provider that deviates from its format: renames, removes and adds fields. */
 export function applyProvider(body: Fields, target: ProviderTarget): Fields {
+  if (isPlain(target)) return body;
   const applied: Record<string, unknown> = { ...body };
   for (const [from, to] of target.renames) {
     if (applied[from] === undefined) continue;
@@ -37,13 +39,18 @@ export function applyProvider(body: Fields, target: ProviderTarget): Fields {
   return applied;
 }
 
+/** Whether nothing of a body has to change for the provider. */
+function isPlain({ renames, noStreamOptions, refusedFields, bodyFields }: ProviderTarget): boolean {
+  return renames.length === 0 && !noStreamOptions && refusedFields.size === 0 && isEmpty(bodyFields);
+}
+
 /** Removes all but the `known` fields, for a provider that would reject the whole request for any other. */
 export function limitFields(
   body: Fields,
   known: ReadonlySet<string> | null,
 ): { readonly body: Fields; readonly warnings: readonly Warning[] } {
-  const unknown = known === null ? [] : Object.keys(body).filter((field) => !known.has(field));
-  if (unknown.length === 0) return { body, warnings: [] };
+  const unknown = known === null ? NONE : Object.keys(body).filter((field) => !known.has(field));
+  if (unknown.length === 0) return { body, warnings: NO_WARNINGS };
   const message = "The provider does not take it; it was left out.";
   return { body: omit(body, new Set(unknown)), warnings: unknown.map((field) => ({ field, message })) };
 }

@@ -10,9 +10,8 @@ import { parseJson } from "../../json/parse-json.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { foldUsage, readUsage } from "../usage.ts";
 import { decodeCitation } from "./citations.ts";
-import { decodeAnswerBlock, takeStopDetails } from "./decode-response.ts";
+import { decodeAnswerBlock, pickStopDetails } from "./decode-response.ts";
 import { makeExtras } from "./extras.ts";
-import { takeFields } from "./take-fields.ts";
 
 /** Returns a reader of Messages streams. */
 export function createReader(): AnswerReader {
@@ -182,7 +181,7 @@ class MessageHandler implements EventHandler {
     // A message that has stopped without a reason has come to its end.
     const native = asText(this.delta["stop_reason"]) ?? "end_turn";
     const finish = decodeFinish(native, asText(this.delta["stop_sequence"]));
-    const extras = makeExtras(takeStopDetails(takeFields(this.delta)));
+    const extras = makeExtras(pickStopDetails(this.delta));
     this.emitter.emit({ kind: "finish", choice: 0, finish, ...extras });
   }
 }
