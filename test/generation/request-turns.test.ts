@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ConversationStore } from "../../src/core/generation/conversation-store.ts";
-import { createRequestTurns } from "../../src/core/generation/request-turns.ts";
+import { StoredTurns } from "../../src/core/generation/request-turns.ts";
 
 const failingStore: ConversationStore = {
   rememberTurn: async () => {
@@ -14,7 +14,7 @@ const failingStore: ConversationStore = {
 describe("the turns of a request", () => {
   test("turns are unknown while the conversation store fails, and the log has a warning", async () => {
     const warnings: unknown[] = [];
-    const turns = createRequestTurns(failingStore, "acct_a", { warn: (_, fields) => warnings.push(fields) });
+    const turns = new StoredTurns(failingStore, "acct_a", { warn: (_, fields) => warnings.push(fields) });
     await turns.load(["call_1"]);
     expect(turns.recall("call_1")).toBeNull();
     turns.remember({ callIds: ["call_1"], reasoning: [], signatures: {} });
@@ -31,7 +31,7 @@ describe("the turns of a request", () => {
         return new Map();
       },
     };
-    const turns = createRequestTurns(store, "acct_a", { warn() {} });
+    const turns = new StoredTurns(store, "acct_a", { warn() {} });
     await turns.load(["call_1"]);
     await turns.load(["call_1", "call_2"]);
     await turns.load(["call_1", "call_2"]);

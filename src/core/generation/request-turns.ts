@@ -15,17 +15,9 @@ export interface RequestTurns {
 /** For requests under zero data retention: nothing is remembered. */
 export const NO_TURNS: RequestTurns = { load: async () => {}, recall: () => null, remember: () => {} };
 
-/** Creates the view of a request whose principal owns the turns of `scope`. */
-export function createRequestTurns(
-  store: ConversationStore,
-  scope: string,
-  log: Pick<Log, "warn">,
-): RequestTurns {
-  return new StoredTurns(store, scope, log);
-}
-
-class StoredTurns implements RequestTurns {
-  /** Null until turns were loaded, which few requests need. */
+/** The view of a request whose principal owns the turns of `scope`. */
+export class StoredTurns implements RequestTurns {
+  /** Null before any are loaded: most requests look none up. */
   private loaded: Map<string, CalledTurn | null> | null = null;
 
   constructor(
@@ -43,18 +35,19 @@ class StoredTurns implements RequestTurns {
       const turns = await this.store.recallTurns(this.scope, missing);
       for (const name of missing) loaded.set(name, turns.get(name) ?? null);
     } catch (error) {
-      this.warn(error);
+      this.logFailure(error);
     }
   }
 
-  /** May be called unbound, as `remember`. */
-  readonly recall = (name: string): CalledTurn | null => this.loaded?.get(name) ?? null;
+  recall(name: string): CalledTurn | null {
+    return this.loaded?.get(name) ?? null;
+  }
 
-  readonly remember = (turn: CalledTurn): void => {
-    this.store.rememberTurn(this.scope, turn).catch((error) => this.warn(error));
-  };
+  remember(turn: CalledTurn): void {
+    void this.store.rememberTurn(this.scope, turn).catch((error) => this.logFailure(error));
+  }
 
-  private warn(error: unknown): void {
+  private logFailure(error: unknown): void {
     this.log.warn("the conversation store failed; requests go on without remembered turns", {
       detail: String(error),
     });

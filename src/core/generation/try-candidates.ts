@@ -19,7 +19,7 @@ import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
 import { recordAttempt } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
-import { createRequestTurns, NO_TURNS, type RequestTurns } from "./request-turns.ts";
+import { NO_TURNS, type RequestTurns, StoredTurns } from "./request-turns.ts";
 
 /** The encoding to send, and whether another candidate may still follow. */
 interface Sending {
@@ -49,7 +49,7 @@ export class CandidateLoop {
     const { deps, call } = generation;
     this.turns = zeroRetention
       ? NO_TURNS
-      : createRequestTurns(deps.conversations, scopeOf(call.principal), deps.log);
+      : new StoredTurns(deps.conversations, scopeOf(call.principal), deps.log);
   }
 
   /** Resolves when the first byte for the client is there, or the generation has ended without an answer. */
@@ -288,9 +288,8 @@ export class CandidateLoop {
     try {
       this.readAgain();
       const encoded = encodeForCandidate({ deps, call, candidate, cancellation }, encoding);
-      return encoded instanceof Promise
-        ? encoded.then((made) => this.reserveMemory(made)).catch((error) => this.rejectEncoding(error))
-        : this.reserveMemory(encoded);
+      if (!(encoded instanceof Promise)) return this.reserveMemory(encoded);
+      return encoded.then((later) => this.reserveMemory(later)).catch((error) => this.rejectEncoding(error));
     } catch (error) {
       return this.rejectEncoding(error);
     }
@@ -341,7 +340,7 @@ export class CandidateLoop {
       created: Math.floor(record.createdAt / 1000),
       originalIds: originalIds?.size ? originalIds : null,
       makeCallId: () => deps.ids.next("call"),
-      onTurn: this.turns.remember,
+      onTurn: (turn) => this.turns.remember(turn),
       filter: this.generation.extensions.filterAnswer(),
     };
     const size = {
