@@ -6,7 +6,7 @@ export const FIGURES = {
   "work.stream": { label: "processor time of a stream, by the relay's", share: 1, more: 0 },
   "memory.slope": { label: "growth of live memory with each request, bytes", share: 0.1, more: 300 },
   "start.work": { label: "processor time of a start, by the reference's", share: 0.5, more: 0 },
-  "start.modules": { label: "files of the program that a start loads", share: 0.1, more: 0 },
+  "start.code": { label: "the program that a start loads, bytes", share: 0.1, more: 0 },
   "size.packages": { label: "packages beside the runtime, bytes", share: 0.1, more: 0 },
   "size.tarball": { label: "the program's tarball, bytes", share: 0.1, more: 0 },
 } as const satisfies Record<string, Tolerance>;

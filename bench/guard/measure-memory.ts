@@ -8,16 +8,15 @@ const MS_PER_REQUEST = 1;
 
 /**
  * Measures by how many bytes live memory grows with each of `count` small requests, between two full collections, after 20,000 requests
- * as a warm-up. Also returns the files of the program that a start has loaded.
+ * as a warm-up.
  */
 export async function measureMemory(harness: Harness, count: number) {
   const { running, read } = await startProbed(harness.upstreamPort);
-  const { modules } = await read("now");
   await harness.run(running, closedTrial(0, WARM_UP));
   const before = await read("collected");
   const trial = closedTrial(count * MS_PER_REQUEST, { maxRequests: count });
   const { requests } = await harness.run(running, trial);
   const after = await read("collected");
   await running.stop();
-  return { "memory.slope": (after.live - before.live) / requests, "start.modules": modules };
+  return { "memory.slope": (after.live - before.live) / requests };
 }

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { medianOf } from "../figures.ts";
@@ -8,7 +9,8 @@ const ROUNDS = 9;
 
 /**
  * Measures the processor time of a start until it is ready, as a multiple of that of a program of fixed work. What starts is the program
- * that is shipped, built anew, on a data folder that exists. Both take turns, and the median of the ratios counts.
+ * that is shipped, built anew, on a data folder that exists. Both take turns, and the median of the ratios counts. Also returns the size of
+ * that program, which a start reads whole. Bytes.
  */
 export async function measureStartWork() {
   buildProgram();
@@ -19,7 +21,10 @@ export async function measureStartWork() {
   for (let round = 0; round < ROUNDS; round++)
     ratios.push((await workOfStart(dataDir)) / (await workOfReference()));
   removeDataDir(dataDir);
-  return { "start.work": medianOf(ratios) as number };
+  return {
+    "start.work": medianOf(ratios) as number,
+    "start.code": statSync(join(root, "dist", "program", "main.js")).size,
+  };
 }
 
 /** Returns the processor time of a start, of all its threads. The process is killed once it is ready, so that its end costs nothing. */

@@ -3,7 +3,6 @@
  * `BENCH_PROBE_PORT`. Loading it into the gateway keeps such figures out of the program that is shipped.
  */
 import { heapStats } from "bun:jsc";
-import { readFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
 /** What the probe answers with. Bytes. */
@@ -12,22 +11,9 @@ export interface ProbeReading {
   readonly heapCapacity: number;
   /** The size of what is alive, and of the memory outside of the heap that it keeps. After `/collected` only. */
   readonly live: number;
-  /** Files of `src` that were loaded. */
-  readonly modules: number;
 }
 
-let modules = 0;
-
 if (isMainThread) {
-  // The runtime lists no modules, so that they are counted while they are loaded.
-  Bun.plugin({
-    name: "count modules",
-    setup: (build) =>
-      void build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-        modules++;
-        return { contents: readFileSync(path, "utf8"), loader: "ts" };
-      }),
-  });
   Bun.serve({
     hostname: "127.0.0.1",
     port: Number(process.env["BENCH_PROBE_PORT"]),
@@ -43,5 +29,5 @@ if (isMainThread) {
 
 function read(): ProbeReading {
   const { heapCapacity, heapSize, extraMemorySize } = heapStats();
-  return { heapCapacity, live: heapSize + extraMemorySize, modules };
+  return { heapCapacity, live: heapSize + extraMemorySize };
 }
