@@ -1,9 +1,11 @@
+import { readUtf8 } from "../base/decode-bytes.ts";
+
 /**
  * Decodes a JSON string of a body, or a part of one, whose quotes and escapes at the ends may be incomplete. Text
  * that cannot be decoded is returned unchanged.
  */
 export function readText(bytes: Uint8Array): string {
-  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  const raw = readUtf8(bytes);
   const isWhole = raw.length > 1 && raw.startsWith('"') && raw.endsWith('"');
   const inner = isWhole ? raw.slice(1, -1) : raw.replace(/^"/, "");
   if (!inner.includes("\\")) return inner;

@@ -107,7 +107,7 @@ const STEP: fc.Arbitrary<Step> = fc.record({
   change: fc.constantFrom(null, null, null, "serving", "policy", "keys", "account", "pricing"),
 });
 
-/** A gateway's state, each part of which a change replaces by another. */
+/** The state that admissions depend on. A change replaces one part of it. */
 function createSite() {
   const count: Record<Change, number> = { serving: 0, policy: 0, keys: 0, account: 0, pricing: 0 };
   let [serving, policy, byokKeys] = [servingOf(0), policyNumber(0), keysNumber(0)];

@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SumMap } from "../../src/core/usage/sum-map.ts";
+import { USAGE_OUTCOMES } from "../../src/core/usage/usage-sum-key.ts";
 
 const text = fc.constantFrom("", "a", "b");
 const number = fc.constantFrom(0, 1);
 const keys = fc.record({
   ...{ day: number, hour: number, accountId: text, keyId: text, userId: text },
-  ...{ model: text, provider: text, outcome: text },
+  ...{ model: text, provider: text, outcome: fc.constantFrom(...USAGE_OUTCOMES.slice(0, 3)) },
 });
 
 test("sums are found by all of their dimensions, as by a text of them", () => {

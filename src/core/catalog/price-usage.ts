@@ -190,7 +190,7 @@ function forEachCharge(rates: Rates, usage: TokenUsage, charge: Charge): void {
   forEachOther(rates, usage, charge);
 }
 
-/** Tokens out of which kinds of them are taken one after the other, so that overlapping kinds are never charged twice. */
+/** Charges the tokens of a request kind by kind. No token is charged twice, because each kind takes its own from those that are left. */
 class ChargedTokens {
   constructor(
     private readonly charge: Charge,

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
-import { decodeUtf8 } from "../../base/decode-utf8.ts";
+import { readLatin1, readUtf8 } from "../../base/decode-bytes.ts";
 import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
@@ -16,7 +16,6 @@ import {
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
-import { latin1 } from "../../wire/sse/event-bytes.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../deployments/transport.ts";
 import { AuthorizeError, upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -213,7 +212,7 @@ async function readError(
   try {
     const body = await call.stopwatch.wait(readBody(response, BOUNDS.errorBodyBytes, "truncate"));
     const errorType = response.header("x-amzn-errortype");
-    return readVendorError(response.status, parseJson(decodeUtf8(body)), errorType);
+    return readVendorError(response.status, parseJson(readUtf8(body)), errorType);
   } catch (error) {
     if (cancellation.reason !== null) throw error;
     return readBareStatus(response.status);
@@ -228,7 +227,7 @@ function readWhole(context: AttemptContext, reply: Reply, body: Uint8Array): Att
   const { forwarded } = call.request;
   const answer =
     forwarded === undefined
-      ? call.request.readAnswer(encoded.format, decodeUtf8(body), identity)
+      ? call.request.readAnswer(encoded.format, readUtf8(body), identity)
       : forwarded.readAnswer(Buffer.from(body), headOf(response), identity);
   if (answer.kind === "error") return failed(context, reply, answer.error);
   return { kind: "answered", answer, status: response.status };
@@ -291,7 +290,7 @@ function findText(bytes: Uint8Array): number {
 
 function isDocument(start: Uint8Array): boolean {
   const at = findText(start);
-  return isDocumentStart(latin1(start, at, at + 1));
+  return isDocumentStart(readLatin1(start, at, at + 1));
 }
 
 function failed(

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from "../../base/decode-utf8.ts";
+import { readUtf8 } from "../../base/decode-bytes.ts";
 import type { CountRequest } from "../../wire/client-apis/count-request.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
 import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
@@ -130,7 +130,7 @@ async function countAtVendor(
     try {
       const response = await exchange.response;
       const answer = await readBody(response, COUNT_BYTES, "reject");
-      return response.status === 200 ? readAnswer(decodeUtf8(answer)) : null;
+      return response.status === 200 ? readAnswer(readUtf8(answer)) : null;
     } finally {
       timer.cancel();
       exchange.cancel();

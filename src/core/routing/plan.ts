@@ -110,12 +110,7 @@ interface OnlyPlan {
 const onlyPlans = new WeakMap<Deployment, OnlyPlan>();
 
 /** Returns the plan if there is exactly one candidate, which is the most frequent case; else null. A deployment always has the same plan. */
-export function planOnly({
-  deployments,
-  health,
-  drains,
-  now,
-}: Pick<RouteQuestion, "deployments" | "health" | "drains" | "now">): Plan | null {
+function planOnly({ deployments, health, drains, now }: RouteQuestion): Plan | null {
   const [ofModel, another] = deployments;
   const deployment = ofModel?.[0];
   if (deployment === undefined || another !== undefined || ofModel?.length !== 1) return null;

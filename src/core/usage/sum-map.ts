@@ -1,20 +1,10 @@
-/** The dimensions of a sum. An empty string means none. */
-interface SumKey {
-  readonly day: number;
-  readonly hour: number;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly userId: string;
-  readonly model: string;
-  readonly provider: string;
-  readonly outcome: string;
-}
+import type { UsageSumKey } from "./usage-sum-key.ts";
 
 /**
  * Sums by their dimensions. They are found by the API key, the model, and a search among the few sums that have both: a key of all
  * dimensions would be a new text for each record.
  */
-export class SumMap<Sum extends { readonly key: SumKey }> {
+export class SumMap<Sum extends { readonly key: UsageSumKey }> {
   private readonly byKey = new Map<string, Map<string, Sum[]>>();
   private count = 0;
 
@@ -22,7 +12,7 @@ export class SumMap<Sum extends { readonly key: SumKey }> {
     return this.count;
   }
 
-  get(key: SumKey): Sum | undefined {
+  get(key: UsageSumKey): Sum | undefined {
     const sums = this.byKey.get(key.keyId)?.get(key.model);
     if (sums !== undefined) for (const sum of sums) if (hasSameRest(sum.key, key)) return sum;
     return undefined;
@@ -49,7 +39,7 @@ export class SumMap<Sum extends { readonly key: SumKey }> {
 }
 
 /** Returns whether two sums with the same API key and model have the same dimensions. */
-function hasSameRest(a: SumKey, b: SumKey): boolean {
+function hasSameRest(a: UsageSumKey, b: UsageSumKey): boolean {
   return (
     a.outcome === b.outcome &&
     a.hour === b.hour &&

@@ -1,7 +1,8 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { UsageRecord } from "./records.ts";
 import { OTHER_TAGS } from "./tag-sums.ts";
-import { sumKeyOf, type UsageSumKey } from "./usage-sums.ts";
+import type { UsageSumKey } from "./usage-sum-key.ts";
+import { sumKeyOf } from "./usage-sums.ts";
 
 /** Tags that are counted one by one for an account and hour, so that a client with a new tag for each request cannot fill the store. */
 export const TAGS_PER_HOUR = 200;

@@ -1,5 +1,6 @@
 import type { UsageRecord } from "./records.ts";
-import { type HourSum, sumByHour, type UsageCounters, type UsageSumKey } from "./usage-sums.ts";
+import type { UsageSumKey } from "./usage-sum-key.ts";
+import { type HourSum, sumByHour, type UsageCounters } from "./usage-sums.ts";
 
 /** Under which reports count the tags of an account and hour that are more than are counted one by one. No request can have it. */
 export const OTHER_TAGS = "(other)";

@@ -2,7 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { UsageRecord } from "./records.ts";
 import { SumMap } from "./sum-map.ts";
 import type { UsageTimeStore } from "./usage-store.ts";
-import { sumKeyOf, type UsageSumKey } from "./usage-sums.ts";
+import type { UsageSumKey } from "./usage-sum-key.ts";
+import { sumKeyOf } from "./usage-sums.ts";
 import { addTimes, createTimes, type HourTimes, hasTimes, type UsageTimes } from "./usage-times.ts";
 
 /** How long times are collected before they are saved. Milliseconds. */

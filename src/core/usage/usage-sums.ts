@@ -2,31 +2,10 @@ import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
 import { DAY_MS, dayOf, HOUR_MS } from "../../base/time.ts";
 import type { AdvisorRecord, UsageRecord } from "./records.ts";
 import { SumMap } from "./sum-map.ts";
+import type { UsageOutcome, UsageSumKey } from "./usage-sum-key.ts";
 
 /** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
 export const ID_MARGIN_MS = HOUR_MS;
-
-/** How a generation ended, as reports group it: a failure by its error. */
-export const USAGE_OUTCOMES = [
-  "completed",
-  "cancelled",
-  "interrupted",
-  ...(Object.keys(ERROR_STATUS) as ErrorCode[]),
-] as const;
-export type UsageOutcome = (typeof USAGE_OUTCOMES)[number];
-
-/** The dimensions by which generations are summed. An empty string means none. */
-export interface UsageSumKey {
-  readonly day: number;
-  /** The hour of the day, from 0 on. */
-  readonly hour: number;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly userId: string;
-  readonly model: string;
-  readonly provider: string;
-  readonly outcome: UsageOutcome;
-}
 
 /** The usage and cost of generations. Costs are nanodollars. */
 export interface UsageCounters {

@@ -1,7 +1,7 @@
 import type { UsageRecord } from "./records.ts";
 import type { UsageSum } from "./report.ts";
 import { addTime, createHistogram, type Histogram } from "./time-histogram.ts";
-import type { UsageSumKey } from "./usage-sums.ts";
+import type { UsageSumKey } from "./usage-sum-key.ts";
 
 /** How long generations took. */
 export interface UsageTimes {

@@ -2,7 +2,8 @@
 
 import type { TagSumKey } from "../../core/usage/tag-sums.ts";
 import { BUCKETS } from "../../core/usage/time-histogram.ts";
-import type { UsageCounters, UsageSumKey } from "../../core/usage/usage-sums.ts";
+import type { UsageSumKey } from "../../core/usage/usage-sum-key.ts";
+import type { UsageCounters } from "../../core/usage/usage-sums.ts";
 import type { UsageTimes } from "../../core/usage/usage-times.ts";
 
 /** The columns of the key, which all tables have. */

@@ -1,5 +1,6 @@
 import { ByteOutput } from "../../base/byte-output.ts";
-import { findEventEnd, latin1 } from "../sse/event-bytes.ts";
+import { readLatin1 } from "../../base/decode-bytes.ts";
+import { findEventEnd } from "../sse/event-bytes.ts";
 import type { AnswerRelay } from "./relay.ts";
 
 const CR = 13;
@@ -25,7 +26,7 @@ export class RelayReader {
   /** Reads the next piece, split anywhere; returns what to send to the client. */
   read(piece: Uint8Array): Buffer {
     const { relay } = this;
-    if (relay.copyEvent === undefined) return toBytes(relay.step(latin1(piece)));
+    if (relay.copyEvent === undefined) return toBytes(relay.step(readLatin1(piece)));
     const { partial } = this;
     this.partial = null;
     output.clear();
@@ -37,7 +38,7 @@ export class RelayReader {
   end(): Buffer {
     const { relay, partial } = this;
     this.partial = null;
-    const last = partial === null ? "" : relay.step(latin1(partial));
+    const last = partial === null ? "" : relay.step(readLatin1(partial));
     return toBytes(last + relay.end());
   }
 
@@ -55,7 +56,7 @@ export class RelayReader {
     if (end < 0 && this.keepPartial(bytes, from)) return bytes.length;
     this.relayHasPartial = end < 0;
     const next = end < 0 ? bytes.length : end;
-    output.appendLatin1(relay.step(latin1(bytes, from, next)));
+    output.appendLatin1(relay.step(readLatin1(bytes, from, next)));
     return next;
   }
 

@@ -1,3 +1,5 @@
+import { readLatin1 } from "../../base/decode-bytes.ts";
+
 /** Reads single server-sent events from bytes, whose lines end with LF or CRLF. */
 
 const LF = 10;
@@ -14,12 +16,6 @@ export function findEventEnd(bytes: Uint8Array, from: number): number {
 
 /** Returns the text of a whole event, bytes as Latin-1, with LF as line end. */
 export function eventText(bytes: Uint8Array, start: number, end: number): string {
-  const text = latin1(bytes, start, end);
+  const text = readLatin1(bytes, start, end);
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-}
-
-/** Decodes the bytes from `start` to `end` as Latin-1. */
-export function latin1(bytes: Uint8Array, start = 0, end = bytes.length): string {
-  // Not on a `Buffer` over the same memory: making one costs as much as decoding an event.
-  return Buffer.prototype.toString.call(bytes, "latin1", start, end);
 }

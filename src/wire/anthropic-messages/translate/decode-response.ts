@@ -25,13 +25,13 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
     choices: [{ index: 0, parts, finish, logprobs: null, ...makeExtras(pickStopDetails(body)) }],
     usage: readUsage(usage),
     serviceTier: asText(usage["service_tier"]),
-    ...makeExtras(omit(body, OWN_FIELDS)),
+    ...makeExtras(omit(body, ANSWER_FIELDS)),
   };
   return { kind: "answer", answer };
 }
 
 /** Fields of an answer that the canonical model or its choice has, or that the gateway writes itself. */
-const OWN_FIELDS: ReadonlySet<string> = new Set([
+export const ANSWER_FIELDS: ReadonlySet<string> = new Set([
   "id",
   "type",
   "role",

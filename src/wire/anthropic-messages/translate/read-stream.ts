@@ -10,7 +10,7 @@ import { parseJson } from "../../json/parse-json.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { foldUsage, readUsage } from "../usage.ts";
 import { decodeCitation } from "./citations.ts";
-import { decodeAnswerBlock, pickStopDetails } from "./decode-response.ts";
+import { ANSWER_FIELDS, decodeAnswerBlock, pickStopDetails } from "./decode-response.ts";
 import { makeExtras } from "./extras.ts";
 
 /** Returns a reader of Messages streams. */
@@ -25,17 +25,7 @@ type OpenBlock =
   | { readonly kind: "native"; value: Record<string, unknown>; json: string };
 
 /** Fields of `message_start` that the gateway writes itself, or that have no value yet. */
-const START_FIELDS: ReadonlySet<string> = new Set([
-  "id",
-  "type",
-  "role",
-  "model",
-  "content",
-  "stop_reason",
-  "stop_sequence",
-  "stop_details",
-  "usage",
-]);
+const START_FIELDS: ReadonlySet<string> = new Set([...ANSWER_FIELDS, "usage"]);
 
 /** Fields of `message_delta` that are read on their own. */
 const DELTA_FIELDS: ReadonlySet<string> = new Set(["type", "delta", "usage"]);

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ByteOutput } from "../../../base/byte-output.ts";
+import { readLatin1 } from "../../../base/decode-bytes.ts";
 import { encodeLatin1, fields, items, type JsonNode, LEAF, memberOf, scanJson } from "../../json/scan.ts";
 
 /** Stands for the padding in an encoded chunk. */
@@ -170,6 +171,5 @@ function findBodyEnd(source: Uint8Array, from: number): number {
 const ESCAPED = /^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
 function isStringBody(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-  return ESCAPED.test(text) && isUtf8(bytes);
+  return ESCAPED.test(readLatin1(bytes)) && isUtf8(bytes);
 }

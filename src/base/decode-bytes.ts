@@ -1,0 +1,15 @@
+/**
+ * Decodes bytes as `Buffer.toString` does. Not on a `Buffer` over the same memory: making one costs as much as decoding an event of a
+ * stream.
+ */
+const decode = Buffer.prototype.toString;
+
+/** Decodes the bytes from `start` to `end` as Latin-1. */
+export function readLatin1(bytes: Uint8Array, start = 0, end = bytes.length): string {
+  return decode.call(bytes, "latin1", start, end);
+}
+
+/** Decodes bytes as UTF-8. */
+export function readUtf8(bytes: Uint8Array): string {
+  return decode.call(bytes, "utf8");
+}
