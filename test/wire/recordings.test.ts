@@ -152,6 +152,18 @@ describe("a recorded stream that is relayed", () => {
     }
   });
 
+  test("has the same events if CRLF is split between CR and LF", () => {
+    for (const { text } of streams) {
+      const plain = Buffer.from(text, "utf8").toString("latin1");
+      const sent = plain.replaceAll("\n", "\r\n");
+      const whole = relay([plain]).out;
+      const ends = [...sent.matchAll(/\r/g)].map(({ index }) => index + 1);
+      for (let at = 0; at < ends.length; at += Math.ceil(ends.length / 40))
+        if (relay(cutAt(sent, ends.slice(at, at + 2))).out !== whole)
+          throw new Error(`other events when cut at byte ${ends[at]}`);
+    }
+  });
+
   test("has the same events in random pieces, with LF or CRLF, and with comments between events", () => {
     fc.assert(
       fc.property(

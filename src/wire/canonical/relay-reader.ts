@@ -3,6 +3,7 @@ import { readLatin1 } from "../../base/decode-bytes.ts";
 import { findEventEnd } from "../sse/event-bytes.ts";
 import type { AnswerRelay } from "./relay.ts";
 
+const LF = 10;
 const CR = 13;
 /** The part of an event that is kept for the next piece has at most this size; the relay keeps longer ones. Bytes. */
 const PARTIAL_BYTES = 4 * 1024;
@@ -60,13 +61,19 @@ export class RelayReader {
     return next;
   }
 
-  /** Keeps the beginning of an event. Returns false if the relay has to: it has an earlier part, or its lines may end with CR. */
+  /** Keeps the beginning of an event. Returns false if the relay has to: it has an earlier part, or its lines end with a bare CR. */
   private keepPartial(bytes: Uint8Array, from: number): boolean {
-    if (this.relayHasPartial || bytes.length - from > PARTIAL_BYTES || bytes.indexOf(CR, from) >= 0)
-      return false;
+    if (this.relayHasPartial || bytes.length - from > PARTIAL_BYTES || hasBareCr(bytes, from)) return false;
     this.partial = bytes.slice(from);
     return true;
   }
+}
+
+/** Whether a line ends with a CR that no LF follows. The last byte may be half of CRLF. */
+function hasBareCr(bytes: Uint8Array, from: number): boolean {
+  for (let at = bytes.indexOf(CR, from); at >= 0; at = bytes.indexOf(CR, at + 1))
+    if (at + 1 < bytes.length && bytes[at + 1] !== LF) return true;
+  return false;
 }
 
 function toBytes(text: string): Buffer {
