@@ -8,6 +8,7 @@ const CR = 13;
 /** The part of an event that is kept for the next piece has at most this size; the relay keeps longer ones. Bytes. */
 const PARTIAL_BYTES = 4 * 1024;
 const NOTHING = Buffer.alloc(0);
+const LINE_FEED = Buffer.of(LF);
 
 /** Shared by all readers, because a piece is read in one go. */
 const output = new ByteOutput();
@@ -21,17 +22,22 @@ export class RelayReader {
   private partial: Uint8Array | null = null;
   /** Whether the relay has read the beginning of an event, and not yet its end. */
   private relayHasPartial = false;
+  /** Whether the last piece ended between CR and LF of a blank line, whose LF was added there. */
+  private skipsLf = false;
 
   constructor(private readonly relay: AnswerRelay) {}
 
   /** Reads the next piece, split anywhere; returns what to send to the client. */
   read(piece: Uint8Array): Buffer {
     const { relay } = this;
+    if (piece.length === 0) return NOTHING;
     if (relay.copyEvent === undefined) return toBytes(relay.step(readLatin1(piece)));
     const { partial } = this;
     this.partial = null;
     output.clear();
-    this.readEvents(relay, partial === null ? piece : Buffer.concat([partial, piece]));
+    const fresh = this.skipsLf && piece[0] === LF ? piece.subarray(1) : piece;
+    const bytes = partial === null ? fresh : Buffer.concat([partial, fresh]);
+    this.readEvents(relay, this.completeBlankLine(bytes));
     return output.take();
   }
 
@@ -41,6 +47,12 @@ export class RelayReader {
     this.partial = null;
     const last = partial === null ? "" : relay.step(readLatin1(partial));
     return toBytes(last + relay.end());
+  }
+
+  /** Completes a blank line of which only CR has arrived: it ends an event, which must not wait for the next piece. */
+  private completeBlankLine(bytes: Uint8Array): Uint8Array {
+    this.skipsLf = bytes.at(-1) === CR && bytes.at(-2) === LF;
+    return this.skipsLf ? Buffer.concat([bytes, LINE_FEED]) : bytes;
   }
 
   private readEvents(relay: AnswerRelay, bytes: Uint8Array): void {
