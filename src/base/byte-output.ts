@@ -41,9 +41,9 @@ export class ByteOutput {
     this.length += this.bytes.write(text, this.length, "latin1");
   }
 
-  /** Returns a copy of what was appended, and begins anew. */
-  take(): Buffer {
-    const taken = Buffer.allocUnsafe(this.length);
+  /** Returns a copy of what was appended, with `room` bytes of any content behind it, and begins anew. */
+  take(room = 0): Buffer {
+    const taken = Buffer.allocUnsafe(this.length + room);
     this.bytes.copy(taken, 0, 0, this.length);
     this.length = 0;
     if (this.bytes.length > KEPT_BYTES) this.bytes = Buffer.allocUnsafeSlow(KEPT_BYTES);

@@ -24,6 +24,7 @@ test("a byte output returns what was appended since the last take, however large
         expect(taken.equals(Buffer.concat(expected))).toBe(true);
         output.appendLatin1("next");
         expect(taken.equals(Buffer.concat(expected))).toBe(true);
+        expect(output.take(3)).toHaveLength("next".length + 3);
         output.clear();
         expect(output.take()).toHaveLength(0);
       },

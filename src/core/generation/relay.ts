@@ -44,14 +44,6 @@ function isAnswer(ending: RelayEnding): boolean {
 
 const NOTHING = Buffer.alloc(0);
 
-/** Returns the bytes with a Latin-1 text behind them. */
-function join(bytes: Buffer, text: string): Buffer {
-  if (text === "") return bytes;
-  const joined = Buffer.allocUnsafe(bytes.length + text.length);
-  joined.write(text, bytes.copy(joined), "latin1");
-  return joined;
-}
-
 /** Moves the pieces of one stream from the upstream to the client, and ends the answer. */
 class StreamPump {
   private isOver = false;
@@ -271,7 +263,7 @@ class StreamPump {
     const { allowance, call } = this.context;
     // The provider must not go on while a filter takes its time.
     this.begun.exchange.cancel();
-    const closing = await this.release(join(out, this.begun.relay.stopShort()));
+    const closing = await this.release(this.begun.reader.append(out, this.begun.relay.stopShort()));
     if (this.isOver || this.endIfBlocked(closing)) return;
     this.leave();
     this.accounting.recordHealth({ kind: "neutral" });
@@ -285,7 +277,7 @@ class StreamPump {
     const charged = chargeComplete(this.context, counted);
     const charge = charged instanceof Promise ? await charged : charged;
     const last = this.begun.relay.encodeEnd({ report: reportUsage(charge), metadata });
-    const bytes = join(out, last);
+    const bytes = this.begun.reader.append(out, last);
     this.context.extensions.onText(bytes);
     await this.accounting.settleComplete(charge, warning);
     this.write(bytes);
@@ -313,7 +305,7 @@ class StreamPump {
   private encodeFailure(out: Buffer, failure: Failure): Buffer {
     const { message, code: type, metadata } = failure;
     const error = { message, code: statusOf(failure), type, ...(metadata === undefined ? {} : { metadata }) };
-    return join(out, this.begun.relay.encodeError(error));
+    return this.begun.reader.append(out, this.begun.relay.encodeError(error));
   }
 
   /** Ends an answer because of a timer, the client or a shutdown. */

@@ -7,6 +7,8 @@ const LF = 10;
 const CR = 13;
 /** The part of an event that is kept for the next piece has at most this size; the relay keeps longer ones. Bytes. */
 const PARTIAL_BYTES = 4 * 1024;
+/** The room behind the last events of a stream, for those that the gateway adds. Bytes. */
+const END_ROOM = 2 * 1024;
 const NOTHING = Buffer.alloc(0);
 const LINE_FEED = Buffer.of(LF);
 
@@ -25,6 +27,9 @@ export class RelayReader {
   /** Whether the last piece ended between CR and LF of a blank line, whose LF was added there. */
   private skipsLf = false;
 
+  /** What the last piece of the stream has become: with the room behind it, and as it was returned. */
+  private last: { readonly memory: Buffer; readonly returned: Buffer } | null = null;
+
   constructor(private readonly relay: AnswerRelay) {}
 
   /** Reads the next piece, split anywhere; returns what to send to the client. */
@@ -38,7 +43,7 @@ export class RelayReader {
     const fresh = this.skipsLf && piece[0] === LF ? piece.subarray(1) : piece;
     const bytes = partial === null ? fresh : Buffer.concat([partial, fresh]);
     this.readEvents(relay, this.completeBlankLine(bytes));
-    return output.take();
+    return relay.isDone ? this.takeLast() : output.take();
   }
 
   /** Reads the end of the stream; returns what to send to the client. */
@@ -47,6 +52,24 @@ export class RelayReader {
     this.partial = null;
     const last = partial === null ? "" : relay.step(readLatin1(partial));
     return toBytes(last + relay.end());
+  }
+
+  /** Returns `sent`, usually what `read` returned last, with a text behind it, bytes as Latin-1. */
+  append(sent: Buffer, text: string): Buffer {
+    const { last } = this;
+    const length = sent.length + text.length;
+    if (last === null || last.returned !== sent || last.memory.length < length)
+      return text === "" ? sent : Buffer.concat([sent, toBytes(text)]);
+    this.last = null;
+    last.memory.write(text, sent.length, "latin1");
+    return last.memory.subarray(0, length);
+  }
+
+  private takeLast(): Buffer {
+    const memory = output.take(END_ROOM);
+    const returned = memory.subarray(0, memory.length - END_ROOM);
+    this.last = { memory, returned };
+    return returned;
   }
 
   /** Completes a blank line of which only CR has arrived: it ends an event, which must not wait for the next piece. */
