@@ -336,6 +336,7 @@ export class CandidateLoop {
     const originalIds = encoded.repair?.originalIds;
     const identity: RelayIdentity = {
       id,
+      deployment: candidate.endpoint,
       model: candidate.model.id,
       created: Math.floor(record.createdAt / 1000),
       originalIds: originalIds?.size ? originalIds : null,

@@ -16,31 +16,23 @@ export interface StreamEnding {
   readonly metadata: Fields | null;
 }
 
-/** Encodes the chunks of one stream. */
+/** Encodes the chunks of one stream as server-sent events, bytes as Latin-1. */
 export class ChunkEncoder {
+  /** What every event begins with: the fields that identify the stream. */
+  readonly start: string;
+
   /** `wantsUsageChunk`: the client asked for `stream_options.include_usage`. */
   constructor(
-    private readonly identity: AnswerIdentity,
+    { id, created, model }: AnswerIdentity,
     private readonly wantsUsageChunk: boolean,
-  ) {}
-
-  /** Encodes a chunk as JSON. The fields in `last` follow the choices. */
-  encode(fields: Fields, choices: unknown, last: Fields = {}): string {
-    const { id, created, model } = this.identity;
-    return JSON.stringify({
-      id,
-      object: "chat.completion.chunk",
-      created,
-      model,
-      ...fields,
-      choices,
-      ...last,
-    });
+  ) {
+    const identity = JSON.stringify({ id, object: "chat.completion.chunk", created, model });
+    this.start = encodeLatin1(`data: ${identity.slice(0, -1)},`);
   }
 
-  /** Encodes a chunk as a server-sent event, bytes as Latin-1. */
+  /** Encodes an event with these fields and choices. The fields in `last` follow the choices. */
   encodeEvent(fields: Fields, choices: unknown, last: Fields = {}): string {
-    return encodeLatin1(`data: ${this.encode(fields, choices, last)}\n\n`);
+    return this.start + encodeRest(fields, choices, last);
   }
 
   /**
@@ -57,6 +49,11 @@ export class ChunkEncoder {
     if (this.wantsUsageChunk) out += this.encodeEvent({}, [], ending);
     return `${out}data: [DONE]\n\n`;
   }
+}
+
+/** Encodes what follows the start of an event. Arguments as for `encodeEvent`. */
+export function encodeRest(fields: Fields, choices: unknown, last: Fields = {}): string {
+  return encodeLatin1(`${JSON.stringify({ ...fields, choices, ...last }).slice(1)}\n\n`);
 }
 
 /**

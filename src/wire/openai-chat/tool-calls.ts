@@ -68,6 +68,12 @@ export class ToolCallTracker {
     return call === undefined || call === DROPPED ? null : call.index;
   }
 
+  /** Whether the arguments of the call at a vendor's index have begun and may go on. */
+  hasOpenArguments(vendorIndex: number): boolean {
+    const call = this.current.get(vendorIndex);
+    return call !== undefined && call !== DROPPED && call.hasArguments && !call.isWhole;
+  }
+
   /** Returns the number of calls that the client has seen. */
   count(): number {
     return this.calls.length;

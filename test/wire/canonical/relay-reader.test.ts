@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
+import type { AnswerEnd } from "../../../src/wire/canonical/format.ts";
 import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
+import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { ChatRelay } from "../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { ResponsesRelay } from "../../../src/wire/openai-responses/passthrough/relay-stream.ts";
 
@@ -35,9 +37,23 @@ const text = fc.oneof(
 );
 const index = fc.nat(2);
 
-function chatEvent(delta: object, rest: object = {}, finish: string | null = null): string {
-  const choices = [{ index: 0, delta, finish_reason: finish, logprobs: null }];
-  return `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "m", choices, ...rest })}`;
+function chatEvent(delta: object, rest: object = {}, finish: string | null = null, index = 0): string {
+  const choices = [{ index, delta, finish_reason: finish, logprobs: null }];
+  const start = { id: "c", object: "chat.completion.chunk", created: 7, model: "m" };
+  return `data: ${JSON.stringify({ ...start, choices, ...rest })}`;
+}
+
+function bytesOf(events: readonly string[]): Buffer {
+  return Buffer.from(events.map((event) => `${event}\n\n`).join(""));
+}
+
+/** Gives the chat events of a stream an identity of their own. */
+function identify(events: readonly string[], id: string, created: number): string[] {
+  return events.map((event) =>
+    event
+      .replace('"id":"c"', () => `"id":${JSON.stringify(id)}`)
+      .replace('"created":7', `"created":${created}`),
+  );
 }
 
 const chat = fc.oneof(
@@ -48,6 +64,9 @@ const chat = fc.oneof(
   },
   text.map((reasoning) => chatEvent({ reasoning })),
   text.map((content) => chatEvent({ role: "assistant", content })),
+  text.map((content) => chatEvent({ content }, { service_tier: "default" })),
+  text.map((content) => chatEvent({ content }, {}, null, 1)),
+  fc.constant(chatEvent({}, { system_fingerprint: "fp" })),
   text.map((part) => chatEvent({ tool_calls: [{ index: 0, function: { arguments: part } }] })),
   index.map((at) => chatEvent({ tool_calls: [{ index: at, id: `c${at}`, function: { name: "f" } }] })),
   fc.constantFrom(chatEvent({}, {}, "stop"), chatEvent({}, { usage: { prompt_tokens: 3 } }), "data: [DONE]"),
@@ -116,6 +135,8 @@ const BROKEN_BYTE = fc.record({ at: fc.nat(), byte: fc.constantFrom(0, 10, 13, 3
 function streamOf(event: fc.Arbitrary<string>, mayBreak: boolean) {
   return fc.record({
     events: fc.array(event, { maxLength: 24 }),
+    id: fc.constantFrom("c", "d", 'é"$&', ""),
+    created: fc.nat({ max: 2 }),
     lineEnd: fc.constantFrom("\n", "\n", "\n", "\r\n", "\r"),
     broken: mayBreak ? fc.option(BROKEN_BYTE, { freq: 4 }) : fc.constant(null),
     isBadUtf8: fc.boolean(),
@@ -128,9 +149,9 @@ type Stream = ReturnType<typeof streamOf> extends fc.Arbitrary<infer Value> ? Va
 /** The first byte of "☃". */
 const SNOWMAN = 0xe2;
 
-function piecesOf({ events, lineEnd, broken, isBadUtf8, lengths }: Stream): Uint8Array[] {
+function piecesOf({ events, id, created, lineEnd, broken, isBadUtf8, lengths }: Stream): Uint8Array[] {
   const bytes = Buffer.from(
-    events
+    identify(events, id, created)
       .map((event) => `${event}\n\n`)
       .join("")
       .replaceAll("\n", lineEnd),
@@ -161,7 +182,7 @@ function toSent(out: string): string {
 /** Returns what is compared: a copied chat event has the vendor's escapes, and its padding at the end. */
 function comparable(relay: AnswerRelay, sent: string): unknown {
   if (!(relay instanceof ChatRelay)) return sent;
-  const events = sent.split("\n\n").slice(0, -1);
+  const events = sent.replace("data: [DONE]\n\n", "").split("\n\n").slice(0, -1);
   return events.map((event) => JSON.parse(event.slice("data: ".length)));
 }
 
@@ -170,8 +191,14 @@ const ADDED = messagesEvent("response.output_item.added", {
   item: { type: "message", id: "i" },
 });
 
+const END: AnswerEnd = {
+  report: { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false },
+  metadata: null,
+};
+
 interface Opening {
-  readonly open: () => AnswerRelay;
+  /** `deployment`: what answers; null for a relay that is not to use what it knows of it. */
+  readonly open: (deployment: object | null) => AnswerRelay;
   /** The event that begins the stream. */
   readonly first: string;
   /** Whether the bytes of an event may be broken. A Responses event that is recognized is not checked as JSON. */
@@ -182,7 +209,13 @@ const RELAYS: readonly (readonly [string, fc.Arbitrary<string>, Opening])[] = [
   [
     "a chat stream",
     chat,
-    { open: () => new ChatRelay(identity, true), first: chatEvent({ role: "assistant" }), mayBreak: true },
+    {
+      // Every stream is also read by what the ones before it have had in common.
+      open: (deployment) =>
+        new ChatRelay({ ...identity, ...(deployment === null ? {} : { deployment }) }, true),
+      first: chatEvent({ role: "assistant" }),
+      mayBreak: true,
+    },
   ],
   [
     "a Messages stream",
@@ -200,10 +233,11 @@ describe("reading the pieces of a stream", () => {
   test.each(RELAYS)(
     "sends the same for %s as reading every event as text, however it is cut",
     (_, event, { open, first, mayBreak }) => {
+      const deployment = {};
       fc.assert(
         fc.property(streamOf(event, mayBreak), (stream) => {
-          const fast = open();
-          const slow = open();
+          const fast = open(deployment);
+          const slow = open(null);
           const reader = new RelayReader(fast);
           let sent = "";
           let expected = "";
@@ -225,6 +259,7 @@ describe("reading the pieces of a stream", () => {
           ]);
           const error = { message: "broke", code: 502, type: "upstream_error" } as const;
           expect(fast.encodeError(error)).toBe(slow.encodeError(error));
+          expect(comparable(fast, fast.encodeEnd(END))).toEqual(comparable(slow, slow.encodeEnd(END)));
         }),
         { numRuns: 500 },
       );
@@ -251,6 +286,51 @@ describe("reading the pieces of a stream", () => {
       sent.replace('"a"', '"c"') + sent.replace('"a"', '"d"'),
     );
     expect(steps).toEqual([]);
+  });
+
+  test("copies the first text of a stream as the deployment's earlier streams have sent theirs", () => {
+    const deployment = {};
+    const events = [chatEvent({ role: "assistant", content: "" }), chatEvent({ content: "a" })];
+    const later = identify([...events, chatEvent({ content: "b" })], "d", 8);
+    new RelayReader(new ChatRelay({ ...identity, deployment }, false)).read(bytesOf(events));
+    const relay = new ChatRelay({ ...identity, id: "gen_2", deployment }, false);
+    const step = relay.step.bind(relay);
+    const steps: string[] = [];
+    relay.step = (piece) => {
+      steps.push(piece);
+      return step(piece);
+    };
+    const sent = new RelayReader(relay).read(bytesOf(later)).toString();
+    expect(steps).toEqual([`${later[0]}\n\n`]);
+    expect(relay.sawToken).toBe(true);
+    const expected = new ChatRelay({ ...identity, id: "gen_2" }, false);
+    expect(sent).toBe(expected.step(bytesOf(later).toString("latin1")));
+  });
+
+  test("reads the events of a vendor that sends a field twice", () => {
+    const event = chatEvent({ content: "a" }).replace('"content":"a"', '"content":"a","content":"a"');
+    const relay = new ChatRelay(identity, false);
+    const sent = new RelayReader(relay).read(bytesOf([event, event])).toString();
+    expect([relay.error, sent.split('"a"').length]).toEqual([null, 3]);
+  });
+
+  test("adds no arguments to a call that began without a name and without any", () => {
+    const call = (text: string) => chatEvent({ tool_calls: [{ index: 0, function: { arguments: text } }] });
+    const relay = new ChatRelay(identity, false);
+    const sent = new RelayReader(relay).read(bytesOf([call(""), call('{"a":1'), call("}")])).toString();
+    expect(sent).toContain('{\\"a\\":1');
+    expect(relay.encodeEnd(END)).not.toContain('"arguments":"{}"');
+  });
+
+  test("puts the end of an answer behind what it returned last, and leaves that", () => {
+    const reader = new RelayReader(new ChatRelay(identity, false));
+    const first = reader.read(bytesOf([chatEvent({ content: "a" })]));
+    const last = reader.read(bytesOf([chatEvent({ content: "b" }, {}, "stop"), "data: [DONE]"]));
+    const texts = [first.toString(), last.toString()];
+    expect(reader.append(first, "end").toString()).toBe(`${texts[0]}end`);
+    expect(reader.append(last, "end").toString()).toBe(`${texts[1]}end`);
+    expect(reader.append(last, "").toString()).toBe(texts[1] as string);
+    expect([first.toString(), last.toString()]).toEqual(texts);
   });
 
   test("keeps what it returned when the next piece is read", () => {

@@ -1,40 +1,29 @@
 import { isUtf8 } from "node:buffer";
 import type { ByteOutput } from "../../../base/byte-output.ts";
 import { readLatin1 } from "../../../base/decode-bytes.ts";
-import { encodeLatin1, fields, items, type JsonNode, LEAF, memberOf, scanJson } from "../../json/scan.ts";
-
-/** Stands for the padding in an encoded chunk. */
-export const PADDING_PLACEHOLDER = "\u0002";
-
-const TEXT_MARK = "\\u0001";
-const PADDING_MARK = "\\u0002";
-
-const CALLS = items(fields({ function: fields({ arguments: LEAF }) }));
-const DELTA = fields({ content: LEAF, reasoning_content: LEAF, reasoning: LEAF, tool_calls: CALLS });
-const CHUNK = fields({ obfuscation: LEAF, choices: items(fields({ delta: DELTA })) });
 
 /** The field of the delta that contains the text. */
 export type TextField = "content" | "reasoning_content" | "reasoning" | "arguments";
 
-/** An event of the vendor: its data, bytes as Latin-1, and what precedes the data in its line. */
-interface VendorEvent {
-  readonly prefix: string;
-  readonly data: string;
+/** Where the text of an event is. */
+export interface TextPlace {
+  readonly field: TextField;
+  /** The index of the choice. */
+  readonly choice: number;
 }
 
-/** An event as bytes in Latin-1, and the client's version of it. */
-interface TemplateText {
-  /** The vendor's event up to the opening quote of its text, from the start of its line. */
-  readonly head: string;
+/** The parts of an event that are the same in all streams of a deployment. */
+export interface EventParts {
+  readonly place: TextPlace;
   /** The vendor's event after the text, up to its blank line or to the opening quote of the padding. */
-  readonly tail: string;
-  /** The client's event around the text, up to its padding. */
-  readonly around: readonly string[];
+  readonly tail: Buffer;
+  /** The client's event after the text, up to the same text again or to its padding. */
+  readonly afterText: readonly Buffer[];
   /**
    * The bytes after the padding, in the vendor's event (`end`) and in the client's (`rest`); null where there is no padding. OpenAI
    * pads with `obfuscation`.
    */
-  readonly padding: { readonly end: string; readonly rest: string } | null;
+  readonly padding: { readonly end: Buffer; readonly rest: Buffer } | null;
 }
 
 /** A text that was copied. */
@@ -45,51 +34,31 @@ export interface CopiedEvent {
 }
 
 /**
- * A pattern for events that differ only in their text. It is made from an event that was parsed and encoded for the client. A later
- * event with the same bytes around its text is recognized by comparison and sent with the text copied into the client's form,
- * without parsing or encoding (docs/adr/0002-splice-not-print.md).
+ * Copies the events of one stream that differ only in their text. An event with the same bytes around its text is recognized by
+ * comparison and sent with the text copied into the client's form, without parsing or encoding (docs/adr/0002-splice-not-print.md).
  */
 export class ChunkTemplate {
-  private readonly head: Buffer;
-  private readonly tail: Buffer;
-  private readonly around: readonly Buffer[];
-  private readonly padding: { readonly end: Buffer; readonly rest: Buffer } | null;
+  constructor(
+    /** The vendor's event up to the opening quote of its text, from the start of its line. */
+    private readonly head: Buffer,
+    /** The client's event up to the text. */
+    private readonly beforeText: Buffer,
+    private readonly parts: EventParts,
+  ) {}
 
-  private constructor({ head, tail, around, padding }: TemplateText) {
-    this.head = toBytes(head);
-    this.tail = toBytes(tail);
-    this.around = around.map(toBytes);
-    this.padding = padding === null ? null : { end: toBytes(padding.end), rest: toBytes(padding.rest) };
-  }
-
-  /**
-   * Makes a template from an event whose only text is in `field`. `encoded` is the client's event made from it, with placeholders
-   * for the text and the padding. Returns null if the event is not that simple.
-   */
-  static create({ prefix, data }: VendorEvent, field: TextField, encoded: string): ChunkTemplate | null {
-    const chunk = scanJson(data, CHUNK);
-    const text = findText(chunk, field);
-    if (text?.kind !== "string") return null;
-    const head = prefix + data.slice(0, text.start + 1);
-    const around = encodeLatin1(`data: ${encoded}\n\n`).split(TEXT_MARK);
-    const padding = memberOf(chunk, "obfuscation");
-    if (padding === undefined)
-      return new ChunkTemplate({ head, tail: data.slice(text.end - 1), around, padding: null });
-    const [last = "", rest, ...more] = around.pop()?.split(PADDING_MARK) ?? [];
-    if (padding.kind !== "string" || padding.start < text.end || rest === undefined || more.length > 0)
-      return null;
-    const tail = data.slice(text.end - 1, padding.start + 1);
-    const end = data.slice(padding.end - 1);
-    return new ChunkTemplate({ head, tail, around: [...around, last], padding: { end, rest } });
+  get place(): TextPlace {
+    return this.parts.place;
   }
 
   /** Copies the event that begins at `from` if it matches. Returns null if it does not match or is incomplete. */
   copyEvent(source: Uint8Array, from: number, out: ByteOutput): CopiedEvent | null {
-    const { head, tail, around, padding } = this;
+    const { head, beforeText } = this;
+    const { tail, afterText, padding } = this.parts;
     if (!isAt(source, from, head)) return null;
     const textStart = from + head.length;
     const textEnd = findBodyEnd(source, textStart);
-    if (textEnd < 0 || !isAt(source, textEnd, tail)) return null;
+    // An event with an empty text is not passed on, but its other fields may be.
+    if (textEnd <= textStart || !isAt(source, textEnd, tail)) return null;
     const paddingStart = textEnd + tail.length;
     const paddingEnd = padding === null ? paddingStart : findPlainEnd(source, paddingStart);
     if (padding !== null && (source[paddingEnd] !== QUOTE || !isAt(source, paddingEnd, padding.end)))
@@ -97,36 +66,23 @@ export class ChunkTemplate {
     const dataEnd = padding === null ? paddingEnd : paddingEnd + padding.end.length;
     const next = dataEnd + blankLineAt(source, dataEnd);
     if (next === dataEnd) return null;
-    const textBytes = textEnd - textStart;
-    // An empty text is not passed on.
-    if (textBytes === 0) return { next, textBytes };
-    out.append(around[0] as Buffer);
-    for (let i = 1; i < around.length; i++) {
+    out.append(beforeText);
+    for (const after of afterText) {
       out.appendRange(source, textStart, textEnd);
-      out.append(around[i] as Buffer);
+      out.append(after);
     }
     if (padding !== null) {
       out.appendRange(source, paddingStart, paddingEnd);
       out.append(padding.rest);
     }
-    return { next, textBytes };
+    return { next, textBytes: textEnd - textStart };
   }
-}
-
-function findText(chunk: JsonNode, field: TextField): JsonNode | undefined {
-  const delta = memberOf(memberOf(chunk, "choices")?.items?.[0], "delta");
-  if (field !== "arguments") return memberOf(delta, field);
-  return memberOf(memberOf(memberOf(delta, "tool_calls")?.items?.[0], "function"), "arguments");
 }
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 const LF = 10;
 const CR = 13;
-
-function toBytes(latin1: string): Buffer {
-  return Buffer.from(latin1, "latin1");
-}
 
 /** Up to this length a loop compares faster than a call of the runtime. Bytes. */
 const SHORT_BYTES = 64;

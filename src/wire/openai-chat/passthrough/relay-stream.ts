@@ -7,14 +7,15 @@ import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../..
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
+import { asFields, asList, type Fields, isEmpty, omit } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { ToolCallTracker } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
 import type { ChunkTemplate } from "./chunk-template.ts";
-import { createTemplate, type ParsedChunk } from "./create-template.ts";
+import { createPattern, type ParsedChunk } from "./create-pattern.ts";
+import { keepPattern, recallPatterns } from "./known-patterns.ts";
 import { relayDelta } from "./relay-delta.ts";
 
 interface Choice {
@@ -43,9 +44,11 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
   private readonly out: string[] = [];
   private readonly stream: EventStream;
   private readonly templates: ChunkTemplate[] = [];
+  /** Templates by earlier streams of the deployment, for events of a kind that this stream has not had. Null before its first event. */
+  private expected: ChunkTemplate[] | null = null;
   private readonly choices = new Map<number, Choice>();
-  /** Fields of events for which nothing was sent. They are sent with the next event. */
-  private carried: Record<string, unknown> = {};
+  /** Fields of events for which nothing was sent. They are sent with the next event. Null for none. */
+  private carried: Record<string, unknown> | null = null;
   /** Fields of the events with a finish. They are sent with the last event. */
   private readonly finishFields: Record<string, unknown> = {};
 
@@ -72,10 +75,25 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
 
   /** Copies an event that matches a template. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
-    if (!this.stream.isBetweenEvents) return from;
+    if (this.carried !== null || !this.stream.isBetweenEvents) return from;
     for (const template of this.templates) {
       const copied = template.copyEvent(piece, from, out);
       if (copied === null) continue;
+      this.producedBytes += copied.textBytes;
+      return copied.next;
+    }
+    return this.copyExpected(piece, from, out);
+  }
+
+  /** Copies an event that is the first of its kind in this stream and like those of earlier streams. */
+  private copyExpected(piece: Uint8Array, from: number, out: ByteOutput): number {
+    for (const template of this.expected ?? []) {
+      if (!this.choices.has(template.place.choice)) continue;
+      const copied = template.copyEvent(piece, from, out);
+      if (copied === null) continue;
+      this.expected = this.expected?.filter((other) => other !== template) ?? null;
+      this.addTemplate(template);
+      this.sawToken = true;
       this.producedBytes += copied.textBytes;
       return copied.next;
     }
@@ -154,7 +172,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
   private readChunk(parsed: ParsedChunk): void {
     const choices = asList(parsed.chunk["choices"]);
     if (choices.length === 0) {
-      Object.assign(this.carried, parsed.fields);
+      this.carry(parsed.fields);
       return;
     }
     const sentBefore = this.out.length;
@@ -162,7 +180,9 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
       const choice = asFields(raw);
       if (choice !== null) this.relayChoice(choice, parsed.fields);
     }
-    if (choices.length === 1 && this.out.length > sentBefore) this.addTemplate(parsed);
+    if (choices.length === 1 && this.out.length > sentBefore) this.learnPattern(parsed);
+    const { deployment } = this.identity;
+    this.expected ??= recallPatterns(deployment).map((known) => known.fit(this.encoder.start, parsed.chunk));
   }
 
   private relayChoice(raw: Fields, fields: Fields): void {
@@ -181,12 +201,18 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     if (delta !== null) {
       const entry = { index, delta, ...choiceFields, finish_reason: null };
       this.out.push(this.encoder.encodeEvent({ ...this.carried, ...fields }, [entry]));
-      this.carried = {};
+      this.carried = null;
     } else if (typeof reason !== "string") {
       const { obfuscation: _, ...carried } = fields;
-      addFields(this.carried, carried);
+      this.carry(carried);
       addFields(choice.finishFields, choiceFields);
     }
+  }
+
+  private carry(fields: Fields): void {
+    if (isEmpty(fields)) return;
+    this.carried ??= {};
+    addFields(this.carried, fields);
   }
 
   private openChoice(index: number): Choice | null {
@@ -224,11 +250,17 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     for (const choice of this.choices.values()) choice.finish ??= reason;
   }
 
-  private addTemplate(parsed: ParsedChunk): void {
+  /** Makes a pattern from an event for which something was sent, if possible. */
+  private learnPattern(parsed: ParsedChunk): void {
     const choice = asFields(asList(parsed.chunk["choices"])[0]) ?? {};
     const tools = this.choices.get(indexOf(choice))?.tools;
-    const template = tools === undefined ? null : createTemplate(this.encoder, parsed, tools);
-    if (template === null) return;
+    const pattern = tools === undefined ? null : createPattern(parsed, tools);
+    if (pattern === null) return;
+    this.addTemplate(pattern.fit(this.encoder.start, parsed.chunk));
+    keepPattern(this.identity.deployment, pattern);
+  }
+
+  private addTemplate(template: ChunkTemplate): void {
     this.templates.unshift(template);
     if (this.templates.length > MAX_TEMPLATES) this.templates.pop();
   }

@@ -1,8 +1,10 @@
 import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
 import { OWN_CHOICE_FIELDS } from "../own-fields.ts";
-import { type ChunkEncoder, TEXT_PLACEHOLDER } from "../stream-events.ts";
+import { encodeRest, TEXT_PLACEHOLDER } from "../stream-events.ts";
 import { isPlainPiece, type ToolCallTracker } from "../tool-calls.ts";
-import { ChunkTemplate, PADDING_PLACEHOLDER, type TextField } from "./chunk-template.ts";
+import { findUsage } from "../usage.ts";
+import { ChunkPattern, PADDING_PLACEHOLDER } from "./chunk-pattern.ts";
+import type { TextField } from "./chunk-template.ts";
 import { encodeText, otherFields } from "./relay-delta.ts";
 
 /** An event of the vendor that was parsed. */
@@ -17,18 +19,14 @@ export interface ParsedChunk {
 }
 
 /**
- * Makes a template from an event whose one choice contains text and nothing else. `tools` are that choice's calls. Returns null for
+ * Makes a pattern from an event whose one choice contains text and nothing else. `tools` are that choice's calls. Returns null for
  * any other event.
  */
-export function createTemplate(
-  encoder: ChunkEncoder,
-  parsed: ParsedChunk,
-  tools: ToolCallTracker,
-): ChunkTemplate | null {
+export function createPattern(parsed: ParsedChunk, tools: ToolCallTracker): ChunkPattern | null {
   const { prefix, chunk, fields } = parsed;
   const choice = asFields(asList(chunk["choices"])[0]) ?? {};
   const delta = asFields(choice["delta"]);
-  const isPlain = typeof choice["finish_reason"] !== "string" && asFields(chunk["usage"]) === null;
+  const isPlain = typeof choice["finish_reason"] !== "string" && findUsage(chunk) === null;
   if (prefix === "" || delta === null || !isPlain) return null;
   const field = findOnlyText(delta);
   const encoded = field === null ? null : encodePlaceholder(field, delta, tools);
@@ -39,7 +37,7 @@ export function createTemplate(
   const index = typeof choice["index"] === "number" ? choice["index"] : 0;
   const choices = [{ index, delta: encoded, ...omit(choice, OWN_CHOICE_FIELDS), finish_reason: null }];
   const last = padding === undefined ? {} : { obfuscation: padding };
-  return ChunkTemplate.create(parsed, field, encoder.encode(others, choices, last));
+  return ChunkPattern.create(parsed, { field, choice: index }, encodeRest(others, choices, last));
 }
 
 /** Returns the one field of a delta that contains text; null where there is none, more than one, or anything else. */
@@ -61,8 +59,9 @@ function encodePlaceholder(field: TextField, delta: Fields, tools: ToolCallTrack
   if (field !== "arguments") return encodeText({ ...empty, reasoning: TEXT_PLACEHOLDER });
   const pieces = asList(delta["tool_calls"]);
   const piece = asFields(pieces[0]) ?? {};
+  const { index: vendorIndex } = piece;
+  if (pieces.length !== 1 || typeof vendorIndex !== "number" || !isPlainPiece(piece)) return null;
   const startsCall = piece["id"] || asFields(piece["function"])?.["name"];
-  const index = typeof piece["index"] === "number" ? tools.indexOf(piece["index"]) : null;
-  if (pieces.length !== 1 || startsCall || index === null || !isPlainPiece(piece)) return null;
-  return { tool_calls: [{ index, function: { arguments: TEXT_PLACEHOLDER } }] };
+  if (startsCall || !tools.hasOpenArguments(vendorIndex)) return null;
+  return { tool_calls: [{ index: tools.indexOf(vendorIndex), function: { arguments: TEXT_PLACEHOLDER } }] };
 }
