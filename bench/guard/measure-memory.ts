@@ -1,6 +1,7 @@
 import type { Harness } from "../harness.ts";
+import { startWithLimits } from "../laboratory/targets/gateway.ts";
 import { closedTrial } from "../parts.ts";
-import { startProbed } from "./probed-gateway.ts";
+import { startProbed } from "../probe/start-probed.ts";
 
 const WARM_UP = { maxRequests: 20_000, durationMs: 20_000 } as const;
 /** So slow that even a busy machine is faster. */
@@ -11,7 +12,9 @@ const MS_PER_REQUEST = 1;
  * as a warm-up.
  */
 export async function measureMemory(harness: Harness, count: number) {
-  const { running, read } = await startProbed(harness.upstreamPort);
+  const { running, read } = await startProbed((environment) =>
+    startWithLimits(harness.upstreamPort, environment),
+  );
   await harness.run(running, closedTrial(0, WARM_UP));
   const before = await read("collected");
   const trial = closedTrial(count * MS_PER_REQUEST, { maxRequests: count });

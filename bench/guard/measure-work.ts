@@ -1,8 +1,8 @@
 import { medianOf } from "../figures.ts";
 import type { Harness, Subject, Trial } from "../harness.ts";
 import { bunRelay } from "../laboratory/targets/bun-relay.ts";
+import { startWithLimits } from "../laboratory/targets/gateway.ts";
 import { closedTrial, STREAM_EVENTS } from "../parts.ts";
-import { startWithLimits } from "./probed-gateway.ts";
 
 const ROUNDS = 7;
 const SLICE_MS = 350;

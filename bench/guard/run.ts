@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Harness } from "../harness.ts";
+import { startWithLimits } from "../laboratory/targets/gateway.ts";
+import { measureHeap } from "../probe/measure-heap.ts";
 import { runProgram } from "../run-program.ts";
 import { type Accepted, acceptFigures, type Figures, findLosses, renderFigures } from "./compare.ts";
-import { measureAllocations } from "./measure-allocations.ts";
 import { measureMemory } from "./measure-memory.ts";
 import { measureSize } from "./measure-size.ts";
 import { measureStartWork } from "./measure-start-work.ts";
@@ -33,8 +34,12 @@ async function main(): Promise<void> {
 
 async function measure(): Promise<Figures> {
   const harness = await Harness.start();
+  const heap = await measureHeap(harness, (environment) =>
+    startWithLimits(harness.upstreamPort, environment),
+  );
   const figures = {
-    ...(await measureAllocations(harness)),
+    "allocated.small": heap.small,
+    "allocated.stream": heap.stream,
     ...(await measureMemory(harness, SLOPE_REQUESTS)),
     ...(await measureWork(harness)),
     ...(await measureStartWork()),

@@ -11,8 +11,11 @@ export interface Contestant {
   readonly parts?: readonly PartName[];
   /** Installs what is missing. Rejects with a message that says what to install by hand. */
   prepare(): Promise<void>;
-  /** Starts it in front of the upstream; resolves once it answers. */
-  start(upstreamPort: number): Promise<Running>;
+  /**
+   * Starts it in front of the upstream; resolves once it answers. `environment`: further variables, which only programs on Bun take
+   * that are part of this project.
+   */
+  start(upstreamPort: number, environment?: Readonly<Record<string, string>>): Promise<Running>;
 }
 
 /** A variant that runs. Its door is that of chat completions. */

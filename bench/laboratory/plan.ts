@@ -11,6 +11,7 @@ export const PART_NAMES = [
   "features",
   "streams",
   "agents",
+  "heap",
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
 

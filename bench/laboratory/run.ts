@@ -11,6 +11,7 @@ import type { Contestant } from "./contestant.ts";
 import { measureAgents } from "./measure-agents.ts";
 import { measureBurst } from "./measure-burst.ts";
 import { measureFeatures } from "./measure-features.ts";
+import { measureHeaps } from "./measure-heap.ts";
 import { measureLatency } from "./measure-latency.ts";
 import { measureLoops, measureTranslation } from "./measure-loops.ts";
 import { measureStart } from "./measure-start.ts";
@@ -53,10 +54,14 @@ const PARTS: Record<PartName, (lab: Lab) => Promise<void>> = {
   features: measureFeatures,
   streams: measureStreams,
   agents: measureAgents,
+  heap: measureHeaps,
 };
 
 /** The only variants that a part measures. Absent: all. */
-const VARIANTS: Partial<Record<PartName, readonly string[]>> = { agents: [nginx.name, gateway.name] };
+const VARIANTS: Partial<Record<PartName, readonly string[]>> = {
+  agents: [nginx.name, gateway.name],
+  heap: [...floors, gateway].map(({ name }) => name),
+};
 
 async function main(): Promise<void> {
   const names = CONTESTANTS.map(({ name }) => name);

@@ -117,6 +117,14 @@ export const TABLES: readonly Table[] = [
     columns: [{ figure: "start.ms", label: "ms", decimals: 0 }],
   },
   {
+    title: "Heap allocated by a request, kB",
+    part: "heap",
+    columns: [
+      { figure: "heap.small", label: "small", decimals: 1 },
+      { figure: "heap.stream", label: "stream of 100", decimals: 1 },
+    ],
+  },
+  {
     title: "Features of this gateway, each alone: processor time of a small request, µs",
     part: "features",
     columns: [

@@ -18,12 +18,16 @@ const LABELS: Readonly<Record<FloorLevel, string>> = {
 export const floors: readonly Contestant[] = FLOOR_LEVELS.map((level) => ({
   name: `${FLOOR_PREFIX}${level}`,
   label: LABELS[level],
-  parts: ["loops", "latency", "streams"],
+  parts: ["loops", "latency", "streams", "heap"],
   async prepare() {},
-  start: (upstreamPort) => startFloor(level, upstreamPort),
+  start: (upstreamPort, environment) => startFloor(level, upstreamPort, environment),
 }));
 
-async function startFloor(level: FloorLevel, upstreamPort: number) {
+async function startFloor(
+  level: FloorLevel,
+  upstreamPort: number,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const name = `${FLOOR_PREFIX}${level}`;
   const port = await findFreePort();
   const dataDir = makeDataDir();
@@ -35,6 +39,7 @@ async function startFloor(level: FloorLevel, upstreamPort: number) {
     // The allocator as `gateway start` sets it (src/cli/reexec.ts).
     MIMALLOC_PURGE_DELAY: TEN_SECONDS,
     MIMALLOC_PURGE_HOLES_MIN_INTERVAL: TEN_SECONDS,
+    ...environment,
   };
   const command = [process.execPath, join(import.meta.dir, "..", "..", "floor.ts")];
   const { pid, stop } = await startProgram({ name, command, env, port, readyPath: "/readyz" });

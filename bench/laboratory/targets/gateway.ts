@@ -19,11 +19,19 @@ export const gateway: Contestant = {
   name: "gateway",
   label: "this gateway",
   prepare: async () => buildProgram(),
-  start: (upstreamPort) =>
-    startVariant("gateway", upstreamPort, {
-      createKey: (manage) => createPrepaidKey(manage, { spend_limit: SPEND_LIMIT, rate_limit: RATE_LIMIT }),
-    }),
+  start: startWithLimits,
 };
+
+/** Starts this gateway as it is measured: with an account, and a key with a spending limit and three kinds of rate limit. */
+export function startWithLimits(
+  upstreamPort: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  return startVariant("gateway", upstreamPort, {
+    environment,
+    createKey: (manage) => createPrepaidKey(manage, { spend_limit: SPEND_LIMIT, rate_limit: RATE_LIMIT }),
+  });
+}
 
 /** Starts this gateway with differing settings. */
 export async function startVariant(

@@ -1,5 +1,5 @@
 /**
- * Loaded into the gateway by `bun --preload`, only by the guard: answers with figures of the process on the port of
+ * Loaded into a program by `bun --preload`, only by the bench: answers with figures of the process on the port of
  * `BENCH_PROBE_PORT`. Loading it into the gateway keeps such figures out of the program that is shipped.
  */
 import { heapStats } from "bun:jsc";
