@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type HeaderValues, ResponseHeaders } from "../../src/http/inference/response-headers.ts";
+import { ResponseHeaders } from "../../src/http/inference/response-headers.ts";
+
+type HeaderValues = Readonly<Record<string, string>>;
 
 const NAMES = ["x-request-id", "content-type", "x-gateway-model", "x-a", "x-b", "cache-control"];
 const VALUES = ["one", "two", "3", ""];
@@ -16,7 +18,7 @@ describe("the headers of responses", () => {
           const headers = new ResponseHeaders();
           for (const parts of responses) {
             const expected: Record<string, string> = Object.assign({}, ...parts);
-            expect(toObject(headers.fill(parts))).toEqual(toObject(new Headers(expected)));
+            expect(toObject(fill(headers, parts))).toEqual(toObject(new Headers(expected)));
           }
         },
       ),
@@ -25,23 +27,29 @@ describe("the headers of responses", () => {
 
   test("stay what they are in a response that was made before", () => {
     const headers = new ResponseHeaders();
-    const first = new Response("", { headers: headers.fill([{ "x-request-id": "one", "x-a": "1" }]) });
-    const second = new Response("", { headers: headers.fill([{ "x-request-id": "two", "x-a": "1" }]) });
+    const first = new Response("", { headers: fill(headers, [{ "x-request-id": "one", "x-a": "1" }]) });
+    const second = new Response("", { headers: fill(headers, [{ "x-request-id": "two", "x-a": "1" }]) });
     second.headers.set("x-a", "2");
     expect(first.headers.get("x-request-id")).toBe("one");
     expect(first.headers.get("x-a")).toBe("1");
     expect(second.headers.get("x-request-id")).toBe("two");
-    expect(headers.fill([{ "x-request-id": "two", "x-a": "1" }]).get("x-a")).toBe("1");
+    expect(fill(headers, [{ "x-request-id": "two", "x-a": "1" }]).get("x-a")).toBe("1");
   });
 
   test("are not changed by a value that the runtime rejects", () => {
     const headers = new ResponseHeaders();
-    headers.fill([{ "x-a": "1", "x-b": "1" }]);
-    expect(() => headers.fill([{ "x-a": "2", "x-b": "\n\0" }])).toThrow();
-    expect(toObject(headers.fill([{ "x-a": "1", "x-b": "1" }]))).toEqual({ "x-a": "1", "x-b": "1" });
+    fill(headers, [{ "x-a": "1", "x-b": "1" }]);
+    expect(() => fill(headers, [{ "x-a": "2", "x-b": "\n\0" }])).toThrow();
+    expect(toObject(fill(headers, [{ "x-a": "1", "x-b": "1" }]))).toEqual({ "x-a": "1", "x-b": "1" });
   });
 });
 
 function toObject(headers: Headers): Record<string, string> {
   return Object.fromEntries(headers.entries());
+}
+
+function fill(headers: ResponseHeaders, parts: readonly HeaderValues[]): Headers {
+  headers.begin();
+  for (const part of parts) for (const [name, value] of Object.entries(part)) headers.put(name, value);
+  return headers.end();
 }

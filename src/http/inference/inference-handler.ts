@@ -3,7 +3,12 @@ import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { GenerationCall, GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
-import { limitHeaders } from "../../core/limits/limit-headers.ts";
+import {
+  collectHeaders,
+  type HeaderSink,
+  limitHeaders,
+  putLimitHeaders,
+} from "../../core/limits/limit-headers.ts";
 import { formatPlan } from "../../core/routing/plan-entries.ts";
 import type { ClientApi, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
@@ -13,7 +18,7 @@ import { rejectForMemory } from "../middleware/read-body.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
 import { type ParsedRequest, type Parsing, parseWithPreset } from "./parse-with-preset.ts";
-import { type HeaderValues, ResponseHeaders } from "./response-headers.ts";
+import { ResponseHeaders } from "./response-headers.ts";
 
 /** How the requests of a client API are parsed and its errors are rendered. */
 export interface ClientApiOptions {
@@ -177,55 +182,59 @@ function outlive(result: GenerationResult): GenerationResult {
 }
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
-  const headers = headersOf(result, context, notice);
+  const { answer } = result;
   const { unread } = context.deps.generation;
-  switch (result.answer.kind) {
-    case "failure":
-      return context.renderError(result.answer.failure, Object.assign({}, ...headers), context.requestId);
+  switch (answer.kind) {
+    case "failure": {
+      const headers = collectHeaders((sink) => putHeaders(result, { context, notice, headers: sink }));
+      return context.renderError(answer.failure, headers, context.requestId);
+    }
     case "gone":
       return new Response(null, { status: 499 });
     case "json": {
-      const { body, mediaType } = result.answer;
-      headers.push(mediaType === undefined ? JSON_HEADERS : { "content-type": mediaType });
-      return new Response(bodyOf(body, unread), { headers: wholeHeaders.fill(headers) });
+      const headers = wholeHeaders.begin();
+      putHeaders(result, { context, notice, headers });
+      headers.put(CONTENT_TYPE, answer.mediaType ?? "application/json");
+      return new Response(bodyOf(answer.body, unread), { headers: headers.end() });
     }
     case "stream": {
-      const { stream, mediaType } = result.answer;
+      const { stream, mediaType } = answer;
+      const headers = streamHeaders.begin();
+      putHeaders(result, { context, notice, headers });
+      headers.put(CONTENT_TYPE, mediaType ?? "text/event-stream; charset=utf-8");
+      if (mediaType === undefined) {
+        headers.put("cache-control", "no-cache");
+        headers.put("x-accel-buffering", "no");
+      }
       const body = stream instanceof ReadableStream ? stream : bodyOf(stream, unread);
-      headers.push(mediaType === undefined ? STREAM_HEADERS : { "content-type": mediaType });
-      return new Response(body, { headers: streamHeaders.fill(headers) });
+      return new Response(body, { headers: headers.end() });
     }
   }
 }
 
+const CONTENT_TYPE = "content-type";
+
 /** The headers of whole answers and of streams, which differ in their names. */
 const [wholeHeaders, streamHeaders] = [new ResponseHeaders(), new ResponseHeaders()];
 
-const JSON_HEADERS: HeaderValues = { "content-type": "application/json" };
+interface Putting {
+  readonly context: RequestContext;
+  readonly notice: string | null;
+  readonly headers: HeaderSink;
+}
 
-const STREAM_HEADERS: HeaderValues = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-cache",
-  "x-accel-buffering": "no",
-};
-
-/** Returns the headers that every inference response has; of a repeated name, the last one counts. */
-function headersOf(result: GenerationResult, context: RequestContext, notice: string | null): HeaderValues[] {
+/** Puts the headers that every inference response has. */
+function putHeaders(result: GenerationResult, { context, notice, headers }: Putting): void {
   const { plan, model, provider, limit } = result;
-  const headers: HeaderValues[] = [
-    {
-      "x-request-id": context.requestId,
-      "x-gateway-generation-id": result.generationId,
-      "x-gateway-attempts": String(result.attempts),
-    },
-  ];
-  if (plan.length > 0) headers.push({ "x-gateway-route": formatPlan(plan) });
-  if (model !== null) headers.push({ "x-gateway-model": model });
-  if (provider !== null) headers.push({ "x-gateway-provider": provider });
-  headers.push(result.headers);
-  if (limit !== null) headers.push(limitHeaders(limit));
-  if (notice !== null) headers.push({ "x-gateway-warning": notice });
-  return headers;
+  headers.put("x-request-id", context.requestId);
+  headers.put("x-gateway-generation-id", result.generationId);
+  headers.put("x-gateway-attempts", String(result.attempts));
+  if (plan.length > 0) headers.put("x-gateway-route", formatPlan(plan));
+  if (model !== null) headers.put("x-gateway-model", model);
+  if (provider !== null) headers.put("x-gateway-provider", provider);
+  for (const name in result.headers) headers.put(name, result.headers[name] as string);
+  if (limit !== null) putLimitHeaders(limit, headers);
+  if (notice !== null) headers.put("x-gateway-warning", notice);
 }
 
 /** Adds the rate limit headers to an error, which every inference response has once its principal is known. */

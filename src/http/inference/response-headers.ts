@@ -1,43 +1,46 @@
-/** Header values by lower-case name. */
-export type HeaderValues = Readonly<Record<string, string>>;
+import type { HeaderSink } from "../../core/limits/limit-headers.ts";
 
 /**
  * Makes the headers of responses that mostly have the same names, and many of the same values. Only values that differ from those of the
  * response before are written: each costs a call of the runtime, which checks and copies name and value, and a response copies the
  * result as a whole.
  */
-export class ResponseHeaders {
+export class ResponseHeaders implements HeaderSink {
   private headers = new Headers();
-  private names: string[] = [];
-  private values: string[] = [];
+  /** Names and values in the order in which they were put. */
+  private readonly names: string[] = [];
+  private readonly values: string[] = [];
+  private count = 0;
+  /** Whether `headers` has exactly these names and values. */
+  private isWritten = true;
 
-  /** Returns headers with the names and values of all parts; of a repeated name, the last value. They are valid until the next call. */
-  fill(parts: readonly HeaderValues[]): Headers {
-    let at = 0;
-    for (const part of parts) {
-      for (const name in part) {
-        if (this.names[at] !== name) return this.replace(parts);
-        this.write(at++, name, part[name] as string);
-      }
-    }
-    return at === this.names.length ? this.headers : this.replace(parts);
+  /** Begins the headers of the next response. */
+  begin(): this {
+    this.count = 0;
+    return this;
   }
 
-  private write(at: number, name: string, value: string): void {
-    if (this.values[at] === value) return;
-    this.headers.set(name, value);
+  /** Adds a header; of a repeated name, the last value counts. Throws a TypeError if the runtime rejects the value, perhaps at `end`. */
+  put(name: string, value: string): void {
+    const at = this.count++;
+    if (this.names[at] !== name) this.isWritten = false;
+    else if (this.values[at] === value) return;
+    else if (this.isWritten) this.headers.set(name, value);
+    this.names[at] = name;
     this.values[at] = value;
   }
 
-  private replace(parts: readonly HeaderValues[]): Headers {
-    const entries = parts.flatMap((part) => Object.entries(part));
-    const values = Object.fromEntries(entries);
-    const headers = new Headers(values);
+  /** Returns the headers that were put since `begin`. They are valid until the next `begin`. */
+  end(): Headers {
+    if (this.isWritten && this.count === this.names.length) return this.headers;
+    this.isWritten = false;
+    this.names.length = this.count;
+    this.values.length = this.count;
+    const headers = new Headers();
+    for (let at = 0; at < this.count; at++) headers.set(this.names[at] as string, this.values[at] as string);
+    this.headers = headers;
     // Of a name that is repeated, only its last value may be written.
-    const isDistinct = Object.keys(values).length === entries.length;
-    this.headers = isDistinct ? headers : new Headers();
-    this.names = isDistinct ? entries.map(([name]) => name) : [];
-    this.values = isDistinct ? entries.map(([, value]) => value) : [];
+    this.isWritten = new Set(this.names).size === this.count;
     return headers;
   }
 }
