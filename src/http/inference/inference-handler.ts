@@ -13,8 +13,8 @@ import { formatPlan } from "../../core/routing/plan-entries.ts";
 import type { ClientApi, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
-import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
-import { rejectForMemory } from "../middleware/read-body.ts";
+import { admitCaller, holderOf, peekLimits } from "../middleware/admit.ts";
+import { readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
 import { type ParsedRequest, type Parsing, parseWithPreset } from "./parse-with-preset.ts";
@@ -43,7 +43,11 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
     let model: string | null = null;
     // One asynchronous function from admission to response: each further one costs a promise, a frame and turns of the microtask queue.
     try {
-      const { principal, body } = await admit(request, context, options.access);
+      const admitted = admitCaller(request, context, options.access);
+      const principal = admitted instanceof Promise ? await admitted : admitted;
+      const waitingFrom = context.stopwatch.beginWait();
+      const body = await readRequestBody(request, context, holderOf(principal));
+      context.stopwatch.endWait(waitingFrom);
       const parsing = beginParsing(request, context, { options, principal, body });
       const large = body.length > LARGE_BYTES;
       if (large) await context.deps.ownTurn();

@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type {
   AnonymousPrincipal,
   InferencePrincipal,
@@ -20,7 +21,7 @@ import {
   requireInferenceKey,
 } from "./authorize.ts";
 import { requireConsoleHost, requireSameOrigin } from "./browser-checks.ts";
-import { identify, identifyByAddress } from "./identify.ts";
+import { type IdentifiedPrincipal, identify, identifyByAddress } from "./identify.ts";
 import { identifyManagement, requireSession } from "./identify-session.ts";
 import { type BodyHolder, readRequestBody } from "./read-body.ts";
 import { verifySignature } from "./verify-signature.ts";
@@ -71,22 +72,40 @@ async function admitIdentified(request: Request, context: RequestContext, access
     const identified = await identifyManagement(request, context);
     return admitManagement(request, context, await authorizeManagement(identified, access, context));
   }
-  const found = identify(request, context);
-  const identified = found instanceof Promise ? await found : found;
-  if (access.kind === "inference_key") {
-    const principal = requireInferenceKey(identified);
-    return { principal, body: await readBody(request, context, holderOf(principal)) };
-  }
-  const authorized = authorizeInference(identified, access, { headers: request.headers, context });
-  const principal = authorized instanceof Promise ? await authorized : authorized;
-  if (principal.kind === "anonymous") await rejectOverLimit(principal, context.deps);
-  const { stopwatch } = context;
-  const from = stopwatch.beginWait();
-  try {
-    return { principal, body: await readBody(request, context, holderOf(principal)) };
-  } finally {
-    stopwatch.endWait(from);
-  }
+  const principal =
+    access.kind === "inference_key"
+      ? requireInferenceKey(await identify(request, context))
+      : await admitCaller(request, context, access);
+  return { principal, body: await readBody(request, context, holderOf(principal)) };
+}
+
+type CallerAccess = Extract<Access, { kind: "open_inference" | "inference" }>;
+
+/**
+ * Runs the steps of `admit` for a caller of models, but leaves reading the body to its own caller. A promise unless key and account are
+ * in memory.
+ * @throws GatewayError as `admit`.
+ */
+export function admitCaller(
+  request: Request,
+  context: RequestContext,
+  access: CallerAccess,
+): MaybePromise<InferencePrincipal> {
+  return chainWith(identify(request, context), { request, context, access }, admitPrincipal);
+}
+
+interface IdentifiedCall {
+  readonly request: Request;
+  readonly context: RequestContext;
+  readonly access: CallerAccess;
+}
+
+function admitPrincipal(
+  identified: IdentifiedPrincipal,
+  { request: { headers }, context, access }: IdentifiedCall,
+): MaybePromise<InferencePrincipal> {
+  const authorized = authorizeInference(identified, access, { headers, context });
+  return chainWith(authorized, context.deps, requireBelowLimit);
 }
 
 const ANY_ROLE = { kind: "account", roles: ROLES } as const;
@@ -143,10 +162,18 @@ export function holderOf(principal: Principal): BodyHolder {
     : { source: "key", id: credentialIdOf(principal) };
 }
 
-/** Rejects a client that has used up the anonymous limit before its body is read. The request is counted later, by the generation. */
-async function rejectOverLimit(principal: InferencePrincipal, deps: HttpDeps): Promise<void> {
+/**
+ * Returns a principal, unless it is a client that has used up the anonymous limit, which is rejected before its body is read. The request
+ * is counted later, by the generation.
+ */
+function requireBelowLimit(principal: InferencePrincipal, deps: HttpDeps): MaybePromise<InferencePrincipal> {
+  return principal.kind === "anonymous" ? rejectOverLimit(principal, deps) : principal;
+}
+
+async function rejectOverLimit(principal: AnonymousPrincipal, deps: HttpDeps): Promise<AnonymousPrincipal> {
   const requests = (await peekLimits(principal, deps))?.requests ?? null;
   if (requests !== null && !requests.allowed) rejectAnonymous(requests, requests);
+  return principal;
 }
 
 /** Returns the status of a principal's rate limits, counting nothing; null if no limit applies. */
