@@ -33,19 +33,27 @@ export function createByteBudget(
   onGarbage: () => void = () => {},
 ): ByteBudget {
   const counts = new ByteCounts(totalBytes, holderBytes, onGarbage);
-  return { openShare: (holder) => new Share(counts, holder), heldBytes: () => counts.total };
+  return { openShare: (holder) => new Share(counts, counts.open(holder)), heldBytes: () => counts.total };
 }
 
 /** Released bytes are garbage until the runtime collects them. Fewer are left to its own pace. */
 const GARBAGE_BYTES = 64 * 1024 * 1024;
+
+/** What the shares of one holder hold together. */
+interface Holder {
+  readonly id: string;
+  bytes: number;
+  /** Its open shares. */
+  shares: number;
+}
 
 /** The bytes held by all and by each. Both may exceed their bounds, see `takeExtra`. */
 class ByteCounts {
   total = 0;
   /** Bytes that were released since the last call of `onGarbage`. */
   private released = 0;
-  /** By holder; holders of nothing are removed. */
-  private readonly byHolder = new Map<string, number>();
+  /** Those with an open share, which refers to its holder so that taking bytes needs no lookup. */
+  private readonly holders = new Map<string, Holder>();
 
   constructor(
     private readonly maxTotal: number,
@@ -53,21 +61,36 @@ class ByteCounts {
     private readonly onGarbage: () => void,
   ) {}
 
-  shortageFor(holder: string, bytes: number): ByteShortage | null {
+  /** Counts one more share of a holder. */
+  open(id: string): Holder {
+    let holder = this.holders.get(id);
+    if (holder === undefined) {
+      holder = { id, bytes: 0, shares: 0 };
+      this.holders.set(id, holder);
+    }
+    holder.shares += 1;
+    return holder;
+  }
+
+  /** Counts one share less, which holds nothing any more. */
+  close(holder: Holder): void {
+    holder.shares -= 1;
+    if (holder.shares === 0) this.holders.delete(holder.id);
+  }
+
+  shortageFor(holder: Holder, bytes: number): ByteShortage | null {
     if (this.total + bytes > this.maxTotal) return "all";
-    return this.heldBy(holder) + bytes > this.maxOfHolder ? "holder" : null;
+    return holder.bytes + bytes > this.maxOfHolder ? "holder" : null;
   }
 
   /** Returns whether `bytes` are all that counts towards the bound of a shortage. */
-  isAlone(holder: string, bytes: number, shortage: ByteShortage): boolean {
-    return bytes === (shortage === "all" ? this.total : this.heldBy(holder));
+  isAlone(holder: Holder, bytes: number, shortage: ByteShortage): boolean {
+    return bytes === (shortage === "all" ? this.total : holder.bytes);
   }
 
-  add(holder: string, bytes: number): void {
+  add(holder: Holder, bytes: number): void {
     this.total += bytes;
-    const held = this.heldBy(holder) + bytes;
-    if (held === 0) this.byHolder.delete(holder);
-    else this.byHolder.set(holder, held);
+    holder.bytes += bytes;
     if (bytes < 0) this.countReleased(-bytes);
   }
 
@@ -77,10 +100,6 @@ class ByteCounts {
     this.released = 0;
     if (this.total >= GARBAGE_BYTES) this.onGarbage();
   }
-
-  private heldBy(holder: string): number {
-    return this.byHolder.get(holder) ?? 0;
-  }
 }
 
 class Share implements ByteShare {
@@ -89,7 +108,7 @@ class Share implements ByteShare {
 
   constructor(
     private readonly counts: ByteCounts,
-    private readonly holder: string,
+    private readonly holder: Holder,
   ) {}
 
   shortageFor(bytes: number): ByteShortage | null {
@@ -115,8 +134,10 @@ class Share implements ByteShare {
   }
 
   release(): void {
+    if (this.isClosed) return;
     this.isClosed = true;
     this.add(-this.taken);
+    this.counts.close(this.holder);
   }
 
   private add(bytes: number): void {
