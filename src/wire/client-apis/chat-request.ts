@@ -47,7 +47,6 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
   readonly session: string | null;
   readonly user: string | null;
   readonly tags: readonly string[];
-  readonly facts: Omit<AskedFor, "request">;
   readonly answering: OwnAnswers;
 
   constructor(scanned: ScannedChatRequest, headers: ReadHeader) {
@@ -58,9 +57,12 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
       user: this.user,
       tags: this.tags,
     } = readHints(scanned.text, scanned.root, headers));
-    const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
-    this.facts = { wantsUsageChunk, usesFunctions, estimatedPromptTokens };
     this.answering = new ChatAnswers(wantsUsageChunk, usesFunctions);
+  }
+
+  get facts(): Omit<AskedFor, "request"> {
+    const { wantsUsageChunk, usesFunctions, promptTextBytes } = this.scanned;
+    return { wantsUsageChunk, usesFunctions, estimatedPromptTokens: estimateTokens(promptTextBytes) };
   }
 
   listNeeds(): RequestNeeds {

@@ -120,7 +120,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   readonly user: string | null;
   readonly tags: readonly string[];
   readonly mayHaveMedia: boolean;
-  private readonly hub: HubRequest;
+  /** Created by the first translation; most requests need none. */
+  private translation: HubRequest | null = null;
   private readonly answering: OwnAnswers;
   /** Null while they are released. */
   private held: ClientRequestParts | null;
@@ -139,7 +140,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.api = parts.api;
     this.format = parts.format;
     this.model = rename(scanned.model);
-    this.fallbackModels = scanned.fallbackModels.map(rename);
+    const { fallbackModels } = scanned;
+    this.fallbackModels = fallbackModels.length === 0 ? fallbackModels : fallbackModels.map(rename);
     this.preferences = scanned.preferences;
     this.preset = scanned.preset;
     this.stream = scanned.stream;
@@ -153,7 +155,6 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.tags = parts.tags;
     this.mayHaveMedia = scanned.prompt.mayHaveMedia;
     this.answering = parts.answering;
-    this.hub = new HubRequest(parts.client, this, parts.facts);
   }
 
   decodeWhole(): ConversationRequest {
@@ -162,6 +163,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   decodeShort(): Decoded | null {
     return this.parts.decodeShort?.() ?? null;
+  }
+
+  private get hub(): HubRequest {
+    this.translation ??= new HubRequest(this.parts.client, this, this.parts.facts);
+    return this.translation;
   }
 
   private get parts(): ClientRequestParts {
@@ -183,7 +189,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     // What the charges are computed from is gone later.
     this.listCharges();
     this.held = null;
-    return this.hub.release();
+    return this.translation?.release() ?? 0;
   }
 
   hashPrefix(): string {
@@ -236,7 +242,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return {
       describe: () => describeJob(this.parts, targets),
       adopt: ({ encoded, format, answering }) => {
-        if (answering === null) this.hub.forgetTools();
+        if (answering === null) this.translation?.forgetTools();
         else this.hub.adopt(answering);
         // The parsed values are held by the other thread.
         return this.withHeaders({ ...encoded, heldBytes: encoded.body.length }, format);
@@ -276,7 +282,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   /** Whether an answer in the client's own format is relayed unchanged. */
   private isRelayed(upstream: ProviderFormat, { filter = null }: RelayIdentity): boolean {
     if (filter !== null) return false;
-    return upstream === this.format && this.answering.readsThroughHub !== true && !this.hub.hasRenamedTools;
+    if (upstream !== this.format || this.answering.readsThroughHub === true) return false;
+    return this.translation === null || !this.translation.hasRenamedTools;
   }
 
   private listForwardLosses(target: UpstreamTarget): readonly Warning[] {
@@ -290,7 +297,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   private forward(target: UpstreamTarget): EncodedForUpstream {
     const { parts } = this;
-    this.hub.forgetTools();
+    this.translation?.forgetTools();
     const repair = parts.repairFor?.(target.provider.toolCalls) ?? null;
     const warnings = this.listWarnings(target);
     const body = parts.forward(target, repair);

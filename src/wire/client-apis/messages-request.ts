@@ -57,7 +57,6 @@ class MessagesParts implements ClientRequestParts {
   readonly session: string | null;
   readonly user: string | null;
   readonly tags: readonly string[];
-  readonly facts: Omit<AskedFor, "request">;
   readonly answering: OwnAnswers;
 
   constructor(
@@ -65,10 +64,15 @@ class MessagesParts implements ClientRequestParts {
     headers: ReadHeader,
   ) {
     ({ session: this.session, user: this.user, tags: this.tags } = readMessagesHints(scanned, headers));
-    const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
-    this.facts = { wantsUsageChunk: false, estimatedPromptTokens };
-    this.answering = createAnswering(estimatedPromptTokens);
+    this.answering = createAnswering(estimateTokens(scanned.promptTextBytes));
     this.upstreamHeaders = readBetas(headers);
+  }
+
+  get facts(): Omit<AskedFor, "request"> {
+    return {
+      wantsUsageChunk: false,
+      estimatedPromptTokens: estimateTokens(this.scanned.promptTextBytes),
+    };
   }
 
   listNeeds(): RequestNeeds {

@@ -62,7 +62,6 @@ class ResponsesParts implements ClientRequestParts {
   readonly session: string | null;
   readonly user: string | null;
   readonly tags: readonly string[];
-  readonly facts: Omit<AskedFor, "request">;
 
   constructor(
     readonly scanned: ScannedResponsesRequest,
@@ -73,8 +72,13 @@ class ResponsesParts implements ClientRequestParts {
       user: this.user,
       tags: this.tags,
     } = readHints(scanned.text, scanned.root, headers));
-    const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
-    this.facts = { wantsUsageChunk: false, estimatedPromptTokens };
+  }
+
+  get facts(): Omit<AskedFor, "request"> {
+    return {
+      wantsUsageChunk: false,
+      estimatedPromptTokens: estimateTokens(this.scanned.promptTextBytes),
+    };
   }
 
   listNeeds(): RequestNeeds {

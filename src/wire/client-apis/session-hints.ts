@@ -52,22 +52,19 @@ export function readHints(
   root: JsonNode,
   headers: ReadHeader,
 ): Pick<InferenceRequest, "session" | "user" | "tags"> {
-  const read = (field: string) => tryStringOf(text, memberOf(root, field));
-  const session = findSession(
-    { sessionId: read("session_id"), promptCacheKey: read("prompt_cache_key") },
-    headers,
-  );
+  const hints = {
+    sessionId: tryStringOf(text, memberOf(root, "session_id")),
+    promptCacheKey: tryStringOf(text, memberOf(root, "prompt_cache_key")),
+  };
+  const session = findSession(hints, headers);
   const tags = readTags(parseMember(text, root, "tags"), headers);
-  return { session, user: findUser(read("user"), read("safety_identifier")), tags };
+  const user = tryStringOf(text, memberOf(root, "user"));
+  return { session, user: findUser(user, tryStringOf(text, memberOf(root, "safety_identifier"))), tags };
 }
 
 /** Returns the first of these values that is an id of a user; null where none is. */
-export function findUser(...values: readonly unknown[]): string | null {
-  for (const value of values) {
-    const user = readHint(value);
-    if (user !== null) return user;
-  }
-  return null;
+export function findUser(first: unknown, second?: unknown): string | null {
+  return readHint(first) ?? readHint(second);
 }
 
 function readHint(value: unknown): string | null {

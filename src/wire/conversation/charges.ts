@@ -85,13 +85,15 @@ export function addVendorTools(
   root: JsonNode,
 ): RequestCharges {
   const { search, runsTools, advisors } = mayUseTools(root) ? findVendorTools(text, root) : NO_CHARGES;
+  if (images + fileBytes === 0 && !hasReferences && !runsTools && search === null && advisors.length === 0)
+    return NO_CHARGES;
   return { images, fileBytes, hasReferences, search, runsTools, advisors };
 }
 
 function mayUseTools(root: JsonNode): boolean {
-  return (
-    itemsOf(root, "tools").length > 0 || SEARCH_FIELDS.some((name) => memberOf(root, name) !== undefined)
-  );
+  if (itemsOf(root, "tools").length > 0) return true;
+  for (const name of SEARCH_FIELDS) if (memberOf(root, name) !== undefined) return true;
+  return false;
 }
 
 function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, keyof RequestMedia> {

@@ -13,16 +13,21 @@ import { scanValidating } from "./scan-validating.ts";
 const VALIDATED_BYTES = 8_192;
 
 /**
- * Scans a body and calls `read` with the result and the body as Latin-1.
+ * Scans a body and calls `read` with the body as Latin-1, the result, and the body, so that `read` need not be a function of its own for
+ * each body.
  * @throws GatewayError `invalid_request` if it is not JSON in UTF-8 within its bounds; and what `read` throws.
  */
-export function scanBody<T>(bytes: Buffer, shape: Shape, read: (text: string, scan: CountedScan) => T): T {
+export function scanBody<T>(
+  bytes: Buffer,
+  shape: Shape,
+  read: (text: string, scan: CountedScan, bytes: Buffer) => T,
+): T {
   requireUtf8(bytes);
   const text = bytes.toString("latin1");
   try {
     const isValidated = bytes.length <= VALIDATED_BYTES;
     const scan = isValidated ? scanValidating(text, shape) : scanCounting(text, shape, BOUNDS.jsonValues);
-    return read(text, scan);
+    return read(text, scan, bytes);
   } catch (error) {
     return rejectUnreadable(error);
   }

@@ -483,7 +483,8 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
   return undefined;
 }
 
-const NO_NODES: readonly JsonNode[] = [];
+/** No values. */
+export const NO_NODES: readonly JsonNode[] = [];
 
 /** Returns the elements of the member of this name; none where it is absent or not an array. */
 export function itemsOf(node: JsonNode | undefined, key: string): readonly JsonNode[] {

@@ -12,6 +12,7 @@ import {
   type JsonNode,
   lookUp,
   memberOf,
+  NO_NODES,
   numberOf,
   stringOf,
   wordTable,
@@ -38,17 +39,15 @@ export interface ScannedMessagesRequest extends ScannedRequest {
  * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
 export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
-  return scanBody(bytes, MESSAGES_REQUEST_SHAPE, (text, scan) => {
-    checkMessagesRequest(text, scan.root);
-    return readScanned(bytes, text, scan);
-  });
+  return scanBody(bytes, MESSAGES_REQUEST_SHAPE, readScanned);
 }
 
 function readScanned(
-  bytes: Buffer,
   text: string,
   { root, values, nodes }: CountedScan,
+  bytes: Buffer,
 ): ScannedMessagesRequest {
+  checkMessagesRequest(text, root);
   const messages = itemsOf(root, "messages");
   const prompt = findPrompt(text, root, messages);
   const outline = messages.flatMap((message, at) => outlineMessage(text, message, at));
@@ -136,7 +135,7 @@ function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[])
   let mayHaveMedia = false;
   const addContent = (content: JsonNode | undefined): void => {
     if (content?.kind === "string") texts.push(content);
-    for (const block of content?.items ?? []) addBlock(block);
+    for (const block of content?.items ?? NO_NODES) addBlock(block);
   };
   /** Counts texts, thinking, inputs, results and documents of text. The tokens of other media do not depend on their bytes. */
   const addBlock = (block: JsonNode): void => {

@@ -19,7 +19,8 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { isFilled, isWord, type JsonNode, memberOf, numberOf, stringOf } from "../../json/scan.ts";
+import type { Tally } from "../../json/reject-excess.ts";
+import { isFilled, isWord, itemsOf, type JsonNode, memberOf, numberOf, stringOf } from "../../json/scan.ts";
 import { readRole } from "./role.ts";
 
 /**
@@ -113,9 +114,10 @@ function checkResponseFormat(text: string, node: JsonNode, field: string): void 
 
 /** Checks the messages and counts their parts, calls and reasoning. */
 class MessageChecker {
-  private readonly parts = tallyParts();
-  private readonly calls = tallyCalls();
-  private readonly reasoning = tallyReasoning();
+  /** Created when there is something to count, which most requests do not have. */
+  private parts: Tally | null = null;
+  private calls: Tally | null = null;
+  private reasoning: Tally | null = null;
 
   constructor(private readonly text: string) {}
 
@@ -140,7 +142,11 @@ class MessageChecker {
     } else if (content.kind !== "string") this.contentParts(content, i);
     if (role === "assistant") {
       this.toolCalls(memberOf(message, "tool_calls"), i);
-      this.reasoning.add(memberOf(message, "reasoning_details")?.items?.length ?? 0, "messages");
+      const details = itemsOf(message, "reasoning_details");
+      if (details.length > 0) {
+        this.reasoning ??= tallyReasoning();
+        this.reasoning.add(details.length, "messages");
+      }
     }
     if (role === "tool" && isOtherKind(memberOf(message, "tool_call_id"), "string")) {
       rejectField(`messages[${i}].tool_call_id`, "must be a string");
@@ -149,6 +155,7 @@ class MessageChecker {
 
   private contentParts({ items }: JsonNode, i: number): void {
     if (!items) rejectField(`messages[${i}].content`, "must be a string or an array of parts");
+    this.parts ??= tallyParts();
     this.parts.add(items.length, "messages");
     for (let j = 0; j < items.length; j++) {
       const problem = this.problemOfPart(items[j] as JsonNode);
@@ -174,6 +181,7 @@ class MessageChecker {
   private toolCalls(node: JsonNode | undefined, i: number): void {
     if (isAbsent(node)) return;
     if (!node.items) rejectField(`messages[${i}].tool_calls`, "must be an array of tool calls");
+    this.calls ??= tallyCalls();
     this.calls.add(node.items.length, "messages");
     for (let j = 0; j < node.items.length; j++) {
       const problem = this.problemOfCall(node.items[j] as JsonNode);

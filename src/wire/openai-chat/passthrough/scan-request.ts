@@ -10,6 +10,7 @@ import {
   itemsOf,
   type JsonNode,
   memberOf,
+  NO_NODES,
   numberOf,
   stringOf,
 } from "../../json/scan.ts";
@@ -39,30 +40,24 @@ export interface ScannedChatRequest extends ScannedRequest {
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed model id.
  */
 export function scanChatRequest(bytes: Buffer): ScannedChatRequest {
-  return scanBody(bytes, CHAT_REQUEST_SHAPE, (text, scan) => {
-    const { root } = scan;
-    const legacy = replaceLegacyFunctions(text, root);
-    if (legacy !== null) {
-      const { splices, usesFunctions } = legacy;
-      return { ...scanChatRequest(applySplices(bytes, splices)), usesFunctions };
-    }
-    const { splices, hasCustomTools } = correctRequest(text, root);
-    if (splices.length > 0) return scanChatRequest(applySplices(bytes, splices));
-    checkChatRequest(text, root);
-    return readChatRequest(bytes, text, scan, hasCustomTools);
-  });
+  return scanBody(bytes, CHAT_REQUEST_SHAPE, readChatRequest);
 }
 
-function readChatRequest(
-  bytes: Buffer,
-  text: string,
-  { root, values, nodes }: CountedScan,
-  hasCustomTools: boolean,
-): ScannedChatRequest {
+function readChatRequest(text: string, scan: CountedScan, bytes: Buffer): ScannedChatRequest {
+  const { root, values, nodes } = scan;
+  const legacy = replaceLegacyFunctions(text, root);
+  if (legacy !== null) {
+    const { splices, usesFunctions } = legacy;
+    return { ...scanChatRequest(applySplices(bytes, splices)), usesFunctions };
+  }
+  const { splices, hasCustomTools } = correctRequest(text, root);
+  if (splices.length > 0) return scanChatRequest(applySplices(bytes, splices));
+  checkChatRequest(text, root);
   const messages = itemsOf(root, "messages");
   const streamOptions = memberOf(root, "stream_options");
   const prompt = findPrompt(root, messages);
-  const outline = messages.map((message, at) => readOutline(text, message, at));
+  const outline: OutlineMessage[] = [];
+  for (const message of messages) outline.push(readOutline(text, message, outline.length));
   checkResultIds(outline);
   const { fallbackModels, preferences, preset } = readRoutingMembers(text, root);
   return {
@@ -129,7 +124,7 @@ function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes 
   for (const message of messages) {
     const content = memberOf(message, "content");
     if (content?.kind === "string") texts.push(content);
-    for (const part of content?.items ?? []) {
+    for (const part of content?.items ?? NO_NODES) {
       const node = memberOf(part, "text");
       if (node === undefined) mayHaveMedia = true;
       else texts.push(node);

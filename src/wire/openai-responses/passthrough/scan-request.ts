@@ -40,17 +40,15 @@ export interface ScannedResponsesRequest extends ScannedRequest {
  * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
 export function scanResponsesRequest(bytes: Buffer): ScannedResponsesRequest {
-  return scanBody(bytes, RESPONSES_REQUEST_SHAPE, (text, scan) => {
-    checkResponsesRequest(text, scan.root);
-    return readRequest(bytes, text, scan);
-  });
+  return scanBody(bytes, RESPONSES_REQUEST_SHAPE, readRequest);
 }
 
 function readRequest(
-  bytes: Buffer,
   text: string,
   { root, values, nodes }: CountedScan,
+  bytes: Buffer,
 ): ScannedResponsesRequest {
+  checkResponsesRequest(text, root);
   const input = itemsOf(root, "input");
   const reasoning = readReasoning(text, input);
   const prompt = findPrompt(root, input);
