@@ -14,6 +14,7 @@ import {
   readAllowedOrigins,
   readHolderBytes,
   readLimits,
+  readModelRenamer,
   readPolicy,
   readTimers,
   readTrustedProxies,
@@ -29,7 +30,7 @@ export interface Configured {
     | "allowedOrigins"
     | "bodyBudget"
     | "bodyWaits"
-    | "modelPrefixAliases"
+    | "renameModel"
     | "webhookSecret"
     | "console"
   >;
@@ -75,7 +76,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
         allowedOrigins: readAllowedOrigins(config),
         bodyBudget: budget(limits.total_body_bytes, readHolderBytes(config)),
         bodyWaits: bodyWaits(timers.client_silence_ms),
-        modelPrefixAliases: server.model_prefix_aliases,
+        renameModel: readModelRenamer(config),
         webhookSecret: billing.webhook_secret ?? null,
         console: sources.buildConsole(config),
       },

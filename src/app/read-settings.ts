@@ -100,3 +100,14 @@ export function readAllowedOrigins({ server: { cors } }: Config): ReadonlySet<st
   if (cors.origins.length === 0) return null;
   return cors.origins.includes("*") ? "*" : new Set(cors.origins);
 }
+
+/** Returns the function that replaces the configured prefixes of model ids. */
+export function readModelRenamer({ server }: Pick<Config, "server">): (id: string) => string {
+  const aliases = Object.entries(server.model_prefix_aliases);
+  return (id) => {
+    for (const [prefix, replacement] of aliases) {
+      if (id.startsWith(prefix)) return replacement + id.slice(prefix.length);
+    }
+    return id;
+  };
+}

@@ -115,8 +115,8 @@ export interface HttpDeps {
   readonly unpackGate: Gate;
   /** Resolves in a turn of the event loop without other long work. */
   readonly ownTurn: () => Promise<void>;
-  /** Replacements of model id prefixes, from the prefix sent to the prefix used. */
-  readonly modelPrefixAliases: Readonly<Record<string, string>>;
+  /** Replaces the configured prefixes of model ids: clients of other gateways prefix ids with that gateway's name. */
+  readonly renameModel: (id: string) => string;
   readonly readiness: () => Readiness;
   /** Null if metrics are neither served nor exported. */
   readonly requestObserver: RequestObserver | null;

@@ -12,7 +12,7 @@ import {
 import { formatPlan } from "../../core/routing/plan-entries.ts";
 import type { ClientApi, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
-import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
+import type { ErrorRenderer, Handler, RequestContext } from "../context/context.ts";
 import { admitCaller, holderOf, peekLimits } from "../middleware/admit.ts";
 import { readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
 import { BodyMemory } from "./body-memory.ts";
@@ -86,7 +86,7 @@ function beginParsing(
   { deps }: RequestContext,
   { options, principal, body }: Admitted,
 ): Parsing<InferenceRequest> {
-  const parse = (bytes: Buffer) => options.parse(bytes, renameModels(deps), headers);
+  const parse = (bytes: Buffer) => options.parse(bytes, deps.renameModel, headers);
   return { api: options.api, body, principal, parse };
 }
 
@@ -251,14 +251,4 @@ export async function withLimitHeaders(
   return limitStatus === null
     ? error
     : new GatewayError({ ...error.failure, headers: limitHeaders(limitStatus) });
-}
-
-/** Returns the replacement of model id prefixes: clients of other gateways prefix ids with that gateway's name. */
-export function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
-  return (id) => {
-    for (const prefix in modelPrefixAliases) {
-      if (id.startsWith(prefix)) return modelPrefixAliases[prefix] + id.slice(prefix.length);
-    }
-    return id;
-  };
 }

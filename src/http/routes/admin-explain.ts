@@ -18,7 +18,6 @@ import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../api/acc
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";
 import type { HttpDeps } from "../context/context.ts";
-import { renameModels } from "../inference/inference-handler.ts";
 import { parseWithPreset } from "../inference/parse-with-preset.ts";
 
 const MAX_HEADERS = 50;
@@ -86,7 +85,7 @@ export const explainRouteOf = defineEndpoint({
     const generation = withRoute(withTier(deps.generation, tier), route, principal);
     const { request: parsed, preset } = await parseWithPreset(generation, {
       ...{ api, body: bytes, principal: caller },
-      parse: (body) => REQUEST_PARSERS[api](body, renameModels(deps), headers),
+      parse: (body) => REQUEST_PARSERS[api](body, deps.renameModel, headers),
     });
     const readHeader = (name: string) => headers.get(name);
     const call = { principal: caller, request: parsed, preset, readHeader };

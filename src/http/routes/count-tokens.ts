@@ -3,7 +3,7 @@ import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { parseCountRequest } from "../../wire/client-apis/count-request.ts";
 import type { Handler } from "../context/context.ts";
 import { renderMessagesError } from "../errors/client-api-errors.ts";
-import { renameModels, reserveExtraMemory, withLimitHeaders } from "../inference/inference-handler.ts";
+import { reserveExtraMemory, withLimitHeaders } from "../inference/inference-handler.ts";
 import { parseWithPreset } from "../inference/parse-with-preset.ts";
 import { admit } from "../middleware/admit.ts";
 
@@ -19,7 +19,7 @@ export const postCountTokens: Handler = async (request, context) => {
       bodyBytes,
     } = await parseWithPreset(deps.generation, {
       ...({ api: "messages", body, principal } as const),
-      parse: (bytes) => parseCountRequest(bytes, renameModels(deps)),
+      parse: (bytes) => parseCountRequest(bytes, deps.renameModel),
     });
     reserveExtraMemory(context, principal, counted.heldBytes + bodyBytes);
     const readHeader = (name: string) => request.headers.get(name);

@@ -4,7 +4,7 @@ import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
 import { REQUEST_PARSERS } from "../../wire/client-apis/request-parsers.ts";
 import type { Handler } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { renameModels, reserveExtraMemory } from "../inference/inference-handler.ts";
+import { reserveExtraMemory } from "../inference/inference-handler.ts";
 import { parseWithPreset } from "../inference/parse-with-preset.ts";
 import { admit } from "../middleware/admit.ts";
 
@@ -27,7 +27,7 @@ export const postExplainRoute: Handler = async (request, context) => {
     bodyBytes,
   } = await parseWithPreset(deps.generation, {
     ...{ api: api as ClientApi, body, principal },
-    parse: (bytes) => REQUEST_PARSERS[api as ClientApi](bytes, renameModels(deps), request.headers),
+    parse: (bytes) => REQUEST_PARSERS[api as ClientApi](bytes, deps.renameModel, request.headers),
   });
   reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);
   const readHeader = (name: string) => request.headers.get(name);
