@@ -56,7 +56,8 @@ export function consider(
   call: RoutableCall,
   byokKeys: ByokKeys | null,
 ): MaybePromise<Consideration> {
-  const tariffs = tariffsOf(call.principal, { pricing: deps.pricing, now: deps.clock.now() });
+  const { pricing } = deps;
+  const tariffs = pricing.areInForce ? tariffsOf(call.principal, { pricing, now: deps.clock.now() }) : null;
   const basis: AdmissionBasis = { serving: deps.serving(), policy: deps.policy, tariffs, byokKeys };
   const known = recallAdmission(call, basis);
   if (known !== null) return known;

@@ -54,7 +54,7 @@ function countAfter(
   const { modelId } = admitted.admission;
   const scopes = deps.listLimits(call.principal, modelId);
   if (scopes.length === 0) return { limitStatus: null, freeLimit };
-  const decision = countGeneration(deps, call.request, { ...admitted, scopes });
+  const decision = countGeneration(deps, call.request, admitted, scopes);
   return chainWith(decision, { modelId, freeLimit }, toTaken);
 }
 
@@ -74,7 +74,8 @@ interface AdmittedId {
 function countGeneration(
   { rateLimiter, clock, holdBounds }: GenerationDeps,
   request: GenerationCall["request"],
-  { id, admission, scopes }: AdmittedId & { readonly scopes: readonly LimitScope[] },
+  { id, admission }: AdmittedId,
+  scopes: readonly LimitScope[],
 ): MaybePromise<LimitDecision> {
   let completionTokens = 0;
   for (const ofModel of admission.deployments)

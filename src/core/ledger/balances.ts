@@ -138,7 +138,7 @@ export class Balances {
   /** Takes a hold. The account and its limits must be loaded. */
   hold(request: HoldRequest): HoldVerdict {
     const required = request.least ?? request.amount;
-    const { available, by, budget } = this.findAvailable(request, (limit) => this.meterOf(limit));
+    const { available, by, budget } = this.findAvailable(request, true);
     if (available < required && required > 0)
       return { kind: "refused", by, budget, available: Math.max(0, available), required };
     const account = this.accountOf(request.accountId);
@@ -155,7 +155,7 @@ export class Balances {
     if (hold === undefined) return 0;
     const { accountId, overdraft } = hold.request;
     const bounds = { accountId, overdraft, limits: hold.limits };
-    const { available } = this.findAvailable(bounds, (limit) => this.findMeter(limit));
+    const { available } = this.findAvailable(bounds, false);
     this.change(hold, Math.max(0, Math.min(amount - hold.amount, available)));
     return hold.amount;
   }
@@ -253,18 +253,22 @@ export class Balances {
     }
   }
 
-  /** Finds what is left to hold and what bounds it. A limit without a meter, of a period that is long over, bounds nothing. */
+  /**
+   * Finds what is left to hold and what bounds it. A limit without a meter, of a period that is long over, bounds nothing, unless all of
+   * them must be loaded.
+   */
   private findAvailable(
     { accountId, overdraft, limits }: Pick<HoldRequest, "accountId" | "overdraft" | "limits">,
-    findMeter: (limit: SpendLimit) => Meter | undefined,
+    mustBeLoaded: boolean,
   ): { available: number; by: HoldBound; budget: SpendLimit["budget"] } {
     const { balance, held } = this.accountOf(accountId);
     let available = overdraft === null ? Number.POSITIVE_INFINITY : balance - held + overdraft;
     let by: HoldBound = "account";
     let budget: SpendLimit["budget"];
     for (const limit of limits) {
-      const meter = limit.limit === null ? undefined : findMeter(limit);
-      if (limit.limit === null || meter === undefined) continue;
+      if (limit.limit === null) continue;
+      const meter = mustBeLoaded ? this.meterOf(limit) : this.findMeter(limit);
+      if (meter === undefined) continue;
       const left = limit.limit - meter.spent - meter.held;
       if (left >= available) continue;
       available = left;

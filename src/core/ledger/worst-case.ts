@@ -57,16 +57,16 @@ export function boundCost(
   const charges = request.listCharges();
   const { promptTextBytes } = request;
   const prompt = boundChargedPrompt({ promptTextBytes, charges }, endpoint, bounds.searches);
-  const { fixed, perToken } = priceAtMost(endpoint, prompt, now);
+  const cost = priceAtMost(endpoint, prompt, now);
   const tokens = boundAnswers(request, endpoint, bounds.tokens);
-  if (charges.advisors.length === 0) return { cost: { fixed, perToken }, tokens };
+  if (charges.advisors.length === 0) return { cost, tokens };
   const advised = charges.advisors.reduce((sum, { model: name, most }) => {
     const found = findEndpoint(catalog, provider.record.slug, name);
     const once = priceAtMost(chargedEndpoint(found, deployment), { ...prompt, images: 0, searches: 0 }, now);
     const times = BigInt(Math.min(most ?? bounds.searches, MOST_SEARCHES));
     return sum + times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
   }, 0n);
-  return { cost: { fixed: fixed + advised, perToken }, tokens };
+  return { cost: { fixed: cost.fixed + advised, perToken: cost.perToken }, tokens };
 }
 
 /**

@@ -21,8 +21,9 @@ export function allowOrigin(response: Response, request: Request, allowed: Allow
 }
 
 /** Whether a request is a preflight: a browser asks whether a script of another origin may send what it wants to send. */
-export function isPreflight({ method, headers }: Request): boolean {
-  return method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
+export function isPreflight(request: Request): boolean {
+  if (request.method !== "OPTIONS") return false;
+  return request.headers.has("origin") && request.headers.has("access-control-request-method");
 }
 
 /**
