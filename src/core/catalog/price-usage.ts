@@ -74,9 +74,15 @@ const parsed = new WeakMap<Prices, Rates>();
 
 /** Returns the prices at a time, milliseconds since the epoch, for a prompt of `promptTokens`; null if the endpoint has none. */
 export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: number): Prices | null {
-  const row = findPriceRow(endpoint, at);
-  const tier = row.priceTiers?.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
-  return tier ?? row.prices;
+  const { prices, priceTiers } = findPriceRow(endpoint, at);
+  return priceTiers === undefined ? prices : (findTier(priceTiers, promptTokens) ?? prices);
+}
+
+function findTier<Tier extends { readonly minPromptTokens: number }>(
+  tiers: readonly Tier[],
+  promptTokens: number,
+): Tier | undefined {
+  return tiers.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
 }
 
 function sumCharges(prices: Prices, usage: TokenUsage): bigint {

@@ -26,8 +26,11 @@ export function leaveOutFree(
   deployments: DeploymentsByModel,
   limit: LimitVerdict | null,
 ): AllowedDeployments {
-  const all = { deployments, skipped: NO_SKIPPED, freeLimit: null };
-  if (limit === null || limit.allowed) return all;
+  if (limit === null || limit.allowed) return { deployments, skipped: NO_SKIPPED, freeLimit: null };
+  return removeFree(deployments, limit);
+}
+
+function removeFree(deployments: DeploymentsByModel, limit: LimitVerdict): AllowedDeployments {
   const skipped: SkippedCandidate[] = [];
   const keep = (deployment: Deployment): boolean => {
     const isLimited = deployment.keys.every((key) => countsAsFree({ ...deployment, key }));
@@ -35,7 +38,8 @@ export function leaveOutFree(
     return !isLimited;
   };
   const kept = deployments.map((ofModel) => ofModel.filter(keep)).filter((ofModel) => ofModel.length > 0);
-  return skipped.length === 0 ? all : { deployments: kept, skipped, freeLimit: limit };
+  if (skipped.length === 0) return { deployments, skipped, freeLimit: null };
+  return { deployments: kept, skipped, freeLimit: limit };
 }
 
 const NO_SKIPPED: readonly SkippedCandidate[] = [];

@@ -126,11 +126,15 @@ function keepAllowance({ candidates, allowance }: Held, generation: Generation):
 
 /** Candidates reachable within `maxAttempts`. Further keys of a failed endpoint do not count. */
 function withinReach(candidates: readonly Candidate[], maxAttempts: number): readonly Candidate[] {
-  if (candidates.length <= maxAttempts) return candidates;
+  return candidates.length <= maxAttempts ? candidates : takeEndpoints(candidates, maxAttempts);
+}
+
+/** Returns the candidates of the first endpoints. */
+function takeEndpoints(candidates: readonly Candidate[], most: number): readonly Candidate[] {
   let endpoints = 0;
   const end = candidates.findIndex(({ endpoint }, at) => {
     if (endpoint !== candidates[at - 1]?.endpoint) endpoints += 1;
-    return endpoints > maxAttempts;
+    return endpoints > most;
   });
   return end < 0 ? candidates : candidates.slice(0, end);
 }

@@ -67,12 +67,18 @@ export class Ledger {
       expiresAt: clock.now() + holdMs,
     });
     const { budgets } = account;
-    return budgets === undefined
-      ? held
-      : chain(held, (verdict) => this.tellRefused(verdict, budgets, spender));
+    return budgets === undefined ? held : this.tellRefused(held, budgets, spender);
   }
 
-  private tellRefused(verdict: HoldVerdict, budgets: readonly BudgetRecord[], spender: Spender): HoldVerdict {
+  private tellRefused(
+    held: MaybePromise<HoldVerdict>,
+    budgets: readonly BudgetRecord[],
+    spender: Spender,
+  ): MaybePromise<HoldVerdict> {
+    return chain(held, (verdict) => this.tellVerdict(verdict, budgets, spender));
+  }
+
+  private tellVerdict(verdict: HoldVerdict, budgets: readonly BudgetRecord[], spender: Spender): HoldVerdict {
     if (verdict.kind === "refused" && verdict.budget !== undefined)
       this.parts.onBudgetRefused?.(budgets, verdict.budget.id, spender);
     return verdict;

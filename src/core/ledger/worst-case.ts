@@ -60,12 +60,13 @@ export function boundCost(
   const cost = priceAtMost(endpoint, prompt, now);
   const tokens = boundAnswers(request, endpoint, bounds.tokens);
   if (charges.advisors.length === 0) return { cost, tokens };
-  const advised = charges.advisors.reduce((sum, { model: name, most }) => {
+  let advised = 0n;
+  for (const { model: name, most } of charges.advisors) {
     const found = findEndpoint(catalog, provider.record.slug, name);
     const once = priceAtMost(chargedEndpoint(found, deployment), { ...prompt, images: 0, searches: 0 }, now);
     const times = BigInt(Math.min(most ?? bounds.searches, MOST_SEARCHES));
-    return sum + times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
-  }, 0n);
+    advised += times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
+  }
   return { cost: { fixed: cost.fixed + advised, perToken: cost.perToken }, tokens };
 }
 

@@ -17,7 +17,10 @@ export function bodyOf(
 ): string | Buffer | ReadableStream<Uint8Array> {
   if (typeof body === "string" && body.length * MOST_BYTES <= AS_ONE_BYTES) return body;
   const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body;
-  if (bytes.length <= AS_ONE_BYTES) return bytes;
+  return bytes.length <= AS_ONE_BYTES ? bytes : streamOf(bytes, unread);
+}
+
+function streamOf(bytes: Buffer, unread: UnreadAnswers): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "direct",
     pull(controller) {

@@ -58,7 +58,8 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       reserveExtraMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);
       context.disableIdleTimeout();
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
-      const call = createCall(request, context, { parsing, parsed, isRepeatable });
+      const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
+      const call = createCall(request, context, memory, { parsing, parsed, isRepeatable });
       const result = await generate(context.deps.generation, call);
       return respond(isRepeatable ? outlive(result) : result, context, { options, parsed });
     } catch (error) {
@@ -82,12 +83,20 @@ interface Admitted {
 }
 
 function beginParsing(
-  { headers }: Request,
+  request: Request,
   { deps }: RequestContext,
   { options, principal, body }: Admitted,
 ): Parsing<InferenceRequest> {
-  const parse = (bytes: Buffer) => options.parse(bytes, deps.renameModel, headers);
+  const parse = createParser(options, deps.renameModel, request.headers);
   return { api: options.api, body, principal, parse };
+}
+
+function createParser(
+  options: ClientApiOptions,
+  rename: (id: string) => string,
+  headers: Headers,
+): (body: Buffer) => InferenceRequest {
+  return (body) => options.parse(body, rename, headers);
 }
 
 interface Parsed {
@@ -97,20 +106,21 @@ interface Parsed {
   readonly isRepeatable: boolean;
 }
 
+/** Its functions refer to these parameters only, because a stream keeps them while it runs, and the body must not stay with them. */
 function createCall(
   request: Request,
   context: RequestContext,
-  { parsing: { principal, body, parse }, parsed, isRepeatable }: Parsed,
+  memory: BodyMemory,
+  made: Parsed,
 ): GenerationCall {
-  const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
   return {
     requestId: context.requestId,
-    principal,
-    request: parsed.request,
-    preset: parsed.preset,
-    parse,
+    principal: made.parsing.principal,
+    request: made.parsed.request,
+    preset: made.parsed.preset,
+    parse: made.parsing.parse,
     readHeader: (name) => request.headers.get(name),
-    readClientSignal: () => (isRepeatable ? NEVER_LEAVES : request.signal),
+    readClientSignal: made.isRepeatable ? readNeverLeaving : () => request.signal,
     readBody: () => memory.readBody(),
     memory,
     takeMemory: (bytes) => context.bodyShare?.takeExtra(bytes) ?? true,
@@ -124,6 +134,10 @@ function createCall(
     trace: context.trace,
     logFields: context.logFields,
   };
+}
+
+function readNeverLeaving(): AbortSignal {
+  return NEVER_LEAVES;
 }
 
 interface Rendering {
@@ -189,10 +203,8 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
   const { answer } = result;
   const { unread } = context.deps.generation;
   switch (answer.kind) {
-    case "failure": {
-      const headers = collectHeaders((sink) => putHeaders(result, { context, notice, headers: sink }));
-      return context.renderError(answer.failure, headers, context.requestId);
-    }
+    case "failure":
+      return context.renderError(answer.failure, listHeaders(result, context, notice), context.requestId);
     case "gone":
       return new Response(null, { status: 499 });
     case "json": {
@@ -214,6 +226,14 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
       return new Response(body, { headers: headers.end() });
     }
   }
+}
+
+function listHeaders(
+  result: GenerationResult,
+  context: RequestContext,
+  notice: string | null,
+): Record<string, string> {
+  return collectHeaders((headers) => putHeaders(result, { context, notice, headers }));
 }
 
 const CONTENT_TYPE = "content-type";

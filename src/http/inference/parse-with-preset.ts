@@ -1,5 +1,5 @@
 import { fail, rejectField } from "../../base/errors.ts";
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { AppliedPreset, GenerationDeps } from "../../core/generation/call.ts";
 import { type NamedPreset, namePreset } from "../../core/named-routes/name-preset.ts";
@@ -38,14 +38,15 @@ export function parseWithPreset<Request extends { readonly model: string; readon
   if (named === null) return { request, preset: null, bodyBytes: 0 };
   if (principal.kind === "anonymous")
     return fail("authentication", 'A preset needs an API key. Send it as "Authorization: Bearer gw_…".');
-  return chain(accountRoutes.of(principal.account.id), (own) => apply(parsing, named, own));
+  return chainWith(accountRoutes.of(principal.account.id), { parsing, named }, apply);
 }
 
 function apply<Request extends { readonly model: string }>(
-  { api, body, parse }: Parsing<Request>,
-  { name, model: asked, field }: NamedPreset,
   own: NamedRoutes | null,
+  { parsing, named }: { readonly parsing: Parsing<Request>; readonly named: NamedPreset },
 ): ParsedRequest<Request> {
+  const { api, body, parse } = parsing;
+  const { name, model: asked, field } = named;
   const route = own?.find(name);
   if (route === undefined || route.definition.kind !== "preset")
     return fail("invalid_model", `The account has no preset ${JSON.stringify(name.slice(0, 100))}.`, {

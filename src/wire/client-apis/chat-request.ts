@@ -21,6 +21,7 @@ import {
   type ClientRequestParts,
   createClientRequest,
   type OwnAnswers,
+  type RequestSource,
 } from "./client-request.ts";
 import type { Decoded } from "./hub-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
@@ -34,7 +35,11 @@ export function parseChatRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
-  return createClientRequest(() => new ChatParts(scanChatRequest(bytes), headers), rename);
+  return createClientRequest({ bytes, headers }, readParts, rename);
+}
+
+function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
+  return new ChatParts(scanChatRequest(bytes), headers);
 }
 
 /** What the chat API makes of one request. */

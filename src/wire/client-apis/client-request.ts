@@ -27,6 +27,7 @@ import type {
 } from "./inference-request.ts";
 import { listTurnNames, recallTurns } from "./list-turn-names.ts";
 import { decodedBytesOf, heldBytesOf, isQuickToForward, isQuickToTranslate } from "./request-size.ts";
+import type { ReadHeader } from "./session-hints.ts";
 
 /** What one client API makes of one request. Its methods read the request's body. */
 export interface ClientRequestParts extends Decoding, Forwarding {
@@ -89,16 +90,23 @@ export interface ClientRequest extends InferenceRequest {
   describeAnswering(readsThroughHub: boolean): AnswerContext | null;
 }
 
+/** The body of a request, and the client's headers. */
+export interface RequestSource {
+  readonly bytes: Buffer;
+  readonly headers: ReadHeader;
+}
+
 /**
  * Creates a request of a client API. It is forwarded to upstreams of its own format and translated for all others. `read` reads the
- * request's body, and is called again for what is needed after it was released. `rename` resolves the operator's aliases of model ids.
+ * request, and is called again for what is needed after it was released. `rename` resolves the operator's aliases of model ids.
  * @throws what `read` throws.
  */
 export function createClientRequest(
-  read: () => ClientRequestParts,
+  source: RequestSource,
+  read: (source: RequestSource) => ClientRequestParts,
   rename: (id: string) => string,
 ): ClientRequest {
-  return new ConversationInferenceRequest(read, rename);
+  return new ConversationInferenceRequest(source, read, rename);
 }
 
 class ConversationInferenceRequest implements ClientRequest, Decoding {
@@ -124,19 +132,20 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private translation: HubRequest | null = null;
   private readonly answering: OwnAnswers;
   /** Null while they are released. */
-  private held: ClientRequestParts | null;
+  private held: ClientRequestParts | null = null;
   private prefix: string | null = null;
   private charges: RequestCharges | null = null;
   /** Whether the last encoding forwarded the client's bytes. */
   private wasForwarded = false;
 
   constructor(
-    private read: () => ClientRequestParts,
+    /** Null once the body is released. */
+    private source: RequestSource | null,
+    private readonly read: (source: RequestSource) => ClientRequestParts,
     rename: (id: string) => string,
   ) {
-    const parts = read();
+    const parts = this.parts;
     const { scanned } = parts;
-    this.held = parts;
     this.api = parts.api;
     this.format = parts.format;
     this.model = rename(scanned.model);
@@ -171,7 +180,10 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   private get parts(): ClientRequestParts {
-    this.held ??= this.read();
+    if (this.held === null) {
+      if (this.source === null) throw new Error("the request's body was released");
+      this.held = this.read(this.source);
+    }
     return this.held;
   }
 
@@ -181,7 +193,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   releaseBody(): number {
     const keptBytes = this.releaseHeld();
-    this.read = rejectReleased;
+    this.source = null;
     return keptBytes;
   }
 
@@ -314,10 +326,6 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const headers = this.parts.upstreamHeaders;
     return headers === null || format !== this.format ? encoded : { ...encoded, headers };
   }
-}
-
-function rejectReleased(): never {
-  throw new Error("the request's body was released");
 }
 
 /** Returns the bytes of a body that are not shared with the client's. */

@@ -25,6 +25,7 @@ import {
   type ClientRequestParts,
   createClientRequest,
   type OwnAnswers,
+  type RequestSource,
 } from "./client-request.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 import { readTags } from "./request-tags.ts";
@@ -43,7 +44,11 @@ export function parseMessagesRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
-  return createClientRequest(() => new MessagesParts(scanMessagesRequest(bytes), headers), rename);
+  return createClientRequest({ bytes, headers }, readParts, rename);
+}
+
+function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
+  return new MessagesParts(scanMessagesRequest(bytes), headers);
 }
 
 /** What the Messages API makes of one request. */

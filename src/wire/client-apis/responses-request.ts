@@ -26,6 +26,7 @@ import {
   type ClientRequestParts,
   createClientRequest,
   type OwnAnswers,
+  type RequestSource,
 } from "./client-request.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
@@ -42,7 +43,11 @@ export function parseResponsesRequest(
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
-  return createClientRequest(() => new ResponsesParts(scanResponsesRequest(bytes), headers), rename);
+  return createClientRequest({ bytes, headers }, readParts, rename);
+}
+
+function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
+  return new ResponsesParts(scanResponsesRequest(bytes), headers);
 }
 
 const ANSWERING: OwnAnswers = {

@@ -348,7 +348,10 @@ function findName(
   const named = findWord(text, start, end, fields);
   // A name with escapes may still be in the table.
   if (named !== null || isPlain(text, start + 1, end - 1)) return named;
-  const key = decodeString(text, start, end);
+  return findKey(decodeString(text, start, end), fields);
+}
+
+function findKey(key: string, fields: WordTable<Shape>): WordEntry<Shape> | null {
   return fields[key.length]?.find(({ word }) => word === key) ?? null;
 }
 

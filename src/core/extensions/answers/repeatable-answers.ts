@@ -59,8 +59,10 @@ export class RepeatableAnswers implements Extension {
     const { principal, readHeader } = generation.call;
     if (principal.kind === "anonymous") return null;
     const name = readHeader(IDEMPOTENCY_HEADER);
-    if (name === null) return null;
-    const key = { scope: principal.key.id, name };
+    return name === null ? null : this.repeat(generation, { scope: principal.key.id, name });
+  }
+
+  private repeat(generation: AdmittedGeneration, key: IdempotencyKey): ExtensionPoints {
     return new RepeatableGeneration({
       ...this.deps,
       running: this.running,

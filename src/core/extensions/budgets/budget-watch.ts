@@ -68,7 +68,10 @@ export class BudgetWatch implements Extension {
 
   attach({ call: { principal }, spender }: AdmittedGeneration): ExtensionPoints | null {
     if (principal.kind === "anonymous" || principal.account.budgets === undefined) return null;
-    const { budgets } = principal.account;
+    return this.watch(principal.account.budgets, spender);
+  }
+
+  private watch(budgets: readonly BudgetRecord[], spender: Spender): ExtensionPoints {
     if (!this.seen.has(budgets)) this.lookAtAll(budgets);
     const warnings = this.known.size === 0 ? [] : this.listWarnings(budgets, spender);
     return {

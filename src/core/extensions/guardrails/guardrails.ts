@@ -52,7 +52,10 @@ export class Guardrails implements Extension {
   }
 
   attach(generation: AdmittedGeneration): ExtensionPoints | null {
-    if (this.guardrails.length === 0) return null;
+    return this.guardrails.length === 0 ? null : this.attachInScope(generation);
+  }
+
+  private attachInScope(generation: AdmittedGeneration): ExtensionPoints | null {
     const { call, listModels } = generation;
     const applied = this.guardrails.filter(({ scope }) => isInScope(scope, call.principal, listModels));
     if (applied.length === 0) return null;

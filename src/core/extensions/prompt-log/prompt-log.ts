@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
+import type { AccountPrincipal } from "../../accounts/principal.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import { BoundedText } from "../bounded-text.ts";
@@ -52,12 +53,18 @@ export class PromptLog implements Extension {
     this.pending = new PendingWrites(deps.log, "a prompt log entry was not stored");
   }
 
-  attach({ id, call, zeroRetention }: AdmittedGeneration): ExtensionPoints | null {
-    const { principal } = call;
-    if (zeroRetention || principal.kind === "anonymous") return null;
-    const { account, key } = principal;
-    const { promptLog } = key;
-    if (promptLog === null) return null;
+  attach(generation: AdmittedGeneration): ExtensionPoints | null {
+    const { principal } = generation.call;
+    if (generation.zeroRetention || principal.kind === "anonymous") return null;
+    const { promptLog } = principal.key;
+    return promptLog === null ? null : this.record(generation, principal, promptLog);
+  }
+
+  private record(
+    { id, call }: AdmittedGeneration,
+    { account, key }: AccountPrincipal,
+    promptLog: number,
+  ): ExtensionPoints {
     const request = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
     const response = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
     const { forwarded } = call.request;

@@ -98,7 +98,10 @@ function readOutline(text: string, message: JsonNode, at: number): OutlineMessag
   }
   if (role !== "assistant") return OTHER;
   const calls = memberOf(message, "tool_calls")?.items;
-  if (!calls || calls.length === 0) return ASSISTANT_WITHOUT_CALLS;
+  return !calls || calls.length === 0 ? ASSISTANT_WITHOUT_CALLS : outlineCalls(text, calls);
+}
+
+function outlineCalls(text: string, calls: readonly JsonNode[]): OutlineMessage {
   return {
     kind: "assistant",
     callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? ""),
