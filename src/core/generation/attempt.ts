@@ -1,12 +1,10 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
 import { readLatin1, readUtf8 } from "../../base/decode-bytes.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import { RelayReader } from "../../wire/canonical/relay-reader.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
 import { rejectsReasoning } from "../../wire/conversation/rejected-reasoning.ts";
 import {
@@ -17,7 +15,7 @@ import {
 } from "../../wire/conversation/vendor-error.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../deployments/transport.ts";
-import { AuthorizeError, upstreamActionOf } from "../deployments/upstream-address.ts";
+import { AuthorizeError } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -26,7 +24,7 @@ import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import { readBody } from "./read-body.ts";
-import { type HeaderQuestion, headersBefore, headersWith } from "./upstream-headers.ts";
+import { findLine, type UpstreamLine } from "./upstream-line.ts";
 
 /** The outcome of one attempt. A stream that has begun never becomes `failed`: no other candidate can continue it. */
 export type AttemptOutcome =
@@ -143,50 +141,40 @@ const WATCH_MS = 5_000;
 
 /** Sends the request. A promise only if an access token must be fetched first; most keys need none. */
 function openExchange(context: AttemptContext): MaybePromise<Exchange> {
-  const { call, candidate, cancellation, encoded } = context;
+  const { call, candidate, encoded } = context;
   const { key } = candidate;
   const { body, format, headers: added } = encoded;
-  const url = findUrl(candidate, call.request, format);
-  const question = { key, format, stream: call.request.stream, added };
-  const unsigned = { url, body, headers: headersBefore(question), secret: key.secret };
-  const authorized = key.address.authorize(unsigned);
-  const credentials = authorized instanceof Promise ? untilCancelled(authorized, cancellation) : authorized;
-  return chainWith(credentials, { context, question, url }, sendAuthorized);
+  const line = findLine(candidate, call.request, format);
+  const headers = added === undefined ? line.headers : line.headersWith(added);
+  const credentials = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
+  return credentials instanceof Promise
+    ? sendLater(context, line, credentials)
+    : sendAuthorized(context, line, credentials);
 }
 
-/** A request that lacks only its credentials. */
-interface Unauthorized {
-  readonly context: AttemptContext;
-  readonly question: HeaderQuestion;
-  readonly url: URL;
+async function sendLater(
+  context: AttemptContext,
+  line: UpstreamLine,
+  credentials: Promise<Readonly<Record<string, string>>>,
+): Promise<Exchange> {
+  return sendAuthorized(context, line, await untilCancelled(credentials, context.cancellation));
 }
 
 function sendAuthorized(
+  { deps, candidate, encoded }: AttemptContext,
+  line: UpstreamLine,
   credentials: Readonly<Record<string, string>>,
-  { context, question, url }: Unauthorized,
 ): Exchange {
-  const { deps, candidate, encoded } = context;
-  const { headers, areShared } = headersWith(question, credentials);
+  const { body, headers: added } = encoded;
+  const areShared = added === undefined;
   return candidate.provider.transport.open({
-    url,
+    url: line.url,
     method: "POST",
-    headers,
+    headers: areShared ? line.authorizedBy(credentials) : { ...line.headersWith(added), ...credentials },
     areShared,
-    body: encoded.body,
+    body,
     connectTimeoutMs: deps.timers.connectMs,
   });
-}
-
-function findUrl(
-  { provider, endpoint, key }: Candidate,
-  { action, stream }: InferenceRequest,
-  format: ProviderFormat,
-): URL {
-  const call = { format, action: upstreamActionOf(action, format), model: endpoint.name, stream };
-  const url = key.address.urlFor(call);
-  // Served models include only deployments that have an address.
-  if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
-  return url;
 }
 
 /** Resolves or rejects with `value`; rejects with a `TransportError` if the generation is cancelled before. */

@@ -91,7 +91,7 @@ function complete(
   const encoded = {
     body,
     heldBytes,
-    headers: headers ?? NO_HEADERS,
+    headers,
     repair,
     carriesReasoning,
     warnings,
@@ -104,7 +104,6 @@ function complete(
   return { ...encoded, headers: { ...headers, [affinityHeader]: session } };
 }
 
-const NO_HEADERS: Readonly<Record<string, string>> = {};
 const NONE: readonly ProviderFormat[] = [];
 
 function listOthers(targets: readonly UpstreamTarget[], chosen: ProviderFormat): readonly ProviderFormat[] {

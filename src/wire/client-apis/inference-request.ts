@@ -236,8 +236,8 @@ export interface EncodedForUpstream {
   readonly body: Buffer | BytePieces;
   /** Approximate memory that was allocated for it and lives as long as the request, in bytes. */
   readonly heldBytes: number;
-  /** The client's headers that are sent to the vendor. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers for the vendor that this request adds, such as some of the client's; absent: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The tool-call repair; null where nothing had to change. */
   readonly repair: Repair | null;
   /** It holds reasoning of earlier turns, which could be left out. */

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ProviderKey } from "../../src/core/deployments/served-models.ts";
+import { findLine } from "../../src/core/generation/upstream-line.ts";
+import type { Candidate } from "../../src/core/routing/plan.ts";
+import type { ProviderFormat } from "../../src/wire/conversation/format-name.ts";
+
+function keyOf(label: string, headers: Readonly<Record<string, string>>): ProviderKey {
+  const address: ProviderKey["address"] = {
+    urlFor: ({ format, action, model, stream }) =>
+      action === "rerank" ? null : new URL(`http://${label}.test/${format}/${action}/${model}/${stream}`),
+    headersFor: (format) => (format === "anthropic-messages" ? { "anthropic-version": "1" } : {}),
+    authorize: () => ({}),
+  };
+  return { label, secret: "secret", byokId: null, address, headers };
+}
+
+const KEYS = [keyOf("one", {}), keyOf("two", { "x-team": "a", accept: "text/plain" })];
+const ENDPOINTS = [{ name: "small" }, { name: "large" }] as unknown as readonly Candidate["endpoint"][];
+const FORMATS: readonly ProviderFormat[] = ["openai-chat", "anthropic-messages", "bedrock-converse"];
+const ACTIONS = ["chat", "embeddings", "completions"] as const;
+const CREDENTIALS: readonly Readonly<Record<string, string>>[] = [
+  { authorization: "Bearer a" },
+  { authorization: "Bearer b" },
+  { "x-api-key": "c" },
+];
+const ADDED = [undefined, { traceparent: "00-1" }, { accept: "own", "x-team": "added" }];
+const ACCEPTED: Readonly<Partial<Record<ProviderFormat, string>>> = {
+  "bedrock-converse": "application/vnd.amazon.eventstream",
+};
+
+interface Question {
+  readonly key: ProviderKey;
+  readonly endpoint: Candidate["endpoint"];
+  readonly action: (typeof ACTIONS)[number] | "rerank";
+  readonly format: ProviderFormat;
+  readonly stream: boolean;
+}
+
+const question = fc.record<Question>({
+  key: fc.constantFrom(...KEYS),
+  endpoint: fc.constantFrom(...ENDPOINTS),
+  action: fc.constantFrom(...ACTIONS),
+  format: fc.constantFrom(...FORMATS),
+  stream: fc.boolean(),
+});
+
+function lineOf({ key, endpoint, action, format, stream }: Question) {
+  const provider = { record: { slug: "host" } };
+  return findLine({ key, endpoint, provider } as Candidate, { action, stream }, format);
+}
+
+/** The headers of one request, made anew. */
+function reference({ key, format, stream }: Question, added: Readonly<Record<string, string>> | undefined) {
+  return {
+    "content-type": "application/json",
+    accept: stream ? (ACCEPTED[format] ?? "text/event-stream") : "application/json",
+    ...added,
+    ...key.address.headersFor(format),
+    ...key.headers,
+  };
+}
+
+describe("what requests to a model endpoint have in common", () => {
+  test("is as if it was made for each request, whichever requests came before", () => {
+    const requests = fc.array(
+      fc.tuple(question, fc.constantFrom(...ADDED), fc.constantFrom(...CREDENTIALS)),
+      { maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(requests, (sequence) => {
+        for (const [one, added, credentials] of sequence) {
+          const line = lineOf(one);
+          const { label, address } = one.key;
+          const { format, action, endpoint, stream } = one;
+          const sent = action === "completions" ? "chat" : action;
+          expect(line.url.href).toBe(`http://${label}.test/${format}/${sent}/${endpoint.name}/${stream}`);
+          expect(line.url.href).toBe(
+            address.urlFor({ format, action: sent, model: endpoint.name, stream })?.href ?? "",
+          );
+          expect(line.headers).toEqual(reference(one, undefined));
+          expect(line.headersWith(added)).toEqual(reference(one, added));
+          expect(line.authorizedBy(credentials)).toEqual({ ...reference(one, undefined), ...credentials });
+        }
+      }),
+    );
+  });
+
+  test("is one object for each key, endpoint, action and format, with the same headers for the same credentials", () => {
+    const [key] = KEYS as [ProviderKey];
+    const [endpoint] = ENDPOINTS as [Candidate["endpoint"]];
+    const one: Question = { key, endpoint, action: "chat", format: "openai-chat", stream: false };
+    const [credentials, others] = CREDENTIALS as [Record<string, string>, Record<string, string>];
+    const headers = lineOf(one).authorizedBy(credentials);
+    expect(lineOf(one)).toBe(lineOf({ ...one }));
+    expect(lineOf(one)).not.toBe(lineOf({ ...one, stream: true }));
+    expect(lineOf(one).authorizedBy(credentials)).toBe(headers);
+    expect(lineOf(one).authorizedBy(others)).not.toBe(headers);
+  });
+
+  test("is missing, with an error, where the provider has no address for the action", () => {
+    const [key] = KEYS as [ProviderKey];
+    const [endpoint] = ENDPOINTS as [Candidate["endpoint"]];
+    const one: Question = { key, endpoint, action: "rerank", format: "openai-chat", stream: false };
+    expect(() => lineOf(one)).toThrow("host has no address for openai-chat");
+  });
+});
