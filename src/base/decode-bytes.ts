@@ -9,7 +9,7 @@ export function readLatin1(bytes: Uint8Array, start = 0, end = bytes.length): st
   return decode.call(bytes, "latin1", start, end);
 }
 
-/** Decodes bytes as UTF-8. */
-export function readUtf8(bytes: Uint8Array): string {
-  return decode.call(bytes, "utf8");
+/** Decodes the bytes from `start` to `end` as UTF-8. */
+export function readUtf8(bytes: Uint8Array, start = 0, end = bytes.length): string {
+  return decode.call(bytes, "utf8", start, end);
 }

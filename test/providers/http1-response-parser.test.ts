@@ -25,20 +25,18 @@ function parsePieces(
   const outcome: Outcome = { status: null, headers: [], body: "", end: "in-head" };
   let askHeader: ((name: string) => string | null) | null = null;
   for (const piece of pieces) {
-    // A copy, because the parser owns its input.
-    const parsed = parser.feed(new Uint8Array(piece));
-    if (parsed.head !== null) {
-      const { head } = parsed;
+    // A copy, because the parser may change its input.
+    const bytes = new Uint8Array(piece);
+    parser.feed(bytes);
+    const { head, bodyAt, bodyEnd, error, hasSurplus } = parser;
+    if (head !== null) {
       outcome.status = head.status;
       askHeader = (name) => head.header(name);
     }
-    if (parsed.body !== null) {
-      expect(parsed.body.length).toBeGreaterThan(0);
-      outcome.body += Buffer.from(parsed.body).toString("latin1");
-    }
-    if (parsed.error !== null) outcome.end = "refused";
-    else if (parsed.surplus) outcome.end = "surplus";
-    if (parsed.error !== null || parsed.surplus) break;
+    outcome.body += Buffer.from(bytes.slice(bodyAt, bodyEnd)).toString("latin1");
+    if (error !== null) outcome.end = "refused";
+    else if (hasSurplus) outcome.end = "surplus";
+    if (error !== null || hasSurplus) break;
   }
   if (outcome.end === "in-head") outcome.end = parser.finish();
   // Read last, because a head must not change while its body is read.
@@ -278,14 +276,9 @@ describe("http1 answer parser: accepted answers", () => {
 
   test("All chunks of one read become one piece.", () => {
     const wire = new Uint8Array(Buffer.from(`${CHUNKED}2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n`));
-    const parsed = new ResponseParser("GET", DEFAULT_BOUNDS).feed(wire);
-    expect(Buffer.from(parsed.body!).toString()).toBe("abcde");
-  });
-
-  test("A large piece is not copied.", () => {
-    const wire = new Uint8Array(Buffer.from(`${CHUNKED}2710\r\n${"x".repeat(10_000)}\r\n`));
-    const parsed = new ResponseParser("GET", DEFAULT_BOUNDS).feed(wire);
-    expect(parsed.body!.length).toBe(10_000);
-    expect(parsed.body!.buffer).toBe(wire.buffer);
+    const parser = new ResponseParser("GET", DEFAULT_BOUNDS);
+    parser.feed(wire);
+    expect(Buffer.from(wire.slice(parser.bodyAt, parser.bodyEnd)).toString()).toBe("abcde");
+    expect(parser.isOver).toBe(true);
   });
 });

@@ -38,6 +38,11 @@ export interface UpstreamResponse {
    * none is, the upstream is slowed down by backpressure. Rejects with a `TransportError` if the body is truncated.
    */
   read(): Promise<Uint8Array | null>;
+  /**
+   * Returns what is left of the body as text in UTF-8 if all of it has been received and is at most `maxBytes`. Otherwise returns null, and
+   * the body is to be read. Absent if that is not known.
+   */
+  takeText?(maxBytes: number): string | null;
   /** Returns the number of received bytes of the body that were not read yet. Absent if not known. */
   bufferedBytes?(): number;
 }

@@ -5,6 +5,7 @@ import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import { RelayReader } from "../../wire/canonical/relay-reader.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
 import { rejectsReasoning } from "../../wire/conversation/rejected-reasoning.ts";
 import {
@@ -109,7 +110,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     status = response.status;
     const isGood = status >= 200 && status < 300;
     // Head and body of an answer are one wait.
-    const body = isGood && !stream ? await readBody(response, BOUNDS.answerBytes, "reject") : null;
+    const body = isGood && !stream ? await readAnswer(call.request, response) : null;
     stopwatch.endWait(waitingFrom);
     waitingFrom = null;
     const reply: Reply = { exchange, response };
@@ -209,13 +210,22 @@ async function readError(
   }
 }
 
-function readWhole(context: AttemptContext, reply: Reply, body: Uint8Array): AttemptOutcome {
+/** Returns the body of an answer, as text where that is there already and needed. */
+function readAnswer(
+  { forwarded }: InferenceRequest,
+  response: UpstreamResponse,
+): MaybePromise<string | Uint8Array> {
+  const text = forwarded === undefined ? response.takeText?.(BOUNDS.answerBytes) : null;
+  return text ?? readBody(response, BOUNDS.answerBytes, "reject");
+}
+
+function readWhole(context: AttemptContext, reply: Reply, body: string | Uint8Array): AttemptOutcome {
   const { response } = reply;
   const { call, encoded, identity } = context;
   const { forwarded } = call.request;
   const answer =
     forwarded === undefined
-      ? call.request.readAnswer(encoded.format, readUtf8(body), identity)
+      ? call.request.readAnswer(encoded.format, typeof body === "string" ? body : readUtf8(body), identity)
       : forwarded.readAnswer(Buffer.from(body), headOf(response), identity);
   if (answer.kind === "error") return failed(context, reply, answer.error);
   return { kind: "answered", answer, status: response.status };

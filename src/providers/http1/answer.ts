@@ -1,3 +1,4 @@
+import { readUtf8 } from "../../base/decode-bytes.ts";
 import type { TransportError, UpstreamResponse } from "../../core/deployments/transport.ts";
 import type { Http1Bounds } from "./bounds.ts";
 import type { ResponseHead } from "./response-head.ts";
@@ -14,6 +15,13 @@ export interface BodySource {
   resume(): void;
 }
 
+/** A range of bytes, which is copied or viewed once it is read. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+}
+
 interface Waiting {
   resolve(piece: Uint8Array | null): void;
   reject(error: TransportError): void;
@@ -25,7 +33,7 @@ export class Answer implements UpstreamResponse {
   private readonly head: ResponseHead;
   private readonly source: BodySource;
   private readonly bounds: Http1Bounds;
-  private pieces: Uint8Array[] = [];
+  private pieces: Piece[] = [];
   private unreadBytes = 0;
   private waiting: Waiting | null = null;
   private isPaused = false;
@@ -58,22 +66,32 @@ export class Answer implements UpstreamResponse {
     });
   }
 
+  takeText(maxBytes: number): string | null {
+    if (!this.isOver || this.error !== null || this.pieces.length > 1 || this.unreadBytes > maxBytes)
+      return null;
+    const [piece] = this.pieces;
+    this.pieces = [];
+    this.unreadBytes = 0;
+    return piece === undefined ? "" : readUtf8(piece.bytes, piece.from, piece.to);
+  }
+
   bufferedBytes(): number {
     return this.unreadBytes;
   }
 
-  /** Adds a piece, which must not be empty. */
-  push(piece: Uint8Array): void {
-    let rest = piece;
+  /** Adds the bytes from `from` to `to`, which must not be empty. They are kept. */
+  push(bytes: Uint8Array, from: number, to: number): void {
+    let at = from;
     if (this.waiting !== null) {
       const { resolve } = this.waiting;
       this.waiting = null;
-      resolve(piece.length <= READ_BYTES ? piece : piece.subarray(0, READ_BYTES));
-      if (piece.length <= READ_BYTES) return;
-      rest = piece.subarray(READ_BYTES);
+      at = Math.min(to, from + READ_BYTES);
+      resolve(slicePiece(bytes, from, at));
+      if (at === to) return;
     }
-    this.pieces.push(rest);
-    this.unreadBytes += rest.length;
+    // Only one unread piece keeps the other bytes of its read alive: most answers have one, which need not be copied.
+    this.pieces.push(this.pieces.length === 0 ? { bytes, from: at, to } : wholeOf(slicePiece(bytes, at, to)));
+    this.unreadBytes += to - at;
     if (this.unreadBytes >= this.bounds.unreadBytes || this.pieces.length >= this.bounds.unreadPieces) {
       this.isPaused = true;
       this.source.pause();
@@ -114,26 +132,40 @@ export class Answer implements UpstreamResponse {
 
   private cutPiece(): Uint8Array {
     const { pieces } = this;
-    const first = pieces[0]!;
-    if (first.length > READ_BYTES) {
-      pieces[0] = first.subarray(READ_BYTES);
-      return first.subarray(0, READ_BYTES);
+    const { bytes, from, to } = pieces[0]!;
+    if (to - from > READ_BYTES) {
+      pieces[0] = { bytes, from: from + READ_BYTES, to };
+      return slicePiece(bytes, from, from + READ_BYTES);
     }
     if (pieces.length > 1 && this.unreadBytes > READ_BYTES) {
       pieces.shift();
-      return first;
+      return slicePiece(bytes, from, to);
     }
     this.pieces = [];
-    return pieces.length === 1 ? first : concat(pieces, this.unreadBytes);
+    return pieces.length === 1 ? slicePiece(bytes, from, to) : concat(pieces, this.unreadBytes);
   }
 }
 
-function concat(pieces: readonly Uint8Array[], totalBytes: number): Uint8Array {
+/** Up to this size a copy is cheaper than a view, because the engine moves the viewed bytes first. */
+const COPY_BYTES = 4096;
+
+/** Returns a range of bytes, and the bytes themselves if it is all of them. */
+function slicePiece(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  if (from === 0 && to === bytes.length) return bytes;
+  if (to - from <= COPY_BYTES) return bytes.slice(from, to);
+  return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset + from, to - from);
+}
+
+function wholeOf(bytes: Uint8Array): Piece {
+  return { bytes, from: 0, to: bytes.length };
+}
+
+function concat(pieces: readonly Piece[], totalBytes: number): Uint8Array {
   const joined = new Uint8Array(totalBytes);
   let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
+  for (const { bytes, from, to } of pieces) {
+    joined.set(slicePiece(bytes, from, to), at);
+    at += to - from;
   }
   return joined;
 }

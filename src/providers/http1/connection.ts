@@ -34,12 +34,6 @@ const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BYTES);
 /** The ALPN protocol list with the entry `http/1.1`, encoded. */
 const ALPN_HTTP1 = "\x08http/1.1";
 
-/** A request that was not written yet. */
-interface Message {
-  readonly head: string;
-  readonly body: Bytes | null;
-}
-
 const sending: Connection[] = [];
 
 /**
@@ -78,7 +72,9 @@ export class Connection {
   private readonly systemBufferBytes: number;
   private socket: Socket<Connection> | null = null;
   private timer: Timer | null = null;
-  private message: Message | null = null;
+  /** The head and the body of a request that was not written yet; null if there is none. */
+  private unsentHead: string | null = null;
+  private unsentBody: Bytes | null = null;
   private unsent: Uint8Array[] = [];
   private isPaused = false;
 
@@ -96,7 +92,7 @@ export class Connection {
 
   /** Whether everything that was sent has been written to the socket. */
   get isFlushed(): boolean {
-    return this.message === null && this.unsent.length === 0;
+    return this.unsentHead === null && this.unsent.length === 0;
   }
 
   /**
@@ -104,15 +100,16 @@ export class Connection {
    * `body` must not change until flushed.
    */
   send(head: string, body: Bytes | null): void {
-    this.message = { head, body };
+    this.unsentHead = head;
+    this.unsentBody = body;
     sendTogether(this);
   }
 
   /** Writes the message that waits to be sent. */
   sendMessage(): void {
-    if (this.message === null || this.state !== "open") return;
-    const { head, body } = this.message;
-    this.message = null;
+    const { unsentHead: head, unsentBody: body } = this;
+    if (head === null || this.state !== "open") return;
+    this.dropMessage();
     const pieces = body === null ? NO_PIECES : piecesOf(body);
     if (head.length + (body?.length ?? 0) > JOIN_BYTES) {
       this.unsent.push(...joinSmall([Buffer.from(head, "latin1"), ...pieces]));
@@ -256,11 +253,16 @@ export class Connection {
   private leave(): Socket<Connection> | null {
     this.state = "closed";
     this.stopTimer();
-    this.message = null;
+    this.dropMessage();
     this.unsent = [];
     const socket = this.socket;
     this.socket = null;
     return socket;
+  }
+
+  private dropMessage(): void {
+    this.unsentHead = null;
+    this.unsentBody = null;
   }
 
   private stopTimer(): void {

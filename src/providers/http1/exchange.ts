@@ -11,6 +11,7 @@ import type { Http1Bounds } from "./bounds.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { serializeRequestHead } from "./request-head.ts";
+import type { ResponseHead } from "./response-head.ts";
 import { ResponseParser } from "./response-parser.ts";
 import type { Target } from "./target.ts";
 
@@ -108,15 +109,21 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
       this.isEarly = true;
     }
     this.hasReceived = true;
-    const parsed = this.parser.feed(bytes);
-    if (parsed.head !== null) {
-      this.answer = new Answer(parsed.head, this, this.context.bounds);
-      this.body = null;
-      this.resolve(decodeResponse(this.answer));
-    }
-    if (parsed.body !== null) this.answer!.push(parsed.body);
-    if (parsed.error !== null) this.failProtocol(connection, parsed.error);
-    else if (parsed.ended) this.finish(connection, this.answer!, parsed.surplus);
+    const { parser } = this;
+    parser.feed(bytes);
+    const answer = this.answer ?? this.beginAnswer(parser.head);
+    if (parser.bodyEnd > parser.bodyAt) answer?.push(bytes, parser.bodyAt, parser.bodyEnd);
+    if (parser.error !== null) this.failProtocol(connection, parser.error);
+    else if (answer !== null && parser.isOver) this.finish(connection, answer, parser.hasSurplus);
+  }
+
+  private beginAnswer(head: ResponseHead | null): Answer | null {
+    if (head === null) return null;
+    const answer = new Answer(head, this, this.context.bounds);
+    this.answer = answer;
+    this.body = null;
+    this.resolve(head.hasCoding ? decodeResponse(answer) : answer);
+    return answer;
   }
 
   closed(connection: Connection, error: TransportError | null): void {

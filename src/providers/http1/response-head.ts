@@ -15,8 +15,7 @@ const IS_NAME = tableOf((code) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.from
 /** RFC 9110 `field-content`: visible ASCII, blank, tab, obs-text. No CR, LF, NUL. */
 const IS_VALUE = tableOf((code) => code === TAB || (code >= SPACE && code !== 127));
 
-/** The numbers per header in `fields`: begin and end of name and value. */
-const FIELD_WIDTH = 4;
+const NO_BYTES = new Uint8Array(0);
 
 function tableOf(holds: (code: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (holds(code) ? 1 : 0));
@@ -25,9 +24,13 @@ function tableOf(holds: (code: number) => boolean): Uint8Array {
 const latin1Slice = (Buffer.prototype as unknown as { latin1Slice(from: number, to: number): string })
   .latin1Slice;
 
-/** Decodes bytes as latin-1. */
-function decodeLatin1(bytes: Uint8Array, from: number, to: number): string {
-  return latin1Slice.call(bytes, from, to);
+/** Returns the value of a header line without the blanks around it. The name ends at `nameEnd`, the line at `lineEnd`. */
+function readValue(block: Uint8Array, nameEnd: number, lineEnd: number): string {
+  let from = nameEnd + 1;
+  let to = lineEnd;
+  while (from < to && isBlank(block[from]!)) from++;
+  while (to > from && isBlank(block[to - 1]!)) to--;
+  return latin1Slice.call(block, from, to);
 }
 
 /** Compares ignoring case. `name` is lower-case ASCII. */
@@ -40,58 +43,24 @@ function isNamed(bytes: Uint8Array, from: number, name: string): boolean {
   return true;
 }
 
-/** The head of an answer. Headers are decoded when they are read. */
-export class ResponseHead {
-  readonly status: number;
-  /** The declared length of the body in bytes; null if none is declared. */
-  readonly contentLength: number | null;
-  readonly chunked: boolean;
-  /** Whether the server keeps the connection open after this answer. */
-  readonly keepAlive: boolean;
-  private readonly block: Uint8Array;
-  private readonly start: number;
-  private readonly fields: readonly number[];
-
-  constructor(reader: HeadReader, block: Uint8Array, start: number) {
-    this.status = reader.status;
-    this.contentLength = reader.contentLength;
-    this.chunked = reader.chunked;
-    this.keepAlive = reader.keepAlive;
-    this.block = block;
-    this.start = start;
-    this.fields = reader.fields;
-  }
-
-  /** Returns the value of a header (lower-case name), or null. Several values are joined by a comma. */
-  header(name: string): string | null {
-    const { block, start, fields } = this;
-    let found: string | null = null;
-    for (let i = 0; i < fields.length; i += FIELD_WIDTH) {
-      const nameAt = fields[i]!;
-      if (fields[i + 1]! - nameAt !== name.length || !isNamed(block, start + nameAt, name)) continue;
-      const value = decodeLatin1(block, start + fields[i + 2]!, start + fields[i + 3]!);
-      found = found === null ? value : `${found}, ${value}`;
-    }
-    return found;
-  }
-}
-
 /**
- * Reads one head, line by line as lines become complete, so that the result does not depend on how the bytes were split. A head
- * in one piece is not copied.
+ * The head of an answer. It is read line by line as lines become complete, so that the result does not depend on how the bytes were split; a
+ * head in one piece is not copied. Headers are decoded when they are asked for.
  */
-export class HeadReader {
+export class ResponseHead {
   /** Why the head is rejected; null if it is not. */
   error: string | null = null;
-  /** The head, once its end has been read. */
-  head: ResponseHead | null = null;
+  /** Whether its end has been read. */
+  isComplete = false;
 
   status = 0;
+  /** The declared length of the body in bytes; null if none is declared. */
   contentLength: number | null = null;
   chunked = false;
+  /** Whether the server keeps the connection open after this answer. */
   keepAlive = true;
-  /** Offsets from the head's first byte. */
-  fields: number[] = [];
+  /** Whether the body is declared to have a content coding. */
+  hasCoding = false;
 
   private readonly bounds: Http1Bounds;
   private kept: Uint8Array | null = null;
@@ -99,9 +68,30 @@ export class HeadReader {
   /** Offset of the first incomplete line from the head's first byte. */
   private lineAt = 0;
   private isHttp10 = false;
+  private fieldCount = 0;
+  /** The bytes with the header lines of a complete head, which begin and end at these offsets. */
+  private block: Uint8Array = NO_BYTES;
+  private fieldsAt = 0;
+  private fieldsEnd = 0;
 
   constructor(bounds: Http1Bounds) {
     this.bounds = bounds;
+  }
+
+  /** Returns the value of a header (lower-case name) of a complete head, or null. Several values are joined by a comma. */
+  header(name: string): string | null {
+    const { block, fieldsEnd } = this;
+    let found: string | null = null;
+    for (let at = this.fieldsAt; at < fieldsEnd; ) {
+      const end = block.indexOf(LF, at) - 1;
+      const nameEnd = at + name.length;
+      if (block[nameEnd] === COLON && isNamed(block, at, name)) {
+        const value = readValue(block, nameEnd, end);
+        found = found === null ? value : `${found}, ${value}`;
+      }
+      at = end + 2;
+    }
+    return found;
   }
 
   /**
@@ -115,7 +105,7 @@ export class HeadReader {
     const start = before > 0 ? 0 : from;
     const lineAt = this.readLines(block, start, before > 0 ? before : from);
     if (this.error !== null) return -1;
-    if (this.head !== null) return before > 0 ? from + lineAt - before : lineAt;
+    if (this.isComplete) return before > 0 ? from + lineAt - before : lineAt;
     if (block.length - start > this.bounds.headBytes) return this.reject("head exceeds its bound");
     if (!this.mayBeStatusLine(block, start)) return this.reject("not HTTP/1.x");
     if (before === 0) this.keep(bytes, from);
@@ -131,10 +121,11 @@ export class HeadReader {
       // Servers and proxies disagree about a bare LF, which allows request smuggling.
       else if (lf === lineAt || block[lf - 1] !== CR) this.reject("line in head does not end in CRLF");
       else if (this.status === 0) this.readStatusLine(block, lineAt, lf - 1);
-      else if (lf - 1 > lineAt) this.readField(block, start, lineAt, lf - 1);
-      else this.complete(block, start);
+      else if (lf - 1 > lineAt) this.readField(block, lineAt, lf - 1);
+      else this.complete(block, start, lineAt);
       lineAt = lf + 1;
-      if (this.error !== null || this.head !== null) break;
+      if (this.error !== null || this.isComplete) break;
+      if (this.fieldCount === 0) this.fieldsAt = lineAt - start;
     }
     return lineAt;
   }
@@ -191,43 +182,34 @@ export class HeadReader {
   }
 
   /** `name ":" OWS value OWS`. A line that begins with a blank (obs-fold) is rejected. */
-  private readField(block: Uint8Array, start: number, at: number, end: number): void {
+  private readField(block: Uint8Array, at: number, end: number): void {
     let nameEnd = at;
     while (nameEnd < end && IS_NAME[block[nameEnd]!] === 1) nameEnd++;
     if (nameEnd === at || nameEnd === end || block[nameEnd] !== COLON) {
       this.reject("malformed header line");
       return;
     }
-    let valueAt = nameEnd + 1;
-    while (valueAt < end && isBlank(block[valueAt]!)) valueAt++;
-    if (findValueEnd(block, valueAt, end) !== end) {
+    if (findValueEnd(block, nameEnd + 1, end) !== end) {
       this.reject("forbidden byte in a header");
       return;
     }
-    let valueEnd = end;
-    while (valueEnd > valueAt && isBlank(block[valueEnd - 1]!)) valueEnd--;
-    if (this.fields.length >= this.bounds.headerCount * FIELD_WIDTH) {
-      this.reject("too many headers");
-      return;
-    }
-    this.fields.push(at - start, nameEnd - start, valueAt - start, valueEnd - start);
-    this.readFraming(block, start);
+    this.fieldCount += 1;
+    if (this.fieldCount > this.bounds.headerCount) this.reject("too many headers");
+    else this.readFraming(block, at, nameEnd, end);
   }
 
-  /** Reads the last field if it is one of the three that determine the end of the body. Their names differ in length, which saves comparisons. */
-  private readFraming(block: Uint8Array, start: number): void {
-    const last = this.fields.length - FIELD_WIDTH;
-    const nameAt = start + this.fields[last]!;
-    const nameLength = start + this.fields[last + 1]! - nameAt;
-    const from = start + this.fields[last + 2]!;
-    const to = start + this.fields[last + 3]!;
-    if (nameLength === 14 && isNamed(block, nameAt, "content-length")) {
-      this.readContentLength(decodeLatin1(block, from, to));
-    } else if (nameLength === 17 && isNamed(block, nameAt, "transfer-encoding")) {
-      this.readTransferEncoding(decodeLatin1(block, from, to));
-    } else if (nameLength === 10 && isNamed(block, nameAt, "connection")) {
-      const options = decodeLatin1(block, from, to).toLowerCase().split(",");
+  /** Reads a field if it is one of those on which reading the body depends. Their names differ in length, which saves comparisons. */
+  private readFraming(block: Uint8Array, at: number, nameEnd: number, end: number): void {
+    const length = nameEnd - at;
+    if (length === 14 && isNamed(block, at, "content-length")) {
+      this.readContentLength(readValue(block, nameEnd, end));
+    } else if (length === 17 && isNamed(block, at, "transfer-encoding")) {
+      this.readTransferEncoding(readValue(block, nameEnd, end));
+    } else if (length === 10 && isNamed(block, at, "connection")) {
+      const options = readValue(block, nameEnd, end).toLowerCase().split(",");
       if (options.some((option) => option.trim() === "close")) this.keepAlive = false;
+    } else if (length === 16 && isNamed(block, at, "content-encoding")) {
+      this.hasCoding = true;
     }
   }
 
@@ -248,11 +230,14 @@ export class HeadReader {
     this.chunked = true;
   }
 
-  private complete(block: Uint8Array, start: number): void {
+  private complete(block: Uint8Array, start: number, end: number): void {
     // RFC 9112 6.3: both together may be an attempt at smuggling.
     if (this.chunked && this.contentLength !== null) this.reject("content-length beside transfer-encoding");
     else if (this.chunked && this.isHttp10) this.reject("transfer-encoding in HTTP/1.0");
-    else this.head = new ResponseHead(this, block, start);
+    this.isComplete = this.error === null;
+    this.block = block;
+    this.fieldsAt += start;
+    this.fieldsEnd = end;
   }
 }
 

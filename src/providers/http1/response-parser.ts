@@ -1,70 +1,58 @@
 import type { Http1Bounds } from "./bounds.ts";
 import { ChunkedDecoder } from "./chunked-decoder.ts";
-import { HeadReader, type ResponseHead } from "./response-head.ts";
-
-/** The result of one read. The fields apply in this order. */
-export interface Parsed {
-  /** The answer's head, in the read that completed it. 1xx heads are skipped. */
-  readonly head: ResponseHead | null;
-  /** The body bytes of this read; null if there are none. */
-  readonly body: Uint8Array | null;
-  /** Whether the answer is complete. */
-  readonly ended: boolean;
-  /** Whether bytes followed the end of the answer. The connection must not be reused. */
-  readonly surplus: boolean;
-  /** Why the answer is rejected; null if it is not. */
-  readonly error: string | null;
-}
-
-const NOTHING: Parsed = { head: null, body: null, ended: false, surplus: false, error: null };
-
-/** Up to this size a copy is cheaper than a view, because the engine moves the viewed bytes first. */
-const COPY_BYTES = 4096;
+import { ResponseHead } from "./response-head.ts";
 
 /** What determines the end of the body. */
 type Framing = "head" | "length" | "chunked" | "close" | "over";
 
 /**
- * Parses one answer, without I/O. The result does not depend on how the bytes were split.
+ * Parses one answer, without I/O. The result does not depend on how the bytes were split. What a call of `feed` has found is in the
+ * fields until the next call.
  */
 export class ResponseParser {
+  /** The answer's head, once it is complete. 1xx heads are skipped. */
+  head: ResponseHead | null = null;
+  /** The range of the bytes that were fed last which is of the body. Chunks are moved together within it. */
+  bodyAt = 0;
+  bodyEnd = 0;
+  /** Whether bytes followed the end of the answer. The connection must not be reused. */
+  hasSurplus = false;
+  /** Why the answer is rejected; null if it is not. */
+  error: string | null = null;
+
   private readonly bounds: Http1Bounds;
   private readonly toHead: boolean;
   private framing: Framing = "head";
-  private reader: HeadReader;
+  private reading: ResponseHead;
   private interimHeads = 0;
   private remaining = 0;
   private chunks: ChunkedDecoder | null = null;
-  private error: string | null = null;
 
   /** `method` is the request's: an answer to HEAD has no body. */
   constructor(method: "GET" | "POST" | "HEAD", bounds: Http1Bounds) {
     this.bounds = bounds;
     this.toHead = method === "HEAD";
-    this.reader = new HeadReader(bounds);
+    this.reading = new ResponseHead(bounds);
   }
 
-  /**
-   * Parses the next bytes. The parser owns them from then on: body pieces are views of them, and chunks are moved together
-   * within them. Never throws.
-   */
-  feed(bytes: Uint8Array): Parsed {
-    if (this.error !== null) return { ...NOTHING, error: this.error };
-    if (this.framing !== "head") return this.feedBody(bytes, 0, null);
+  /** Whether the answer is complete. */
+  get isOver(): boolean {
+    return this.framing === "over" && this.error === null;
+  }
+
+  /** Parses the next bytes, of which the parser may change those of the body from then on. Never throws. */
+  feed(bytes: Uint8Array): void {
+    this.bodyAt = this.bodyEnd = 0;
+    if (this.error !== null) return;
     let at = 0;
-    while (at < bytes.length) {
-      const next = this.reader.read(bytes, at);
-      if (this.reader.error !== null) return this.reject(this.reader.error);
-      const head = this.reader.head;
-      if (head === null) return NOTHING;
-      at = next;
-      if (head.status >= 200) {
-        this.beginBody(head);
-        return this.feedBody(bytes, at, head);
-      }
-      if (!this.passInterim(head)) return this.reject(`unexpected interim answer ${head.status}`);
+    while (this.framing === "head" && at < bytes.length) {
+      at = this.reading.read(bytes, at);
+      this.error = this.reading.error;
+      if (at < 0) return;
+      this.takeHead(this.reading);
+      if (this.error !== null) return;
     }
-    return NOTHING;
+    if (this.framing !== "head") this.feedBody(bytes, at);
   }
 
   /** Called after a clean close. Returns whether the answer is complete, or where it stopped. */
@@ -74,11 +62,17 @@ export class ResponseParser {
     return this.framing === "head" ? "in-head" : "in-body";
   }
 
-  /** Skips a 1xx head. Returns false for 101, which was not requested, and for too many of them. */
-  private passInterim(head: ResponseHead): boolean {
+  /** Begins the body after a head, and skips a 1xx head. Rejects 101, which was not requested, and too many of them. */
+  private takeHead(head: ResponseHead): void {
+    if (head.status >= 200) {
+      this.head = head;
+      this.beginBody(head);
+      return;
+    }
     this.interimHeads += 1;
-    this.reader = new HeadReader(this.bounds);
-    return head.status !== 101 && this.interimHeads <= this.bounds.interimHeads;
+    this.reading = new ResponseHead(this.bounds);
+    if (head.status === 101 || this.interimHeads > this.bounds.interimHeads)
+      this.error = `unexpected interim answer ${head.status}`;
   }
 
   private beginBody(head: ResponseHead): void {
@@ -95,47 +89,32 @@ export class ResponseParser {
     }
   }
 
-  private feedBody(bytes: Uint8Array, at: number, head: ResponseHead | null): Parsed {
-    switch (this.framing) {
-      case "length":
-        return this.feedCounted(bytes, at, head);
-      case "chunked":
-        return this.feedChunked(bytes, at, head);
-      case "close":
-        return { ...NOTHING, head, body: slicePiece(bytes, at, bytes.length) };
-      default:
-        return { ...NOTHING, head, ended: true, surplus: at < bytes.length };
-    }
+  private feedBody(bytes: Uint8Array, at: number): void {
+    if (this.framing === "length") this.feedCounted(bytes, at);
+    else if (this.framing === "chunked") this.feedChunked(bytes, at);
+    else if (this.framing === "close") this.takeBody(at, bytes.length);
+    else this.hasSurplus = at < bytes.length;
   }
 
-  private feedCounted(bytes: Uint8Array, at: number, head: ResponseHead | null): Parsed {
+  private feedCounted(bytes: Uint8Array, at: number): void {
     const end = Math.min(bytes.length, at + this.remaining);
     this.remaining -= end - at;
-    const ended = this.remaining === 0;
-    if (ended) this.framing = "over";
-    return { head, body: slicePiece(bytes, at, end), ended, surplus: end < bytes.length, error: null };
+    if (this.remaining === 0) this.framing = "over";
+    this.takeBody(at, end);
+    this.hasSurplus = end < bytes.length;
   }
 
-  private feedChunked(bytes: Uint8Array, at: number, head: ResponseHead | null): Parsed {
+  private feedChunked(bytes: Uint8Array, at: number): void {
     const chunks = this.chunks!;
     const next = chunks.decode(bytes, at);
-    const { ended, error } = chunks;
-    if (ended) this.framing = "over";
-    this.error = error;
-    const body = slicePiece(bytes, chunks.bodyAt, chunks.bodyEnd);
-    return { head, body, ended, surplus: ended && next < bytes.length, error };
+    if (chunks.ended) this.framing = "over";
+    this.error = chunks.error;
+    this.takeBody(chunks.bodyAt, chunks.bodyEnd);
+    this.hasSurplus = chunks.ended && next < bytes.length;
   }
 
-  private reject(why: string): Parsed {
-    this.error = why;
-    return { ...NOTHING, error: why };
+  private takeBody(from: number, to: number): void {
+    this.bodyAt = from;
+    this.bodyEnd = to;
   }
-}
-
-/** Returns a range as a piece; null if it is empty. */
-function slicePiece(bytes: Uint8Array, from: number, to: number): Uint8Array | null {
-  if (from === to) return null;
-  if (from === 0 && to === bytes.length) return bytes;
-  if (to - from <= COPY_BYTES) return bytes.slice(from, to);
-  return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset + from, to - from);
 }
