@@ -23,6 +23,9 @@ export class ChatForwarding implements Forwarding {
   readonly mayCarryReasoning = false;
   /** The repairs so far, by the rules of their targets. */
   private repairs: Map<string, Repair | null> | null = null;
+  /** The model that `respelled` is for; null before the first one. */
+  private respelledFor: ModelTarget | null = null;
+  private respelled: RespelledReasoning | null = null;
 
   constructor(readonly scanned: ScannedChatRequest) {}
 
@@ -30,12 +33,12 @@ export class ChatForwarding implements Forwarding {
     const { scanned } = this;
     const { provider } = target;
     if (scanned.usesFunctions || (scanned.hasCustomTools && !provider.takesCustomTools)) return false;
-    return mayForward(scanned, provider, respellReasoning(scanned, provider.model));
+    return mayForward(scanned, provider, this.respellFor(provider.model));
   }
 
   listWarnings({ provider }: UpstreamTarget): readonly Warning[] {
     const { scanned } = this;
-    const respelled = respellReasoning(scanned, provider.model);
+    const respelled = this.respellFor(provider.model);
     const rejected = listRejectedFields(scanned.root, provider);
     return respelled === null
       ? rejected
@@ -60,8 +63,17 @@ export class ChatForwarding implements Forwarding {
   }
 
   forward(target: UpstreamTarget, repair: Repair | null): Buffer | BytePieces {
-    const reasoning = respellReasoning(this.scanned, target.provider.model)?.fields ?? null;
+    const reasoning = this.respellFor(target.provider.model)?.fields ?? null;
     return forwardChatRequest(this.scanned, target, { reasoning, repair });
+  }
+
+  /** Respells the reasoning once for each model: it is needed to decide how the request is sent, and to send it. */
+  private respellFor(model: ModelTarget): RespelledReasoning | null {
+    if (this.respelledFor !== model) {
+      this.respelled = respellReasoning(this.scanned, model);
+      this.respelledFor = model;
+    }
+    return this.respelled;
   }
 }
 

@@ -12,7 +12,13 @@ export function chooseTarget(
 ): UpstreamTarget {
   const only = targets[0];
   if (only === undefined) throw new Error("a candidate without a format");
-  if (targets.length === 1) return only;
+  return targets.length === 1 ? only : chooseLeastLoss(request, targets);
+}
+
+function chooseLeastLoss(
+  request: Pick<InferenceRequest, "format" | "listLosses">,
+  targets: readonly UpstreamTarget[],
+): UpstreamTarget {
   const isOwn = ({ provider }: UpstreamTarget) => provider.format === request.format;
   const ordered = [...targets.filter(isOwn), ...targets.filter((target) => !isOwn(target))];
   let best = ordered[0] as UpstreamTarget;

@@ -137,6 +137,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private charges: RequestCharges | null = null;
   /** Whether the last encoding forwarded the client's bytes. */
   private wasForwarded = false;
+  /** The target that was asked about last, and whether the client's bytes are forwarded to it. */
+  private asked: UpstreamTarget | null = null;
+  private isAskedForwarded = false;
 
   constructor(
     /** Null once the body is released. */
@@ -201,6 +204,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     // What the charges are computed from is gone later.
     this.listCharges();
     this.held = null;
+    this.asked = null;
     return this.translation?.release() ?? 0;
   }
 
@@ -236,9 +240,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   listTurnNames(targets: readonly UpstreamTarget[]): readonly string[] {
-    return targets.every((target) => this.isForwarded(target))
-      ? []
-      : listTurnNames(this.parts.scanned, targets);
+    for (const target of targets)
+      if (!this.isForwarded(target)) return listTurnNames(this.parts.scanned, targets);
+    return NO_NAMES;
   }
 
   encode(target: UpstreamTarget): EncodedForUpstream {
@@ -251,6 +255,10 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const { scanned } = this.parts;
     if (isQuickToTranslate(scanned)) return null;
     if (isQuickToForward(scanned) && this.willBeForwarded(targets)) return null;
+    return this.describeOffloading(targets);
+  }
+
+  private describeOffloading(targets: readonly UpstreamTarget[]): OffloadedEncoding {
     return {
       describe: () => describeJob(this.parts, targets),
       adopt: ({ encoded, format, answering }) => {
@@ -279,7 +287,12 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   private isForwarded(target: UpstreamTarget): boolean {
-    return target.provider.format === this.format && isPlain(target) && this.parts.mayForward(target);
+    if (this.asked !== target) {
+      this.isAskedForwarded =
+        target.provider.format === this.format && isPlain(target) && this.parts.mayForward(target);
+      this.asked = target;
+    }
+    return this.isAskedForwarded;
   }
 
   /** Whether the client's bytes will be forwarded to the best of the targets, which is known without translating anything. */
@@ -327,6 +340,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return headers === null || format !== this.format ? encoded : { ...encoded, headers };
   }
 }
+
+const NO_NAMES: readonly string[] = [];
 
 /** Returns the bytes of a body that are not shared with the client's. */
 function countOwnBytes(body: Buffer | BytePieces, client: Buffer): number {

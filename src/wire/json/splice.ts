@@ -83,6 +83,11 @@ export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<
 /** What is returned where nothing is to be edited, which is usual. */
 export const NO_SPLICES: readonly Splice[] = [];
 
+/** Appends splices to others, of which there are usually none. */
+export function addAll(splices: Splice[], more: readonly Splice[]): void {
+  for (const splice of more) splices.push(splice);
+}
+
 function passSpace(text: string, from: number): number {
   let at = from;
   while (isSpace(text.charCodeAt(at))) at++;

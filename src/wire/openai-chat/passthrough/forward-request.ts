@@ -6,6 +6,7 @@ import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import type { Fields } from "../../json/fields.ts";
 import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
+  addAll,
   appendMember,
   changeTexts,
   removeMembers,
@@ -77,14 +78,23 @@ export function forwardChatRequest(
       splices.push(appendMember(root, name, JSON.stringify(value)));
   }
   if (repair !== null) splices.push(forwardMessages(request, repair, provider.wantsReasoningContent));
-  else {
-    for (const message of itemsOf(root, "messages")) splices.push(...removeEmptyCalls(text, message));
-    if (provider.wantsReasoningContent)
-      for (const splice of renameReasoning(text, root)) splices.push(splice);
-  }
-  splices.push(...changeTexts(text, root, known.users, (user) => target.hashUser(user)));
-  splices.push(...removeMembers(text, root, removed));
+  else keepMessages(request, provider, splices);
+  addAll(
+    splices,
+    changeTexts(text, root, known.users, (user) => target.hashUser(user)),
+  );
+  addAll(splices, removeMembers(text, root, removed));
   return spliceBody(request.bytes, splices);
+}
+
+/** Edits messages that need no repair. */
+function keepMessages(
+  { text, root }: ScannedBody,
+  { wantsReasoningContent }: ChatProvider,
+  splices: Splice[],
+): void {
+  for (const message of itemsOf(root, "messages")) addAll(splices, removeEmptyCalls(text, message));
+  if (wantsReasoningContent) addAll(splices, [...renameReasoning(text, root)]);
 }
 
 /** A scanned body. `text` is the body, bytes as Latin-1. */
@@ -116,10 +126,18 @@ export function fieldsToEdit(rejected: ReadonlySet<string>): EditedFields {
   return known;
 }
 
+/** The provider's names as JSON, by the model's description, which is created once per deployment. */
+const jsonNames = new WeakMap<Pick<ModelTarget, "name">, string>();
+
 /** Returns the splice that replaces the client's name of the model by the provider's. */
-export function replaceModel(root: JsonNode, { name }: Pick<ModelTarget, "name">): Splice {
+export function replaceModel(root: JsonNode, model: Pick<ModelTarget, "name">): Splice {
   const { start, end } = memberOf(root, "model") as JsonNode;
-  return { start, end, insert: JSON.stringify(name) };
+  let insert = jsonNames.get(model);
+  if (insert === undefined) {
+    insert = JSON.stringify(model.name);
+    jsonNames.set(model, insert);
+  }
+  return { start, end, insert };
 }
 
 const INCLUDE_USAGE = '"include_usage":true';
