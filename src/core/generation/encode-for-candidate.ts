@@ -4,6 +4,7 @@ import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
+  OffloadedEncoding,
   ProviderTarget,
   UpstreamTarget,
 } from "../../wire/client-apis/inference-request.ts";
@@ -52,34 +53,45 @@ export function encodeForCandidate(
   context: EncodeContext,
   encoding: Encoding,
 ): MaybePromise<EncodedForCandidate | null> {
-  const { call, cancellation } = context;
   const targets = listTargets(context, encoding);
-  const names = call.request.listTurnNames(targets);
-  if (names.length === 0) return encodeForTargets(context, targets);
-  return cancellation
-    .until(encoding.turns.load(names))
-    .then(() => (cancellation.isCancelled() ? null : encodeForTargets(context, targets)));
+  const names = context.call.request.listTurnNames(targets);
+  return names.length === 0
+    ? encodeForTargets(context, targets)
+    : encodeWithTurns(context, targets, encoding.turns.load(names));
+}
+
+async function encodeWithTurns(
+  context: EncodeContext,
+  targets: readonly UpstreamTarget[],
+  loaded: Promise<void>,
+): Promise<EncodedForCandidate | null> {
+  const { cancellation } = context;
+  await cancellation.until(loaded);
+  return cancellation.isCancelled() ? null : encodeForTargets(context, targets);
 }
 
 function encodeForTargets(
   context: EncodeContext,
   targets: readonly UpstreamTarget[],
 ): MaybePromise<EncodedForCandidate | null> {
-  const { deps, call, cancellation } = context;
-  const { request, principal } = call;
+  const { request } = context.call;
   const apart = request.offload(targets);
-  if (apart === null) {
-    const target = chooseTarget(request, targets);
-    return complete(context, request.encode(target), { targets, chosen: target.provider.format });
-  }
-  const { describe, adopt } = apart;
+  if (apart !== null) return encodeApart(context, targets, apart);
+  const target = chooseTarget(request, targets);
+  return complete(context, request.encode(target), { targets, chosen: target.provider.format });
+}
+
+/** Encodes a large request in another thread. */
+async function encodeApart(
+  context: EncodeContext,
+  targets: readonly UpstreamTarget[],
+  { describe, adopt }: OffloadedEncoding,
+): Promise<EncodedForCandidate | null> {
+  const { deps, call, cancellation } = context;
   const isWanted = () => !cancellation.isCancelled();
-  const encoding = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
-  return cancellation
-    .until(encoding)
-    .then((encoded) =>
-      encoded === null ? null : complete(context, adopt(encoded), { targets, chosen: encoded.format }),
-    );
+  const order = { scope: scopeOf(call.principal), isWanted, describe };
+  const encoded = await cancellation.until(deps.requestEncoder.encode(order));
+  return encoded === null ? null : complete(context, adopt(encoded), { targets, chosen: encoded.format });
 }
 
 /** Adds what the attempt needs to know of the choice, and the session's hash in the header that a vendor uses for cache affinity. */
@@ -131,13 +143,24 @@ function listTargets(
   encoding: Encoding,
 ): readonly UpstreamTarget[] {
   const { call, candidate } = context;
-  const { request } = call;
+  const targets = listProviderTargets(candidate, call.request.action);
+  const only = targets[0];
+  return targets.length === 1 && only !== undefined && encoding.formats === null
+    ? [new CandidateTarget(only, context, encoding)]
+    : selectTargets(targets, context, encoding);
+}
+
+function selectTargets(
+  targets: readonly ProviderTarget[],
+  context: Omit<EncodeContext, "cancellation">,
+  encoding: Encoding,
+): readonly UpstreamTarget[] {
+  const { call, candidate } = context;
   const { formats } = encoding;
-  const targets = listProviderTargets(candidate, request.action);
-  const usable =
-    targets.length === 1 ? targets : targets.filter((target) => isUsable(target, candidate, request));
-  const chosen = formats === null ? usable : usable.filter(({ format }) => formats.includes(format));
-  return chosen.map((provider) => new CandidateTarget(provider, context, encoding));
+  return targets
+    .filter((target) => targets.length === 1 || isUsable(target, candidate, call.request))
+    .filter(({ format }) => formats === null || formats.includes(format))
+    .map((provider) => new CandidateTarget(provider, context, encoding));
 }
 
 /** A provider, and how the request of a principal is sent to it. */

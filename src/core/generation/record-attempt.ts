@@ -24,7 +24,8 @@ export function recordHealth(
   report: AttemptReport,
 ): void {
   if (candidate.provider.record.failsOnDemand) return;
-  health.record(healthTargetOf(candidate), report, { ...times, now: clock.now() });
+  const { beganAt, requestedAt } = times;
+  health.record(healthTargetOf(candidate), report, { beganAt, requestedAt, now: clock.now() });
 }
 
 /** Returns what an attempt that took `durationMs` means for health. */

@@ -1,17 +1,17 @@
 import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
-import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
-import { listedWindow, windowOf } from "../routing/window.ts";
+import { windowOf } from "../routing/window.ts";
 import type { AttemptRecord } from "../usage/records.ts";
 import { CANNOT_RECORD } from "./admit.ts";
-import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
+import { type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
 import { beginAttempt, endAttempt } from "./attempt-record.ts";
 import type { GenerationResult } from "./call.ts";
+import { CandidateAttempt } from "./candidate-attempt.ts";
 import { chooseFailure } from "./classify-failure.ts";
 import { describeWork } from "./describe-work.ts";
 import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
@@ -55,32 +55,24 @@ export class CandidateLoop {
   /** Resolves when the first byte for the client is there, or the generation has ended without an answer. */
   async run(): Promise<GenerationResult> {
     try {
-      const result =
-        (await this.tryInOrder()) ??
-        (await this.giveEmpty()) ??
-        (await this.retry()) ??
-        (await this.giveEmpty());
+      // Deferred candidates are appended, and reached by this loop again.
+      let queue = this.candidates;
+      for (let at = 0; at < queue.length; at++) {
+        const candidate = queue[at] as Candidate;
+        if (windowOf(candidate.endpoint) <= this.exceededWindow || this.answeredEmpty(candidate)) continue;
+        if (at < this.candidates.length && this.hasFailed(candidate)) {
+          queue = [...queue, candidate];
+          continue;
+        }
+        if (this.generation.attempts.length > 0 && !(await this.mayTry(candidate))) continue;
+        const result = await this.tryOne(candidate, at < queue.length - 1);
+        if (result !== null) return result;
+      }
+      const result = (await this.giveEmpty()) ?? (await this.retry()) ?? (await this.giveEmpty());
       return result ?? this.generation.fail(chooseFailure(this.failures));
     } catch (error) {
       return this.generation.fail(failureOf(error));
     }
-  }
-
-  private async tryInOrder(): Promise<GenerationResult | null> {
-    const queue = [...this.candidates];
-    // Deferred candidates are appended, and reached by this loop again.
-    for (let at = 0; at < queue.length; at++) {
-      const candidate = queue[at] as Candidate;
-      if (windowOf(candidate.endpoint) <= this.exceededWindow || this.answeredEmpty(candidate)) continue;
-      if (at < this.candidates.length && this.hasFailed(candidate)) {
-        queue.push(candidate);
-        continue;
-      }
-      if (this.generation.attempts.length > 0 && !(await this.mayTry(candidate))) continue;
-      const result = await this.tryOne(candidate, candidate !== queue.at(-1));
-      if (result !== null) return result;
-    }
-    return null;
   }
 
   /** Calls the candidates with transient failures again, after a pause that grows from round to round. */
@@ -122,11 +114,14 @@ export class CandidateLoop {
 
   /** Returns whether the candidate's endpoint has a transient failure: another key would probably have the same, so it is deferred. */
   private hasFailed({ provider, model }: Candidate): boolean {
-    return this.transient.some((candidate) => candidate.provider === provider && candidate.model === model);
+    for (const failed of this.transient)
+      if (failed.provider === provider && failed.model === model) return true;
+    return false;
   }
 
   private wasAsked(slug: string): boolean {
-    return this.generation.attempts.some(({ provider }) => provider === slug);
+    for (const { provider } of this.generation.attempts) if (provider === slug) return true;
+    return false;
   }
 
   /** Returns null if the next candidate may be tried; `hasNext` says whether there is one. */
@@ -185,7 +180,8 @@ export class CandidateLoop {
       return generation.leave();
     }
     this.recordStart(candidate, startedAt);
-    const context = this.contextFor(candidate, this.withExtraHeaders(candidate, begun, sending));
+    const sent = this.withExtraHeaders(candidate, begun, encoded);
+    const context = new CandidateAttempt(generation, candidate, sent, this.turns, sending.hasNext);
     const outcome = await attempt(context);
     const times = { beganAt: startedAt, requestedAt: generation.record.createdAt };
     recordAttempt(deps, { candidate, times }, outcome);
@@ -193,19 +189,24 @@ export class CandidateLoop {
     generation.recordAttemptEnd(endAttempt(begun, { outcome, now: deps.clock.now(), details }));
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
     if (outcome.kind === "client_left") return generation.leave();
-    if (outcome.kind === "failed") this.recordFailure(candidate, outcome);
-    if (outcome.kind === "failed") return this.handleFailure(candidate, outcome, sending);
+    if (outcome.kind === "failed") {
+      this.recordFailure(candidate, outcome);
+      return this.handleFailure(candidate, outcome, sending);
+    }
     const metadata = describeWork(encoded, generation.warnings);
-    return this.takeAnswer({ context, outcome, metadata, work, startedAt });
+    // Waiting for the result costs less than returning its promise.
+    return await this.takeAnswer({ context, outcome, metadata, work, startedAt });
   }
 
   /** Adds the headers of extensions to the request of an attempt. */
-  private withExtraHeaders(candidate: Candidate, record: AttemptRecord, sending: Sending): Sending {
-    const { encoded } = sending;
+  private withExtraHeaders(
+    candidate: Candidate,
+    record: AttemptRecord,
+    encoded: EncodedForCandidate,
+  ): EncodedForCandidate {
     const repairs = encoded.repair?.counts ?? null;
     const added = this.generation.extensions.beforeAttempt({ record, model: candidate.model.id, repairs });
-    if (added === null) return sending;
-    return { ...sending, encoded: { ...encoded, headers: { ...added, ...encoded.headers } } };
+    return added === null ? encoded : { ...encoded, headers: { ...added, ...encoded.headers } };
   }
 
   /**
@@ -288,8 +289,17 @@ export class CandidateLoop {
     try {
       this.readAgain();
       const encoded = encodeForCandidate({ deps, call, candidate, cancellation }, encoding);
-      if (!(encoded instanceof Promise)) return this.reserveMemory(encoded);
-      return encoded.then((later) => this.reserveMemory(later)).catch((error) => this.rejectEncoding(error));
+      return encoded instanceof Promise ? this.encodeLater(encoded) : this.reserveMemory(encoded);
+    } catch (error) {
+      return this.rejectEncoding(error);
+    }
+  }
+
+  private async encodeLater(
+    encoded: Promise<EncodedForCandidate | null>,
+  ): Promise<EncodedForCandidate | null> {
+    try {
+      return this.reserveMemory(await encoded);
     } catch (error) {
       return this.rejectEncoding(error);
     }
@@ -329,32 +339,6 @@ export class CandidateLoop {
     // Failures of attempts take precedence over it.
     this.failures.unshift(error.failure);
     return null;
-  }
-
-  private contextFor(candidate: Candidate, { encoded, hasNext }: Sending): AttemptContext {
-    const { deps, call, cancellation, id, record } = this.generation;
-    const originalIds = encoded.repair?.originalIds;
-    const identity: RelayIdentity = {
-      id,
-      deployment: candidate.endpoint,
-      model: candidate.model.id,
-      created: Math.floor(record.createdAt / 1000),
-      originalIds: originalIds?.size ? originalIds : null,
-      makeCallId: () => deps.ids.next("call"),
-      onTurn: (turn) => this.turns.remember(turn),
-      filter: this.generation.extensions.filterAnswer(),
-    };
-    const size = {
-      promptLimit: windowOf(candidate.endpoint),
-      // A BYOK key may serve deployments that the gateway's keys do not, and that lists leave out.
-      listedWindow: () =>
-        listedWindow([candidate, ...deps.serving().servedModels.deploymentsOf(candidate.model.id)]),
-    };
-    const { provider, model } = healthTargetOf(candidate);
-    const isOut = hasNext
-      ? () => deps.health.endpoint(provider, model, deps.clock.now()).state !== "closed"
-      : null;
-    return { deps, call, candidate, cancellation, encoded, identity, size, isOut };
   }
 }
 

@@ -1,0 +1,99 @@
+import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
+import type { RelayIdentity } from "../../wire/canonical/relay.ts";
+import { healthTargetOf } from "../routing/health-target.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { listedWindow, windowOf } from "../routing/window.ts";
+import type { AttemptContext } from "./attempt.ts";
+import type { GenerationDeps } from "./call.ts";
+import type { PromptSize } from "./classify-vendor-error.ts";
+import type { EncodedForCandidate } from "./encode-for-candidate.ts";
+import type { Generation } from "./generation.ts";
+import type { RequestTurns } from "./request-turns.ts";
+
+/**
+ * What one attempt of a generation needs. What only failures and tool calls need is made when it is asked for: an ordinary answer needs none
+ * of it.
+ */
+export class CandidateAttempt implements AttemptContext {
+  readonly identity: RelayIdentity;
+  readonly deps: GenerationDeps;
+  readonly call: Generation["call"];
+  readonly cancellation: Generation["cancellation"];
+
+  constructor(
+    generation: Generation,
+    readonly candidate: Candidate,
+    readonly encoded: EncodedForCandidate,
+    turns: RequestTurns,
+    private readonly hasNext: boolean,
+  ) {
+    this.deps = generation.deps;
+    this.call = generation.call;
+    this.cancellation = generation.cancellation;
+    this.identity = new AttemptIdentity(generation, candidate, encoded.repair?.originalIds, turns);
+  }
+
+  get size(): PromptSize {
+    return new CandidateSize(this.deps, this.candidate);
+  }
+
+  get isOut(): AttemptContext["isOut"] {
+    if (!this.hasNext) return null;
+    const { health, clock } = this.deps;
+    const { provider, model } = healthTargetOf(this.candidate);
+    return () => health.endpoint(provider, model, clock.now()).state !== "closed";
+  }
+}
+
+/** The identity of an answer. It outlives the request's body, so it must not refer to that. */
+class AttemptIdentity implements RelayIdentity {
+  readonly id: string;
+  readonly deployment: object;
+  readonly model: string;
+  readonly created: number;
+  readonly originalIds: RelayIdentity["originalIds"];
+  readonly filter: AnswerFilter | null;
+  private readonly deps: GenerationDeps;
+
+  constructor(
+    { id, deps, record, extensions }: Generation,
+    candidate: Candidate,
+    originalIds: ReadonlyMap<string, string> | undefined,
+    private readonly turns: RequestTurns,
+  ) {
+    this.id = id;
+    this.deployment = candidate.endpoint;
+    this.deps = deps;
+    this.model = candidate.model.id;
+    this.created = Math.floor(record.createdAt / 1000);
+    this.originalIds = originalIds?.size ? originalIds : null;
+    this.filter = extensions.filterAnswer();
+  }
+
+  get makeCallId(): RelayIdentity["makeCallId"] {
+    const { ids } = this.deps;
+    return () => ids.next("call");
+  }
+
+  get onTurn(): RelayIdentity["onTurn"] {
+    const { turns } = this;
+    return (turn) => turns.remember(turn);
+  }
+}
+
+class CandidateSize implements PromptSize {
+  constructor(
+    private readonly deps: GenerationDeps,
+    private readonly candidate: Candidate,
+  ) {}
+
+  get promptLimit(): number {
+    return windowOf(this.candidate.endpoint);
+  }
+
+  /** A BYOK key may serve deployments that the gateway's keys do not, and that lists leave out. */
+  listedWindow(): number {
+    const { deps, candidate } = this;
+    return listedWindow([candidate, ...deps.serving().servedModels.deploymentsOf(candidate.model.id)]);
+  }
+}
