@@ -1,6 +1,11 @@
 import { toDollars } from "../../base/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
-import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
+import {
+  type AdvisorUsage,
+  estimateTokens,
+  NO_TOKENS,
+  type TokenUsage,
+} from "../../wire/conversation/usage.ts";
 import { type FoundEndpoint, findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import {
@@ -44,11 +49,9 @@ export interface Charge {
  */
 export function chargeFor(candidate: Candidate, usage: TokenUsage, context: ChargeContext): Charge {
   const { tariff, key, model } = candidate;
-  const { slug } = candidate.provider.record;
-  const at = { requestedAt: context.requestedAt, serving: context.serving, provider: slug };
-  const listed = priceUsage(usage, at, (found) => found?.endpoint ?? tariff?.listed ?? candidate.endpoint);
+  const listed = priceUsage(usage, candidate, { context, endpointOf: listedEndpoint });
   const charged =
-    tariff === undefined ? listed : priceUsage(usage, at, (found) => chargedEndpoint(found, candidate));
+    tariff === undefined ? listed : priceUsage(usage, candidate, { context, endpointOf: chargedEndpoint });
   const isByok = key.byokId !== null;
   const owed = isFreeId(model.id) || (isByok && tariff === undefined) ? 0 : charged.cost;
   const paid = owed === 0 ? 0 : context.allowance.cover(owed);
@@ -66,7 +69,10 @@ export function chargeFor(candidate: Candidate, usage: TokenUsage, context: Char
 }
 
 /** Returns the endpoint by which a model of the candidate's provider is priced; null stands for the candidate's own. */
-type PriceBook = (found: FoundEndpoint | null) => ModelEndpoint;
+type PriceBook = (found: FoundEndpoint | null, candidate: Candidate) => ModelEndpoint;
+
+const listedEndpoint: PriceBook = (found, { tariff, endpoint }) =>
+  found?.endpoint ?? tariff?.listed ?? endpoint;
 
 /** Token usage with its prices, those of advisors included, and what all of it costs. */
 interface PricedWhole extends PricedUsage {
@@ -81,25 +87,41 @@ export interface ChargeContext {
   readonly serving: GenerationDeps["serving"];
 }
 
+/** By what prices token usage is charged. */
+interface Pricing {
+  readonly context: ChargeContext;
+  readonly endpointOf: PriceBook;
+}
+
 /** Finds the prices of a generation's tokens, those of advisors included, and sums its cost. */
-function priceUsage(
-  usage: TokenUsage,
-  { provider, serving, requestedAt }: Omit<ChargeContext, "allowance"> & { readonly provider: string },
-  endpointOf: PriceBook,
-): PricedWhole {
-  const findByName = (name: string) => findEndpoint(serving().catalog, provider, name);
-  const served = endpointOf(usage.countedFor === undefined ? null : findByName(usage.countedFor));
-  const prices = findPrices(served, usage.promptTokens, requestedAt);
+function priceUsage(usage: TokenUsage, candidate: Candidate, pricing: Pricing): PricedWhole {
+  const { countedFor } = usage;
+  const found = countedFor === undefined ? null : findByName(countedFor, candidate, pricing);
+  const served = pricing.endpointOf(found, candidate);
+  const prices = findPrices(served, usage.promptTokens, pricing.context.requestedAt);
   const advisors =
-    usage.advisors?.map((advisor) => {
-      const found = findByName(advisor.model);
-      const row = findPrices(endpointOf(found), advisor.promptTokens, requestedAt);
-      return { ...advisor, modelId: found?.model.id ?? null, prices: row };
-    }) ?? NO_ADVISORS;
+    usage.advisors === undefined ? NO_ADVISORS : priceAdvisors(usage.advisors, candidate, pricing);
   return { prices, usage, advisors, cost: priceWhole({ prices, usage, advisors }) };
 }
 
-const NO_ADVISORS: PricedWhole["advisors"] = [];
+function priceAdvisors(
+  advisors: readonly AdvisorUsage[],
+  candidate: Candidate,
+  pricing: Pricing,
+): PricedWhole["advisors"] {
+  return advisors.map((advisor) => {
+    const found = findByName(advisor.model, candidate, pricing);
+    const endpoint = pricing.endpointOf(found, candidate);
+    const prices = findPrices(endpoint, advisor.promptTokens, pricing.context.requestedAt);
+    return { ...advisor, modelId: found?.model.id ?? null, prices };
+  });
+}
+
+function findByName(name: string, { provider }: Candidate, { context }: Pricing): FoundEndpoint | null {
+  return findEndpoint(context.serving().catalog, provider.record.slug, name);
+}
+
+const NO_ADVISORS: readonly never[] = [];
 
 /** Joins the charges and the list prices of advisors. If the cost is not paid in full, all that is paid counts for the generation's own model. */
 function chargeAdvisors(
@@ -107,6 +129,7 @@ function chargeAdvisors(
   listed: PricedWhole,
   isPaid: boolean,
 ): readonly AdvisorRecord[] {
+  if (charged.advisors.length === 0) return NO_ADVISORS;
   return charged.advisors.map((advisor, at) => {
     const list = listed.advisors[at] ?? advisor;
     return {

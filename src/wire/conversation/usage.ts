@@ -81,7 +81,8 @@ export type SearchContext = (typeof SEARCH_CONTEXTS)[number];
 
 /** Parses a search context size; null for anything else. */
 export function readSearchContext(value: unknown): SearchContext | null {
-  return SEARCH_CONTEXTS.find((name) => name === value) ?? null;
+  for (const name of SEARCH_CONTEXTS) if (name === value) return name;
+  return null;
 }
 
 /**

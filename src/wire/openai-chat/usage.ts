@@ -63,7 +63,12 @@ function countSearches(usage: Fields): number {
 }
 
 /** Encodes the `usage` object for clients (docs/api/chat.md, "Usage"). JSON leaves out what is undefined. */
-export function encodeUsage({ usage, ...cost }: UsageReport): Record<string, unknown> {
+export function encodeUsage({
+  usage,
+  cost,
+  upstreamInferenceCost,
+  isByok,
+}: UsageReport): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
@@ -79,9 +84,9 @@ export function encodeUsage({ usage, ...cost }: UsageReport): Record<string, unk
       image_tokens: usage.imageCompletionTokens > 0 ? usage.imageCompletionTokens : undefined,
     },
     server_tool_use: usage.searches > 0 ? { web_search_requests: usage.searches } : undefined,
-    cost: cost.cost,
-    cost_details: { upstream_inference_cost: cost.upstreamInferenceCost },
-    is_byok: cost.isByok,
+    cost,
+    cost_details: { upstream_inference_cost: upstreamInferenceCost },
+    is_byok: isByok,
     estimated: usage.estimated ? true : undefined,
   };
 }

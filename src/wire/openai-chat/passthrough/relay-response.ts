@@ -19,11 +19,9 @@ export function relayChatAnswer(text: string, identity: RelayIdentity): WholeAns
   if (error !== null) return { kind: "error", error };
   const usage = findUsage(body);
   const choices = asObjects(body["choices"]) as MutableFields[];
-  const readings = choices.map((choice, index) => correctChoice(choice, index, identity));
-  const [first] = readings;
-  if (first === undefined) return { kind: "error", error: NO_CHOICES };
-  const failed = readings.find(({ finish }) => isFailedFinish(finish.native));
-  if (failed !== undefined) return { kind: "error", error: failedFinish(failed.finish.native) };
+  const answer = correctChoices(choices, identity);
+  if (answer.finish === null) return { kind: "error", error: NO_CHOICES };
+  if (answer.failed !== null) return { kind: "error", error: failedFinish(answer.failed) };
   body["id"] = identity.id;
   body["object"] = "chat.completion";
   body["created"] = identity.created;
@@ -32,16 +30,39 @@ export function relayChatAnswer(text: string, identity: RelayIdentity): WholeAns
   dropField(body, "error");
   return {
     kind: "answer",
-    isEmpty: readings.every((reading) => reading.isEmpty),
+    isEmpty: answer.isEmpty,
     usage,
-    producedBytes: readings.reduce((sum, reading) => sum + reading.bytes, 0),
-    finish: first.finish,
+    producedBytes: answer.bytes,
+    finish: answer.finish,
     encode({ report, metadata }) {
       body["usage"] = encodeUsage(report);
       if (metadata !== null) body["gateway_metadata"] = metadata;
       return JSON.stringify(body);
     },
   };
+}
+
+/** The choices of an answer together. */
+interface ChoicesReading {
+  /** The finish of the first choice; null if there is none. */
+  finish: RelayFinish | null;
+  /** The first finish reason that reports a failure; null if there is none. */
+  failed: string | null;
+  bytes: number;
+  isEmpty: boolean;
+}
+
+function correctChoices(choices: readonly MutableFields[], identity: RelayIdentity): ChoicesReading {
+  const all: ChoicesReading = { finish: null, failed: null, bytes: 0, isEmpty: true };
+  let position = 0;
+  for (const choice of choices) {
+    const { finish, bytes, isEmpty } = correctChoice(choice, position++, identity);
+    all.finish ??= finish;
+    if (isFailedFinish(finish.native)) all.failed ??= finish.native;
+    all.bytes += bytes;
+    all.isEmpty &&= isEmpty;
+  }
+  return all;
 }
 
 interface ChoiceReading {
@@ -59,17 +80,14 @@ function correctChoice(choice: MutableFields, position: number, identity: RelayI
   const calls = readCalls(listCalls(message), identity);
   const client = readFinishReason(native, calls.length > 0);
   const content = text.content === "" && calls.length > 0 ? null : text.content;
-  correctMessage(message, { ...text, content }, calls);
+  correctMessage(message, content, text, calls);
   if (typeof choice["index"] !== "number") choice["index"] = position;
   choice["message"] = message;
   choice["finish_reason"] = client;
   if (client !== native) choice["native_finish_reason"] = native;
   dropField(choice, "delta");
   dropField(choice, "usage");
-  const bytes =
-    Buffer.byteLength(content ?? "") +
-    Buffer.byteLength(text.reasoning ?? "") +
-    calls.reduce((sum, call) => sum + Buffer.byteLength(textOf(call)), 0);
+  const bytes = bytesOf(content) + bytesOf(text.reasoning) + bytesOfCalls(calls);
   const isSilent = bytes === 0 && calls.length === 0 && client === "stop";
   return {
     finish: { client, native },
@@ -78,9 +96,24 @@ function correctChoice(choice: MutableFields, position: number, identity: RelayI
   };
 }
 
-function correctMessage(message: MutableFields, text: DeltaText, calls: readonly ToolCallOut[]): void {
+function bytesOf(text: string | null): number {
+  return text === null ? 0 : Buffer.byteLength(text);
+}
+
+function bytesOfCalls(calls: readonly ToolCallOut[]): number {
+  let bytes = 0;
+  for (const call of calls) bytes += Buffer.byteLength(textOf(call));
+  return bytes;
+}
+
+function correctMessage(
+  message: MutableFields,
+  content: string | null,
+  text: DeltaText,
+  calls: readonly ToolCallOut[],
+): void {
   message["role"] = "assistant";
-  message["content"] = text.content;
+  message["content"] = content;
   dropField(message, "reasoning");
   dropField(message, "reasoning_content");
   dropField(message, "reasoning_details");
