@@ -7,7 +7,7 @@ import {
 } from "../../wire/conversation/usage.ts";
 import { greatestDecimal } from "./decimal-price.ts";
 import { findPriceRow } from "./price-row.ts";
-import { listImagePrices, type ModelEndpoint, type Prices } from "./records.ts";
+import { listImagePrices, type ModelEndpoint, type PriceTier, type Prices } from "./records.ts";
 
 /** The kinds of tokens and other charges that prices distinguish. */
 export type PricedKind =
@@ -78,10 +78,7 @@ export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: nu
   return priceTiers === undefined ? prices : (findTier(priceTiers, promptTokens) ?? prices);
 }
 
-function findTier<Tier extends { readonly minPromptTokens: number }>(
-  tiers: readonly Tier[],
-  promptTokens: number,
-): Tier | undefined {
+function findTier(tiers: readonly PriceTier[], promptTokens: number): PriceTier | undefined {
   return tiers.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
 }
 

@@ -29,16 +29,18 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const generation = begin(deps, call, { id, admission, limits, requestedAt });
   const ended = generation.extensions.hasGate ? await passGates(generation) : null;
   if (ended !== null) return ended;
+  let candidates: readonly Candidate[];
   try {
     const route = plan(generation, admission);
     const held = hold(generation, route);
-    const candidates = held instanceof Promise ? await held : held;
-    if (candidates.length > 0) return new CandidateLoop(generation, candidates, admission).run();
-    return generation.fail(classifyNoCandidates(route, admission.requestedId));
+    candidates = held instanceof Promise ? await held : held;
+    if (candidates.length === 0) return generation.fail(classifyNoCandidates(route, admission.requestedId));
   } catch (error) {
     generation.abandon();
     throw error;
   }
+  // Waiting for the result costs less than returning its promise.
+  return await new CandidateLoop(generation, candidates, admission).run();
 }
 
 /** Begins the generation of a request that was counted against its limits. */
