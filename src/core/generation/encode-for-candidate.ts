@@ -3,19 +3,17 @@ import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
 import type {
   EncodedForUpstream,
-  InferenceRequest,
   OffloadedEncoding,
   ProviderTarget,
   UpstreamTarget,
 } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
-import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
-import { listProviderTargets } from "./upstream-target.ts";
+import { listUsableTargets } from "./upstream-target.ts";
 
 /** The variant in which a request is encoded for a candidate. */
 export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens"> {
@@ -28,8 +26,8 @@ export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTok
 /** A request, encoded for a candidate. */
 export interface EncodedForCandidate extends EncodedForUpstream {
   readonly format: ProviderFormat;
-  /** The other formats in which it can be encoded. */
-  readonly otherFormats: readonly ProviderFormat[];
+  /** The targets, of which that of `format` was chosen. */
+  readonly targets: readonly ProviderTarget[];
 }
 
 type Call = Pick<GenerationCall, "principal" | "request">;
@@ -53,52 +51,79 @@ export function encodeForCandidate(
   context: EncodeContext,
   encoding: Encoding,
 ): MaybePromise<EncodedForCandidate | null> {
-  const targets = listTargets(context, encoding);
+  const providers = listTargets(context, encoding.formats);
+  return encodeForwarded(context, encoding, providers) ?? encodeBest(context, encoding, providers);
+}
+
+/** Encodes a request whose bytes are forwarded, which needs no other target; null for one that may be translated. */
+function encodeForwarded(
+  context: EncodeContext,
+  encoding: Encoding,
+  providers: readonly ProviderTarget[],
+): EncodedForCandidate | null {
+  const { request } = context.call;
+  if (request.isBestForwarded === undefined) return null;
+  for (const provider of providers) {
+    if (provider.format !== request.format) continue;
+    const target = new CandidateTarget(provider, context, encoding);
+    if (request.isBestForwarded(target, providers.length === 1))
+      return complete(context, request.encode(target), { providers, chosen: provider.format });
+  }
+  return null;
+}
+
+function encodeBest(
+  context: EncodeContext,
+  encoding: Encoding,
+  providers: readonly ProviderTarget[],
+): MaybePromise<EncodedForCandidate | null> {
+  const targets = providers.map((provider) => new CandidateTarget(provider, context, encoding));
   const names = context.call.request.listTurnNames(targets);
   return names.length === 0
-    ? encodeForTargets(context, targets)
-    : encodeWithTurns(context, targets, encoding.turns.load(names));
+    ? encodeForTargets(context, targets, providers)
+    : encodeWithTurns(context, targets, { providers, loaded: encoding.turns.load(names) });
 }
 
 async function encodeWithTurns(
   context: EncodeContext,
   targets: readonly UpstreamTarget[],
-  loaded: Promise<void>,
+  { providers, loaded }: { readonly providers: readonly ProviderTarget[]; readonly loaded: Promise<void> },
 ): Promise<EncodedForCandidate | null> {
   const { cancellation } = context;
   await cancellation.until(loaded);
-  return cancellation.isCancelled() ? null : encodeForTargets(context, targets);
+  return cancellation.isCancelled() ? null : encodeForTargets(context, targets, providers);
 }
 
 function encodeForTargets(
   context: EncodeContext,
   targets: readonly UpstreamTarget[],
+  providers: readonly ProviderTarget[],
 ): MaybePromise<EncodedForCandidate | null> {
   const { request } = context.call;
   const apart = request.offload(targets);
-  if (apart !== null) return encodeApart(context, targets, apart);
+  if (apart !== null) return encodeApart(context, apart, providers);
   const target = chooseTarget(request, targets);
-  return complete(context, request.encode(target), { targets, chosen: target.provider.format });
+  return complete(context, request.encode(target), { providers, chosen: target.provider.format });
 }
 
 /** Encodes a large request in another thread. */
 async function encodeApart(
   context: EncodeContext,
-  targets: readonly UpstreamTarget[],
   { describe, adopt }: OffloadedEncoding,
+  providers: readonly ProviderTarget[],
 ): Promise<EncodedForCandidate | null> {
   const { deps, call, cancellation } = context;
   const isWanted = () => !cancellation.isCancelled();
   const order = { scope: scopeOf(call.principal), isWanted, describe };
   const encoded = await cancellation.until(deps.requestEncoder.encode(order));
-  return encoded === null ? null : complete(context, adopt(encoded), { targets, chosen: encoded.format });
+  return encoded === null ? null : complete(context, adopt(encoded), { providers, chosen: encoded.format });
 }
 
 /** Adds what the attempt needs to know of the choice, and the session's hash in the header that a vendor uses for cache affinity. */
 function complete(
   { deps, call: { principal, request }, candidate }: EncodeContext,
   { body, heldBytes, headers, repair, carriesReasoning, warnings }: EncodedForUpstream,
-  { targets, chosen }: { readonly targets: readonly UpstreamTarget[]; readonly chosen: ProviderFormat },
+  { providers, chosen }: { readonly providers: readonly ProviderTarget[]; readonly chosen: ProviderFormat },
 ): EncodedForCandidate {
   const encoded = {
     body,
@@ -108,7 +133,7 @@ function complete(
     carriesReasoning,
     warnings,
     format: chosen,
-    otherFormats: listOthers(targets, chosen),
+    targets: providers,
   };
   const { affinityHeader } = candidate.provider.record;
   if (affinityHeader === undefined || request.session === null) return encoded;
@@ -116,16 +141,12 @@ function complete(
   return { ...encoded, headers: { ...headers, [affinityHeader]: session } };
 }
 
-const NONE: readonly ProviderFormat[] = [];
-
-function listOthers(targets: readonly UpstreamTarget[], chosen: ProviderFormat): readonly ProviderFormat[] {
-  if (targets.length === 1) return NONE;
-  return targets.map(({ provider }) => provider.format).filter((format) => format !== chosen);
-}
-
 /** Returns the format in which a request would be sent. Rejects with a GatewayError as `encodeForCandidate` does. */
 export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<ProviderFormat> {
-  const targets = listTargets({ deps, call, candidate }, ANY_ATTEMPT);
+  const context = { deps, call, candidate };
+  const targets = listTargets(context, null).map(
+    (provider) => new CandidateTarget(provider, context, ANY_ATTEMPT),
+  );
   const [only, another] = targets;
   if (only !== undefined && another === undefined) return only.provider.format;
   const apart = call.request.offload(targets);
@@ -139,28 +160,18 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
 const ANY_ATTEMPT: Encoding = { withReasoning: true, turns: NO_TURNS, formats: null };
 
 function listTargets(
-  context: Omit<EncodeContext, "cancellation">,
-  encoding: Encoding,
-): readonly UpstreamTarget[] {
-  const { call, candidate } = context;
-  const targets = listProviderTargets(candidate, call.request.action);
-  const only = targets[0];
-  return targets.length === 1 && only !== undefined && encoding.formats === null
-    ? [new CandidateTarget(only, context, encoding)]
-    : selectTargets(targets, context, encoding);
+  { call, candidate }: Pick<EncodeContext, "call" | "candidate">,
+  formats: Encoding["formats"],
+): readonly ProviderTarget[] {
+  const targets = listUsableTargets(candidate, call.request);
+  return formats === null ? targets : selectFormats(targets, formats);
 }
 
-function selectTargets(
+function selectFormats(
   targets: readonly ProviderTarget[],
-  context: Omit<EncodeContext, "cancellation">,
-  encoding: Encoding,
-): readonly UpstreamTarget[] {
-  const { call, candidate } = context;
-  const { formats } = encoding;
-  return targets
-    .filter((target) => targets.length === 1 || isUsable(target, candidate, call.request))
-    .filter(({ format }) => formats === null || formats.includes(format))
-    .map((provider) => new CandidateTarget(provider, context, encoding));
+  formats: readonly ProviderFormat[],
+): readonly ProviderTarget[] {
+  return targets.filter(({ format }) => formats.includes(format));
 }
 
 /** A provider, and how the request of a principal is sent to it. */
@@ -187,11 +198,4 @@ class CandidateTarget implements UpstreamTarget {
     const { deps, call } = this.context;
     return deps.hashIdentity("user", scopeOf(call.principal), user);
   }
-}
-
-/** Returns whether the candidate's address has an endpoint for the request in a format. */
-function isUsable({ format, model }: ProviderTarget, { key }: Candidate, request: InferenceRequest): boolean {
-  const { action, stream } = request;
-  const call = { format, action: upstreamActionOf(action, format), model: model.name, stream };
-  return key.address.urlFor(call) !== null;
 }

@@ -223,8 +223,8 @@ export class CandidateLoop {
       if (plain === null) return this.generation.endIfCancelled(candidate);
       return this.send(candidate, { encoded: { ...plain, carriesReasoning: false }, hasNext });
     }
-    if (lacksEndpoint && encoded.otherFormats.length > 0) {
-      const formats = encoded.otherFormats;
+    if (lacksEndpoint && encoded.targets.length > 1) {
+      const formats = encoded.targets.map(({ format }) => format).filter((one) => one !== encoded.format);
       const other = await this.encodeFor(candidate, { withReasoning: true, formats });
       return other === null
         ? this.generation.endIfCancelled(candidate)

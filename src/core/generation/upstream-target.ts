@@ -1,8 +1,14 @@
-import type { InferenceAction, ProviderTarget } from "../../wire/client-apis/inference-request.ts";
+import type {
+  InferenceAction,
+  InferenceRequest,
+  ProviderTarget,
+} from "../../wire/client-apis/inference-request.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
-import { type Deployment, formatsOf } from "../deployments/served-models.ts";
+import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
+import { upstreamActionOf } from "../deployments/upstream-address.ts";
+import type { Candidate } from "../routing/plan.ts";
 
 interface DescribedDeployment {
   readonly provider: Deployment["provider"];
@@ -37,6 +43,53 @@ export function listProviderTargets(
     described.set(endpoint, known);
   }
   return action === "completions" ? known.all : known.conversations;
+}
+
+/** The targets that a key has an endpoint for, by the list of all of them. */
+const usable = new WeakMap<readonly ProviderTarget[], WeakMap<ProviderKey, UsableTargets[]>>();
+
+interface UsableTargets extends CalledFor {
+  readonly targets: readonly ProviderTarget[];
+}
+
+type CalledFor = Pick<InferenceRequest, "action" | "stream">;
+
+/**
+ * Lists the targets of a candidate whose address has an endpoint for a request, as `listProviderTargets` does. A single one is not examined,
+ * because served models include only deployments that have an address.
+ */
+export function listUsableTargets(candidate: Candidate, request: CalledFor): readonly ProviderTarget[] {
+  const all = listProviderTargets(candidate, request.action);
+  if (all.length === 1) return all;
+  const known = knownUsable(all, candidate.key);
+  const { action, stream } = request;
+  for (const one of known) if (one.action === action && one.stream === stream) return one.targets;
+  const targets = all.filter((target) => isUsable(target, candidate.key, request));
+  known.push({ action, stream, targets });
+  return targets;
+}
+
+function knownUsable(all: readonly ProviderTarget[], key: ProviderKey): UsableTargets[] {
+  let byKey = usable.get(all);
+  if (byKey === undefined) {
+    byKey = new WeakMap();
+    usable.set(all, byKey);
+  }
+  let known = byKey.get(key);
+  if (known === undefined) {
+    known = [];
+    byKey.set(key, known);
+  }
+  return known;
+}
+
+function isUsable(
+  { format, model }: ProviderTarget,
+  key: ProviderKey,
+  { action, stream }: CalledFor,
+): boolean {
+  const call = { format, action: upstreamActionOf(action, format), model: model.name, stream };
+  return key.address.urlFor(call) !== null;
 }
 
 function describe(

@@ -12,13 +12,7 @@ export function chooseTarget(
 ): UpstreamTarget {
   const only = targets[0];
   if (only === undefined) throw new Error("a candidate without a format");
-  return targets.length === 1 ? only : chooseLeastLoss(request, targets);
-}
-
-function chooseLeastLoss(
-  request: Pick<InferenceRequest, "format" | "listLosses">,
-  targets: readonly UpstreamTarget[],
-): UpstreamTarget {
+  if (targets.length === 1) return only;
   const isOwn = ({ provider }: UpstreamTarget) => provider.format === request.format;
   const ordered = [...targets.filter(isOwn), ...targets.filter((target) => !isOwn(target))];
   let best = ordered[0] as UpstreamTarget;
@@ -39,10 +33,12 @@ const GRAVE = 1_000;
  * it is adapted to the model in every format.
  */
 export function weighLosses(losses: readonly Warning[], light: number): number {
-  return losses.reduce((sum, { isGrave, field }) => {
-    if (isGrave) return sum + GRAVE;
-    return field === "reasoning" ? sum : sum + light;
-  }, 0);
+  let sum = 0;
+  for (const { isGrave, field } of losses) {
+    if (isGrave) sum += GRAVE;
+    else if (field !== "reasoning") sum += light;
+  }
+  return sum;
 }
 
 /** Weighs what a format leaves out of a request; infinite if it cannot express the request at all. */

@@ -239,10 +239,18 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return this.isForwarded(target) ? this.listForwardLosses(target) : this.hub.listLosses(target);
   }
 
+  isBestForwarded(target: UpstreamTarget, isOnly: boolean): boolean {
+    return (
+      isQuickToForward(this.parts.scanned) &&
+      this.isForwarded(target) &&
+      (isOnly || weighLosses(this.listForwardLosses(target), 0) === 0)
+    );
+  }
+
   listTurnNames(targets: readonly UpstreamTarget[]): readonly string[] {
-    for (const target of targets)
-      if (!this.isForwarded(target)) return listTurnNames(this.parts.scanned, targets);
-    return NO_NAMES;
+    return targets.every((target) => this.isForwarded(target))
+      ? []
+      : listTurnNames(this.parts.scanned, targets);
   }
 
   encode(target: UpstreamTarget): EncodedForUpstream {
@@ -252,13 +260,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null {
-    const { scanned } = this.parts;
-    if (isQuickToTranslate(scanned)) return null;
-    if (isQuickToForward(scanned) && this.willBeForwarded(targets)) return null;
-    return this.describeOffloading(targets);
-  }
-
-  private describeOffloading(targets: readonly UpstreamTarget[]): OffloadedEncoding {
+    if (isQuickToTranslate(this.parts.scanned)) return null;
+    if (targets.some((target) => this.isBestForwarded(target, targets.length === 1))) return null;
     return {
       describe: () => describeJob(this.parts, targets),
       adopt: ({ encoded, format, answering }) => {
@@ -295,15 +298,6 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return this.isAskedForwarded;
   }
 
-  /** Whether the client's bytes will be forwarded to the best of the targets, which is known without translating anything. */
-  private willBeForwarded(targets: readonly UpstreamTarget[]): boolean {
-    return targets.some(
-      (target) =>
-        this.isForwarded(target) &&
-        (targets.length === 1 || weighLosses(this.listForwardLosses(target), 0) === 0),
-    );
-  }
-
   /** Whether an answer in the client's own format is relayed unchanged. */
   private isRelayed(upstream: ProviderFormat, { filter = null }: RelayIdentity): boolean {
     if (filter !== null) return false;
@@ -312,7 +306,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   private listForwardLosses(target: UpstreamTarget): readonly Warning[] {
-    return [...this.listWarnings(target), ...(this.parts.listOwnLosses?.(target) ?? [])];
+    const warnings = this.listWarnings(target);
+    const losses = this.parts.listOwnLosses?.(target) ?? [];
+    return losses.length === 0 ? warnings : [...warnings, ...losses];
   }
 
   private listWarnings(target: UpstreamTarget): readonly Warning[] {
@@ -340,8 +336,6 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return headers === null || format !== this.format ? encoded : { ...encoded, headers };
   }
 }
-
-const NO_NAMES: readonly string[] = [];
 
 /** Returns the bytes of a body that are not shared with the client's. */
 function countOwnBytes(body: Buffer | BytePieces, client: Buffer): number {

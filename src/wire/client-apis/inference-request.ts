@@ -92,6 +92,12 @@ export interface InferenceRequest {
    */
   listLosses(target: UpstreamTarget): readonly Warning[];
   /**
+   * Returns whether the client's bytes are forwarded to a target, which is quick and loses nothing that another format of its endpoint might
+   * keep (`isOnly`: there is none), so that it is the one to choose. Then neither `listTurnNames` nor `offload` need be asked. Absent: that
+   * is not known.
+   */
+  isBestForwarded?(target: UpstreamTarget, isOnly: boolean): boolean;
+  /**
    * Returns the names of stored turns that `encode` may recall for one of these targets (`UpstreamTarget.recallTurn`). Empty where the
    * request has none, or where its bytes are forwarded.
    */
