@@ -1,5 +1,5 @@
-import { inOnePiece } from "../../src/base/byte-pieces.ts";
 import type { Clock, Timer } from "../../src/base/clock.ts";
+import { inOnePiece } from "../../src/base/spliced-bytes.ts";
 import {
   type Exchange,
   type Transport,

@@ -7,7 +7,7 @@ import {
 } from "../../wire/conversation/usage.ts";
 import { greatestDecimal } from "./decimal-price.ts";
 import { findPriceRow } from "./price-row.ts";
-import { listImagePrices, type ModelEndpoint, type PriceTier, type Prices } from "./records.ts";
+import { listImagePrices, type ModelEndpoint, type Prices, type PriceTier } from "./records.ts";
 
 /** The kinds of tokens and other charges that prices distinguish. */
 export type PricedKind =

@@ -1,8 +1,8 @@
 import { checkServerIdentity } from "node:tls";
 import type { Socket, SocketHandler } from "bun";
-import { type Bytes, piecesOf } from "../../base/byte-pieces.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { boundSocketBuffer } from "../../base/socket-buffers.ts";
+import { type Bytes, copyBytes, piecesOf } from "../../base/spliced-bytes.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
 import type { Target } from "./target.ts";
 
@@ -110,17 +110,14 @@ export class Connection {
     const { unsentHead: head, unsentBody: body } = this;
     if (head === null || this.state !== "open") return;
     this.dropMessage();
-    const pieces = body === null ? NO_PIECES : piecesOf(body);
     if (head.length + (body?.length ?? 0) > JOIN_BYTES) {
+      const pieces = body === null ? NO_PIECES : piecesOf(body);
       this.unsent.push(...joinSmall([Buffer.from(head, "latin1"), ...pieces]));
       this.flush();
       return;
     }
-    let total = joinBuffer.write(head, "latin1");
-    for (const piece of pieces) {
-      joinBuffer.set(piece, total);
-      total += piece.length;
-    }
+    const headBytes = joinBuffer.write(head, "latin1");
+    const total = body === null ? headBytes : copyBytes(body, joinBuffer, headBytes);
     const sent = this.write(joinBuffer, 0, total);
     if (sent < total) this.unsent.push(Buffer.from(joinBuffer.subarray(sent, total)));
   }

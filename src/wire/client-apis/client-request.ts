@@ -1,4 +1,4 @@
-import { BytePieces } from "../../base/byte-pieces.ts";
+import { SplicedBytes } from "../../base/spliced-bytes.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
@@ -78,7 +78,7 @@ export interface Forwarding {
   listOwnLosses?(target: UpstreamTarget): readonly Warning[];
   /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
   repairFor?(rules: ToolCallRules): Repair | null;
-  forward(target: UpstreamTarget, repair: Repair | null): Buffer | BytePieces;
+  forward(target: UpstreamTarget, repair: Repair | null): Buffer | SplicedBytes;
 }
 
 /** A parsed request of a client API for conversations. */
@@ -338,11 +338,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 }
 
 /** Returns the bytes of a body that are not shared with the client's. */
-function countOwnBytes(body: Buffer | BytePieces, client: Buffer): number {
-  if (!(body instanceof BytePieces)) return body === client ? 0 : body.length;
-  let bytes = 0;
-  for (const { buffer, length } of body.pieces) if (buffer !== client.buffer) bytes += length;
-  return bytes;
+function countOwnBytes(body: Buffer | SplicedBytes, client: Buffer): number {
+  if (body instanceof SplicedBytes) return body.insertedBytes;
+  return body === client ? 0 : body.length;
 }
 
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */

@@ -1,4 +1,4 @@
-import type { BytePieces } from "../../base/byte-pieces.ts";
+import type { SplicedBytes } from "../../base/spliced-bytes.ts";
 import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";
@@ -239,7 +239,7 @@ export interface OffloadedEncoding {
 /** An encoded request. */
 export interface EncodedForUpstream {
   /** May share the bytes of the client's body. */
-  readonly body: Buffer | BytePieces;
+  readonly body: Buffer | SplicedBytes;
   /** Approximate memory that was allocated for it and lives as long as the request, in bytes. */
   readonly heldBytes: number;
   /** Headers for the vendor that this request adds, such as some of the client's; absent: none. */

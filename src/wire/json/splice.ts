@@ -1,53 +1,23 @@
-import { BytePieces } from "../../base/byte-pieces.ts";
+import { type Splice, SplicedBytes } from "../../base/spliced-bytes.ts";
 import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
-/** An edit that replaces the bytes from `start` to `end` by `insert`. Equal bounds insert. */
-export interface Splice {
-  readonly start: number;
-  readonly end: number;
-  readonly insert: string;
-}
+export type { Splice } from "../../base/spliced-bytes.ts";
 
 /**
  * Returns a copy of the bytes with the splices applied, or the input if there are none. Splices may be in any order but must not
  * overlap; several at one position are inserted in the given order.
  */
 export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
-  if (splices.length === 0) return bytes;
-  const ordered = isOrdered(splices) ? splices : splices.toSorted(byPosition);
-  let size = bytes.length;
-  for (const { start, end, insert } of ordered) size += Buffer.byteLength(insert) - (end - start);
-  const result = Buffer.allocUnsafe(size);
-  let from = 0;
-  let to = 0;
-  for (const { start, end, insert } of ordered) {
-    if (start > from) to += bytes.copy(result, to, from, start);
-    if (insert !== "") to += result.write(insert, to);
-    from = end;
-  }
-  bytes.copy(result, to, from);
-  return result;
+  return splices.length === 0 ? bytes : new SplicedBytes(bytes, inOrder(splices)).join();
 }
 
-/**
- * Bodies of at least this size are spliced without a copy. A smaller one is copied: it is sent from one buffer anyway, and its copy
- * costs less than the pieces. Bytes.
- */
-const PIECES_BYTES = 64 * 1024;
+/** Applies splices as `applySplices` when the result is sent. It shares the bytes that did not change, which must stay as they are. */
+export function spliceBody(bytes: Buffer, splices: readonly Splice[]): Buffer | SplicedBytes {
+  return splices.length === 0 ? bytes : new SplicedBytes(bytes, inOrder(splices));
+}
 
-/** Applies splices as `applySplices`. A large result shares the bytes that did not change, which must stay as they are. */
-export function spliceBody(bytes: Buffer, splices: readonly Splice[]): Buffer | BytePieces {
-  if (bytes.length < PIECES_BYTES || splices.length === 0) return applySplices(bytes, splices);
-  const ordered = isOrdered(splices) ? splices : splices.toSorted(byPosition);
-  const pieces: Uint8Array[] = [];
-  let from = 0;
-  for (const { start, end, insert } of ordered) {
-    if (start > from) pieces.push(bytes.subarray(from, start));
-    if (insert !== "") pieces.push(Buffer.from(insert));
-    from = end;
-  }
-  if (from < bytes.length) pieces.push(bytes.subarray(from));
-  return new BytePieces(pieces);
+function inOrder(splices: readonly Splice[]): readonly Splice[] {
+  return isOrdered(splices) ? splices : splices.toSorted(byPosition);
 }
 
 function byPosition(a: Splice, b: Splice): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BytePieces, inOnePiece } from "../../../src/base/byte-pieces.ts";
+import { copyBytes, inOnePiece, piecesOf, SplicedBytes } from "../../../src/base/spliced-bytes.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
 import { applySplices, spliceBody } from "../../../src/wire/json/splice.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
@@ -35,28 +35,40 @@ describe("a parsed request", () => {
 
   test("shares the memory of a large body with what is sent", () => {
     const { body, heldBytes } = parseChatRequest(BODY, same).encode(makeTarget("openai-chat"));
-    expect(body).toBeInstanceOf(BytePieces);
+    expect(body).toBeInstanceOf(SplicedBytes);
     expect(heldBytes).toBeLessThan(1_000);
   });
 });
 
-test("splicing a large body in pieces gives the same bytes as splicing a copy", () => {
-  const splice = fc.record({ at: fc.nat(70_000), length: fc.nat(200), insert: fc.string({ maxLength: 20 }) });
+test("spliced bytes are the same whether they are copied, joined or listed in pieces", () => {
+  const splice = fc.record({
+    at: fc.nat(300),
+    length: fc.nat(40),
+    insert: fc.string({ unit: "binary", maxLength: 20 }),
+  });
   fc.assert(
-    fc.property(fc.array(splice, { maxLength: 6 }), (drawn) => {
-      const bytes = Buffer.alloc(70_400, "0123456789");
+    fc.property(fc.array(splice, { maxLength: 6 }), fc.nat(9), (drawn, at) => {
+      const bytes = Buffer.alloc(340, "0123456789");
+      const kept: Buffer[] = [];
       let end = 0;
       const splices = drawn
         .toSorted((a, b) => a.at - b.at)
-        .flatMap(({ at, length, insert }) => {
-          if (at < end) return [];
-          end = at + length;
-          return [{ start: at, end, insert }];
+        .flatMap(({ at: start, length, insert }) => {
+          if (start < end) return [];
+          kept.push(bytes.subarray(end, start), Buffer.from(insert));
+          end = start + length;
+          return [{ start, end, insert }];
         });
-      expect(Buffer.from(inOnePiece(spliceBody(bytes, splices))).equals(applySplices(bytes, splices))).toBe(
-        true,
-      );
+      const expected = Buffer.concat([...kept, bytes.subarray(end)]);
+      const spliced = spliceBody(bytes, splices.toReversed());
+      expect(spliced.length).toBe(expected.length);
+      expect(Buffer.from(inOnePiece(spliced)).equals(expected)).toBe(true);
+      expect(Buffer.concat(piecesOf(spliced)).equals(expected)).toBe(true);
+      expect(applySplices(bytes, splices).equals(expected)).toBe(true);
+      const target = Buffer.alloc(expected.length + at + 1);
+      expect(copyBytes(spliced, target, at)).toBe(at + expected.length);
+      expect(target.subarray(at, -1).equals(expected)).toBe(true);
+      expect(target.at(-1)).toBe(0);
     }),
-    { numRuns: 100 },
   );
 });

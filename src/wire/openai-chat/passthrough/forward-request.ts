@@ -1,4 +1,4 @@
-import type { BytePieces } from "../../../base/byte-pieces.ts";
+import type { SplicedBytes } from "../../../base/spliced-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { Repair } from "../../conversation/outline.ts";
@@ -55,7 +55,7 @@ export function forwardChatRequest(
   request: ScannedChatRequest,
   target: ChatTarget,
   { reasoning, repair }: ChatChanges,
-): Buffer | BytePieces {
+): Buffer | SplicedBytes {
   const { text, root } = request;
   const { provider } = target;
   const splices: Splice[] = [replaceModel(root, provider.model)];
