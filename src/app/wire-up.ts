@@ -1,5 +1,6 @@
 /** Joins all parts of a gateway: `wireUp` calls one builder for each group of parts, in the order in which they depend on each other. */
 import type { Clock } from "../base/clock.ts";
+import { LinkedSet } from "../base/linked-set.ts";
 import type { Log } from "../base/log.ts";
 import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
@@ -473,7 +474,7 @@ function buildGeneration(
     tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
     requestEncoder: createRequestEncoder(clock, identitySecret),
     beginnings: new WaitList(clock, WATCH_MS),
-    active: new Set(),
+    active: new LinkedSet(),
   };
 }
 

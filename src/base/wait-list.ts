@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "./clock.ts";
+import { Linked, LinkedSet } from "./linked-set.ts";
 
 /** One wait of a list. */
 export interface Wait {
@@ -9,13 +10,14 @@ export interface Wait {
 }
 
 /** A class in place of closures, because every request has waits. */
-class ListedWait implements Wait {
+class ListedWait extends Linked implements Wait {
   since: number;
 
   constructor(
     private readonly list: WaitList,
     readonly onExpired: () => void,
   ) {
+    super();
     this.since = list.clock.now();
   }
 
@@ -34,7 +36,7 @@ class ListedWait implements Wait {
  */
 export class WaitList {
   /** The longest wait first. */
-  private readonly waits = new Set<ListedWait>();
+  private readonly waits = new LinkedSet<ListedWait>();
   private timer: Timer | null = null;
 
   constructor(
@@ -69,22 +71,20 @@ export class WaitList {
 
   /** Expires the longest wait. */
   expireLongest(): void {
-    for (const wait of this.waits) {
-      this.expire(wait);
-      return;
-    }
+    const { first } = this.waits;
+    if (first !== null) this.expire(first);
   }
 
   private expireDue(): void {
     this.timer = null;
     const now = this.clock.now();
-    for (const wait of this.waits) {
-      const leftMs = wait.since + this.limitMs - now;
+    for (let { first } = this.waits; first !== null; first = this.waits.first) {
+      const leftMs = first.since + this.limitMs - now;
       if (leftMs > 0) {
         this.timer ??= this.clock.after(leftMs, () => this.expireDue());
         return;
       }
-      this.expire(wait);
+      this.expire(first);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Failure } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
+import type { LinkedSet } from "../../base/linked-set.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { WaitList } from "../../base/wait-list.ts";
@@ -134,7 +135,7 @@ export interface GenerationDeps {
   /** The first `WATCH_MS` of generations, in which their clients are not watched and their timers are not set. */
   readonly beginnings: WaitList;
   /** The running generations, which a shutdown cancels after its drain time. */
-  readonly active: Set<Cancellation>;
+  readonly active: LinkedSet<Cancellation>;
 }
 
 /** The result of a generation, as far as its first byte. */

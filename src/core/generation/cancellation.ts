@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../base/clock.ts";
+import { Linked } from "../../base/linked-set.ts";
 import type { Exchange } from "../deployments/transport.ts";
 
 /** Why the gateway ended a generation early. */
@@ -35,7 +36,7 @@ const CHECK_MS = 30_000;
  * Everything that can end a generation early: its timers, the client's leaving, a shutdown. The first reason wins: it cancels
  * the current exchange and notifies the listener. One timer serves all waits.
  */
-export class Cancellation {
+export class Cancellation extends Linked {
   /** Null while the generation may continue. */
   reason: CancelReason | null = null;
   /** Called once, when the generation is cancelled. */
@@ -58,6 +59,7 @@ export class Cancellation {
     totalMs: number,
     private quickMs = 0,
   ) {
+    super();
     this.endsAt = clock.now() + totalMs;
   }
 

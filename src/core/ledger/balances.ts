@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import { PassingMap } from "../../base/passing-map.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { chooseAmount } from "./choose-amount.ts";
 import type {
@@ -72,7 +73,7 @@ export class Balances {
   private readonly accounts: BoundedMap<string, Account>;
   /** By name, the newest period first. */
   private readonly meters: BoundedMap<string, readonly Meter[]>;
-  private readonly running = new Map<string, Hold>();
+  private readonly running = new PassingMap<string, Hold>();
 
   constructor({ maxCached = MAX_CACHED, onEvict = () => {} }: BalancesOptions = {}) {
     const max = maxCached;

@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { PassingMap } from "../../base/passing-map.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { AccountBorrower } from "./account-borrower.ts";
 import { AccountLeases, type LeasedHold } from "./account-leases.ts";
@@ -54,10 +55,10 @@ export interface LeasedHoldBookParts {
  */
 export class LeasedHoldBook implements HoldBook {
   private readonly accounts: BoundedMap<string, AccountBorrower>;
-  private readonly running = new Map<string, LeasedHold>();
+  private readonly running = new PassingMap<string, LeasedHold>();
   private readonly balances: SeenBalances;
   /** Generations that have spent and are not saved. */
-  private readonly unsaved = new Map<string, { readonly hold: LeasedHold; readonly cost: number }>();
+  private readonly unsaved = new PassingMap<string, { readonly hold: LeasedHold; readonly cost: number }>();
   /** The account that was added last, which is not in use yet. */
   private newest: AccountBorrower | null = null;
   private tickets = 0;

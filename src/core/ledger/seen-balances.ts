@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import { PassingMap } from "../../base/passing-map.ts";
 import type { LedgerStore } from "./ledger-store.ts";
 
 /** Transfers whose accounts are read at once. */
@@ -33,7 +34,7 @@ export interface SeenBalancesParts {
 export class SeenBalances {
   private readonly seen: BoundedMap<string, Seen>;
   /** Costs that are not saved, by generation. The recorder bounds their number. */
-  private readonly unsaved = new Map<string, { readonly accountId: string; readonly cost: number }>();
+  private readonly unsaved = new PassingMap<string, { readonly accountId: string; readonly cost: number }>();
   private readonly sums = new Map<string, number>();
   private cursor: string | null = null;
   private last: Promise<void> = Promise.resolve();

@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import { PassingMap } from "../../base/passing-map.ts";
 import { SlidingSum } from "../../base/sliding-sum.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time.ts";
 import { type Counted, findRejection, type Measured, Meter, statusOf, tokensToReserve } from "./meter.ts";
@@ -43,7 +44,7 @@ const USED_MS = 1_000;
 export class MemoryRateLimiter implements RateLimiter {
   private readonly scopes: Readonly<Record<LimitSource, BoundedMap<string, KnownScope>>>;
   /** By generation, the oldest first; they expire in this order. */
-  private readonly admissions = new Map<string, Admission>();
+  private readonly admissions = new PassingMap<string, Admission>();
   /** No admission expires before this time. */
   private expiresFrom = 0;
   private readonly leaseMs: number;

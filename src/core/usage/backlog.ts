@@ -1,3 +1,4 @@
+import { PassingMap } from "../../base/passing-map.ts";
 import type { Journal, JournalPosition } from "./journal.ts";
 import { readUsage } from "./journal-entry.ts";
 import type { RecordEntry } from "./records.ts";
@@ -20,7 +21,7 @@ export interface WaitingRecord {
  * longer backlog only the positions are.
  */
 export class Backlog {
-  private readonly records = new Map<string, WaitingRecord>();
+  private readonly records = new PassingMap<string, WaitingRecord>();
   private inMemory = 0;
 
   constructor(private readonly journal: Pick<Journal, "read">) {}

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { PassingMap } from "../../base/passing-map.ts";
 import type { Random } from "../../base/random.ts";
 import { StoreError } from "../../base/store-error.ts";
 import { type FindLiveGateways, shareOf, withoutBounds } from "../../core/limits/limit-share.ts";
@@ -51,7 +52,7 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly keys: LimitKeys;
   private readonly common: CommonCounts;
   /** The oldest first; they expire in this order. */
-  private readonly admitted = new Map<string, Running>();
+  private readonly admitted = new PassingMap<string, Running>();
   /** Whether the local limiter is counting a request that Redis has admitted already. */
   private isDecided = false;
   /** The time of the last call, for tests. */
