@@ -1,15 +1,18 @@
+import type { Cancellation } from "./cancellation.ts";
+
 /** How long an answer may take before its client is watched: subscribing costs as much as reading the request. Milliseconds. */
 export const WATCH_MS = 20;
 
-/** Watches whether the client of a generation closes its connection. */
+/** Cancels a generation when its client closes the connection. */
 export class ClientWatch {
-  /** The signal that is subscribed to; null until then. */
+  /** The signal that is subscribed to, and what is called when it is aborted; null until then. */
   private signal: AbortSignal | null = null;
+  private onLeft: (() => void) | null = null;
 
-  /** `onLeft` is called once, if the client leaves between `start` and `stop`, or has left before. */
+  /** The generation is cancelled if the client leaves between `start` and `stop`, or has left before. */
   constructor(
     private readonly readSignal: () => AbortSignal,
-    private readonly onLeft: () => void,
+    private readonly cancellation: Pick<Cancellation, "cancel">,
   ) {}
 
   /** Returns whether the client has left. Costs nothing compared with a subscription. */
@@ -20,12 +23,13 @@ export class ClientWatch {
   /** Begins to watch. */
   start(): void {
     this.signal = this.readSignal();
+    this.onLeft = () => this.cancellation.cancel("client_left");
     if (this.signal.aborted) this.onLeft();
     else this.signal.addEventListener("abort", this.onLeft, { once: true });
   }
 
   /** Ends the watch. */
   stop(): void {
-    this.signal?.removeEventListener("abort", this.onLeft);
+    if (this.onLeft !== null) this.signal?.removeEventListener("abort", this.onLeft);
   }
 }

@@ -142,39 +142,40 @@ export type JointDecision = { readonly warnings: readonly Warning[] } & (
   | Replacement
 );
 
-interface Attached {
-  readonly name: string;
-  readonly points: ExtensionPoints;
+/** What extensions are attached with. */
+interface ExtensionDeps {
+  /** In the order in which they are asked. */
+  readonly extensions: readonly Extension[];
+  readonly log: Pick<Log, "error">;
 }
 
 /** The extensions that take part in one generation. */
 export class AttachedExtensions {
   /** Whether any of them has a gate. */
-  readonly hasGate: boolean;
+  readonly hasGate: boolean = false;
   /** Whether anything observes the text. */
-  readonly observesText: boolean;
-  private readonly filterer: Attached | null;
+  readonly observesText: boolean = false;
+  /** What each extension does; null for those that take no part. */
+  private readonly attached: (ExtensionPoints | null)[] = [];
+  private readonly filterer: ExtensionPoints | null = null;
 
   constructor(
-    private readonly attached: readonly Attached[],
-    private readonly log: Pick<Log, "error">,
+    private readonly deps: ExtensionDeps,
+    generation: AdmittedGeneration,
   ) {
-    let [hasGate, observesText] = [false, false];
-    let filterer: Attached | null = null;
-    for (const one of attached) {
-      const { beforeRoute, onText, filterAnswer } = one.points;
-      hasGate ||= beforeRoute !== undefined;
-      observesText ||= onText !== undefined;
-      if (filterAnswer !== undefined) filterer ??= one;
+    for (const extension of deps.extensions) {
+      const points = extension.attach(generation);
+      this.attached.push(points);
+      if (points === null) continue;
+      if (points.beforeRoute !== undefined) this.hasGate = true;
+      if (points.onText !== undefined) this.observesText = true;
+      if (points.filterAnswer !== undefined) this.filterer ??= points;
     }
-    this.hasGate = hasGate;
-    this.observesText = observesText;
-    this.filterer = filterer;
   }
 
   /** Returns the filter of an attempt's answer; null if it needs none. */
   filterAnswer(): AnswerFilter | null {
-    return this.filterer?.points.filterAnswer?.() ?? null;
+    return this.filterer?.filterAnswer?.() ?? null;
   }
 
   /** Asks the gates in order, until one rejects the request or replaces its answer. Rejects with what a gate throws. */
@@ -182,11 +183,11 @@ export class AttachedExtensions {
     const warnings: Warning[] = [];
     let headers: Headers = {};
     let body: Buffer | null = null;
-    for (const { points } of this.attached) {
+    for (const points of this.attached) {
       const changed: Buffer | null = body;
       const read = () => changed as Uint8Array;
       const request: GatedRequest = changed === null ? received : { readBody: read, readAppliedBody: read };
-      const decision: GateDecision | undefined = await points.beforeRoute?.(request);
+      const decision: GateDecision | undefined = await points?.beforeRoute?.(request);
       if (decision === undefined) continue;
       if (decision.kind !== "replace") warnings.push(...(decision.warnings ?? []));
       if (decision.kind === "reject") return { ...decision, warnings };
@@ -199,50 +200,63 @@ export class AttachedExtensions {
 
   /** Returns the headers that extensions add to the request of an attempt; null for none. */
   beforeAttempt(attempt: BeginningAttempt): Readonly<Record<string, string>> | null {
-    let headers: Record<string, string> | null = null;
-    this.notify(this.attached, (points) => {
-      const added = points.beforeAttempt?.(attempt) ?? null;
-      if (added !== null) headers = { ...headers, ...added };
-    });
-    return headers;
+    const added: Added = { headers: null };
+    this.notify(addHeaders, attempt, added);
+    return added.headers;
   }
 
   onAttempt(attempt: AttemptRecord): void {
-    this.notify(this.attached, (points) => points.onAttempt?.(attempt));
+    this.notify(tellAttempt, attempt, null);
   }
 
   onText(delta: Uint8Array): void {
-    if (delta.length > 0 && this.observesText) this.notify(this.attached, (points) => points.onText?.(delta));
+    if (delta.length > 0 && this.observesText) this.notify(tellText, delta, null);
   }
 
   onSettled(record: UsageRecord, failure: Failure | null): void {
-    this.notify(this.attached, (points) => points.onSettled?.(record, failure));
+    this.notify(tellSettled, record, failure);
   }
 
   onAbandoned(): void {
-    this.notify(this.attached, (points) => points.onAbandoned?.());
+    this.notify(tellAbandoned, null, null);
   }
 
-  private notify(observers: readonly Attached[], call: (points: ExtensionPoints) => void): void {
-    for (const { name, points } of observers) {
+  /** Calls an observer of each extension. It gets what it tells as arguments, because a function for each call would be created. */
+  private notify<A, B>(tell: (points: ExtensionPoints, a: A, b: B) => void, a: A, b: B): void {
+    for (let at = 0; at < this.attached.length; at++) {
+      const points = this.attached[at] ?? null;
       try {
-        call(points);
+        if (points !== null) tell(points, a, b);
       } catch (error) {
-        this.log.error("an extension failed", { extension: name, detail: failureOf(error).internal });
+        const extension = this.deps.extensions[at]?.name;
+        this.deps.log.error("an extension failed", { extension, detail: failureOf(error).internal });
       }
     }
   }
 }
 
-/** Attaches to a generation those extensions that take part in it. */
-export function attachExtensions(
-  { extensions, log }: { readonly extensions: readonly Extension[]; readonly log: Pick<Log, "error"> },
-  generation: AdmittedGeneration,
-): AttachedExtensions {
-  const attached: Attached[] = [];
-  for (const extension of extensions) {
-    const points = extension.attach(generation);
-    if (points !== null) attached.push({ name: extension.name, points });
-  }
-  return new AttachedExtensions(attached, log);
+/** The headers that extensions have added so far. */
+interface Added {
+  headers: Readonly<Record<string, string>> | null;
+}
+
+function addHeaders(points: ExtensionPoints, attempt: BeginningAttempt, added: Added): void {
+  const headers = points.beforeAttempt?.(attempt) ?? null;
+  if (headers !== null) added.headers = { ...added.headers, ...headers };
+}
+
+function tellAttempt(points: ExtensionPoints, attempt: AttemptRecord): void {
+  points.onAttempt?.(attempt);
+}
+
+function tellText(points: ExtensionPoints, delta: Uint8Array): void {
+  points.onText?.(delta);
+}
+
+function tellSettled(points: ExtensionPoints, record: UsageRecord, failure: Failure | null): void {
+  points.onSettled?.(record, failure);
+}
+
+function tellAbandoned(points: ExtensionPoints): void {
+  points.onAbandoned?.();
 }

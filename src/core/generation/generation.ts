@@ -26,7 +26,7 @@ import { chargeComplete, countUsage } from "./charge-answer.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { ClientWatch, WATCH_MS } from "./client-watch.ts";
 import { addWarnings } from "./describe-work.ts";
-import { type AttachedExtensions, attachExtensions, type Replacement } from "./extension.ts";
+import { AttachedExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
 import { hashEndUser } from "./identity-hash.ts";
 import {
@@ -39,7 +39,7 @@ import {
 } from "./open-record.ts";
 import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
-import { type Ending, type Settling, settle, trySettle } from "./settle.ts";
+import { type Ending, type Settling, settle, settleWritten, writeFinal } from "./settle.ts";
 import type { RelayContext } from "./stream-accounting.ts";
 import type { TakenLimits } from "./take-limits.ts";
 import { listProviderTargets } from "./upstream-target.ts";
@@ -107,7 +107,7 @@ export class Generation implements Settling {
       endUser: findEndUser(deps, call),
       requestedAt,
     });
-    this.extensions = attachExtensions(deps, {
+    this.extensions = new AttachedExtensions(deps, {
       id,
       call,
       zeroRetention,
@@ -118,7 +118,7 @@ export class Generation implements Settling {
       listModels: () => listModelIds(admission),
     });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs, WATCH_MS);
-    this.client = new ClientWatch(call.readClientSignal, () => this.cancellation.cancel("client_left"));
+    this.client = new ClientWatch(call.readClientSignal, this.cancellation);
     this.beginning = deps.beginnings.begin(() => this.watch());
     deps.active.add(this.cancellation);
   }
@@ -215,7 +215,9 @@ export class Generation implements Settling {
     const bytes = Buffer.from(body);
     this.extensions.onText(bytes);
     const ending = { ...NOTHING, outcome: "completed", failure: null, status: 200 } as const;
-    if (!(await trySettle(this, this.record, ending))) return this.fail(CANNOT_RECORD);
+    const settled = writeFinal(this, this.record, ending);
+    if (!(await this.deps.recorder.flushDurably())) return this.fail(CANNOT_RECORD);
+    settleWritten(this, settled, ending);
     this.end();
     const { stream } = this.call.request;
     return this.result(stream ? { kind: "stream", stream: bytes } : { kind: "json", body }, null);
@@ -309,16 +311,13 @@ export class Generation implements Settling {
       metadata: addWarnings(metadata, warning, filter),
     });
     if (extensions.observesText) extensions.onText(typeof body === "string" ? Buffer.from(body) : body);
-    const isSettled = await trySettle(this, withWarning(record, warning), {
-      outcome: "completed",
-      failure: null,
-      status: 200,
-      charge,
-      finish: answer.finish,
-      firstTokenAt: deps.clock.now(),
-    });
+    const { finish } = answer;
+    const firstTokenAt = deps.clock.now();
+    const ending: Ending = { outcome: "completed", failure: null, status: 200, charge, finish, firstTokenAt };
+    const settled = writeFinal(this, withWarning(record, warning), ending);
     // An answer that cannot be recorded is not sent, because it could not be charged.
-    if (!isSettled) return this.fail(CANNOT_RECORD);
+    if (!(await deps.recorder.flushDurably())) return this.fail(CANNOT_RECORD);
+    settleWritten(this, settled, ending);
     this.end();
     this.rememberAffinity(candidate, charge.usage);
     const { mediaType } = answer;

@@ -36,37 +36,35 @@ export interface Settling {
 
 /** Writes the final record of a generation, releases its hold and limits, and notifies the extensions. */
 export function settle(settling: Settling, record: UsageRecord, ending: Ending): void {
-  const settled = write(settling, record, ending);
+  const settled = writeFinal(settling, record, ending);
   // If the journal cannot take the record now, it waits in memory for the store: the client already has its answer.
   settling.deps.recorder.flush();
-  release(settling, settled, ending);
+  settleWritten(settling, settled, ending);
 }
 
 /** Settles an answer whose last bytes can wait until the record is flushed; resolves then, also if flushing fails. */
 export async function settleSoon(settling: Settling, record: UsageRecord, ending: Ending): Promise<void> {
-  const settled = write(settling, record, ending);
+  const settled = writeFinal(settling, record, ending);
   await settling.deps.recorder.flushDurably();
-  release(settling, settled, ending);
+  settleWritten(settling, settled, ending);
 }
 
 /**
- * Settles an answer before any of it was sent to the client. Resolves to false if the record was not flushed durably; then nothing
+ * Writes the final record of a generation, and returns it. `settleWritten` must follow once it is flushed durably. If it cannot be, nothing
  * was released, and the generation must be settled in another way.
  */
-export async function trySettle(settling: Settling, record: UsageRecord, ending: Ending): Promise<boolean> {
-  const settled = write(settling, record, ending);
-  const isDurable = await settling.deps.recorder.flushDurably();
-  if (isDurable) release(settling, settled, ending);
-  return isDurable;
-}
-
-function write(settling: Settling, record: UsageRecord, ending: Ending): UsageRecord {
+export function writeFinal(settling: Settling, record: UsageRecord, ending: Ending): UsageRecord {
   const settled = endRecord(settling, record, ending);
   settling.deps.recorder.write(settled);
   return settled;
 }
 
-function release({ deps, call, extensions }: Settling, settled: UsageRecord, { failure }: Ending): void {
+/** Releases the hold and limits of a generation whose final record was written, and notifies the extensions. */
+export function settleWritten(
+  { deps, call, extensions }: Settling,
+  settled: UsageRecord,
+  { failure }: Pick<Ending, "failure">,
+): void {
   deps.ledger.settle(settled.id, settled.costNanodollars);
   const advisorTokens =
     settled.advisors?.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0) ?? 0;
