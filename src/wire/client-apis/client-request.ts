@@ -191,6 +191,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   releaseReading(): void {
+    // An answer that is translated needs some of it, and must not read the body again for that.
+    this.translation = this.hub;
     this.releaseHeld();
   }
 
