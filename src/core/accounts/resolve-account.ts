@@ -1,5 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import { WeakPairs } from "../../base/weak-pairs.ts";
 import type { AccountCache } from "./account-cache.ts";
 import type { AccountPrincipal } from "./principal.ts";
 import type { KeyRecord, MemberRecord, SpendingAccount } from "./records.ts";
@@ -45,7 +46,7 @@ async function resolveMember(
 }
 
 /** The principals of the records in memory, by account and key. */
-const known = new WeakMap<SpendingAccount, WeakMap<KeyRecord, AccountPrincipal>>();
+const known = new WeakPairs<SpendingAccount, KeyRecord, AccountPrincipal>();
 
 /** Returns the same object as long as the records are the same, so that what follows from them can be remembered with it. */
 function openPrincipal(
@@ -54,12 +55,10 @@ function openPrincipal(
   member: MemberRecord | null,
 ): AccountPrincipal {
   if (account.closedAt !== null) rejectClosed();
-  const ofAccount = known.get(account) ?? new WeakMap<KeyRecord, AccountPrincipal>();
-  const before = ofAccount.get(key);
+  const before = known.get(account, key);
   if (before?.member === member) return before;
   const principal: AccountPrincipal = { kind: "key", key, account, member };
-  ofAccount.set(key, principal);
-  known.set(account, ofAccount);
+  known.set(account, key, principal);
   return principal;
 }
 

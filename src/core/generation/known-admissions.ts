@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import { WeakPairs } from "../../base/weak-pairs.ts";
 import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
 import type { AccountPrincipal, InferencePrincipal } from "../accounts/principal.ts";
 import type { Policy } from "../accounts/records.ts";
@@ -46,13 +47,13 @@ interface KnownOfPrincipal extends Omit<AdmissionBasis, "serving"> {
 const MAX_MODELS = 16;
 
 /** By the models that are served, so that former ones are not kept for principals that send no requests. */
-const known = new WeakMap<Serving, WeakMap<AccountPrincipal, KnownOfPrincipal>>();
+const known = new WeakPairs<Serving, AccountPrincipal, KnownOfPrincipal>();
 
 /** Returns the admission of an equal request of the principal; null if none is remembered that is certainly the same. */
 export function recallAdmission(call: PlainCall, basis: AdmissionBasis): Consideration | null {
   const { principal, request } = call;
   if (principal.kind === "anonymous" || !isPlain(call)) return null;
-  const ofPrincipal = known.get(basis.serving)?.get(principal);
+  const ofPrincipal = known.get(basis.serving, principal);
   if (ofPrincipal === undefined || !isSame(ofPrincipal, basis)) return null;
   const found = ofPrincipal.byModel.get(request.model);
   return found?.action === request.action && fits(request, found.window) ? found.considered : null;
@@ -74,13 +75,11 @@ export function rememberAdmission(call: PlainCall, basis: AdmissionBasis, consid
   const window = Math.min(...all.map(({ endpoint }) => windowOf(endpoint)));
   // Where an endpoint lacks a feature, it depends on the needs of a request.
   if (!fits(request, window) || all.some(({ endpoint }) => endpoint.lacks !== undefined)) return;
-  const ofServing = known.get(basis.serving) ?? new WeakMap<AccountPrincipal, KnownOfPrincipal>();
-  known.set(basis.serving, ofServing);
-  let ofPrincipal = ofServing.get(principal);
+  let ofPrincipal = known.get(basis.serving, principal);
   if (ofPrincipal === undefined || !isSame(ofPrincipal, basis)) {
     const { policy, tariffs, byokKeys } = basis;
     ofPrincipal = { policy, tariffs, byokKeys, byModel: new BoundedMap({ max: MAX_MODELS }) };
-    ofServing.set(principal, ofPrincipal);
+    known.set(basis.serving, principal, ofPrincipal);
   }
   const found = { considered: { ...considered, firstId: requestedId }, action: request.action, window };
   ofPrincipal.byModel.set(requestedId, found);

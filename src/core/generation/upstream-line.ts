@@ -1,3 +1,4 @@
+import { WeakPairs } from "../../base/weak-pairs.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ProviderKey } from "../deployments/served-models.ts";
@@ -54,7 +55,7 @@ export class UpstreamLine {
 }
 
 /** The lines of each model endpoint by key. Both are replaced when catalog or configuration change. */
-const known = new WeakMap<Candidate["endpoint"], WeakMap<ProviderKey, UpstreamLine[]>>();
+const known = new WeakPairs<Candidate["endpoint"], ProviderKey, UpstreamLine[]>();
 
 /** Returns the line of a candidate for a request in a format; each is created once. */
 export function findLine(
@@ -76,15 +77,10 @@ export function findLine(
 }
 
 function linesOf({ endpoint, key }: Candidate): UpstreamLine[] {
-  let byKey = known.get(endpoint);
-  if (byKey === undefined) {
-    byKey = new WeakMap();
-    known.set(endpoint, byKey);
-  }
-  let lines = byKey.get(key);
+  let lines = known.get(endpoint, key);
   if (lines === undefined) {
     lines = [];
-    byKey.set(key, lines);
+    known.set(endpoint, key, lines);
   }
   return lines;
 }

@@ -1,3 +1,4 @@
+import { WeakPairs } from "../../base/weak-pairs.ts";
 import type {
   InferenceAction,
   InferenceRequest,
@@ -46,7 +47,7 @@ export function listProviderTargets(
 }
 
 /** The targets that a key has an endpoint for, by the list of all of them. */
-const usable = new WeakMap<readonly ProviderTarget[], WeakMap<ProviderKey, UsableTargets[]>>();
+const usable = new WeakPairs<readonly ProviderTarget[], ProviderKey, UsableTargets[]>();
 
 interface UsableTargets extends CalledFor {
   readonly targets: readonly ProviderTarget[];
@@ -70,15 +71,10 @@ export function listUsableTargets(candidate: Candidate, request: CalledFor): rea
 }
 
 function knownUsable(all: readonly ProviderTarget[], key: ProviderKey): UsableTargets[] {
-  let byKey = usable.get(all);
-  if (byKey === undefined) {
-    byKey = new WeakMap();
-    usable.set(all, byKey);
-  }
-  let known = byKey.get(key);
+  let known = usable.get(all, key);
   if (known === undefined) {
     known = [];
-    byKey.set(key, known);
+    usable.set(all, key, known);
   }
   return known;
 }

@@ -1,3 +1,4 @@
+import { WeakPairs } from "../../base/weak-pairs.ts";
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import {
@@ -84,15 +85,13 @@ function whyUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
 }
 
 /** Prepared keys, by provider of a catalog and BYOK key. */
-const ready = new WeakMap<ServedProvider, WeakMap<ByokKey, ProviderKey | null>>();
+const ready = new WeakPairs<ServedProvider, ByokKey, ProviderKey | null>();
 
 function readyKey(provider: ServedProvider, byokKey: ByokKey): ProviderKey | null {
-  const ofProvider = ready.get(provider) ?? new WeakMap<ByokKey, ProviderKey | null>();
-  ready.set(provider, ofProvider);
-  let key = ofProvider.get(byokKey);
+  let key = ready.get(provider, byokKey);
   if (key === undefined) {
     key = makeReady(provider, byokKey);
-    ofProvider.set(byokKey, key);
+    ready.set(provider, byokKey, key);
   }
   return key;
 }
