@@ -148,32 +148,38 @@ function openExchange(context: AttemptContext): MaybePromise<Exchange> {
   const line = findLine(candidate, call.request, format);
   const headers = added === undefined ? line.headers : line.headersWith(added);
   const credentials = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
+  const unsigned = { line, headers };
   return credentials instanceof Promise
-    ? sendLater(context, line, credentials)
-    : sendAuthorized(context, line, credentials);
+    ? sendLater(context, unsigned, credentials)
+    : sendAuthorized(context, unsigned, credentials);
+}
+
+/** A request that lacks only its credentials. Its headers are those of the line, unless it adds some of its own. */
+interface Unsigned {
+  readonly line: UpstreamLine;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 async function sendLater(
   context: AttemptContext,
-  line: UpstreamLine,
+  unsigned: Unsigned,
   credentials: Promise<Readonly<Record<string, string>>>,
 ): Promise<Exchange> {
-  return sendAuthorized(context, line, await untilCancelled(credentials, context.cancellation));
+  return sendAuthorized(context, unsigned, await untilCancelled(credentials, context.cancellation));
 }
 
 function sendAuthorized(
   { deps, candidate, encoded }: AttemptContext,
-  line: UpstreamLine,
+  { line, headers }: Unsigned,
   credentials: Readonly<Record<string, string>>,
 ): Exchange {
-  const { body, headers: added } = encoded;
-  const areShared = added === undefined;
+  const areShared = headers === line.headers;
   return candidate.provider.transport.open({
     url: line.url,
     method: "POST",
-    headers: areShared ? line.authorizedBy(credentials) : { ...line.headersWith(added), ...credentials },
+    headers: areShared ? line.authorizedBy(credentials) : { ...headers, ...credentials },
     areShared,
-    body,
+    body: encoded.body,
     connectTimeoutMs: deps.timers.connectMs,
   });
 }
