@@ -2,7 +2,7 @@ import { edenGC, fullGC, heapStats } from "bun:jsc";
 
 const ROUNDS = 1_000;
 
-/** Counted by its type, of which the program has no other objects meanwhile. */
+/** Counts the payloads by their type. Nothing else in the program creates objects of this type meanwhile. */
 const countPayloads = () => heapStats().objectTypeCounts["Float64Array"] ?? 0;
 
 /**

@@ -26,7 +26,7 @@ export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTok
 /** A request, encoded for a candidate. */
 export interface EncodedForCandidate extends EncodedForUpstream {
   readonly format: ProviderFormat;
-  /** The targets, of which that of `format` was chosen. */
+  /** All targets of the candidate. The request is encoded for the one with this `format`. */
   readonly targets: readonly ProviderTarget[];
 }
 

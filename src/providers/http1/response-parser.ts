@@ -40,7 +40,7 @@ export class ResponseParser {
     return this.framing === "over" && this.error === null;
   }
 
-  /** Parses the next bytes, of which the parser may change those of the body from then on. Never throws. */
+  /** Parses the next bytes. The parser owns them from then on, and may change those of the body. Never throws. */
   feed(bytes: Uint8Array): void {
     this.bodyAt = this.bodyEnd = 0;
     if (this.error !== null) return;

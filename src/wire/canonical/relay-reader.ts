@@ -26,7 +26,6 @@ export class RelayReader {
   private relayHasPartial = false;
   /** Whether the last piece ended between CR and LF of a blank line, whose LF was added there. */
   private skipsLf = false;
-
   /** What the last piece of the stream has become: with the room behind it, and as it was returned. */
   private last: { readonly memory: Buffer; readonly returned: Buffer } | null = null;
 
@@ -72,7 +71,7 @@ export class RelayReader {
     return returned;
   }
 
-  /** Completes a blank line of which only CR has arrived: it ends an event, which must not wait for the next piece. */
+  /** Adds the LF to a blank line if only its CR has arrived: the event before it is complete, and must not wait for the next piece. */
   private completeBlankLine(bytes: Uint8Array): Uint8Array {
     this.skipsLf = bytes.at(-1) === CR && bytes.at(-2) === LF;
     return this.skipsLf ? Buffer.concat([bytes, LINE_FEED]) : bytes;
