@@ -10,7 +10,6 @@ import { createIdSource } from "../../src/base/ids.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { OWN_SETTINGS } from "../../src/core/storage-copy/tables.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { connectPostgres } from "../../src/storage/postgres/client.ts";
 import { seedCatalog } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
@@ -18,6 +17,7 @@ import { postChat, startTestGateway, type TestGateway } from "../support/gateway
 import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
+import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 import { signIn } from "../support/sign-in.ts";
@@ -184,7 +184,7 @@ async function interruptCopy(to: string): Promise<void> {
     stdout: "ignore",
     stderr: "ignore",
   });
-  const database = connectPostgres({ url: to, maxConnections: 1, isPooled: false, clock: systemClock });
+  const database = openTestPostgres(to);
   await eventually("the copy has come to the generations", async () => {
     const rows = await database.run("SELECT FROM generations LIMIT 1").catch(() => []);
     return rows.length > 0;
@@ -274,7 +274,7 @@ describe.skipIf(!RUNS)("`gateway storage copy`", () => {
     const copy = () => copyStores({ from: dataDir, to: url, isPooled: false, onPage }, systemClock);
     await copy();
     expect((await copy()).isEqual).toBe(true);
-    const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+    const database = openTestPostgres(url);
     await database.run("INSERT INTO settings (name, value) VALUES ('other', 'data')");
     await database.close();
     expect(copy()).rejects.toThrow("has other data. Choose an empty target.");

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateway-registry.ts";
+import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
@@ -24,7 +24,7 @@ describe.skipIf(POSTGRES_BIN === null)("commands for the gateways of a database"
   afterAll(() => server.remove());
   beforeEach(async () => {
     const url = await server.createMigratedDatabase();
-    database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });
+    database = openTestPostgres(url, 2);
     workspace = createWorkspace();
     environment = { DATABASE_URL: url };
     const registry = new PostgresGatewayRegistry(database);

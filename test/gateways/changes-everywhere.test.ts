@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/base/clock.ts";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
 import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
-import { connectPostgres } from "../../src/storage/postgres/client.ts";
 import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, type TestGateway } from "../support/gateway.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
+import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
@@ -151,7 +150,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("two gateways on one data
   async function importCatalog(url: string): Promise<void> {
     const imported = importModelsDev(sourceText({ openai: LISTED.map((id) => model(id)) }), shippedRules);
     if ("rejected" in imported) throw new Error(imported.rejected);
-    const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+    const database = openTestPostgres(url);
     await new PostgresCatalogStore(database).writeCatalog({ source: "a test", models: imported.models });
     await database.close();
   }

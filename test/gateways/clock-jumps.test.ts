@@ -2,12 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createSteadyTime } from "../../src/base/steady-time.ts";
 import { HOUR_MS } from "../../src/base/time.ts";
-import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, type TestGateway } from "../support/gateway.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { findLedgerProblems } from "../support/money.ts";
+import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { postRawChat } from "../support/raw-client.ts";
 import { closing, healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
@@ -71,7 +72,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)(
     beforeEach(async () => {
       const url = await server.createMigratedDatabase();
       vendor.perform(healthy("Alpha"));
-      database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+      database = openTestPostgres(url);
       shared = shareDatabase(url);
       machine = createMachine();
       const models = [{ id: CHAT.model, prices: { prompt: "0.000001", completion: "0.000002" } }];

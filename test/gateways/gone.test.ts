@@ -11,7 +11,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { RegisteredGateway } from "../../src/core/gateways/gateway-registry.ts";
 import { checksum } from "../../src/storage/journal/checksum.ts";
-import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { createMemoryLog } from "../support/gateway.ts";
 import {
@@ -23,6 +23,7 @@ import {
 } from "../support/gateway-process.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
+import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { postRawChat } from "../support/raw-client.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -61,7 +62,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
     url = await server.createMigratedDatabase();
     vendor.perform(healthy("Alpha"));
     unfinished = new Set();
-    database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });
+    database = openTestPostgres(url, 2);
     folder = mkdtempSync(join(tmpdir(), "gateway-gone-"));
     const config = configSchema.parse({ database: { url }, data_dir: folder });
     const platform = { clock: systemClock, databaseClock: systemClock, random: createSystemRandom() };

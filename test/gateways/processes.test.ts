@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { systemClock } from "../../src/base/clock.ts";
-import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   fetchGeneration,
@@ -13,6 +12,7 @@ import {
 } from "../support/gateway-process.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
+import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { postRawChat, type RawClient } from "../support/raw-client.ts";
 import { scrape } from "../support/scrape.ts";
@@ -49,7 +49,7 @@ describe.skipIf(POSTGRES_BIN === null || process.platform !== "linux" || !IS_LON
     beforeEach(async () => {
       const url = await server.createMigratedDatabase();
       vendor.perform(healthy("Alpha"));
-      database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+      database = openTestPostgres(url);
       const models = [{ id: CHAT.model, prices: { prompt: "0.000001", completion: "0.000002" } }];
       const providers = { vendor: { base_url: vendor.baseUrl, api_keys: ["sk-vendor-0123456789"], models } };
       const config = {

@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/base/clock.ts";
-import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateway-registry.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeSite, type Site } from "../support/gateway-process.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
+import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace } from "../support/run-gateway.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
@@ -40,12 +39,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("gateways that start on o
     const gateways = await Promise.all(sites.map((site) => site.start()));
     const printed = gateways.map((gateway) => /inference key\s+gw_/.test(gateway.printed()));
     expect(printed.filter((isPrinted) => isPrinted)).toHaveLength(1);
-    const database: Postgres = connectPostgres({
-      url,
-      maxConnections: 1,
-      isPooled: false,
-      clock: systemClock,
-    });
+    const database = openTestPostgres(url);
     const keys = await database.run("SELECT kind FROM api_keys WHERE revoked_at IS NULL ORDER BY kind");
     expect(keys).toEqual([{ kind: "inference" }, { kind: "management" }]);
     await database.close();
@@ -67,7 +61,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("gateways that start on o
   test("processes on one port have the same generated master key", async () => {
     const site = makeSite(JSON.stringify({ database: { url }, server: { processes: 2 } }));
     const gateway = await site.start();
-    const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+    const database = openTestPostgres(url);
     await eventually("the start of both processes", () => gateway.printed().includes('"processes":2'));
     const registered = await new PostgresGatewayRegistry(database).list();
     expect(registered.map(({ isLive }) => isLive)).toEqual([true, true]);

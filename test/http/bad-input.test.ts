@@ -9,7 +9,7 @@ const CONCURRENCY = 16;
 /** The seed of the bodies. A failure names the seed that repeats it. */
 const SEED = Number(process.env["BAD_INPUT_SEED"] ?? 20_260_101);
 /** The timeout of a request, which turns a hang into an abort. Milliseconds. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 60_000;
 
 let gateway: TestGateway;
 
@@ -278,4 +278,4 @@ test(`${BODIES} bad bodies get no 5xx, no hang and no error in another format`, 
   expect(counts.get("400")).toBeGreaterThan(BODIES / 2);
   expect(counts.get("200")).toBeGreaterThan(BODIES / 20);
   expect(requests).toHaveLength(BODIES);
-}, 30_000);
+}, 120_000);

@@ -65,7 +65,7 @@ const redis = await startTestRedis();
 try {
   const chosen = process.argv.slice(2);
   const files = (chosen.length > 0 ? chosen : listFiles()).map((file) => `./${file}`);
-  const options = ["--timeout", "20000", "--parallel=2", "--no-isolate"];
+  const options = ["--timeout", "120000", "--parallel=2", "--no-isolate"];
   const tests = Bun.spawn([process.execPath, "test", ...options, ...files], {
     cwd: ROOT,
     env: {

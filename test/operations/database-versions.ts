@@ -2,13 +2,12 @@ import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { systemClock } from "../../src/base/clock.ts";
 import { hashSecret, hintOf } from "../../src/core/accounts/secrets.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
-import { connectPostgres } from "../../src/storage/postgres/client.ts";
 import { migratePostgres } from "../../src/storage/postgres/migrate.ts";
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../src/storage/postgres/migrations.ts";
 import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { openTestPostgres } from "../support/open-postgres.ts";
 
 /** Version 0.1 had the tables of these migrations of SQLite. */
 const SQLITE_VERSION_0_1 = 8;
@@ -43,7 +42,7 @@ export async function writeFormerDatabase(
 
 async function writeFormerPostgres(url: string, user: FormerUser): Promise<void> {
   await queryAt(url, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
-  const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+  const database = openTestPostgres(url);
   await migratePostgres(database, POSTGRES_MIGRATIONS.slice(0, FIRST_POSTGRES_VERSION));
   await database.close();
   await queryAt(

@@ -1,5 +1,5 @@
-import { systemClock } from "../../src/base/clock.ts";
-import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/client.ts";
+import { openTestPostgres } from "./open-postgres.ts";
 
 /** The clock of a test database. It stands still, and advances only when a test says so. */
 export interface DatabaseClock {
@@ -12,7 +12,7 @@ export interface DatabaseClock {
  * Replaces the clock of a database: connections that are opened afterwards find this `clock_timestamp` before PostgreSQL's own.
  */
 export async function stopDatabaseClock(url: string, startMs: number): Promise<DatabaseClock> {
-  const database = connectPostgres({ url, maxConnections: 1, isPooled: false, clock: systemClock });
+  const database = openTestPostgres(url);
   const name = new URL(url).pathname.slice(1);
   await database.run("CREATE TABLE stopped_clock (ms bigint NOT NULL)");
   await database.run("INSERT INTO stopped_clock VALUES ($1)", [startMs]);

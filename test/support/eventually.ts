@@ -1,5 +1,5 @@
 /** How long to wait by default, before a test fails. Milliseconds. */
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 2;
 
 /**

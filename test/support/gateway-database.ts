@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
 /** Longer than any thread or process of a gateway writes at once. Milliseconds. */
-const BUSY_MS = 5_000;
+const BUSY_MS = 60_000;
 
 /** Opens the database of a data directory, past all stores. Statements wait while the gateway, or one of its threads, writes. */
 export function openGatewayDatabase(dataDir: string): Database {

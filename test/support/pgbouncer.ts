@@ -8,7 +8,7 @@ import { asServerUser } from "./postgres.ts";
 const HOW_TO_INSTALL = "PgBouncer is not installed (Debian: apt-get install pgbouncer)";
 /** Debian installs it where only root looks for programs. */
 const DEBIAN = "/usr/sbin/pgbouncer";
-const START_MS = 10_000;
+const START_MS = 60_000;
 const POLL_MS = 20;
 /** Few, so that the transactions of one client run on changing connections. */
 const SERVER_CONNECTIONS = 2;

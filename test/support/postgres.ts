@@ -9,7 +9,7 @@ import { killAll, resumeFamily, stopFamily } from "./process-family.ts";
 
 const HOW_TO_INSTALL = "PostgreSQL 15 or newer is not installed (Debian: apt-get install postgresql)";
 const DEBIAN = "/usr/lib/postgresql";
-const START_MS = 30_000;
+const START_MS = 60_000;
 const POLL_MS = 50;
 const TEMPLATE = "gateway_template";
 /** The server refuses to run as root; Debian's package creates this user. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 
 const POLL_MS = 1;
 /** A signal takes effect within this time, also on a machine that is overloaded. Milliseconds. */
-const EFFECT_MS = 10_000;
+const EFFECT_MS = 60_000;
 
 /** States of proc(5) in which a process executes nothing: stopped, traced, a zombie, dead. */
 const STILL = ["T", "t", "Z", "X"];
@@ -11,7 +11,7 @@ const DEAD = ["Z", "X"];
 /**
  * Stops a process and then its children. Returns their ids when none of them runs. The process itself comes first: as long as it runs,
  * the list of its children may lack one that is being started, or several while another one ends (proc(5)). Rejects if one still runs
- * after ten seconds.
+ * after a minute.
  */
 export async function stopFamily(leader: number): Promise<number[]> {
   await stopAll([leader]);
@@ -25,7 +25,7 @@ export function resumeFamily(leader: number): void {
   signalAll([leader, ...listChildren(leader)], "SIGCONT");
 }
 
-/** Kills processes and resolves when all have ended. Rejects if one has not after ten seconds. */
+/** Kills processes and resolves when all have ended. Rejects if one has not after a minute. */
 export async function killAll(pids: readonly number[]): Promise<void> {
   signalAll(pids, "SIGKILL");
   await untilAllAre(DEAD, pids);

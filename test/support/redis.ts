@@ -5,7 +5,7 @@ import { RedisClient, type Subprocess } from "bun";
 import { findFreePort } from "./free-port.ts";
 
 const HOW_TO_INSTALL = "Redis 7 is not installed (Debian: apt-get install redis-server)";
-const START_MS = 10_000;
+const START_MS = 60_000;
 const POLL_MS = 20;
 /** Numbered databases, so that each gateway of a test can have its own. */
 const DATABASES = 10_000;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../../src/base/clock.ts";
 import { PostgresChanges } from "../../../src/storage/postgres/changes.ts";
-import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
 import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
 import { eventually } from "../../support/eventually.ts";
+import { openTestPostgres } from "../../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 
 describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", () => {
@@ -24,7 +24,7 @@ describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", (
   });
 
   function connect(): Postgres {
-    const database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });
+    const database = openTestPostgres(url, 2);
     opened.push(database);
     return database;
   }

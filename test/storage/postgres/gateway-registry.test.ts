@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../../src/base/clock.ts";
 import { GatewayReplacedError } from "../../../src/core/gateways/gateway-identity.ts";
 import { GATEWAY_LEASE_MS, RENEWAL_MS } from "../../../src/core/gateways/gateway-registry.ts";
-import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
 import { requireEpoch } from "../../../src/storage/postgres/require-epoch.ts";
 import { type DatabaseClock, stopDatabaseClock } from "../../support/database-clock.ts";
+import { openTestPostgres } from "../../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 
 const START = 1_700_000_000_000;
@@ -23,7 +23,7 @@ describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", 
   beforeEach(async () => {
     const url = await server.createMigratedDatabase();
     clock = await stopDatabaseClock(url, START);
-    database = connectPostgres({ url, maxConnections: 4, isPooled: false, clock: systemClock });
+    database = openTestPostgres(url, 4);
     registry = new PostgresGatewayRegistry(database);
   });
   afterEach(async () => {

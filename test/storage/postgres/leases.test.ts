@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "bun:test";
-import { systemClock } from "../../../src/base/clock.ts";
 import type { Lease, Leases } from "../../../src/base/lease.ts";
-import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresLeases } from "../../../src/storage/postgres/leases.ts";
 import { type DatabaseClock, stopDatabaseClock } from "../../support/database-clock.ts";
+import { openTestPostgres } from "../../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 import { testLeases } from "../contracts/leases.ts";
@@ -28,7 +28,7 @@ describe.skipIf(POSTGRES_BIN === null)("leases in PostgreSQL", () => {
   });
 
   testLeases((clock) => {
-    const database = connectPostgres({ url, maxConnections: 2, isPooled: false, clock: systemClock });
+    const database = openTestPostgres(url, 2);
     opened.push(database);
     return onClock(new PostgresLeases(database), clock);
   });
