@@ -70,6 +70,7 @@ async function build({ target, outfile }: Options, executablePath: string): Prom
       entrypoints: [...programs.map((file) => join(ROOT, file)), embedded],
       root: ROOT,
       target: "bun",
+      tsconfig: join(ROOT, "tsconfig.program.json"),
       // Files keep their paths, under which the program reads them. Programs are found by name alone.
       naming: { entry: "[name].[ext]", asset: "[dir]/[name].[ext]" },
       // Names stay, because errors and stack traces show them.

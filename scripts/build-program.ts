@@ -21,6 +21,7 @@ const builder = Bun.spawn({
     "--target=bun",
     // The only format whose code Bun parses in advance. It has the paths of the sources in it: threads and the console are loaded from there.
     "--format=cjs",
+    `--tsconfig-override=${join(ROOT, "tsconfig.program.json")}`,
     "--bytecode",
     `--outdir=${DRAFT}`,
   ],
