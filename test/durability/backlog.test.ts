@@ -57,7 +57,7 @@ function createRecorder(store: ReturnType<typeof createStore>): Recorder {
 }
 
 /** The size at which the journal begins the next file. */
-const SEGMENT_BYTES = 8 * 1024 * 1024;
+const SEGMENT_BYTES = 1024 * 1024;
 /** More than are kept in memory. */
 const MANY = 5_000;
 const PAD = "x".repeat(2_000);

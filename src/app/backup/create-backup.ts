@@ -124,7 +124,11 @@ function readMasterKeys(dataDir: string): readonly string[] {
 function copyJournal(from: string, to: string): void {
   makePrivateFolder(to);
   if (!existsSync(from)) return;
-  for (const name of readdirSync(from).sort()) copyIfExists(join(from, name), join(to, name));
+  for (const name of readdirSync(from).sort()) {
+    copyIfExists(join(from, name), join(to, name));
+    // It may have been changed meanwhile, after its records were saved.
+    if (!existsSync(join(from, name))) rmSync(join(to, name), { force: true });
+  }
 }
 
 /** Copies a file that a running gateway may have removed. */

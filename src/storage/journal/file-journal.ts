@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import type { Journal, JournalLine, JournalPosition } from "../../core/usage/journal.ts";
 import { makePrivateFolder, PRIVATE_FILE } from "../files/private-files.ts";
 import { decodeLine, LineBuffer } from "./line-buffer.ts";
@@ -11,9 +11,10 @@ import {
   segmentOf,
   segmentPath,
 } from "./segments.ts";
+import { SpareSegments } from "./spare-segments.ts";
 
-/** The size at which the next file is started. Bytes. */
-const SEGMENT_BYTES = 8 * 1024 * 1024;
+/** The size at which the next file is started. Small, so that the pages of the files in use stay in the processor's caches. Bytes. */
+const SEGMENT_BYTES = 1024 * 1024;
 const LINE_FEED = 10;
 
 /**
@@ -38,13 +39,15 @@ class FileJournal implements Journal {
   private readonly sizes = new Map<number, number>();
   private otherBytes = 0;
   private readonly lines = new LineBuffer();
+  private readonly spares: SpareSegments;
   private readonly reader: SegmentReader;
 
   constructor(private readonly dir: string) {
     this.left = listSegments(dir);
     for (const segment of this.left) this.addSize(segment, statSync(segmentPath(dir, segment)).size);
     this.number = (this.left.at(-1) ?? 0) + 1;
-    this.file = openSegment(dir, this.number);
+    this.spares = new SpareSegments(dir);
+    this.file = this.spares.open(segmentPath(dir, this.number));
     this.reader = new SegmentReader(dir);
   }
 
@@ -59,7 +62,8 @@ class FileJournal implements Journal {
     // The number of a closed descriptor may belong to another file or connection by now.
     if (this.file === CLOSED) throw new Error("the journal is closed");
     while (this.lines.length > 0) {
-      const written = writeSync(this.file, this.lines.bytes());
+      const bytes = this.lines.bytes();
+      const written = writeSync(this.file, bytes, 0, bytes.length, this.written);
       this.written += written;
       this.lines.drop(written);
     }
@@ -87,7 +91,7 @@ class FileJournal implements Journal {
     if (this.number < end) rmSync(segmentPath(this.dir, this.number), { force: true });
     for (const [segment, bytes] of this.sizes) {
       if (segment >= end) return;
-      rmSync(segmentPath(this.dir, segment), { force: true });
+      this.spares.release(segmentPath(this.dir, segment), bytes);
       this.sizes.delete(segment);
       this.otherBytes -= bytes;
     }
@@ -106,13 +110,14 @@ class FileJournal implements Journal {
     this.reader.close();
     closeSync(this.file);
     this.file = CLOSED;
+    this.spares.clear();
   }
 
   /** Continues in the next file, or in this one if the next cannot be opened: what is written is safe in either. */
   private startSegment(): void {
     let next: number;
     try {
-      next = openSegment(this.dir, this.number + 1);
+      next = this.spares.open(segmentPath(this.dir, this.number + 1));
     } catch {
       return;
     }
@@ -127,10 +132,6 @@ class FileJournal implements Journal {
     this.sizes.set(segment, bytes);
     this.otherBytes += bytes;
   }
-}
-
-function openSegment(dir: string, number: number): number {
-  return openSync(segmentPath(dir, number), "a", PRIVATE_FILE);
 }
 
 const CLOSED = -1;
