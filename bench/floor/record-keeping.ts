@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Clock } from "../../src/base/clock.ts";
 import { onNextTurn } from "../../src/base/next-turn.ts";
-import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";
+import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
 import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
@@ -26,7 +26,7 @@ export function keepInJournal(dataDir: string, clock: Clock): RecordKeeping {
   const timer = clock.every(RELEASE_MS, () => journal.release(journal.mark()));
   return {
     write(record) {
-      journal.append(encodeUsageEntry(JSON.stringify(record)));
+      journal.append(JSON.stringify(record), USAGE_FRAME);
       flushing ??= new Promise((resolve) => {
         onNextTurn(() => {
           flushing = null;

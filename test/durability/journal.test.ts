@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import type { Journal } from "../../src/core/usage/journal.ts";
+import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
 import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import type { UsageStore } from "../../src/core/usage/usage-store.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
+import { frameEntry } from "../support/frame-entry.ts";
 import { CAN_FILL_DISK, fillDiskOf } from "../support/full-disk.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -21,13 +23,16 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test("entries of any text are recovered, with checksums of all their bytes", () => {
-  const texts = fc.string({ unit: "binary", maxLength: 300 }).map((text) => JSON.stringify(text));
+test("entries of any text and frame are recovered, with checksums of all their bytes", () => {
+  const text = fc.string({ unit: "binary", maxLength: 300 }).map((any) => JSON.stringify(any));
+  const frame = fc.constantFrom(undefined, USAGE_FRAME, { start: "é[", end: "🙂]" }, { start: "", end: "" });
   const files = new Bun.Glob("*.log");
   fc.assert(
-    fc.property(fc.array(texts, { maxLength: 20 }), (entries) => {
+    fc.property(fc.array(fc.tuple(text, frame), { maxLength: 20 }), (parts) => {
+      const entries = parts.map(([text, frame]) => frameEntry(text, frame));
       const journal = openFileJournal(dir);
-      for (const entry of entries) journal.append(entry);
+      const positions = parts.map(([text, frame]) => journal.append(text, frame));
+      expect(positions.map((at) => journal.read(at))).toEqual(entries);
       journal.close();
       const next = openFileJournal(dir);
       expect([...next.recover()].map(({ entry }) => entry)).toEqual(entries);

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";
+import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";
@@ -139,7 +139,7 @@ describe("a journal with records that the store rejects", () => {
   /** Writes records as an earlier version did, which accepted all counts of vendors. */
   async function writeJournal(dataDir: string, records: readonly object[]): Promise<void> {
     const journal = openFileJournal(join(dataDir, "journal"));
-    for (const record of records) journal.append(encodeUsageEntry(JSON.stringify(record)));
+    for (const record of records) journal.append(JSON.stringify(record), USAGE_FRAME);
     journal.close();
   }
 

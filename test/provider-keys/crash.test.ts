@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Stores } from "../../src/app/stores.ts";
-import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";
+import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
@@ -42,7 +42,7 @@ test.each([
       isByok,
     } as UsageRecord;
     const before = openFileJournal(join(dir, "journal"));
-    before.append(encodeUsageEntry(JSON.stringify(record)));
+    before.append(JSON.stringify(record), USAGE_FRAME);
     before.close();
     const journal = openFileJournal(join(dir, "journal"));
     await recoverUsage({ journal, store: stores.usage, gatewayId: "gateway_a", now: 3 });

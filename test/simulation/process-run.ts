@@ -1,6 +1,7 @@
 import type { Clock } from "../../src/base/clock.ts";
 import type { Journal, JournalLine } from "../../src/core/usage/journal.ts";
 import { wrapMethods } from "../../src/storage/wrap-methods.ts";
+import { frameEntry } from "../support/frame-entry.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
 /**
@@ -114,9 +115,9 @@ export function faultyJournal(
   return {
     unwritten,
     rejected,
-    append(entry) {
+    append(text, frame) {
       const at = end();
-      unwritten.push(entry);
+      unwritten.push(frameEntry(text, frame));
       return at;
     },
     read: (at) =>

@@ -1,4 +1,5 @@
 import type { Journal } from "../../src/core/usage/journal.ts";
+import { frameEntry } from "./frame-entry.ts";
 
 /** Returns a journal in memory. Nothing fails, and nothing survives the process. */
 export function createMemoryJournal(): Journal {
@@ -6,7 +7,8 @@ export function createMemoryJournal(): Journal {
   let next = 0;
   let bytes = 0;
   return {
-    append(entry) {
+    append(text, frame) {
+      const entry = frameEntry(text, frame);
       entries.set(next, entry);
       bytes += entry.length;
       next += 1;

@@ -1,5 +1,5 @@
 import { asFields } from "../../wire/json/fields.ts";
-import type { Journal, JournalPosition } from "./journal.ts";
+import type { EntryFrame, Journal, JournalPosition } from "./journal.ts";
 import type { UsageRecord } from "./records.ts";
 
 /** A decoded journal entry, or the name of a kind that this version does not know. */
@@ -10,10 +10,8 @@ export type JournalEntry =
 const VERSION = 1;
 const NAME_CHARS = 40;
 
-/** Encodes a generation record as a journal entry. `json` is the record's JSON. Other kinds of entries may follow in later versions. */
-export function encodeUsageEntry(json: string): string {
-  return `{"v":${VERSION},"kind":"usage","usage":${json}}`;
-}
+/** The entry of a generation record: its JSON in this frame. Other kinds of entries may follow in later versions. */
+export const USAGE_FRAME: EntryFrame = { start: `{"v":${VERSION},"kind":"usage","usage":`, end: "}" };
 
 /** Decodes a journal entry of any version. */
 export function decodeJournalEntry(text: string): JournalEntry {

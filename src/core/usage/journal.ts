@@ -7,10 +7,19 @@ export interface JournalLine {
   readonly entry: string;
 }
 
+/** What is before and after the texts of all entries of a kind, so that no further string is made for each entry. */
+export interface EntryFrame {
+  readonly start: string;
+  readonly end: string;
+}
+
 /** An append-only file of entries that the store does not have yet. Flushed entries survive the process, also after `kill -9`. */
 export interface Journal {
-  /** Adds an entry, one line of text without line breaks, and returns its position. It is in the file with the next `flush`. */
-  append(entry: string): JournalPosition;
+  /**
+   * Adds an entry, one line of text without line breaks, and returns its position. It is in the file with the next `flush`. With `frame`,
+   * the entry is the text in that frame.
+   */
+  append(text: string, frame?: EntryFrame): JournalPosition;
   /** Writes what was appended to the file. Cheap if there is nothing to write. */
   flush(): void;
   /**

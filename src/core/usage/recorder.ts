@@ -3,7 +3,7 @@ import { nextTurn, onNextTurn } from "../../base/next-turn.ts";
 import { StoreError } from "../../base/store-error.ts";
 import { Backlog } from "./backlog.ts";
 import type { Journal } from "./journal.ts";
-import { encodeUsageEntry } from "./journal-entry.ts";
+import { USAGE_FRAME } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
 import type { UsageStore } from "./usage-store.ts";
@@ -156,7 +156,7 @@ export class Recorder {
     const writtenAt = this.parts.clock.now();
     for (const record of records.values()) {
       const json = JSON.stringify(record);
-      const at = this.parts.journal.append(encodeUsageEntry(json));
+      const at = this.parts.journal.append(json, USAGE_FRAME);
       this.backlog.add({ record, json }, { at, writtenAt });
     }
   }

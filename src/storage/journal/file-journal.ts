@@ -1,5 +1,5 @@
 import { closeSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
-import type { Journal, JournalLine, JournalPosition } from "../../core/usage/journal.ts";
+import type { EntryFrame, Journal, JournalLine, JournalPosition } from "../../core/usage/journal.ts";
 import { makePrivateFolder, PRIVATE_FILE } from "../files/private-files.ts";
 import { decodeLine, LineBuffer } from "./line-buffer.ts";
 import {
@@ -51,9 +51,9 @@ class FileJournal implements Journal {
     this.reader = new SegmentReader(dir);
   }
 
-  append(entry: string): JournalPosition {
+  append(text: string, frame?: EntryFrame): JournalPosition {
     const at = positionOf(this.number, this.written + this.lines.length);
-    this.lines.add(entry);
+    this.lines.add(text, frame);
     return at;
   }
 

@@ -1,3 +1,4 @@
+import type { EntryFrame } from "../../core/usage/journal.ts";
 import { CHECKSUM_BYTES, checksum, writeChecksum } from "./checksum.ts";
 
 /** The length of the checksum and a space. */
@@ -8,8 +9,11 @@ const USUAL_BYTES = 64 * 1024;
 const LINE_FEED = 10;
 const SPACE = 32;
 
+const NO_FRAME: EntryFrame = { start: "", end: "" };
+
 /** Encodes lines into one buffer, which is reused once a file has taken them. */
 export class LineBuffer {
+  private frame = encodeFrame(NO_FRAME);
   private buffer = Buffer.allocUnsafe(USUAL_BYTES);
   /** Bytes that a full disk rejected stay: the next write continues after the last written one. */
   private from = 0;
@@ -23,15 +27,22 @@ export class LineBuffer {
     return this.buffer.subarray(this.from, this.to);
   }
 
-  /** Adds a line: the checksum of an entry, a space and the entry. */
-  add(entry: string): void {
-    this.makeRoom(HEAD_BYTES + entry.length * MAX_CODE_UNIT_BYTES + 1);
-    const start = this.to + HEAD_BYTES;
-    const end = start + this.buffer.write(entry, start);
-    writeChecksum(entry, this.buffer, this.to);
-    this.buffer[start - 1] = SPACE;
-    this.buffer[end] = LINE_FEED;
-    this.to = end + 1;
+  /** Adds a line: the checksum of an entry, a space and the entry, which is a text in a frame. */
+  add(text: string, frame = NO_FRAME): void {
+    if (frame !== this.frame.frame) this.frame = encodeFrame(frame);
+    const { start, startCrc, end } = this.frame;
+    this.makeRoom(HEAD_BYTES + start.length + text.length * MAX_CODE_UNIT_BYTES + end.length + 1);
+    const { buffer } = this;
+    let at = this.to + HEAD_BYTES;
+    buffer[at - 1] = SPACE;
+    buffer.set(start, at);
+    at += start.length;
+    at += buffer.write(text, at);
+    buffer.set(end, at);
+    at += end.length;
+    buffer[at] = LINE_FEED;
+    writeChecksum(Bun.hash.crc32(end, Bun.hash.crc32(text, startCrc)), buffer, this.to);
+    this.to = at + 1;
   }
 
   /** Drops the first `count` bytes, which have been written. */
@@ -50,6 +61,11 @@ export class LineBuffer {
     this.from = 0;
     this.buffer = larger;
   }
+}
+
+function encodeFrame(frame: EntryFrame) {
+  const start = Buffer.from(frame.start);
+  return { frame, start, startCrc: Bun.hash.crc32(start), end: Buffer.from(frame.end) };
 }
 
 /** Returns the entry of a line without its line feed; null if the checksum does not match. */
