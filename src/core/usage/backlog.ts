@@ -1,20 +1,23 @@
 import { PassingMap } from "../../base/passing-map.ts";
 import type { Journal, JournalPosition } from "./journal.ts";
 import { readUsage } from "./journal-entry.ts";
-import type { RecordEntry } from "./records.ts";
+import type { RecordEntry, UsageRecord } from "./records.ts";
 
 /** Records that wait in memory besides the journal: more than a busy gateway writes between two saves. */
 const MAX_IN_MEMORY = 2_000;
 
-/** A record in the journal that the store does not have. */
+/** A record in the journal that the store does not have. Record and JSON are null if only the journal has them. */
 export interface WaitingRecord {
   readonly id: string;
   readonly at: JournalPosition;
   /** When this version was written. Milliseconds since the epoch. */
   readonly writtenAt: number;
-  /** Null if only the journal has it. */
-  readonly entry: RecordEntry | null;
+  readonly record: UsageRecord | null;
+  readonly json: string | null;
 }
+
+/** A waiting record that is in memory. One object with its entry, because each request has two. */
+export type WaitingEntry = WaitingRecord & RecordEntry;
 
 /**
  * The records that the journal has and the store does not, in the order of the journal. The first ones are also in memory; of a
@@ -40,13 +43,14 @@ export class Backlog {
     return null;
   }
 
-  /** Adds a record that was appended at a position, instead of an earlier version. */
-  add(entry: RecordEntry, { at, writtenAt }: Pick<WaitingRecord, "at" | "writtenAt">): void {
-    const { id } = entry.record;
-    this.delete(id);
+  /** Adds a record that was appended to the journal, instead of an earlier version. */
+  add(added: WaitingEntry): void {
+    const { id } = added;
+    const earlier = this.records.get(id);
+    if (earlier !== undefined) this.delete(earlier);
     const isKept = this.inMemory < MAX_IN_MEMORY;
     if (isKept) this.inMemory += 1;
-    this.records.set(id, { id, at, writtenAt, entry: isKept ? entry : null });
+    this.records.set(id, isKept ? added : { ...added, record: null, json: null });
   }
 
   /** Returns at most `count` records, the first ones in the journal. */
@@ -67,7 +71,7 @@ export class Backlog {
 
   /** Removes records, unless a later version was added in the meantime. */
   remove(saved: readonly WaitingRecord[]): void {
-    for (const waiting of saved) if (this.records.get(waiting.id) === waiting) this.delete(waiting.id);
+    for (const waiting of saved) if (this.records.get(waiting.id) === waiting) this.delete(waiting);
   }
 
   /** Returns a record that waits; null if none with this id does, or if it is damaged. @throws Error if the journal cannot be read. */
@@ -77,16 +81,18 @@ export class Backlog {
   }
 
   /** Returns a waiting record from memory or from the journal; null if it is damaged. @throws Error if the journal cannot be read. */
-  read({ entry, at }: WaitingRecord): RecordEntry | null {
-    if (entry !== null) return entry;
-    const record = readUsage(this.journal, at);
+  read(waiting: WaitingRecord): RecordEntry | null {
+    if (isInMemory(waiting)) return waiting;
+    const record = readUsage(this.journal, waiting.at);
     return record === null ? null : { record, json: JSON.stringify(record) };
   }
 
-  private delete(id: string): void {
-    const waiting = this.records.get(id);
-    if (waiting === undefined) return;
-    this.records.delete(id);
-    if (waiting.entry !== null) this.inMemory -= 1;
+  private delete(waiting: WaitingRecord): void {
+    this.records.delete(waiting.id);
+    if (isInMemory(waiting)) this.inMemory -= 1;
   }
+}
+
+function isInMemory(waiting: WaitingRecord): waiting is WaitingEntry {
+  return waiting.record !== null;
 }

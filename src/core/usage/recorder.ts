@@ -157,7 +157,7 @@ export class Recorder {
     for (const record of records.values()) {
       const json = JSON.stringify(record);
       const at = this.parts.journal.append(json, USAGE_FRAME);
-      this.backlog.add({ record, json }, { at, writtenAt });
+      this.backlog.add({ id: record.id, at, writtenAt, record, json });
     }
   }
 
