@@ -1,12 +1,13 @@
 /**
  * Money is an integer of nanodollars (1e-9 USD). Prices are decimal strings in dollars per unit and may be
  * finer than that, so a cost is summed exactly in attodollars (1e-18 USD) and rounded once, half up, at the end
- * (docs/api/money.md). No float touches it.
+ * (docs/api/money.md). No float touches it: a sum that is a whole number of picodollars (1e-12 USD) below 2^53 is a number, which is as exact.
  */
 
 const ATTO_DIGITS = 18;
 const NANO_DIGITS = 9;
 const ATTO_PER_NANO = 1_000_000_000n;
+const PICO_PER_NANO = 1_000;
 const HALF_A_NANO = ATTO_PER_NANO / 2n;
 const NANO_PER_DOLLAR = 1_000_000_000;
 const MOST_NANODOLLARS = BigInt(Number.MAX_SAFE_INTEGER);
@@ -30,6 +31,13 @@ export function parsePrice(decimal: string): bigint | null {
 export function roundToNanodollars(attodollars: bigint): number {
   const rounded = (attodollars + HALF_A_NANO) / ATTO_PER_NANO;
   return rounded > MOST_NANODOLLARS ? Number.MAX_SAFE_INTEGER : Number(rounded);
+}
+
+/** Rounds picodollars, a whole number, half up to nanodollars. */
+export function roundPicodollars(picodollars: number): number {
+  const below = picodollars % PICO_PER_NANO;
+  const whole = (picodollars - below) / PICO_PER_NANO;
+  return 2 * below >= PICO_PER_NANO ? whole + 1 : whole;
 }
 
 /** Converts nanodollars to attodollars. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { roundToNanodollars } from "../../src/base/money.ts";
 import { listPriceLines } from "../../src/core/catalog/price-usage.ts";
-import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
+import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { priceAt, priceUsage } from "../support/price-usage.ts";
 
@@ -177,4 +178,52 @@ test("the price lines contain every kind of token once and add up to the cost", 
   ]);
   const sum = lines.reduce((total, { cost }) => total + cost, 0n);
   expect(roundToNanodollars(sum)).toBe(priceAt(prices, usage));
+});
+
+/** Prices of 0 to 18 places, and counts of up to all that a number holds: some sums are too fine or too large for whole picodollars. */
+const price = fc
+  .tuple(fc.nat(99), fc.integer({ min: 0, max: 18 }), fc.nat(999_999))
+  .map(([whole, places, digits]) =>
+    places === 0 ? String(whole) : `${whole}.${String(digits).padStart(places, "0").slice(0, places)}`,
+  );
+const count = fc.oneof(fc.nat(10_000), fc.nat(10_000_000), fc.maxSafeNat());
+
+test("a cost is the exact sum of its price lines, rounded once, for prices of any fineness and counts of any size", () => {
+  const anyPrices: fc.Arbitrary<Prices> = fc.record(
+    { prompt: price, completion: price, cacheRead: price, reasoning: price, request: price, search: price },
+    { requiredKeys: ["prompt", "completion"] },
+  );
+  const anyUsage = fc.record({
+    promptTokens: count,
+    completionTokens: count,
+    cachedTokens: count,
+    reasoningTokens: count,
+    searches: count,
+  });
+  fc.assert(
+    fc.property(anyPrices, anyUsage, (prices, counts) => {
+      const usage = { ...NO_TOKENS, ...counts };
+      const sum = listPriceLines(prices, usage).reduce((total, { cost }) => total + cost, 0n);
+      expect(priceAt(prices, usage)).toBe(roundToNanodollars(sum));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a cost of whole picodollars is rounded half up, also where it is close to what a number holds", () => {
+  const costOf = (picodollars: number) =>
+    priceAt({ prompt: "0.000000000001", completion: "0" }, { ...NO_TOKENS, promptTokens: picodollars });
+  fc.assert(
+    fc.property(fc.oneof(fc.nat(10_000), fc.maxSafeNat()), (picodollars) => {
+      expect(costOf(picodollars)).toBe(roundToNanodollars(BigInt(picodollars) * 1_000_000n));
+    }),
+  );
+  expect([499, 500, 1_499, 1_500, Number.MAX_SAFE_INTEGER].map(costOf)).toEqual([
+    0, 1, 1, 2, 9_007_199_254_741,
+  ]);
+});
+
+test("a count that is not a whole number has no cost", () => {
+  const usage = { ...NO_TOKENS, promptTokens: 1.5 };
+  expect(() => priceAt({ prompt: "0.000001", completion: "0" }, usage)).toThrow(RangeError);
 });

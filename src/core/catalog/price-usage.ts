@@ -1,4 +1,4 @@
-import { parsePrice, roundToNanodollars } from "../../base/money.ts";
+import { parsePrice, roundPicodollars, roundToNanodollars } from "../../base/money.ts";
 import {
   type AdvisorUsage,
   NO_TOKENS,
@@ -58,6 +58,8 @@ export interface PriceLine {
 interface Rate {
   readonly text: string;
   readonly value: bigint;
+  /** In picodollars; NaN if it is not a whole number of them that a number holds. */
+  readonly picodollars: number;
 }
 
 /** The rates of all kinds, with those of a request by the context size of its search. */
@@ -82,13 +84,37 @@ function findTier(tiers: readonly PriceTier[], promptTokens: number): PriceTier 
   return tiers.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
 }
 
-function sumCharges(prices: Prices, usage: TokenUsage): bigint {
-  let sum = 0n;
-  forEachCharge(readRates(prices), usage, (_, count, rate) => {
-    sum += BigInt(count) * rate.value;
-  });
-  return sum;
+/** Takes the charges of a usage, kind by kind. */
+interface ChargeTaker {
+  charge(kind: PricedKind, count: number, rate: Rate): void;
 }
+
+/**
+ * An exact sum of charges. Nearly all prices are whole picodollars and nearly all sums small enough for a number, which costs a fraction of
+ * big integers; only the charges that are not are summed in attodollars.
+ */
+class CostSum implements ChargeTaker {
+  private picodollars = 0;
+  private rest = 0n;
+
+  charge(_kind: PricedKind, count: number, rate: Rate): void {
+    const sum = this.picodollars + count * rate.picodollars;
+    if (Number.isSafeInteger(count) && sum <= Number.MAX_SAFE_INTEGER) this.picodollars = sum;
+    // Throws for a count that is not a whole number.
+    else this.rest += BigInt(count) * rate.value;
+  }
+
+  attodollars(): bigint {
+    return this.picodollars === 0 ? this.rest : this.rest + BigInt(this.picodollars) * ATTO_PER_PICO;
+  }
+
+  /** Returns the sum in nanodollars, rounded once, half up. */
+  round(): number {
+    return this.rest === 0n ? roundPicodollars(this.picodollars) : roundToNanodollars(this.attodollars());
+  }
+}
+
+const ATTO_PER_PICO = 1_000_000n;
 
 /** The token usage of a generation, and its prices. */
 export interface PricedUsage {
@@ -107,24 +133,22 @@ export interface PricedAdvisor extends AdvisorUsage {
  * price costs as much as a prompt or completion token.
  */
 export function priceWhole({ prices, usage, advisors }: PricedUsage): number {
-  let sum = prices === null ? 0n : sumCharges(prices, usage);
-  for (const advisor of advisors) sum += sumAdvisor(advisor);
-  return roundToNanodollars(sum);
+  const sum = new CostSum();
+  if (prices !== null) forEachCharge(readRates(prices), usage, sum);
+  for (const advisor of advisors) chargeAdvisor(advisor, sum);
+  return sum.round();
 }
 
 /** Returns the cost of an advisor in nanodollars. */
 export function priceAdvisor(advisor: PricedAdvisor): number {
-  return roundToNanodollars(sumAdvisor(advisor));
+  const sum = new CostSum();
+  chargeAdvisor(advisor, sum);
+  return sum.round();
 }
 
-/** Sums the cost of an advisor's tokens. The price per request is charged only once for a generation. */
-function sumAdvisor({ prices, ...usage }: PricedAdvisor): bigint {
-  if (prices === null) return 0n;
-  let sum = 0n;
-  forEachToken(readRates(prices), { ...NO_TOKENS, ...usage }, (_, count, rate) => {
-    sum += BigInt(count) * rate.value;
-  });
-  return sum;
+/** Charges an advisor's tokens. The price per request is charged only once for a generation. */
+function chargeAdvisor({ prices, ...usage }: PricedAdvisor, charges: ChargeTaker): void {
+  if (prices !== null) forEachToken(readRates(prices), { ...NO_TOKENS, ...usage }, charges);
 }
 
 /** The counts that are not tokens. */
@@ -154,10 +178,9 @@ export function priceAtMost(endpoint: ModelEndpoint, prompt: BoundedPrompt, at: 
   const rates = readRates(prices);
   let fixed = BigInt(prompt.promptTokens) * rates.maxPrompt;
   if (prompt.fileTokens > 0) fixed += BigInt(prompt.fileTokens) * rates.maxFile;
-  forEachOther(rates, prompt, (_, count, rate) => {
-    fixed += BigInt(count) * rate.value;
-  });
-  return { fixed, perToken: rates.maxCompletion };
+  const others = new CostSum();
+  forEachOther(rates, prompt, others);
+  return { fixed: fixed + others.attodollars(), perToken: rates.maxCompletion };
 }
 
 const NO_COST: MaxCost = { fixed: 0n, perToken: 0n };
@@ -167,83 +190,93 @@ const NO_COST: MaxCost = { fixed: 0n, perToken: 0n };
  * of the prompt cache read, cache write, audio, plain; of the answer reasoning, audio, image, plain.
  */
 export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
-  return collectLines((charge) => forEachCharge(readRates(prices), usage, charge));
+  const list = new PriceList();
+  forEachCharge(readRates(prices), usage, list);
+  return list.lines;
 }
 
 /** Lists the lines of an advisor's cost. */
-export function listAdvisorLines({ prices, ...usage }: PricedAdvisor): PriceLine[] {
-  if (prices === null) return [];
-  return collectLines((charge) => forEachToken(readRates(prices), { ...NO_TOKENS, ...usage }, charge));
+export function listAdvisorLines(advisor: PricedAdvisor): PriceLine[] {
+  const list = new PriceList();
+  chargeAdvisor(advisor, list);
+  return list.lines;
 }
 
-function collectLines(list: (charge: Charge) => void): PriceLine[] {
-  const lines: PriceLine[] = [];
-  list((kind, count, { text, value }) => {
-    lines.push({ kind, count, price: text, cost: BigInt(count) * value });
-  });
-  return lines;
+class PriceList implements ChargeTaker {
+  readonly lines: PriceLine[] = [];
+
+  charge(kind: PricedKind, count: number, { text, value }: Rate): void {
+    this.lines.push({ kind, count, price: text, cost: BigInt(count) * value });
+  }
 }
 
 /** The kinds that have one rate. */
 type RatedKind = Exclude<PricedKind, "generated_image">;
-type Charge = (kind: PricedKind, count: number, rate: Rate) => void;
 
-function forEachCharge(rates: Rates, usage: TokenUsage, charge: Charge): void {
-  forEachToken(rates, usage, charge);
-  forEachOther(rates, usage, charge);
+function forEachCharge(rates: Rates, usage: TokenUsage, charges: ChargeTaker): void {
+  forEachToken(rates, usage, charges);
+  forEachOther(rates, usage, charges);
 }
 
-/** Charges the tokens of a request kind by kind. No token is charged twice, because each kind takes its own from those that are left. */
-class ChargedTokens {
+/** Charges the tokens of a prompt or an answer kind by kind. No token is charged twice, because each kind takes its own from those that are left. */
+class TokenCharges {
+  private left = 0;
+
   constructor(
-    private readonly charge: Charge,
-    private left: number,
+    private readonly rates: Rates,
+    private readonly charges: ChargeTaker,
   ) {}
 
+  /** Begins with all tokens of a prompt or an answer. */
+  begin(count: number): void {
+    this.left = count;
+  }
+
   /** Charges as many of the tokens that are left as a kind has. */
-  take(kind: RatedKind, count: number, rates: Rates): void {
+  take(kind: RatedKind, count: number): void {
     const taken = Math.min(Math.max(0, count), this.left);
     this.left -= taken;
-    if (taken > 0) this.charge(kind, taken, rates[kind]);
+    if (taken > 0) this.charges.charge(kind, taken, this.rates[kind]);
   }
 }
 
-function forEachToken(rates: Rates, usage: TokenUsage, charge: Charge): void {
-  const prompt = new ChargedTokens(charge, usage.promptTokens);
-  prompt.take("cache_read", usage.cachedTokens, rates);
-  prompt.take("cache_write_1h", usage.cacheWrite1hTokens, rates);
-  prompt.take("cache_write", usage.cacheWriteTokens - usage.cacheWrite1hTokens, rates);
-  prompt.take("audio_prompt", usage.audioPromptTokens, rates);
-  prompt.take("prompt", Number.POSITIVE_INFINITY, rates);
-  const completion = new ChargedTokens(charge, usage.completionTokens);
-  completion.take("reasoning", usage.reasoningTokens, rates);
-  completion.take("audio_completion", usage.audioCompletionTokens, rates);
-  completion.take("image_completion", usage.imageCompletionTokens, rates);
-  completion.take("completion", Number.POSITIVE_INFINITY, rates);
+function forEachToken(rates: Rates, usage: TokenUsage, charges: ChargeTaker): void {
+  const tokens = new TokenCharges(rates, charges);
+  tokens.begin(usage.promptTokens);
+  tokens.take("cache_read", usage.cachedTokens);
+  tokens.take("cache_write_1h", usage.cacheWrite1hTokens);
+  tokens.take("cache_write", usage.cacheWriteTokens - usage.cacheWrite1hTokens);
+  tokens.take("audio_prompt", usage.audioPromptTokens);
+  tokens.take("prompt", Number.POSITIVE_INFINITY);
+  tokens.begin(usage.completionTokens);
+  tokens.take("reasoning", usage.reasoningTokens);
+  tokens.take("audio_completion", usage.audioCompletionTokens);
+  tokens.take("image_completion", usage.imageCompletionTokens);
+  tokens.take("completion", Number.POSITIVE_INFINITY);
 }
 
 /** Visits the charges that are not per token and have a price. */
-function forEachOther(rates: Rates, usage: OtherUsage, charge: Charge): void {
-  chargePriced(charge, "request", 1, rateOfRequest(rates, usage));
-  if (usage.images > 0) chargePriced(charge, "image", usage.images, rates.image);
+function forEachOther(rates: Rates, usage: OtherUsage, charges: ChargeTaker): void {
+  chargePriced(charges, "request", 1, rateOfRequest(rates, usage));
+  if (usage.images > 0) chargePriced(charges, "image", usage.images, rates.image);
   if (usage.searches > 0) {
-    chargePriced(charge, "search", usage.searches, rates.search);
-    chargePriced(charge, "searched_request", 1, rates.searched_request);
+    chargePriced(charges, "search", usage.searches, rates.search);
+    chargePriced(charges, "searched_request", 1, rates.searched_request);
   }
-  if (usage.units !== undefined) forEachUnit(rates, usage.units, charge);
+  if (usage.units !== undefined) forEachUnit(rates, usage.units, charges);
 }
 
 /** Visits the charges per character, second or generated image that have a price. */
-function forEachUnit(rates: Rates, units: UnitCounts, charge: Charge): void {
+function forEachUnit(rates: Rates, units: UnitCounts, charges: ChargeTaker): void {
   const { characters = 0, audioSeconds = 0, generatedImages = 0 } = units;
-  if (characters > 0) chargePriced(charge, "character", characters, rates.character);
-  if (audioSeconds > 0) chargePriced(charge, "audio_second", audioSeconds, rates.audio_second);
+  if (characters > 0) chargePriced(charges, "character", characters, rates.character);
+  if (audioSeconds > 0) chargePriced(charges, "audio_second", audioSeconds, rates.audio_second);
   if (generatedImages > 0)
-    chargePriced(charge, "generated_image", generatedImages, rateOfImage(rates.prices, units));
+    chargePriced(charges, "generated_image", generatedImages, rateOfImage(rates.prices, units));
 }
 
-function chargePriced(charge: Charge, kind: PricedKind, count: number, rate: Rate): void {
-  if (rate.value > 0n) charge(kind, count, rate);
+function chargePriced(charges: ChargeTaker, kind: PricedKind, count: number, rate: Rate): void {
+  if (rate.value > 0n) charges.charge(kind, count, rate);
 }
 
 /**
@@ -312,7 +345,7 @@ function highestOf(...rates: readonly Rate[]): bigint {
   return rates.reduce((highest, { value }) => (value > highest ? value : highest), 0n);
 }
 
-const FREE: Rate = { text: "0", value: 0n };
+const FREE: Rate = { text: "0", value: 0n, picodollars: 0 };
 
 /** Prices that depend on the request's contents, or that a bound on tokens does not cover. */
 const BESIDE_TOKENS = [
@@ -342,5 +375,6 @@ export function chargesBesideTokens(endpoint: ModelEndpoint): boolean {
 function readRate(text: string): Rate {
   const value = parsePrice(text);
   if (value === null) throw new Error(`"${text}" is not a price`);
-  return { text, value };
+  const picodollars = value % ATTO_PER_PICO === 0n ? Number(value / ATTO_PER_PICO) : Number.NaN;
+  return { text, value, picodollars: Number.isSafeInteger(picodollars) ? picodollars : Number.NaN };
 }
