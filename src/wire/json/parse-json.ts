@@ -6,13 +6,25 @@ import { JsonBoundError, JsonSyntaxError, LEAF, scanJson } from "./scan.ts";
 /** A shorter text cannot be nested too deep, because each level has two brackets. */
 const MAY_BE_DEEP_CHARS = 2 * BOUNDS.jsonDepth;
 
+/** Returns whether a text has as many opening brackets as a value that is nested too deep. Usual texts have few, which are searched for. */
+function mayBeDeep(text: string): boolean {
+  if (text.length <= MAY_BE_DEEP_CHARS) return false;
+  let left = BOUNDS.jsonDepth;
+  for (const bracket of OPENING)
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1))
+      if (--left < 0) return true;
+  return false;
+}
+
+const OPENING = ["{", "["] as const;
+
 /**
  * Parses JSON that is nested at most `BOUNDS.jsonDepth` levels deep. A deeper value would overflow the stack of recursive
  * functions, including `JSON.stringify`.
  * @throws SyntaxError, JsonSyntaxError, JsonBoundError.
  */
 export function parseJson(text: string): unknown {
-  if (text.length > MAY_BE_DEEP_CHARS) scanJson(text, LEAF);
+  if (mayBeDeep(text)) scanJson(text, LEAF);
   return JSON.parse(text);
 }
 

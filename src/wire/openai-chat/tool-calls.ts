@@ -1,4 +1,4 @@
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, asList, type Fields, omit } from "../json/fields.ts";
 
 /**
  * A tool call, or a piece of one, as the client gets it. It may have further fields of the vendor, such as Gemini's
@@ -25,7 +25,7 @@ export function textOf(call: ToolCallOut): string {
 
 /** Lists the tool calls of a delta or message. A call in the deprecated `function_call` is listed as the only one. */
 export function listCalls(delta: Fields): readonly unknown[] {
-  const calls = Array.isArray(delta["tool_calls"]) ? delta["tool_calls"] : [];
+  const calls = asList(delta["tool_calls"]);
   const call = calls.length === 0 ? asFields(delta["function_call"]) : null;
   return call === null ? calls : [{ index: 0, type: "function", function: call }];
 }

@@ -1,5 +1,7 @@
+import type { AnswerEnd } from "../../canonical/format.ts";
 import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
 import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/broken-answers.ts";
+import type { TokenUsage } from "../../conversation/usage.ts";
 import { findVendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asObjects, dropField, type MutableFields, parseOwnFields } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
@@ -17,83 +19,69 @@ export function relayChatAnswer(text: string, identity: RelayIdentity): WholeAns
   if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
-  const usage = findUsage(body);
-  const choices = asObjects(body["choices"]) as MutableFields[];
-  const answer = correctChoices(choices, identity);
+  const answer = new ChatAnswer(body, identity);
   if (answer.finish === null) return { kind: "error", error: NO_CHOICES };
-  if (answer.failed !== null) return { kind: "error", error: failedFinish(answer.failed) };
-  body["id"] = identity.id;
-  body["object"] = "chat.completion";
-  body["created"] = identity.created;
-  body["model"] = identity.model;
-  body["choices"] = choices;
-  dropField(body, "error");
-  return {
-    kind: "answer",
-    isEmpty: answer.isEmpty,
-    usage,
-    producedBytes: answer.bytes,
-    finish: answer.finish,
-    encode({ report, metadata }) {
-      body["usage"] = encodeUsage(report);
-      if (metadata !== null) body["gateway_metadata"] = metadata;
-      return JSON.stringify(body);
-    },
-  };
+  return answer.failed === null ? answer : { kind: "error", error: failedFinish(answer.failed) };
 }
 
-/** The choices of an answer together. */
-interface ChoicesReading {
+/** A vendor's answer, whose body is corrected in its place. */
+class ChatAnswer {
+  readonly kind = "answer";
+  readonly usage: TokenUsage | null;
+  producedBytes = 0;
+  /** All choices have finished with a plain stop and without content. */
+  isEmpty = true;
   /** The finish of the first choice; null if there is none. */
-  finish: RelayFinish | null;
+  finish: RelayFinish | null = null;
   /** The first finish reason that reports a failure; null if there is none. */
-  failed: string | null;
-  bytes: number;
-  isEmpty: boolean;
-}
+  failed: string | null = null;
 
-function correctChoices(choices: readonly MutableFields[], identity: RelayIdentity): ChoicesReading {
-  const all: ChoicesReading = { finish: null, failed: null, bytes: 0, isEmpty: true };
-  let position = 0;
-  for (const choice of choices) {
-    const { finish, bytes, isEmpty } = correctChoice(choice, position++, identity);
-    all.finish ??= finish;
-    if (isFailedFinish(finish.native)) all.failed ??= finish.native;
-    all.bytes += bytes;
-    all.isEmpty &&= isEmpty;
+  constructor(
+    private readonly body: MutableFields,
+    identity: RelayIdentity,
+  ) {
+    // Before the choices lose the usage that some of them have.
+    this.usage = findUsage(body);
+    const choices = asObjects(body["choices"]) as MutableFields[];
+    for (let at = 0; at < choices.length; at++)
+      this.correctChoice(choices[at] as MutableFields, at, identity);
+    body["id"] = identity.id;
+    body["object"] = "chat.completion";
+    body["created"] = identity.created;
+    body["model"] = identity.model;
+    body["choices"] = choices;
+    dropField(body, "error");
   }
-  return all;
-}
 
-interface ChoiceReading {
-  readonly finish: RelayFinish;
-  readonly bytes: number;
-  /** It finished with a plain stop and has no content. */
-  readonly isEmpty: boolean;
-}
+  encode({ report, metadata }: AnswerEnd): string {
+    const { body } = this;
+    body["usage"] = encodeUsage(report);
+    if (metadata !== null) body["gateway_metadata"] = metadata;
+    return JSON.stringify(body);
+  }
 
-/** Corrects a choice in its place. `position` is its index where the vendor gives none. */
-function correctChoice(choice: MutableFields, position: number, identity: RelayIdentity): ChoiceReading {
-  const message = (asFields(choice["message"]) ?? {}) as MutableFields;
-  const native = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : "stop";
-  const text = readDeltaText(message);
-  const calls = readCalls(listCalls(message), identity);
-  const client = readFinishReason(native, calls.length > 0);
-  const content = text.content === "" && calls.length > 0 ? null : text.content;
-  correctMessage(message, content, text, calls);
-  if (typeof choice["index"] !== "number") choice["index"] = position;
-  choice["message"] = message;
-  choice["finish_reason"] = client;
-  if (client !== native) choice["native_finish_reason"] = native;
-  dropField(choice, "delta");
-  dropField(choice, "usage");
-  const bytes = bytesOf(content) + bytesOf(text.reasoning) + bytesOfCalls(calls);
-  const isSilent = bytes === 0 && calls.length === 0 && client === "stop";
-  return {
-    finish: { client, native },
-    bytes,
-    isEmpty: isSilent && !hasOtherContent(message, OWN_MESSAGE_FIELDS),
-  };
+  /** Corrects a choice in its place. `position` is its index where the vendor gives none. */
+  private correctChoice(choice: MutableFields, position: number, identity: RelayIdentity): void {
+    const message = (asFields(choice["message"]) ?? {}) as MutableFields;
+    const native = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : "stop";
+    const text = readDeltaText(message);
+    const calls = readCalls(listCalls(message), identity);
+    const client = readFinishReason(native, calls.length > 0);
+    const content = text.content === "" && calls.length > 0 ? null : text.content;
+    correctMessage(message, content, text, calls);
+    if (typeof choice["index"] !== "number") choice["index"] = position;
+    choice["message"] = message;
+    choice["finish_reason"] = client;
+    if (client !== native) choice["native_finish_reason"] = native;
+    dropField(choice, "delta");
+    dropField(choice, "usage");
+    const bytes = bytesOf(content) + bytesOf(text.reasoning) + bytesOfCalls(calls);
+    const isSilent = bytes === 0 && calls.length === 0 && client === "stop";
+    this.finish ??= { client, native };
+    if (isFailedFinish(native)) this.failed ??= native;
+    this.producedBytes += bytes;
+    this.isEmpty &&= isSilent && !hasOtherContent(message, OWN_MESSAGE_FIELDS);
+  }
 }
 
 function bytesOf(text: string | null): number {
