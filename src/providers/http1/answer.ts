@@ -22,6 +22,9 @@ interface Piece {
   readonly to: number;
 }
 
+/** Where nothing is unread. It is never changed. */
+const NO_PIECES: Piece[] = [];
+
 interface Waiting {
   resolve(piece: Uint8Array | null): void;
   reject(error: TransportError): void;
@@ -33,7 +36,7 @@ export class Answer implements UpstreamResponse {
   private readonly head: ResponseHead;
   private readonly source: BodySource;
   private readonly bounds: Http1Bounds;
-  private pieces: Piece[] = [];
+  private pieces: Piece[] = NO_PIECES;
   private unreadBytes = 0;
   private waiting: Waiting | null = null;
   private isPaused = false;
@@ -70,7 +73,7 @@ export class Answer implements UpstreamResponse {
     if (!this.isOver || this.error !== null || this.pieces.length > 1 || this.unreadBytes > maxBytes)
       return null;
     const [piece] = this.pieces;
-    this.pieces = [];
+    this.pieces = NO_PIECES;
     this.unreadBytes = 0;
     return piece === undefined ? "" : readUtf8(piece.bytes, piece.from, piece.to);
   }
@@ -90,7 +93,8 @@ export class Answer implements UpstreamResponse {
       if (at === to) return;
     }
     // Only one unread piece keeps the other bytes of its read alive: most answers have one, which need not be copied.
-    this.pieces.push(this.pieces.length === 0 ? { bytes, from: at, to } : wholeOf(slicePiece(bytes, at, to)));
+    if (this.pieces.length === 0) this.pieces = [{ bytes, from: at, to }];
+    else this.pieces.push(wholeOf(slicePiece(bytes, at, to)));
     this.unreadBytes += to - at;
     if (this.unreadBytes >= this.bounds.unreadBytes || this.pieces.length >= this.bounds.unreadPieces) {
       this.isPaused = true;
@@ -114,7 +118,7 @@ export class Answer implements UpstreamResponse {
 
   /** Drops the waiting pieces and the rest of the body. */
   discard(error: TransportError): void {
-    this.pieces = [];
+    this.pieces = NO_PIECES;
     this.unreadBytes = 0;
     this.fail(error);
   }
@@ -141,7 +145,7 @@ export class Answer implements UpstreamResponse {
       pieces.shift();
       return slicePiece(bytes, from, to);
     }
-    this.pieces = [];
+    this.pieces = NO_PIECES;
     return pieces.length === 1 ? slicePiece(bytes, from, to) : concat(pieces, this.unreadBytes);
   }
 }

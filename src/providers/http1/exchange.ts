@@ -44,8 +44,8 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   /** Null once the answer has begun, which may take minutes in which its memory is free for others. */
   private body: UpstreamRequest["body"];
   private readonly parser: ResponseParser;
-  private resolve!: (response: UpstreamResponse) => void;
-  private reject!: (error: TransportError) => void;
+  private readonly resolve: (response: UpstreamResponse) => void;
+  private readonly reject: (error: TransportError) => void;
   private target: Target | null = null;
   private head = "";
   private connection: Connection | null = null;
@@ -61,10 +61,10 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
     this.connectTimeoutMs = request.connectTimeoutMs;
     this.body = request.body;
     this.parser = new ResponseParser(request.method, context.bounds);
-    this.response = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<UpstreamResponse>();
+    this.response = promise;
+    this.resolve = resolve;
+    this.reject = reject;
   }
 
   start(request: UpstreamRequest): void {

@@ -61,7 +61,7 @@ class IdlePool implements Pool, ConnectionUser {
       const connection = idle[at]!;
       if (!this.isRested(connection, origin, now)) continue;
       if (now - connection.idleSince >= this.bounds.probationMs) origin.isTrusted = true;
-      idle.splice(at, 1);
+      removeAt(idle, at);
       this.total -= 1;
       return connection;
     }
@@ -143,7 +143,7 @@ class IdlePool implements Pool, ConnectionUser {
     const idle = this.origins.get(connection.origin)?.idle ?? [];
     const at = idle.indexOf(connection);
     if (at < 0) return;
-    idle.splice(at, 1);
+    removeAt(idle, at);
     this.total -= 1;
   }
 
@@ -179,4 +179,10 @@ class IdlePool implements Pool, ConnectionUser {
     this.sweeper?.cancel();
     this.sweeper = null;
   }
+}
+
+/** Removes an element near the end of a list. `splice` would create a list of what it removes. */
+function removeAt<T>(list: T[], index: number): void {
+  for (let at = index + 1; at < list.length; at++) list[at - 1] = list[at] as T;
+  list.pop();
 }

@@ -26,12 +26,37 @@ const latin1Slice = (Buffer.prototype as unknown as { latin1Slice(from: number, 
 
 /** Returns the value of a header line without the blanks around it. The name ends at `nameEnd`, the line at `lineEnd`. */
 function readValue(block: Uint8Array, nameEnd: number, lineEnd: number): string {
-  let from = nameEnd + 1;
-  let to = lineEnd;
-  while (from < to && isBlank(block[from]!)) from++;
-  while (to > from && isBlank(block[to - 1]!)) to--;
-  return latin1Slice.call(block, from, to);
+  const from = findValueStart(block, nameEnd, lineEnd);
+  return latin1Slice.call(block, from, trimEnd(block, from, lineEnd));
 }
+
+function findValueStart(block: Uint8Array, nameEnd: number, lineEnd: number): number {
+  let from = nameEnd + 1;
+  while (from < lineEnd && isBlank(block[from]!)) from++;
+  return from;
+}
+
+function trimEnd(block: Uint8Array, from: number, lineEnd: number): number {
+  let to = lineEnd;
+  while (to > from && isBlank(block[to - 1]!)) to--;
+  return to;
+}
+
+/** Returns the number that is the value of a header line; null if the value is not 1 to 15 digits. Offsets as for `readValue`. */
+function readDigits(block: Uint8Array, nameEnd: number, lineEnd: number): number | null {
+  const from = findValueStart(block, nameEnd, lineEnd);
+  const to = trimEnd(block, from, lineEnd);
+  if (from === to || to - from > MAX_DIGITS) return null;
+  let number = 0;
+  for (let at = from; at < to; at++) {
+    if (!isDigit(block[at]!)) return null;
+    number = number * 10 + block[at]! - ZERO;
+  }
+  return number;
+}
+
+/** Digits of a number that is always exact. */
+const MAX_DIGITS = 15;
 
 /** Compares ignoring case. `name` is lower-case ASCII. */
 function isNamed(bytes: Uint8Array, from: number, name: string): boolean {
@@ -202,7 +227,7 @@ export class ResponseHead {
   private readFraming(block: Uint8Array, at: number, nameEnd: number, end: number): void {
     const length = nameEnd - at;
     if (length === 14 && isNamed(block, at, "content-length")) {
-      this.readContentLength(readValue(block, nameEnd, end));
+      this.readContentLength(block, nameEnd, end);
     } else if (length === 17 && isNamed(block, at, "transfer-encoding")) {
       this.readTransferEncoding(readValue(block, nameEnd, end));
     } else if (length === 10 && isNamed(block, at, "connection")) {
@@ -214,12 +239,12 @@ export class ResponseHead {
   }
 
   /** RFC 9112 6.3: a repeated length is accepted only if it is the same. */
-  private readContentLength(value: string): void {
-    if (!/^\d{1,15}$/.test(value)) {
+  private readContentLength(block: Uint8Array, nameEnd: number, lineEnd: number): void {
+    const length = readDigits(block, nameEnd, lineEnd);
+    if (length === null) {
       this.reject("malformed content-length");
       return;
     }
-    const length = Number(value);
     if (this.contentLength !== null && this.contentLength !== length) this.reject("two content-lengths");
     this.contentLength = length;
   }
