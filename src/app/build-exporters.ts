@@ -84,15 +84,15 @@ function createReports({ platform: { log, clock }, registry }: ExporterSource) {
       failureEvent: `${signal} were dropped`,
       recoveryEvent: `${signal} are exported again`,
     });
-    dropped?.add(0, [signal]);
+    dropped?.add(0, signal);
     return {
       onTaken(count) {
         outage.succeeded();
-        taken?.add(count, [signal]);
+        taken?.add(count, signal);
       },
       onDropped(count, reason) {
         outage.failed(new Error(reason));
-        dropped?.add(count, [signal]);
+        dropped?.add(count, signal);
       },
     };
   };

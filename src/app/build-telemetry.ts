@@ -54,8 +54,8 @@ export function buildTelemetry(source: TelemetrySource): Telemetry {
       ...(requestMetrics === null ? [] : [requestMetrics]),
       ...(exporters.tracer === null ? [] : [createTracing((slug) => propagated.has(slug))]),
     ],
-    onGuardrailVerdict: (name, verdict) => guardrailVerdicts?.add(1, [name, verdict]),
-    onGuardrailMatch: ({ name, action, on }) => guardrailMatches?.add(1, [name, action, on]),
+    onGuardrailVerdict: (name, verdict) => guardrailVerdicts?.add(1, name, verdict),
+    onGuardrailMatch: ({ name, action, on }) => guardrailMatches?.add(1, name, action, on),
     http: {
       requestObserver: requestMetrics,
       tracer: exporters.tracer,

@@ -33,7 +33,7 @@ export function watchEventLoop(registry: MetricRegistry, clock: Clock): Timer {
   let due = clock.precise() + LAG_MS;
   return clock.every(LAG_MS, () => {
     const now = clock.precise();
-    lag.observe(Math.max(0, now - due) / 1_000, []);
+    lag.observe(Math.max(0, now - due) / 1_000);
     due = now + LAG_MS;
   });
 }

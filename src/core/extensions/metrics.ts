@@ -53,10 +53,10 @@ export function createRequestMetrics({
     recordEnd(settled, failure, { receivedAt, stopwatch }) {
       const outcome = outcomeOf(settled, failure);
       const model = settled.model ?? labelOf(settled.requestedModel);
-      requests.add(1, [settled.api, model, settled.provider ?? NONE, outcome]);
-      duration.observe(stopwatch.elapsedMs() / 1_000, [settled.api, outcome]);
+      requests.add(1, settled.api, model, settled.provider ?? NONE, outcome);
+      duration.observe(stopwatch.elapsedMs() / 1_000, settled.api, outcome);
       record(settled, receivedAt);
-      if (failure?.code === "content_blocked") refused.add(1, [failure.code]);
+      if (failure?.code === "content_blocked") refused.add(1, failure.code);
     },
   };
   return {
@@ -64,11 +64,11 @@ export function createRequestMetrics({
     attach: ({ call }) => new MeasuredGeneration(recorders, call),
     onRejected({ api, model }, failure, durationMs) {
       const outcome = outcomeOfFailure(failure);
-      requests.add(1, [api, labelOf(model), NONE, outcome]);
-      duration.observe(durationMs / 1_000, [api, outcome]);
-      refused.add(1, [failure.code]);
+      requests.add(1, api, labelOf(model), NONE, outcome);
+      duration.observe(durationMs / 1_000, api, outcome);
+      refused.add(1, failure.code);
     },
-    onAnswered: (api, addedMs) => overhead.observe(addedMs / 1_000, [api]),
+    onAnswered: (api, addedMs) => overhead.observe(addedMs / 1_000, api),
   };
 }
 
@@ -118,14 +118,14 @@ function createRecordMetrics(registry: MetricRegistry): (record: UsageRecord, re
     const { model, provider, firstTokenAt } = record;
     if (model === null || provider === null) return;
     if (record.streamed && firstTokenAt !== null)
-      firstToken.observe(Math.max(0, firstTokenAt - receivedAt) / 1_000, [model, provider]);
+      firstToken.observe(Math.max(0, firstTokenAt - receivedAt) / 1_000, model, provider);
     // Without an answer the prompt is only an estimate, and nothing is charged.
     if (firstTokenAt === null) return;
     countTokens(tokens, model, record);
     for (const advisor of record.advisors ?? [])
       countTokens(tokens, advisor.modelId ?? OTHER, { ...advisor, reasoningTokens: 0 });
-    cost.add(record.costNanodollars, [model, provider, "paid"]);
-    cost.add(record.upstreamCostNanodollars, [model, provider, "list"]);
+    cost.add(record.costNanodollars, model, provider, "paid");
+    cost.add(record.upstreamCostNanodollars, model, provider, "list");
   };
 }
 
@@ -140,16 +140,16 @@ function countTokens(
   model: string,
   { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens }: CountedTokens,
 ): void {
-  tokens.add(Math.max(0, promptTokens - cachedTokens - cacheWriteTokens), [model, "prompt"]);
-  if (cachedTokens > 0) tokens.add(cachedTokens, [model, "prompt_cached"]);
-  if (cacheWriteTokens > 0) tokens.add(cacheWriteTokens, [model, "prompt_cache_write"]);
-  tokens.add(Math.max(0, completionTokens - reasoningTokens), [model, "completion"]);
-  if (reasoningTokens > 0) tokens.add(reasoningTokens, [model, "reasoning"]);
+  tokens.add(Math.max(0, promptTokens - cachedTokens - cacheWriteTokens), model, "prompt");
+  if (cachedTokens > 0) tokens.add(cachedTokens, model, "prompt_cached");
+  if (cacheWriteTokens > 0) tokens.add(cacheWriteTokens, model, "prompt_cache_write");
+  tokens.add(Math.max(0, completionTokens - reasoningTokens), model, "completion");
+  if (reasoningTokens > 0) tokens.add(reasoningTokens, model, "reasoning");
 }
 
 function createAttemptMetrics(registry: MetricRegistry): (attempt: AttemptRecord) => void {
   const attempts = registry.counter(METRICS.attempts);
-  return (attempt) => attempts.add(1, [attempt.provider, resultOf(attempt)]);
+  return (attempt) => attempts.add(1, attempt.provider, resultOf(attempt));
 }
 
 /** Returns the result of an attempt: `ok`, `cancelled` if its client left, or why it failed. */
@@ -162,7 +162,7 @@ function createRepairMetrics(registry: MetricRegistry): (attempt: BeginningAttem
   const counter = registry.counter(METRICS.repairs);
   return ({ repairs }) => {
     if (repairs === null) return;
-    for (const [kind, field] of REPAIR_KINDS) if (repairs[field] > 0) counter.add(repairs[field], [kind]);
+    for (const [kind, field] of REPAIR_KINDS) if (repairs[field] > 0) counter.add(repairs[field], kind);
   };
 }
 

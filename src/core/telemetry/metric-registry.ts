@@ -16,14 +16,17 @@ export interface MetricDeclaration<Labels extends readonly string[] = readonly s
 /** The values of a declaration's labels, in its order. */
 export type LabelValues<Labels extends readonly string[]> = { readonly [K in keyof Labels]: string };
 
+/** The labels of a counter or histogram. Their values are single arguments, because a list of them would be created for each value. */
+export type FewLabels = readonly string[] & { readonly length: 0 | 1 | 2 | 3 | 4 };
+
 /** A sum that only grows. */
 export interface Counter<Labels extends readonly string[]> {
-  add(amount: number, labels: LabelValues<Labels>): void;
+  add(amount: number, ...labels: LabelValues<Labels>): void;
 }
 
 /** Counts values by size. */
 export interface Histogram<Labels extends readonly string[]> {
-  observe(value: number, labels: LabelValues<Labels>): void;
+  observe(value: number, ...labels: LabelValues<Labels>): void;
 }
 
 /** Reports a value that is read when metrics are. */
@@ -37,8 +40,8 @@ export type ReportValue<Labels extends readonly string[]> = (
  * are counted as `other`.
  */
 export interface MetricRegistry {
-  counter<const L extends readonly string[]>(declaration: MetricDeclaration<L>): Counter<L>;
-  histogram<const L extends readonly string[]>(declaration: MetricDeclaration<L>): Histogram<L>;
+  counter<const L extends FewLabels>(declaration: MetricDeclaration<L>): Counter<L>;
+  histogram<const L extends FewLabels>(declaration: MetricDeclaration<L>): Histogram<L>;
   /** Registers a gauge or counter whose values `read` reports whenever metrics are read. */
   observe<const L extends readonly string[]>(
     declaration: MetricDeclaration<L>,

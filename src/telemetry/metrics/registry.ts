@@ -1,7 +1,7 @@
 import type {
   Counter,
+  FewLabels,
   Histogram,
-  LabelValues,
   MetricDeclaration,
   MetricRegistry,
   ReportValue,
@@ -51,16 +51,16 @@ export function createMetricRegistry(): ReadableRegistry {
   const families: Family[] = [];
   return {
     families,
-    counter<L extends readonly string[]>(declaration: MetricDeclaration<L>): Counter<L> {
+    counter<L extends FewLabels>(declaration: MetricDeclaration<L>): Counter<L> {
       const all = new SeriesMap<ValueSeries>(declaration, (labels) => ({ labels, value: 0 }));
       families.push({ kind: "value", declaration, series: () => all.values() });
       return {
-        add(amount, labels) {
-          all.find(labels).value += amount;
+        add(amount: number, a?: string, b?: string, c?: string, d?: string) {
+          all.findOne(a, b, c, d).value += amount;
         },
-      };
+      } as Counter<L>;
     },
-    histogram<L extends readonly string[]>(declaration: MetricDeclaration<L>): Histogram<L> {
+    histogram<L extends FewLabels>(declaration: MetricDeclaration<L>): Histogram<L> {
       const { bounds = [] } = declaration;
       const all = new SeriesMap<HistogramSeries>(declaration, (labels) => ({
         labels,
@@ -69,15 +69,15 @@ export function createMetricRegistry(): ReadableRegistry {
       }));
       families.push({ kind: "histogram", declaration, series: () => all.values() });
       return {
-        observe(value, labels) {
-          const series = all.find(labels);
+        observe(value: number, a?: string, b?: string, c?: string, d?: string) {
+          const series = all.findOne(a, b, c, d);
           const { counts } = series;
           let at = 0;
           while (at < bounds.length && value > (bounds[at] as number)) at++;
           counts[at] = (counts[at] as number) + 1;
           series.sum += value;
         },
-      };
+      } as Histogram<L>;
     },
     observe<L extends readonly string[]>(
       declaration: MetricDeclaration<L>,
@@ -124,11 +124,21 @@ class SeriesMap<Series> {
     return this.all;
   }
 
-  find<L extends readonly string[]>(labels: LabelValues<L>): Series {
+  find(labels: readonly string[]): Series {
     const found = this.findKnown(labels);
     if (found !== null) return found;
     const counted = this.all.length < MAX_SERIES ? labels : this.generalize(labels);
     return this.findKnown(counted) ?? this.add(counted);
+  }
+
+  /** Finds a series as `find` does, without a list of its labels: of a counter or histogram there are at most four. */
+  findOne(a?: string, b?: string, c?: string, d?: string): Series {
+    let branch: Branch<Series> | undefined = this.root;
+    if (a !== undefined) branch = branch.next.get(a);
+    if (b !== undefined) branch = branch?.next.get(b);
+    if (c !== undefined) branch = branch?.next.get(c);
+    if (d !== undefined) branch = branch?.next.get(d);
+    return branch?.series ?? this.find([a, b, c, d].filter((label) => label !== undefined));
   }
 
   private findKnown(labels: readonly string[]): Series | null {
