@@ -25,7 +25,7 @@ import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import { readBody } from "./read-body.ts";
-import { findLine, type UpstreamLine } from "./upstream-line.ts";
+import { findLine, type HeaderValues, type UpstreamLine } from "./upstream-line.ts";
 
 /** The outcome of one attempt. A stream that has begun never becomes `failed`: no other candidate can continue it. */
 export type AttemptOutcome =
@@ -113,9 +113,10 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     const body = isGood && !stream ? await readAnswer(call.request, response) : null;
     stopwatch.endWait(waitingFrom);
     waitingFrom = null;
+    if (body !== null) return readWhole(context, exchange, response, body);
     const reply: Reply = { exchange, response };
     if (!isGood) return failed(context, reply, await readError(context, reply));
-    return body === null ? await readToFirstToken(context, reply) : readWhole(context, reply, body);
+    return await readToFirstToken(context, reply);
   } catch (error) {
     if (waitingFrom !== null) stopwatch.endWait(waitingFrom);
     exchange?.cancel();
@@ -148,30 +149,26 @@ function openExchange(context: AttemptContext): MaybePromise<Exchange> {
   const line = findLine(candidate, call.request, format);
   const headers = added === undefined ? line.headers : line.headersWith(added);
   const credentials = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
-  const unsigned = { line, headers };
   return credentials instanceof Promise
-    ? sendLater(context, unsigned, credentials)
-    : sendAuthorized(context, unsigned, credentials);
-}
-
-/** A request that lacks only its credentials. Its headers are those of the line, unless it adds some of its own. */
-interface Unsigned {
-  readonly line: UpstreamLine;
-  readonly headers: Readonly<Record<string, string>>;
+    ? sendLater(context, line, headers, credentials)
+    : sendAuthorized(context, line, headers, credentials);
 }
 
 async function sendLater(
   context: AttemptContext,
-  unsigned: Unsigned,
-  credentials: Promise<Readonly<Record<string, string>>>,
+  line: UpstreamLine,
+  headers: HeaderValues,
+  credentials: Promise<HeaderValues>,
 ): Promise<Exchange> {
-  return sendAuthorized(context, unsigned, await untilCancelled(credentials, context.cancellation));
+  return sendAuthorized(context, line, headers, await untilCancelled(credentials, context.cancellation));
 }
 
+/** Sends a request whose headers, without credentials, are those of the line, unless it adds some of its own. */
 function sendAuthorized(
   { deps, candidate, encoded }: AttemptContext,
-  { line, headers }: Unsigned,
-  credentials: Readonly<Record<string, string>>,
+  line: UpstreamLine,
+  headers: HeaderValues,
+  credentials: HeaderValues,
 ): Exchange {
   const areShared = headers === line.headers;
   return candidate.provider.transport.open({
@@ -225,15 +222,19 @@ function readAnswer(
   return text ?? readBody(response, BOUNDS.answerBytes, "reject");
 }
 
-function readWhole(context: AttemptContext, reply: Reply, body: string | Uint8Array): AttemptOutcome {
-  const { response } = reply;
+function readWhole(
+  context: AttemptContext,
+  exchange: Exchange,
+  response: UpstreamResponse,
+  body: string | Uint8Array,
+): AttemptOutcome {
   const { call, encoded, identity } = context;
   const { forwarded } = call.request;
   const answer =
     forwarded === undefined
       ? call.request.readAnswer(encoded.format, typeof body === "string" ? body : readUtf8(body), identity)
       : forwarded.readAnswer(Buffer.from(body), headOf(response), identity);
-  if (answer.kind === "error") return failed(context, reply, answer.error);
+  if (answer.kind === "error") return failed(context, { exchange, response }, answer.error);
   return { kind: "answered", answer, status: response.status };
 }
 

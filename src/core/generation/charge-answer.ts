@@ -23,9 +23,10 @@ export function countUsage(
 ): CheckedUsage {
   const { request } = call;
   const bounds = { request, deployment: candidate, sentMaxTokens: allowance.boundFor(candidate) };
-  const { usage, rejected } =
+  const checked =
     counts === null ? { usage: estimateSeen(bounds, seen), rejected: [] } : checkUsage(counts, bounds, seen);
-  return { usage: completeUsage(usage, record), rejected };
+  const usage = completeUsage(checked.usage, record);
+  return usage === checked.usage ? checked : { usage, rejected: checked.rejected };
 }
 
 /**
@@ -33,18 +34,19 @@ export function countUsage(
  * provider may count more than was held for.
  */
 export function chargeComplete(answering: Answering, checked: CheckedUsage): Charge | Promise<Charge> {
-  const charge = price(answering, checked);
+  const charge = chargeFor(answering, checked.usage);
   if (charge.paid >= charge.owed) return logged(answering, checked, charge);
-  return answering.allowance.coverSoon(charge.owed).then(() => chargeAnswer(answering, checked));
+  return coverAndCharge(answering, checked, charge.owed);
+}
+
+async function coverAndCharge(answering: Answering, checked: CheckedUsage, owed: number): Promise<Charge> {
+  await answering.allowance.coverSoon(owed);
+  return chargeAnswer(answering, checked);
 }
 
 /** Prices token usage, as far as the account covers it. Logs counts that were rejected, and costs that are not covered. */
 export function chargeAnswer(answering: Answering, checked: CheckedUsage): Charge {
-  return logged(answering, checked, price(answering, checked));
-}
-
-function price({ deps, candidate, record, allowance }: Answering, { usage }: CheckedUsage): Charge {
-  return chargeFor(candidate, usage, { requestedAt: record.createdAt, allowance, serving: deps.serving });
+  return logged(answering, checked, chargeFor(answering, checked.usage));
 }
 
 function logged(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {

@@ -8,13 +8,7 @@ import {
 } from "../../wire/conversation/usage.ts";
 import { type FoundEndpoint, findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import {
-  findPrices,
-  type PricedAdvisor,
-  type PricedUsage,
-  priceAdvisor,
-  priceWhole,
-} from "../catalog/price-usage.ts";
+import { findPrices, type PricedAdvisor, priceAdvisor, priceWhole } from "../catalog/price-usage.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
 import { chargedEndpoint } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -43,18 +37,25 @@ export interface Charge {
   readonly isByok: boolean;
 }
 
+/** What decides the price of an answer. */
+export interface Priced {
+  readonly deps: Pick<GenerationDeps, "serving">;
+  readonly candidate: Candidate;
+  readonly record: Pick<UsageRecord, "createdAt">;
+  readonly allowance: Pick<Allowance, "cover">;
+}
+
 /**
  * Prices token usage at the candidate that produced it, as of the request's time, by what its account pays and by the list prices. Free
  * models cost nothing, BYOK keys at most a fee, and no account pays more than its allowance covers.
  */
-export function chargeFor(candidate: Candidate, usage: TokenUsage, context: ChargeContext): Charge {
-  const { tariff, key, model } = candidate;
-  const listed = priceUsage(usage, candidate, { context, endpointOf: listedEndpoint });
-  const charged =
-    tariff === undefined ? listed : priceUsage(usage, candidate, { context, endpointOf: chargedEndpoint });
+export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
+  const { tariff, key, model } = answer.candidate;
+  const listed = priceUsage(answer, usage, listedEndpoint);
+  const charged = tariff === undefined ? listed : priceUsage(answer, usage, chargedEndpoint);
   const isByok = key.byokId !== null;
   const owed = isFreeId(model.id) || (isByok && tariff === undefined) ? 0 : charged.cost;
-  const paid = owed === 0 ? 0 : context.allowance.cover(owed);
+  const paid = owed === 0 ? 0 : answer.allowance.cover(owed);
   return {
     usage,
     advisors: chargeAdvisors(charged, listed, paid === charged.cost),
@@ -74,51 +75,39 @@ type PriceBook = (found: FoundEndpoint | null, candidate: Candidate) => ModelEnd
 const listedEndpoint: PriceBook = (found, { tariff, endpoint }) =>
   found?.endpoint ?? tariff?.listed ?? endpoint;
 
-/** Token usage with its prices, those of advisors included, and what all of it costs. */
-interface PricedWhole extends PricedUsage {
+/** Prices of token usage, those of advisors included, and what all of it costs. */
+interface PricedWhole {
+  readonly prices: Prices | null;
   readonly advisors: readonly (PricedAdvisor & Pick<AdvisorRecord, "modelId">)[];
   readonly cost: number;
 }
 
-/** The time, the allowance and the catalog by which a generation is charged. */
-export interface ChargeContext {
-  readonly requestedAt: number;
-  readonly allowance: Pick<Allowance, "cover">;
-  readonly serving: GenerationDeps["serving"];
-}
-
-/** By what prices token usage is charged. */
-interface Pricing {
-  readonly context: ChargeContext;
-  readonly endpointOf: PriceBook;
-}
-
 /** Finds the prices of a generation's tokens, those of advisors included, and sums its cost. */
-function priceUsage(usage: TokenUsage, candidate: Candidate, pricing: Pricing): PricedWhole {
+function priceUsage(answer: Priced, usage: TokenUsage, endpointOf: PriceBook): PricedWhole {
   const { countedFor } = usage;
-  const found = countedFor === undefined ? null : findByName(countedFor, candidate, pricing);
-  const served = pricing.endpointOf(found, candidate);
-  const prices = findPrices(served, usage.promptTokens, pricing.context.requestedAt);
+  const found = countedFor === undefined ? null : findByName(countedFor, answer);
+  const served = endpointOf(found, answer.candidate);
+  const prices = findPrices(served, usage.promptTokens, answer.record.createdAt);
   const advisors =
-    usage.advisors === undefined ? NO_ADVISORS : priceAdvisors(usage.advisors, candidate, pricing);
-  return { prices, usage, advisors, cost: priceWhole({ prices, usage, advisors }) };
+    usage.advisors === undefined ? NO_ADVISORS : priceAdvisors(usage.advisors, answer, endpointOf);
+  return { prices, advisors, cost: priceWhole({ prices, usage, advisors }) };
 }
 
 function priceAdvisors(
   advisors: readonly AdvisorUsage[],
-  candidate: Candidate,
-  pricing: Pricing,
+  answer: Priced,
+  endpointOf: PriceBook,
 ): PricedWhole["advisors"] {
   return advisors.map((advisor) => {
-    const found = findByName(advisor.model, candidate, pricing);
-    const endpoint = pricing.endpointOf(found, candidate);
-    const prices = findPrices(endpoint, advisor.promptTokens, pricing.context.requestedAt);
+    const found = findByName(advisor.model, answer);
+    const endpoint = endpointOf(found, answer.candidate);
+    const prices = findPrices(endpoint, advisor.promptTokens, answer.record.createdAt);
     return { ...advisor, modelId: found?.model.id ?? null, prices };
   });
 }
 
-function findByName(name: string, { provider }: Candidate, { context }: Pricing): FoundEndpoint | null {
-  return findEndpoint(context.serving().catalog, provider.record.slug, name);
+function findByName(name: string, { candidate, deps }: Priced): FoundEndpoint | null {
+  return findEndpoint(deps.serving().catalog, candidate.provider.record.slug, name);
 }
 
 const NO_ADVISORS: readonly never[] = [];

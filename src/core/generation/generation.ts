@@ -18,7 +18,7 @@ import type { Admission } from "./admission.ts";
 import { CANNOT_RECORD } from "./admit.ts";
 import { type Allowance, NO_HOLD } from "./allowance.ts";
 import type { AttemptContext, AttemptOutcome } from "./attempt.ts";
-import type { DetailRules } from "./attempt-record.ts";
+import { type BegunAttempt, endAttempt, withWords } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import { reportUsage } from "./charge.ts";
@@ -143,33 +143,27 @@ export class Generation implements Settling {
     return recordWork(work, { zeroRetention: this.zeroRetention });
   }
 
-  /** Returns what of a provider's words the record may have. */
-  detailsOf({ key }: Candidate): DetailRules {
-    return { secret: key.secret, zeroRetention: this.zeroRetention };
-  }
-
   /** Adds an attempt that begins to the record, which is durable when this resolves to true. */
-  recordAttemptStart(
-    candidate: Candidate,
-    begun: AttemptRecord,
-    work: UsageRecord["work"],
-  ): Promise<boolean> {
+  recordAttemptStart(candidate: Candidate, begun: BegunAttempt, work: UsageRecord["work"]): Promise<boolean> {
     const { record, deps, call } = this;
-    const { format } = begun;
     setCandidate(record, candidate, call.request);
     record.attempts = [...this.attempts, begun];
     record.work = work;
     const hasFormats = listProviderTargets(candidate, call.request.action).length > 1;
-    if (hasFormats && format !== undefined) record.plan = recordFormat(record.plan, candidate, format);
+    if (hasFormats) record.plan = recordFormat(record.plan, candidate, begun.format);
     setHeld(record, this.allowance);
     deps.recorder.write({ ...record });
     return deps.recorder.flushDurably();
   }
 
-  /** Adds the outcome of an attempt to the record. */
-  recordAttemptEnd(attempt: AttemptRecord): void {
-    this.attempts.push(attempt);
-    this.record.attempts = this.attempts;
+  /** Adds the outcome of an attempt to the record. It was there at `now`, in milliseconds since the epoch. */
+  recordAttemptEnd({ key }: Candidate, begun: BegunAttempt, outcome: AttemptOutcome, now: number): void {
+    const { attempts, record, zeroRetention } = this;
+    const ended = endAttempt(begun, outcome, now);
+    const attempt =
+      outcome.kind === "failed" ? withWords(ended, outcome, { secret: key.secret, zeroRetention }) : ended;
+    attempts.push(attempt);
+    record.attempts = attempts;
     this.extensions.onAttempt(attempt);
   }
 
@@ -201,10 +195,9 @@ export class Generation implements Settling {
 
   /** Passes the answer of a candidate on to the client and settles the generation by it. */
   giveAnswer({ context, outcome, metadata, startedAt }: CandidateAnswer): Promise<GenerationResult> {
-    const { candidate } = context;
-    const { filter = null } = context.identity;
-    if (outcome.kind === "answered") return this.giveWhole(candidate, outcome.answer, { metadata, filter });
-    const { size } = context;
+    if (outcome.kind === "answered") return this.giveWhole(context, outcome.answer, metadata);
+    const { candidate, size, identity } = context;
+    const { filter = null } = identity;
     return this.relay(outcome.begun, { candidate, size, metadata, filter, beganAt: startedAt });
   }
 
@@ -289,11 +282,12 @@ export class Generation implements Settling {
   }
 
   private async giveWhole(
-    candidate: Candidate,
+    { candidate, identity }: AttemptContext,
     answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
-    { metadata, filter }: Pick<RelayContext, "metadata" | "filter">,
+    metadata: CandidateAnswer["metadata"],
   ): Promise<GenerationResult> {
     if (this.client.hasLeft()) return this.leave();
+    const { filter = null } = identity;
     const ended =
       answer.applyFilter === undefined ? null : await this.applyFilter(candidate, answer.applyFilter);
     if (ended !== null) return ended;

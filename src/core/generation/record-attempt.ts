@@ -1,48 +1,39 @@
-import type { AttemptReport, AttemptTimes } from "../routing/health.ts";
+import type { AttemptReport, OutcomeTimes } from "../routing/health.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 import type { GenerationDeps } from "./call.ts";
 
-type HealthDeps = Pick<GenerationDeps, "health" | "clock">;
+type HealthDeps = Pick<GenerationDeps, "health">;
 
-/** An attempt, as the health statistics identify it. */
-interface TimedAttempt {
-  readonly candidate: Candidate;
-  readonly times: AttemptTimes;
-}
-
-/** Records the outcome of an attempt, as far as its first token, in the health statistics. */
-export function recordAttempt(deps: HealthDeps, attempt: TimedAttempt, outcome: AttemptOutcome): void {
-  recordHealth(deps, attempt, reportOf(outcome, deps.clock.now() - attempt.times.beganAt));
-}
-
-/** Records how an attempt continued or ended. Providers that fail on demand are left out. */
+/** Records how an attempt began, continued or ended. Providers that fail on demand are left out. */
 export function recordHealth(
-  { health, clock }: HealthDeps,
-  { candidate, times }: TimedAttempt,
+  { health }: HealthDeps,
+  candidate: Candidate,
   report: AttemptReport,
+  times: OutcomeTimes,
 ): void {
-  if (candidate.provider.record.failsOnDemand) return;
-  const { beganAt, requestedAt } = times;
-  health.record(healthTargetOf(candidate), report, { beganAt, requestedAt, now: clock.now() });
+  if (!candidate.provider.record.failsOnDemand) health.record(healthTargetOf(candidate), report, times);
 }
 
-/** Returns what an attempt that took `durationMs` means for health. */
-function reportOf(outcome: AttemptOutcome, durationMs: number): AttemptReport {
+/** Returns what the outcome of an attempt that took `durationMs`, as far as its first token, means for health. */
+export function reportOf(outcome: AttemptOutcome, durationMs: number): AttemptReport {
   // An empty answer is neither an outage nor a sign of health.
-  if (isEmptyAnswer(outcome)) return { kind: "neutral" };
+  if (isEmptyAnswer(outcome)) return NEUTRAL;
   switch (outcome.kind) {
     case "streaming":
       return { kind: "begun", ttftMs: durationMs };
     case "answered":
-      return { kind: "succeeded", tokensPerS: null };
+      return ANSWERED;
     case "client_left":
-      return { kind: "neutral" };
+      return NEUTRAL;
     case "failed":
       return outcome.classification.health;
   }
 }
+
+const NEUTRAL: AttemptReport = { kind: "neutral" };
+const ANSWERED: AttemptReport = { kind: "succeeded", tokensPerS: null };
 
 /** Shorter answers do not allow an estimate of speed. */
 const MIN_TOKENS = 20;

@@ -66,13 +66,9 @@ export class StreamAccounting {
 
   /** Updates the record, so that it shows the progress if this process dies. */
   recordProgress(): void {
-    const { deps, record, firstTokenAt, candidate, allowance } = this.context;
+    const { deps, record, firstTokenAt, allowance } = this.context;
     // If this remains the last version, its cost is charged as far as it is held.
-    const charge = chargeFor(candidate, this.countSoFar().usage, {
-      requestedAt: record.createdAt,
-      allowance,
-      serving: deps.serving,
-    });
+    const charge = chargeFor(this.context, this.countSoFar().usage);
     const version: OpenRecord = { ...record, firstTokenAt };
     setUsage(version, charge);
     setHeld(version, allowance);
@@ -188,7 +184,7 @@ export class StreamAccounting {
 
   recordHealth(report: AttemptReport): void {
     const { deps, candidate, record, beganAt } = this.context;
-    recordHealth(deps, { candidate, times: { beganAt, requestedAt: record.createdAt } }, report);
+    recordHealth(deps, candidate, report, { beganAt, requestedAt: record.createdAt, now: deps.clock.now() });
   }
 
   /** Raises the hold to twice of what was produced. Returns whether it covers what was produced. */

@@ -9,7 +9,7 @@ import { windowOf } from "../routing/window.ts";
 import type { AttemptRecord } from "../usage/records.ts";
 import { CANNOT_RECORD } from "./admit.ts";
 import { type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
-import { beginAttempt, endAttempt } from "./attempt-record.ts";
+import { beginAttempt } from "./attempt-record.ts";
 import type { GenerationResult } from "./call.ts";
 import { CandidateAttempt } from "./candidate-attempt.ts";
 import { chooseFailure } from "./classify-failure.ts";
@@ -17,7 +17,7 @@ import { describeWork } from "./describe-work.ts";
 import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
-import { recordAttempt } from "./record-attempt.ts";
+import { recordHealth, reportOf } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { NO_TURNS, type RequestTurns, StoredTurns } from "./request-turns.ts";
 
@@ -148,26 +148,29 @@ export class CandidateLoop {
     if (encoded === null) return this.generation.endIfCancelled(candidate);
     const overLimit = this.generation.countFree(candidate);
     return overLimit === null
-      ? this.send(candidate, { encoded, hasNext })
+      ? this.send(candidate, encoded, hasNext)
       : this.sendCounted(candidate, { encoded, hasNext }, overLimit);
   }
 
   private async sendCounted(
     candidate: Candidate,
-    sending: Sending,
+    { encoded, hasNext }: Sending,
     counted: MaybePromise<Failure | null>,
   ): Promise<GenerationResult | null> {
     const overLimit = await counted;
-    if (overLimit === null) return this.send(candidate, sending);
+    if (overLimit === null) return this.send(candidate, encoded, hasNext);
     this.failures.push(overLimit);
     return null;
   }
 
-  /** Makes one attempt. Returns null if the next candidate may be tried. */
-  private async send(candidate: Candidate, sending: Sending): Promise<GenerationResult | null> {
+  /** Makes one attempt. Returns null if the next candidate may be tried; `hasNext` says whether there is one. */
+  private async send(
+    candidate: Candidate,
+    encoded: EncodedForCandidate,
+    hasNext: boolean,
+  ): Promise<GenerationResult | null> {
     const { generation } = this;
     const { deps } = generation;
-    const { encoded } = sending;
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, encoded.format, startedAt);
     // Durable before the upstream is called, so that its charge is known even if this process dies.
@@ -181,17 +184,17 @@ export class CandidateLoop {
     }
     this.recordStart(candidate, startedAt);
     const sent = this.withExtraHeaders(candidate, begun, encoded);
-    const context = new CandidateAttempt(generation, candidate, sent, this.turns, sending.hasNext);
+    const context = new CandidateAttempt(generation, candidate, sent, this.turns, hasNext);
     const outcome = await attempt(context);
-    const times = { beganAt: startedAt, requestedAt: generation.record.createdAt };
-    recordAttempt(deps, { candidate, times }, outcome);
-    const details = generation.detailsOf(candidate);
-    generation.recordAttemptEnd(endAttempt(begun, { outcome, now: deps.clock.now(), details }));
+    const now = deps.clock.now();
+    const times = { beganAt: startedAt, requestedAt: generation.record.createdAt, now };
+    recordHealth(deps, candidate, reportOf(outcome, now - startedAt), times);
+    generation.recordAttemptEnd(candidate, begun, outcome, now);
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
     if (outcome.kind === "client_left") return generation.leave();
     if (outcome.kind === "failed") {
       this.recordFailure(candidate, outcome);
-      return this.handleFailure(candidate, outcome, sending);
+      return this.handleFailure(candidate, outcome, { encoded, hasNext });
     }
     const metadata = describeWork(encoded, generation.warnings);
     // Waiting for the result costs less than returning its promise.
@@ -221,14 +224,14 @@ export class CandidateLoop {
     if (refusesReasoning && encoded.carriesReasoning) {
       const plain = await this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
       if (plain === null) return this.generation.endIfCancelled(candidate);
-      return this.send(candidate, { encoded: { ...plain, carriesReasoning: false }, hasNext });
+      return this.send(candidate, { ...plain, carriesReasoning: false }, hasNext);
     }
     if (lacksEndpoint && encoded.targets.length > 1) {
       const formats = encoded.targets.map(({ format }) => format).filter((one) => one !== encoded.format);
       const other = await this.encodeFor(candidate, { withReasoning: true, formats });
       return other === null
         ? this.generation.endIfCancelled(candidate)
-        : this.send(candidate, { encoded: other, hasNext });
+        : this.send(candidate, other, hasNext);
     }
     const { failure, mayTryNext } = classification;
     this.failures.push(failure);

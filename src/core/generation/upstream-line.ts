@@ -6,7 +6,7 @@ import { type UpstreamCall, upstreamActionOf } from "../deployments/upstream-add
 import type { Candidate } from "../routing/plan.ts";
 
 /** Header values by lower-case name. */
-type HeaderValues = Readonly<Record<string, string>>;
+export type HeaderValues = Readonly<Record<string, string>>;
 
 /** What requests to a model endpoint with one key, for one action in one format, have in common. */
 export class UpstreamLine {
