@@ -156,7 +156,7 @@ export function completeUsage(
 }
 
 /**
- * Records token usage, and advisors that are priced. The counters are named one by one, because `Object.assign` takes several times as
+ * Records token usage, and advisors that are priced, instead of what was recorded before. The counters are named one by one, because `Object.assign` takes several times as
  * long.
  */
 export function setUsage(record: OpenRecord, { usage, advisors }: Pick<Charge, "usage" | "advisors">): void {
@@ -173,8 +173,9 @@ export function setUsage(record: OpenRecord, { usage, advisors }: Pick<Charge, "
   record.searches = usage.searches;
   record.searchContext = usage.searchContext;
   record.estimated = usage.estimated;
-  const { countedFor, units } = usage;
-  if (units !== undefined) record.units = units;
-  if (countedFor !== undefined) record.countedFor = countedFor;
-  if (advisors.length > 0) record.advisors = advisors;
+  const priced = advisors.length > 0 ? advisors : undefined;
+  // Few records have these fields, and adding them costs more than the comparison.
+  if (record.units !== usage.units) record.units = usage.units;
+  if (record.countedFor !== usage.countedFor) record.countedFor = usage.countedFor;
+  if (record.advisors !== priced) record.advisors = priced;
 }

@@ -147,7 +147,7 @@ export class Generation implements Settling {
   recordAttemptStart(candidate: Candidate, begun: BegunAttempt, work: UsageRecord["work"]): Promise<boolean> {
     const { record, deps, call } = this;
     setCandidate(record, candidate, call.request);
-    record.attempts = [...this.attempts, begun];
+    record.attempts = this.attempts.length === 0 ? [begun] : [...this.attempts, begun];
     record.work = work;
     const hasFormats = listProviderTargets(candidate, call.request.action).length > 1;
     if (hasFormats) record.plan = recordFormat(record.plan, candidate, begun.format);

@@ -12,7 +12,7 @@ import type { GenerationCall } from "./call.ts";
 
 /**
  * The record of a generation that runs. Its generation changes it in place, because a copy of so many fields for each change costs
- * more than the changes. A version that is kept is a copy.
+ * more than the changes. An open version that is kept is a copy; the final version is this record itself.
  */
 export type OpenRecord = { -readonly [Field in keyof UsageRecord]: UsageRecord[Field] };
 

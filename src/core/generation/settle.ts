@@ -35,7 +35,7 @@ export interface Settling {
 }
 
 /** Writes the final record of a generation, releases its hold and limits, and notifies the extensions. */
-export function settle(settling: Settling, record: UsageRecord, ending: Ending): void {
+export function settle(settling: Settling, record: OpenRecord, ending: Ending): void {
   const settled = writeFinal(settling, record, ending);
   // If the journal cannot take the record now, it waits in memory for the store: the client already has its answer.
   settling.deps.recorder.flush();
@@ -43,20 +43,20 @@ export function settle(settling: Settling, record: UsageRecord, ending: Ending):
 }
 
 /** Settles an answer whose last bytes can wait until the record is flushed; resolves then, also if flushing fails. */
-export async function settleSoon(settling: Settling, record: UsageRecord, ending: Ending): Promise<void> {
+export async function settleSoon(settling: Settling, record: OpenRecord, ending: Ending): Promise<void> {
   const settled = writeFinal(settling, record, ending);
   await settling.deps.recorder.flushDurably();
   settleWritten(settling, settled, ending);
 }
 
 /**
- * Writes the final record of a generation, and returns it. `settleWritten` must follow once it is flushed durably. If it cannot be, nothing
- * was released, and the generation must be settled in another way.
+ * Ends the record of a generation in its place, writes it as the final one, and returns it. `settleWritten` must follow once it is flushed
+ * durably. If it cannot be, nothing was released, and the generation must be settled in another way, which ends the record again.
  */
-export function writeFinal(settling: Settling, record: UsageRecord, ending: Ending): UsageRecord {
-  const settled = endRecord(settling, record, ending);
-  settling.deps.recorder.write(settled);
-  return settled;
+export function writeFinal(settling: Settling, record: OpenRecord, ending: Ending): UsageRecord {
+  endRecord(settling, record, ending);
+  settling.deps.recorder.write(record);
+  return record;
 }
 
 /** Releases the hold and limits of a generation whose final record was written, and notifies the extensions. */
@@ -73,22 +73,20 @@ export function settleWritten(
   extensions.onSettled(settled, failure);
 }
 
-/** Returns the final record, a copy: if it cannot be made durable, the generation must be settled in another way. */
-function endRecord({ deps }: Settling, record: UsageRecord, ending: Ending): UsageRecord {
+/** Sets every field that tells how a generation ended, so that nothing is left of an earlier ending that could not be made durable. */
+function endRecord({ deps }: Settling, record: OpenRecord, ending: Ending): void {
   const charge = ending.charge ?? NO_CHARGE;
-  const ended: OpenRecord = { ...record };
-  setUsage(ended, charge);
-  ended.outcome = ending.outcome;
-  ended.lease = undefined;
-  ended.error = ending.failure?.code ?? null;
-  ended.status = ending.status;
-  ended.finishReason = ending.finish?.client ?? null;
-  ended.nativeFinishReason = ending.finish?.native ?? null;
-  ended.costNanodollars = charge.paid;
-  ended.upstreamCostNanodollars = charge.list;
-  ended.prices = charge.prices;
-  ended.listPrices = charge.listPrices;
-  ended.firstTokenAt = ending.firstTokenAt;
-  ended.finishedAt = deps.clock.now();
-  return ended;
+  setUsage(record, charge);
+  record.outcome = ending.outcome;
+  record.lease = undefined;
+  record.error = ending.failure?.code ?? null;
+  record.status = ending.status;
+  record.finishReason = ending.finish?.client ?? null;
+  record.nativeFinishReason = ending.finish?.native ?? null;
+  record.costNanodollars = charge.paid;
+  record.upstreamCostNanodollars = charge.list;
+  record.prices = charge.prices;
+  record.listPrices = charge.listPrices;
+  record.firstTokenAt = ending.firstTokenAt;
+  record.finishedAt = deps.clock.now();
 }

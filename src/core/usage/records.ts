@@ -116,7 +116,7 @@ export interface UsageRecord extends TokenUsage {
   readonly costNanodollars: number;
   /** The provider's list price, in nanodollars. */
   readonly upstreamCostNanodollars: number;
-  readonly advisors?: readonly AdvisorRecord[];
+  readonly advisors?: readonly AdvisorRecord[] | undefined;
   /** The hold when this version of the record was written, in nanodollars; absent: none. */
   readonly heldNanodollars?: number | undefined;
   /**

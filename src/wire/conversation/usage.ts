@@ -27,11 +27,11 @@ export interface TokenUsage {
   /** The gateway counted, because the vendor sent no or invalid counters. */
   readonly estimated: boolean;
   /** The vendor's name of the model that answered, if it is not the requested one. */
-  readonly countedFor?: string;
+  readonly countedFor?: string | undefined;
   /** Units that are not tokens, of answers that are forwarded; absent: none. */
-  readonly units?: UnitCounts;
+  readonly units?: UnitCounts | undefined;
   /** Usage of other models that the model consulted, not included in any other counter; absent: none. */
-  readonly advisors?: readonly AdvisorUsage[];
+  readonly advisors?: readonly AdvisorUsage[] | undefined;
 }
 
 /** Counts of what vendors charge for besides tokens at their endpoints for media. Whole numbers; absent: 0. */

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { type OpenRecord, openRecord } from "../../src/core/generation/open-record.ts";
+import { type Ending, type Settling, writeFinal } from "../../src/core/generation/settle.ts";
+import type { AdvisorRecord } from "../../src/core/usage/records.ts";
+import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+
+const PRICES = { prompt: "0.000001", completion: "0.000002" };
+
+const ADVISOR: AdvisorRecord = {
+  model: "advisor-1",
+  modelId: "acme/advisor",
+  promptTokens: 5,
+  completionTokens: 6,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  prices: PRICES,
+  costNanodollars: 17,
+  upstreamCostNanodollars: 17,
+};
+
+/** An ending that sets every field which an ending can set. */
+const COMPLETED: Ending = {
+  outcome: "completed",
+  failure: null,
+  status: 200,
+  finish: { client: "stop", native: "end_turn" },
+  firstTokenAt: 1_500,
+  charge: {
+    usage: {
+      ...NO_TOKENS,
+      promptTokens: 7,
+      completionTokens: 8,
+      reasoningTokens: 3,
+      searchContext: "low",
+      countedFor: "model-2",
+      units: { characters: 9 },
+    },
+    advisors: [ADVISOR],
+    prices: PRICES,
+    listPrices: PRICES,
+    owed: 40,
+    paid: 40,
+    list: 40,
+    shownList: 40,
+    isByok: false,
+  },
+};
+
+const FAILED: Ending = {
+  outcome: "failed",
+  failure: { code: "unavailable", message: "The gateway cannot write its records." },
+  status: 503,
+  charge: null,
+  finish: null,
+  firstTokenAt: null,
+};
+
+function openOne(): OpenRecord {
+  const request = { tags: [], api: "chat", stream: false, promptTextBytes: 40 };
+  const call = { requestId: "req_1", request, principal: { kind: "anonymous", addressHash: "hash" } };
+  const lease = { gatewayId: "gw_1", until: 9_000 };
+  const names = { requestedModel: "acme/model", namedRoutes: undefined, shadowOf: undefined };
+  const opened = {
+    id: "gen_1",
+    ...names,
+    lease,
+    sessionId: undefined,
+    endUser: undefined,
+    requestedAt: 1_000,
+  };
+  return openRecord(call as never, opened as never);
+}
+
+function endAfter(endings: readonly Ending[]): unknown {
+  const record = openOne();
+  const settling = { deps: { clock: { now: () => 2_000 }, recorder: { write() {} } } } as unknown as Settling;
+  for (const ending of endings) writeFinal(settling, record, ending);
+  return JSON.parse(JSON.stringify(record));
+}
+
+test("a record that is ended again has nothing of an ending that could not be made durable", () => {
+  expect(endAfter([COMPLETED])).toMatchObject({ advisors: [ADVISOR], units: { characters: 9 } });
+  expect(endAfter([COMPLETED, FAILED])).toEqual(endAfter([FAILED]));
+  expect(endAfter([FAILED, COMPLETED])).toEqual(endAfter([COMPLETED]));
+});
