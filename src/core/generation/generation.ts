@@ -30,6 +30,7 @@ import { AttachedExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
 import { hashEndUser } from "./identity-hash.ts";
 import {
+  NO_ATTEMPTS,
   type OpenRecord,
   openRecord,
   setCandidate,
@@ -72,7 +73,7 @@ export class Generation implements Settling {
   readonly client: ClientWatch;
   private readonly beginning: Wait;
   /** The attempts that have ended. */
-  readonly attempts: AttemptRecord[] = [];
+  attempts: readonly AttemptRecord[] = NO_ATTEMPTS;
   readonly record: OpenRecord;
   warnings: readonly Warning[];
   /** Response headers of gates. */
@@ -147,7 +148,7 @@ export class Generation implements Settling {
   recordAttemptStart(candidate: Candidate, begun: BegunAttempt, work: UsageRecord["work"]): Promise<boolean> {
     const { record, deps, call } = this;
     setCandidate(record, candidate, call.request);
-    record.attempts = this.attempts.length === 0 ? [begun] : [...this.attempts, begun];
+    record.attempts = withAttempt(this.attempts, begun);
     record.work = work;
     const hasFormats = listProviderTargets(candidate, call.request.action).length > 1;
     if (hasFormats) record.plan = recordFormat(record.plan, candidate, begun.format);
@@ -158,12 +159,12 @@ export class Generation implements Settling {
 
   /** Adds the outcome of an attempt to the record. It was there at `now`, in milliseconds since the epoch. */
   recordAttemptEnd({ key }: Candidate, begun: BegunAttempt, outcome: AttemptOutcome, now: number): void {
-    const { attempts, record, zeroRetention } = this;
+    const { zeroRetention } = this;
     const ended = endAttempt(begun, outcome, now);
     const attempt =
       outcome.kind === "failed" ? withWords(ended, outcome, { secret: key.secret, zeroRetention }) : ended;
-    attempts.push(attempt);
-    record.attempts = attempts;
+    this.attempts = withAttempt(this.attempts, attempt);
+    this.record.attempts = this.attempts;
     this.extensions.onAttempt(attempt);
   }
 
@@ -378,6 +379,11 @@ export class Generation implements Settling {
       answer,
     };
   }
+}
+
+/** Returns a list with one more attempt. Nearly every generation has only one. */
+function withAttempt(attempts: readonly AttemptRecord[], attempt: AttemptRecord): readonly AttemptRecord[] {
+  return attempts.length === 0 ? [attempt] : [...attempts, attempt];
 }
 
 function rejectReading(): never {

@@ -5,7 +5,7 @@ import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { chargesBesideTokens, findPrices } from "../catalog/price-usage.ts";
 import type { Candidate } from "../routing/plan.ts";
-import type { UsageRecord } from "../usage/records.ts";
+import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { addRecordedWarning, addRecordedWarnings } from "../usage/work-record.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall } from "./call.ts";
@@ -77,13 +77,16 @@ export function openRecord(call: GenerationCall, opened: Opened): OpenRecord {
     createdAt: requestedAt,
     firstTokenAt: null,
     finishedAt: null,
-    attempts: [],
+    attempts: NO_ATTEMPTS,
     work: undefined,
     plan: [],
     heldNanodollars: undefined,
     leasedFrom: undefined,
   };
 }
+
+/** The attempts before the first one. */
+export const NO_ATTEMPTS: readonly AttemptRecord[] = [];
 
 /** Records the candidate that is tried, and what of the request costs extra there: images and searches. */
 export function setCandidate(

@@ -74,7 +74,7 @@ function readSources(candidate: Fields, cited: CitedText): Citation[] {
   }));
 }
 
-function listSources(candidate: Fields): Fields[] {
+function listSources(candidate: Fields): readonly Fields[] {
   const metadata = asFields(candidate["citationMetadata"]);
   return asObjects(metadata?.["citationSources"] ?? metadata?.["citations"]);
 }

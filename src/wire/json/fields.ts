@@ -20,14 +20,12 @@ export function asList(value: unknown): readonly unknown[] {
 
 const NO_ENTRIES: readonly unknown[] = [];
 
-/** Returns the objects of an array; an empty list for anything else. Elements that are not objects are left out. */
-export function asObjects(value: unknown): Fields[] {
-  const objects: Fields[] = [];
-  for (const entry of asList(value)) {
-    const fields = asFields(entry);
-    if (fields !== null) objects.push(fields);
-  }
-  return objects;
+/** Returns the objects of an array, which is the array itself if it has nothing else; an empty list for anything that is no array. */
+export function asObjects(value: unknown): readonly Fields[] {
+  const entries = asList(value);
+  for (const entry of entries)
+    if (asFields(entry) === null) return entries.map(asFields).filter((fields) => fields !== null);
+  return entries as readonly Fields[];
 }
 
 /** Whether an object has no fields. */
