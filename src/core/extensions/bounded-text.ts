@@ -1,13 +1,15 @@
+import type { AdmittedCall } from "../generation/extension.ts";
+
 /** The beginning of a text, as far as its bound and the memory allow. */
 export class BoundedText {
   private readonly pieces: Buffer[] = [];
   private bytes = 0;
   private truncated = false;
 
-  /** `takeMemory` reserves the memory of each piece, and returns false if there is none left. */
+  /** The memory of each piece is reserved with `call`. */
   constructor(
     private readonly maxBytes: number,
-    private readonly takeMemory: (bytes: number) => boolean,
+    private readonly call: Pick<AdmittedCall, "takeMemory">,
   ) {}
 
   /** Whether something was left out. */
@@ -20,7 +22,7 @@ export class BoundedText {
     if (this.truncated) return;
     const fitting = piece.subarray(0, this.maxBytes - this.bytes);
     this.truncated = fitting.length < piece.length;
-    if (this.takeMemory(fitting.length)) {
+    if (this.call.takeMemory(fitting.length)) {
       this.pieces.push(Buffer.from(fitting));
       this.bytes += fitting.length;
     } else this.truncated = true;

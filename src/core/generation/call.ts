@@ -63,13 +63,13 @@ export interface GenerationCall extends AdmittedCall {
   /** The generation that it is a copy of, if it is shadow traffic. It then counts for no rate limit. */
   readonly shadowOf?: string;
   /** Parses another body of this request. @throws GatewayError if it is not valid. */
-  readonly parse: (body: Buffer) => InferenceRequest;
+  parse(body: Buffer): InferenceRequest;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
-  readonly readClientSignal: () => AbortSignal;
+  readClientSignal(): AbortSignal;
   /** The memory of the body, and of what is read and made from it. */
   readonly memory: RequestMemory;
   /** Called once, when the generation has ended and its record is written: what the request holds may be released. */
-  readonly onEnded: () => void;
+  onEnded(): void;
 }
 
 /** What this process serves; replaced as a whole when the catalog changes. */

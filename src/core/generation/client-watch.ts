@@ -1,3 +1,4 @@
+import type { GenerationCall } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
 
 /** How long an answer may take before its client is watched: subscribing costs as much as reading the request. Milliseconds. */
@@ -11,18 +12,18 @@ export class ClientWatch {
 
   /** The generation is cancelled if the client leaves between `start` and `stop`, or has left before. */
   constructor(
-    private readonly readSignal: () => AbortSignal,
+    private readonly call: Pick<GenerationCall, "readClientSignal">,
     private readonly cancellation: Pick<Cancellation, "cancel">,
   ) {}
 
   /** Returns whether the client has left. Costs nothing compared with a subscription. */
   hasLeft(): boolean {
-    return this.readSignal().aborted;
+    return this.call.readClientSignal().aborted;
   }
 
   /** Begins to watch. */
   start(): void {
-    this.signal = this.readSignal();
+    this.signal = this.call.readClientSignal();
     this.onLeft = () => this.cancellation.cancel("client_left");
     if (this.signal.aborted) this.onLeft();
     else this.signal.addEventListener("abort", this.onLeft, { once: true });

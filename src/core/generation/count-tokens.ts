@@ -27,7 +27,7 @@ const COUNT_MS = 5_000;
 const COUNT_BYTES = 65_536;
 
 /** A request to count tokens whose caller is identified. */
-export interface CountCall extends Pick<GenerationCall, "principal" | "readHeader" | "preset"> {
+export interface CountCall extends Pick<GenerationCall, "principal" | "headers" | "preset"> {
   readonly request: CountRequest;
 }
 

@@ -3,6 +3,7 @@ import type { Log } from "../../base/log.ts";
 import type { Stopwatch } from "../../base/stopwatch.ts";
 import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { ReadHeader } from "../../wire/client-apis/session-hints.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
@@ -17,12 +18,12 @@ export interface AdmittedCall {
   readonly requestId: string;
   readonly principal: InferencePrincipal;
   readonly request: InferenceRequest;
-  /** Returns the value of a request header; null if it was not sent. */
-  readonly readHeader: (name: string) => string | null;
+  /** The headers of the request. */
+  readonly headers: ReadHeader;
   /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided, and are gone when a stream has begun. Gates read `GatedRequest`. */
-  readonly readBody: () => Uint8Array;
+  readBody(): Uint8Array;
   /** Reserves memory until the generation ends. Returns false if none is left. */
-  readonly takeMemory: (bytes: number) => boolean;
+  takeMemory(bytes: number): boolean;
   /** The route's path without prefix: `/chat/completions`. */
   readonly route: string;
   /** When the request arrived. Milliseconds since the epoch. */

@@ -25,7 +25,7 @@ import { missingByokKey } from "./missing-byok-key.ts";
 import type { RequestedModels, RequestedName } from "./resolve-request.ts";
 
 /** The part of a call on which its deployments depend. */
-export type RoutableCall = Pick<GenerationCall, "principal" | "request" | "readHeader" | "preset">;
+export type RoutableCall = Pick<GenerationCall, "principal" | "request" | "headers" | "preset">;
 
 /** The part of a call on which the deployments of resolved names depend. */
 interface ResolvedCall extends TierCall {

@@ -20,7 +20,7 @@ import type { RequestedModels } from "./resolve-request.ts";
 export interface TierCall {
   readonly principal: InferencePrincipal;
   readonly request: Pick<InferenceRequest, "api" | "action" | "session" | "user" | "hashPrefix">;
-  readonly readHeader: GenerationCall["readHeader"];
+  readonly headers: GenerationCall["headers"];
 }
 
 /** What the deployments of a tier depend on. */
@@ -60,11 +60,11 @@ export function prepareTiers(
 /** Returns the facts of a request and its caller by which tiers choose. */
 export function describeFacts(
   { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
-  { principal, request, readHeader }: TierCall,
+  { principal, request, headers }: TierCall,
 ): TierFacts {
   return {
     api: request.api,
-    readHeader,
+    headers,
     hasCredits: () => hasCredits(ledger, principal),
     session: () => freeSessionKeyOf(request, principal),
     freeModels: () => freeModelsOf(serving().catalog),

@@ -76,8 +76,8 @@ async function passGates(generation: Generation): Promise<GenerationResult | nul
   }
 }
 
-function gatedRequest({ readBody, preset }: GenerationCall): GatedRequest {
-  return { readBody, readAppliedBody: () => preset?.body ?? readBody() };
+function gatedRequest(call: GenerationCall): GatedRequest {
+  return { readBody: () => call.readBody(), readAppliedBody: () => call.preset?.body ?? call.readBody() };
 }
 
 /** Goes on with another body of the request. Returns the result if that is not possible; null if it is. */
@@ -87,11 +87,16 @@ function replaceBody(generation: Generation, body: Buffer): GenerationResult | n
     const request = call.parse(body);
     // The client's body and what was read from it are held until the end as well.
     if (!call.memory.take(body.length + request.heldBytes)) return generation.fail(NO_MEMORY);
-    generation.call = { ...call, request, readBody: () => body };
+    generation.call = withRequest(call, request);
     return null;
   } catch (error) {
     return generation.fail(failureOf(error));
   }
+}
+
+/** Returns a call with another request. Extensions keep the one that they were attached with. */
+function withRequest(call: GenerationCall, request: GenerationCall["request"]): GenerationCall {
+  return Object.assign(Object.create(call) as GenerationCall, { request });
 }
 
 const NO_MEMORY: Failure = {

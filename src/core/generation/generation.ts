@@ -119,7 +119,7 @@ export class Generation implements Settling {
       listModels: () => listModelIds(admission),
     });
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs, WATCH_MS);
-    this.client = new ClientWatch(call.readClientSignal, this.cancellation);
+    this.client = new ClientWatch(call, this.cancellation);
     this.beginning = deps.beginnings.begin(() => this.watch());
     deps.active.add(this.cancellation);
   }
@@ -276,10 +276,8 @@ export class Generation implements Settling {
 
   /** Releases the body: a stream that has begun goes to no other candidate. */
   private releaseBody(): void {
-    const { call } = this;
-    if (call.request.releaseBody === undefined) return;
-    call.memory.release(call.request.releaseBody());
-    this.call = { ...call, readBody: rejectReading };
+    const { request, memory } = this.call;
+    if (request.releaseBody !== undefined) memory.release(request.releaseBody());
   }
 
   private async giveWhole(
@@ -384,10 +382,6 @@ export class Generation implements Settling {
 /** Returns a list with one more attempt. Nearly every generation has only one. */
 function withAttempt(attempts: readonly AttemptRecord[], attempt: AttemptRecord): readonly AttemptRecord[] {
   return attempts.length === 0 ? [attempt] : [...attempts, attempt];
-}
-
-function rejectReading(): never {
-  throw new Error("the body was released");
 }
 
 const NO_HEADERS: GenerationResult["headers"] = {};

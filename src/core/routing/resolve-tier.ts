@@ -1,4 +1,5 @@
 import type { ClientApi, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
+import type { ReadHeader } from "../../wire/client-apis/session-hints.ts";
 import type { ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { TierApi, TierPick, TierRule } from "../catalog/tier-records.ts";
 import { isFreeChoice, listCases, type Tiers } from "../catalog/tiers.ts";
@@ -7,8 +8,8 @@ import { rankByAffinity } from "./rank-by-affinity.ts";
 /** The facts of a request and its caller by which a tier chooses. Functions are called only if needed. */
 export interface TierFacts {
   readonly api: ClientApi;
-  /** Returns the value of a request header; null if it was not sent. */
-  readonly readHeader: (name: string) => string | null;
+  /** The headers of the request. */
+  readonly headers: ReadHeader;
   /** Whether the paying account has a positive balance. */
   readonly hasCredits: () => boolean;
   /** Returns the session key. */
@@ -42,7 +43,7 @@ export function nameCase(rule: TierRule, facts: TierFacts): string {
 function choosePick(rule: Exclude<TierRule, { by: "free" }>, facts: TierFacts): TierPick {
   switch (rule.by) {
     case "header": {
-      const value = facts.readHeader(rule.header)?.trim().toLowerCase() ?? "";
+      const value = facts.headers.get(rule.header)?.trim().toLowerCase() ?? "";
       const found = rule.cases.find(({ values }) => values.some((listed) => listed.toLowerCase() === value));
       return found?.pick ?? rule.else;
     }

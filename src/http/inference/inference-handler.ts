@@ -1,7 +1,7 @@
 import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
-import type { GenerationCall, GenerationResult } from "../../core/generation/call.ts";
+import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import {
   collectHeaders,
@@ -16,8 +16,9 @@ import type { ErrorRenderer, Handler, RequestContext } from "../context/context.
 import { admitCaller, holderOf, peekLimits } from "../middleware/admit.ts";
 import { readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
 import { BodyMemory } from "./body-memory.ts";
-import { NEVER_LEAVES, outliveClient } from "./outlive-client.ts";
-import { type ParsedRequest, type Parsing, parseWithPreset } from "./parse-with-preset.ts";
+import { InferenceCall } from "./inference-call.ts";
+import { outliveClient } from "./outlive-client.ts";
+import { type ParsedRequest, parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
 import { ResponseHeaders } from "./response-headers.ts";
 
 /** How the requests of a client API are parsed and its errors are rendered. */
@@ -48,10 +49,10 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const waitingFrom = context.stopwatch.beginWait();
       const body = await readRequestBody(request, context, holderOf(principal));
       context.stopwatch.endWait(waitingFrom);
-      const parsing = beginParsing(request, context, { options, principal, body });
+      const parser = new ClientParser(options, context.deps.renameModel, request.headers);
       const large = body.length > LARGE_BYTES;
       if (large) await context.deps.ownTurn();
-      const made = parseWithPreset(context.deps.generation, parsing);
+      const made = parseWithPreset(context.deps.generation, parser, { body, principal });
       const parsed = made instanceof Promise ? await made : made;
       if (large) await context.deps.ownTurn();
       model = parsed.request.model;
@@ -59,7 +60,7 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       context.disableIdleTimeout();
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
       const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
-      const call = createCall(request, context, memory, { parsing, parsed, isRepeatable });
+      const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });
       const result = await generate(context.deps.generation, call);
       return respond(isRepeatable ? outlive(result) : result, context, { options, parsed });
     } catch (error) {
@@ -76,68 +77,21 @@ interface Observed {
   readonly model: string | null;
 }
 
-interface Admitted {
-  readonly options: ClientApiOptions;
-  readonly principal: InferencePrincipal;
-  readonly body: Buffer;
-}
+/** Parses the bodies of one request, whose headers it reads too. */
+class ClientParser implements RequestParser<InferenceRequest> {
+  readonly api: ClientApi;
 
-function beginParsing(
-  request: Request,
-  { deps }: RequestContext,
-  { options, principal, body }: Admitted,
-): Parsing<InferenceRequest> {
-  const parse = createParser(options, deps.renameModel, request.headers);
-  return { api: options.api, body, principal, parse };
-}
+  constructor(
+    private readonly options: Pick<ClientApiOptions, "api" | "parse">,
+    private readonly rename: (id: string) => string,
+    private readonly headers: Headers,
+  ) {
+    this.api = options.api;
+  }
 
-function createParser(
-  options: ClientApiOptions,
-  rename: (id: string) => string,
-  headers: Headers,
-): (body: Buffer) => InferenceRequest {
-  return (body) => options.parse(body, rename, headers);
-}
-
-interface Parsed {
-  readonly parsing: Parsing<InferenceRequest>;
-  readonly parsed: ParsedRequest<InferenceRequest>;
-  /** Whether the answer is kept for the case that the client repeats its request. */
-  readonly isRepeatable: boolean;
-}
-
-/** Its functions refer to these parameters only, because a stream keeps them while it runs, and the body must not stay with them. */
-function createCall(
-  request: Request,
-  context: RequestContext,
-  memory: BodyMemory,
-  made: Parsed,
-): GenerationCall {
-  return {
-    requestId: context.requestId,
-    principal: made.parsing.principal,
-    request: made.parsed.request,
-    preset: made.parsed.preset,
-    parse: made.parsing.parse,
-    readHeader: (name) => request.headers.get(name),
-    readClientSignal: made.isRepeatable ? readNeverLeaving : () => request.signal,
-    readBody: () => memory.readBody(),
-    memory,
-    takeMemory: (bytes) => context.bodyShare?.takeExtra(bytes) ?? true,
-    onEnded() {
-      context.bodyShare?.release();
-      context.enableIdleTimeout();
-    },
-    route: context.route,
-    receivedAt: context.startedAt,
-    stopwatch: context.stopwatch,
-    trace: context.trace,
-    logFields: context.logFields,
-  };
-}
-
-function readNeverLeaving(): AbortSignal {
-  return NEVER_LEAVES;
+  parse(body: Buffer): InferenceRequest {
+    return this.options.parse(body, this.rename, this.headers);
+  }
 }
 
 interface Rendering {

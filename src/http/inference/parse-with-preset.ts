@@ -15,37 +15,48 @@ export interface ParsedRequest<Request> {
   readonly bodyBytes: number;
 }
 
-/** How a request is parsed. */
-export interface Parsing<Request> {
+/** Parses the requests of a client API. */
+export interface RequestParser<Request> {
   readonly api: ClientApi;
+  /** @throws GatewayError for a body that is not valid. */
+  parse(body: Buffer): Request;
+}
+
+/** What is parsed, and who sent it. */
+interface Sent {
   readonly body: Buffer;
-  readonly parse: (body: Buffer) => Request;
   readonly principal: InferencePrincipal;
 }
 
 /**
  * Parses a request, with the settings of the preset that it names. A promise only if it names one and the routes of its account must
- * be loaded. Throws or rejects as `parse`, or with a GatewayError `invalid_model` or `invalid_request` for a preset that cannot be
+ * be loaded. Throws or rejects as its parser, or with a GatewayError `invalid_model` or `invalid_request` for a preset that cannot be
  * used; `authentication` without a key.
  */
 export function parseWithPreset<Request extends { readonly model: string; readonly preset: string | null }>(
   { accountRoutes }: Pick<GenerationDeps, "accountRoutes">,
-  parsing: Parsing<Request>,
+  parser: RequestParser<Request>,
+  { body, principal }: Sent,
 ): MaybePromise<ParsedRequest<Request>> {
-  const { body, parse, principal } = parsing;
-  const request = parse(body);
+  const request = parser.parse(body);
   const named = namePreset(request);
   if (named === null) return { request, preset: null, bodyBytes: 0 };
   if (principal.kind === "anonymous")
     return fail("authentication", 'A preset needs an API key. Send it as "Authorization: Bearer gw_…".');
-  return chainWith(accountRoutes.of(principal.account.id), { parsing, named }, apply);
+  return chainWith(accountRoutes.of(principal.account.id), { parser, body, named }, apply);
+}
+
+interface Named<Request> {
+  readonly parser: RequestParser<Request>;
+  readonly body: Buffer;
+  readonly named: NamedPreset;
 }
 
 function apply<Request extends { readonly model: string }>(
   own: NamedRoutes | null,
-  { parsing, named }: { readonly parsing: Parsing<Request>; readonly named: NamedPreset },
+  { parser, body, named }: Named<Request>,
 ): ParsedRequest<Request> {
-  const { api, body, parse } = parsing;
+  const { api } = parser;
   const { name, model: asked, field } = named;
   const route = own?.find(name);
   if (route === undefined || route.definition.kind !== "preset")
@@ -60,5 +71,9 @@ function apply<Request extends { readonly model: string }>(
   const changed = applyPreset(api, body, { settings: definition, model: field === "model" ? model : null });
   const step = { name, kind: "preset", version, scope: "account", to: model } as const;
   const requested = field === "model" ? (asked === null ? name : `${asked}@preset/${name.slice(1)}`) : null;
-  return { request: parse(changed), preset: { step, requested, body: changed }, bodyBytes: changed.length };
+  return {
+    request: parser.parse(changed),
+    preset: { step, requested, body: changed },
+    bodyBytes: changed.length,
+  };
 }

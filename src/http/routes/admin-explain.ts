@@ -83,12 +83,12 @@ export const explainRouteOf = defineEndpoint({
     const headers = new Headers(body.headers);
     const bytes = Buffer.from(JSON.stringify(request));
     const generation = withRoute(withTier(deps.generation, tier), route, principal);
-    const { request: parsed, preset } = await parseWithPreset(generation, {
-      ...{ api, body: bytes, principal: caller },
-      parse: (body) => REQUEST_PARSERS[api](body, deps.renameModel, headers),
-    });
-    const readHeader = (name: string) => headers.get(name);
-    const call = { principal: caller, request: parsed, preset, readHeader };
+    const { request: parsed, preset } = await parseWithPreset(
+      generation,
+      { api, parse: (body) => REQUEST_PARSERS[api](body, deps.renameModel, headers) },
+      { body: bytes, principal: caller },
+    );
+    const call = { principal: caller, request: parsed, preset, headers };
     return { data: await explainRoute(generation, call) };
   },
 });

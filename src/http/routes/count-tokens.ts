@@ -17,13 +17,13 @@ export const postCountTokens: Handler = async (request, context) => {
       request: counted,
       preset,
       bodyBytes,
-    } = await parseWithPreset(deps.generation, {
-      ...({ api: "messages", body, principal } as const),
-      parse: (bytes) => parseCountRequest(bytes, deps.renameModel),
-    });
+    } = await parseWithPreset(
+      deps.generation,
+      { api: "messages", parse: (bytes) => parseCountRequest(bytes, deps.renameModel) },
+      { body, principal },
+    );
     reserveExtraMemory(context, principal, counted.heldBytes + bodyBytes);
-    const readHeader = (name: string) => request.headers.get(name);
-    const call = { principal, request: counted, preset, readHeader };
+    const call = { principal, request: counted, preset, headers: request.headers };
     const { tokens, estimated, limit } = await countTokens(deps.generation, call);
     const answer = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };
     return Response.json(answer, { headers: limit === null ? {} : limitHeaders(limit) });

@@ -15,7 +15,7 @@ const EXPLAINED = Object.keys(REQUEST_PARSERS).filter((api) => api !== "transcri
 export const postExplainRoute: Handler = async (request, context) => {
   const { deps } = context;
   const { principal, body } = await admit(request, context, { kind: "inference" });
-  const api = urlOf(request).searchParams.get("api") ?? "chat.completions";
+  const api = (urlOf(request).searchParams.get("api") ?? "chat.completions") as ClientApi;
   if (!EXPLAINED.includes(api)) {
     fail("invalid_request", `api must be one of ${EXPLAINED.join(", ")}.`, {
       metadata: { field: "api" },
@@ -25,13 +25,12 @@ export const postExplainRoute: Handler = async (request, context) => {
     request: parsed,
     preset,
     bodyBytes,
-  } = await parseWithPreset(deps.generation, {
-    ...{ api: api as ClientApi, body, principal },
-    parse: (bytes) => REQUEST_PARSERS[api as ClientApi](bytes, deps.renameModel, request.headers),
-  });
+  } = await parseWithPreset(
+    deps.generation,
+    { api, parse: (bytes) => REQUEST_PARSERS[api](bytes, deps.renameModel, request.headers) },
+    { body, principal },
+  );
   reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);
-  const readHeader = (name: string) => request.headers.get(name);
-  return Response.json({
-    data: await explainRoute(deps.generation, { principal, request: parsed, preset, readHeader }),
-  });
+  const call = { principal, request: parsed, preset, headers: request.headers };
+  return Response.json({ data: await explainRoute(deps.generation, call) });
 };

@@ -43,7 +43,7 @@ export class AnswerCache implements Extension {
   attach(generation: AdmittedGeneration): ExtensionPoints | null {
     const { principal } = generation.call;
     if (principal.kind === "anonymous" || principal.key.cache === null) return null;
-    const directives = readCacheControl(generation.call.readHeader("cache-control"));
+    const directives = readCacheControl(generation.call.headers.get("cache-control"));
     const { request } = generation.call;
     if (generation.zeroRetention || !directives.mayKeep || isBinary(request)) return BYPASS;
     const ttlS = principal.key.cache;
@@ -77,7 +77,7 @@ class CachedGeneration implements ExtensionPoints {
     const { running, generation } = this.parts;
     if (running.find(name) === null) {
       running.begin(name);
-      this.produced = { name, text: new BoundedText(MAX_KEPT_BYTES, generation.call.takeMemory) };
+      this.produced = { name, text: new BoundedText(MAX_KEPT_BYTES, generation.call) };
     }
     return { kind: "continue", headers: { [CACHE_HEADER]: "miss" } };
   }
@@ -134,13 +134,13 @@ class CachedGeneration implements ExtensionPoints {
 
 /** Names equal requests: of the same key, to the same route, with the same bytes, and with the same versions of named routes. */
 function nameOf({ call, namedRoutes }: AdmittedGeneration, body: Uint8Array): string {
-  const { principal, route, readHeader } = call;
+  const { principal, route, headers } = call;
   const keyId = principal.kind === "anonymous" ? "" : principal.key.id;
   const about = [
     keyId,
     route,
-    readHeader("x-gateway-organization"),
-    readHeader("anthropic-beta"),
+    headers.get("x-gateway-organization"),
+    headers.get("anthropic-beta"),
     recordSteps(namedRoutes),
   ];
   return sha256(`${JSON.stringify(about)} ${sha256(body, "base64url")}`, "base64url");

@@ -56,9 +56,9 @@ export class RepeatableAnswers implements Extension {
   }
 
   attach(generation: AdmittedGeneration): ExtensionPoints | null {
-    const { principal, readHeader } = generation.call;
+    const { principal, headers } = generation.call;
     if (principal.kind === "anonymous") return null;
-    const name = readHeader(IDEMPOTENCY_HEADER);
+    const name = headers.get(IDEMPOTENCY_HEADER);
     return name === null ? null : this.repeat(generation, { scope: principal.key.id, name });
   }
 
@@ -114,7 +114,7 @@ class RepeatableGeneration implements ExtensionPoints {
     if (claim.kind === "full") return { kind: "reject", failure: describeTooManyNames() };
     if (claim.kind === "repeated") return this.repeat(claim, fingerprint);
     running.begin(this.name);
-    this.text = new BoundedText(isBinary(call.request) ? 0 : MAX_KEPT_BYTES, call.takeMemory);
+    this.text = new BoundedText(isBinary(call.request) ? 0 : MAX_KEPT_BYTES, call);
     return { kind: "continue" };
   }
 

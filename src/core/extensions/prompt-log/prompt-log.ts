@@ -65,8 +65,8 @@ export class PromptLog implements Extension {
     { account, key }: AccountPrincipal,
     promptLog: number,
   ): ExtensionPoints {
-    const request = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
-    const response = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
+    const request = new BoundedText(MAX_LOGGED_BYTES, call);
+    const response = new BoundedText(MAX_LOGGED_BYTES, call);
     const { forwarded } = call.request;
     let wasAdmitted = false;
     return {

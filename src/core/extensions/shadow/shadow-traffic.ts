@@ -6,6 +6,7 @@ import { nextTurn } from "../../../base/next-turn.ts";
 import { type Random, randomShare } from "../../../base/random.ts";
 import { Stopwatch } from "../../../base/stopwatch.ts";
 import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
+import { NO_HEADERS } from "../../../wire/client-apis/session-hints.ts";
 import { printShadowBody } from "../../../wire/client-apis/shadow-body.ts";
 import type { AccountPrincipal } from "../../accounts/principal.ts";
 import { type GenerationCall, type GenerationResult, UNCOUNTED } from "../../generation/call.ts";
@@ -155,7 +156,7 @@ function describeCall(
     request: parse(body),
     parse,
     shadowOf: id,
-    readHeader: () => null,
+    headers: NO_HEADERS,
     readClientSignal: () => controller.signal,
     readBody: () => body,
     takeMemory: () => true,
