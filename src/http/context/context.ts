@@ -162,10 +162,19 @@ export interface RequestContext {
   renderError: ErrorRenderer;
   /** The share of the memory budget that the body holds; null until it is read. */
   bodyShare: ByteShare | null;
+  /**
+   * Set by a handler, before it waits for anything, whose promise never rejects and resolves to what `complete` or `fail` has returned. It
+   * spares each of its requests another asynchronous function.
+   */
+  completesItself: boolean;
   /** Set by a handler that returns before its response has ended. It writes the log line and releases `bodyShare` itself. */
   endsItself: boolean;
   /** Whether the body is a form instead of JSON. */
   takesForm: boolean;
+  /** Writes the log line of the request, unless the handler does, releases `bodyShare`, and returns the response as it is sent. */
+  complete(response: Response): Response;
+  /** Returns the completed response of a request whose handler has failed. */
+  fail(error: unknown): Response;
   /** Disables the idle timeout of the connection, while the generation's own timers apply. */
   disableIdleTimeout(): void;
   /** Enables the idle timeout again, so that a client that does not read its response loses the connection. */

@@ -1,4 +1,4 @@
-import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
+import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
@@ -38,12 +38,14 @@ export interface ClientApiOptions {
 /** Returns the handler of a client API: admits and parses the request, generates, and renders the response. */
 export function inferenceHandler(options: ClientApiOptions): Handler {
   return async (request, context) => {
+    context.completesItself = true;
     context.renderError = options.renderError;
     context.takesForm = options.takesForm ?? false;
-    beginTrace(request, context);
     let model: string | null = null;
+    let response: Response;
     // One asynchronous function from admission to response: each further one costs a promise, a frame and turns of the microtask queue.
     try {
+      beginTrace(request, context);
       const admitted = admitCaller(request, context, options.access);
       const principal = admitted instanceof Promise ? await admitted : admitted;
       const waitingFrom = context.stopwatch.beginWait();
@@ -62,12 +64,12 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
       const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });
       const result = await generate(context.deps.generation, call);
-      return respond(isRepeatable ? outlive(result) : result, context, { options, parsed });
+      response = respond(isRepeatable ? outlive(result) : result, context, { options, parsed });
     } catch (error) {
-      context.enableIdleTimeout();
-      observeRejection(context, { api: options.api, model }, failureOf(error));
-      throw await withLimitHeaders(error, context);
+      const rejecting = endRejected(context, { api: options.api, model }, error);
+      return context.fail(await rejecting.catch((cause: unknown) => cause));
     }
+    return context.complete(response);
   };
 }
 
@@ -123,11 +125,14 @@ function beginTrace({ headers }: Request, context: RequestContext): void {
   logFields["trace_id"] = context.trace.traceId;
 }
 
-/** Reports a request that became no generation. */
-function observeRejection(context: RequestContext, observed: Observed, failure: Failure): void {
+/** Reports a request that became no generation. Returns the error with which it is answered. */
+async function endRejected(context: RequestContext, observed: Observed, error: unknown): Promise<unknown> {
   const { deps, trace, route, requestId, stopwatch } = context;
+  const failure = failureOf(error);
+  context.enableIdleTimeout();
   deps.requestObserver?.onRejected(observed, failure, stopwatch.elapsedMs());
   trace?.end({ api: observed.api, requestId, route, status: statusOf(failure), failure, record: null });
+  return withLimitHeaders(error, context);
 }
 
 /** Larger bodies take milliseconds to parse, and again to measure. Each runs in its own turn of the event loop. Bytes. */

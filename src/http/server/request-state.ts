@@ -1,11 +1,16 @@
 import type { BunRequest, Server } from "bun";
+import { failureOf, statusOf } from "../../base/errors.ts";
 import { Stopwatch } from "../../base/stopwatch.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { RequestTrace } from "../../core/telemetry/request-trace.ts";
-import type { ErrorRenderer, HttpDeps, RequestContext } from "../context/context.ts";
+import type { AllowedOrigins, ErrorRenderer, HttpDeps, RequestContext } from "../context/context.ts";
+import { writeRequestLog } from "../context/request-log.ts";
+import { urlOf } from "../context/url-of.ts";
+import { rendererFor } from "../errors/error-shape.ts";
 import { renderError } from "../errors/render-error.ts";
+import { allowOrigin } from "./cross-origin.ts";
 
 /** The idle timeout of a connection, during a request and between requests. Seconds. */
 export const IDLE_S = 120;
@@ -13,13 +18,14 @@ export const IDLE_S = 120;
 /** What a request needs of the server that it arrived at. */
 export type Connection = Pick<Server<undefined>, "requestIP" | "timeout">;
 
-/** Where a request has arrived. */
-interface Arrival {
-  /** The dependencies of its handler. */
-  readonly deps: HttpDeps;
-  /** The path pattern of its route, without the gateway prefix. */
+/** What requests have arrived for. */
+export interface Route {
+  /** Returns the dependencies of a request that begins now. A request keeps those that it began with. */
+  readonly deps: () => HttpDeps;
+  /** The path pattern without the gateway prefix. */
   readonly route: string;
-  readonly server: Connection;
+  /** Whether pages of allowed origins may call it. */
+  readonly isOpen: boolean;
 }
 
 /** The state of one request, from its arrival on. A class, because an object with closures costs several times as much per request. */
@@ -29,23 +35,27 @@ export class RequestState implements RequestContext {
   readonly requestId: string;
   readonly startedAt: number;
   readonly stopwatch: Stopwatch;
+  /** The origins whose pages may read the response. */
+  readonly origins: AllowedOrigins;
   trace: RequestTrace | null = null;
   readonly logFields: Record<string, unknown> = {};
   inferencePrincipal: InferencePrincipal | null = null;
   session: ConsoleSession | null = null;
   renderError: ErrorRenderer = renderError;
   bodyShare: ByteShare | null = null;
+  completesItself = false;
   endsItself = false;
   takesForm = false;
-  private readonly server: Connection;
 
   constructor(
-    { deps, route, server }: Arrival,
+    { deps: currentDeps, route, isOpen }: Route,
     private readonly request: Request,
+    private readonly server: Connection,
   ) {
+    const deps = currentDeps();
     this.deps = deps;
     this.route = route;
-    this.server = server;
+    this.origins = isOpen ? deps.allowedOrigins : null;
     this.requestId = deps.ids.next("req");
     this.startedAt = deps.clock.now();
     this.stopwatch = new Stopwatch(deps.clock);
@@ -60,6 +70,23 @@ export class RequestState implements RequestContext {
     return this.server.requestIP(this.request)?.address ?? "";
   }
 
+  complete(response: Response): Response {
+    if (!this.endsItself) {
+      this.bodyShare?.release();
+      writeRequestLog(this, response.status);
+    }
+    if (this.origins !== null) allowOrigin(response, this.request, this.origins);
+    const { shutdown } = this.deps;
+    if (shutdown.isDraining) announceShutdown(response, shutdown);
+    return response;
+  }
+
+  fail(error: unknown): Response {
+    // The request did not reach a handler that sets the error format.
+    if (this.renderError === renderError) this.renderError = rendererFor(urlOf(this.request).pathname);
+    return this.complete(renderThrown(error, this));
+  }
+
   disableIdleTimeout(): void {
     this.server.timeout(this.request as BunRequest, 0);
   }
@@ -67,4 +94,19 @@ export class RequestState implements RequestContext {
   enableIdleTimeout(): void {
     this.server.timeout(this.request as BunRequest, IDLE_S);
   }
+}
+
+/** Makes the runtime close the connection after the response, so that its client sends the next request elsewhere. */
+function announceShutdown(response: Response, shutdown: HttpDeps["shutdown"]): void {
+  shutdown.answered += 1;
+  response.headers.set("connection", "close");
+}
+
+function renderThrown(error: unknown, context: RequestContext): Response {
+  const failure = failureOf(error);
+  context.logFields["error"] = failure.code;
+  if (failure.internal !== undefined) context.logFields["detail"] = failure.internal;
+  if (statusOf(failure) === 500)
+    context.deps.log.error("internal error", { request_id: context.requestId, detail: failure.internal });
+  return context.renderError(failure, { "x-request-id": context.requestId }, context.requestId);
 }

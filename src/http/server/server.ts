@@ -1,14 +1,11 @@
 import type { BunRequest, Server } from "bun";
-import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
-import type { AllowedOrigins, Handler, HttpDeps, RequestContext } from "../context/context.ts";
-import { writeRequestLog } from "../context/request-log.ts";
+import { GatewayError } from "../../base/errors.ts";
+import type { AllowedOrigins, Handler, HttpDeps } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { rendererFor } from "../errors/error-shape.ts";
-import { renderError } from "../errors/render-error.ts";
 import { findUnserved } from "../errors/unserved-endpoints.ts";
-import { allowOrigin, answerPreflight, isPreflight } from "./cross-origin.ts";
+import { answerPreflight, isPreflight } from "./cross-origin.ts";
 import { explainUnknownPath } from "./explain-path.ts";
-import { type Connection, IDLE_S, RequestState } from "./request-state.ts";
+import { type Connection, IDLE_S, RequestState, type Route } from "./request-state.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, OPEN_FIXED_ROUTES, PREFIXES } from "./route-table.ts";
 import { boundSendBuffers } from "./send-buffers.ts";
 
@@ -39,14 +36,11 @@ export interface HttpServer {
   kill(): void;
 }
 
-/** Returns the dependencies of a request that begins now. A request keeps those that it began with. */
-type CurrentDeps = () => HttpDeps;
-
 /**
  * Starts a server.
  * @throws Error if the address is in use or not available.
  */
-export function listen(deps: CurrentDeps, options: ListenOptions): HttpServer {
+export function listen(deps: Route["deps"], options: ListenOptions): HttpServer {
   const { port, sendBufferBytes } = options;
   const { result: server, isBounded } =
     sendBufferBytes === 0
@@ -62,7 +56,7 @@ export function listen(deps: CurrentDeps, options: ListenOptions): HttpServer {
 }
 
 function serveAll(
-  deps: CurrentDeps,
+  deps: Route["deps"],
   { host, port, extraPrefixes, sharesPort }: ListenOptions,
 ): GatewayServer {
   return Bun.serve({
@@ -82,10 +76,10 @@ function serveAll(
 
 type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | Promise<Response>;
 
-function buildRoutes(deps: CurrentDeps, extraPrefixes: readonly string[]): Record<string, RouteHandler> {
+function buildRoutes(deps: Route["deps"], extraPrefixes: readonly string[]): Record<string, RouteHandler> {
   const routes: Record<string, RouteHandler> = {};
   const add = (path: string, name: string, methods: Methods, isOpen: boolean): void => {
-    const route: Route = { deps, route: name, methods, isOpen };
+    const route: HandledRoute = { deps, route: name, methods, isOpen };
     routes[path] = (request, server) => serve(route, request, server);
   };
   for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods, false);
@@ -106,46 +100,46 @@ function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): vo
   }
 }
 
-/** A route and the dependencies of its handlers. */
-export interface Route {
-  readonly deps: CurrentDeps;
-  /** The path pattern without the gateway prefix. */
-  readonly route: string;
+/** A route and its handlers. */
+interface HandledRoute extends Route {
   readonly methods: Methods;
-  /** Whether pages of allowed origins may call it. */
-  readonly isOpen: boolean;
 }
 
 /** Handles one request, from its id to its response and its log line. */
-export async function serve(route: Route, request: Request, server: Connection): Promise<Response> {
-  const deps = route.deps();
-  const origins = route.isOpen ? deps.allowedOrigins : null;
-  const context = new RequestState({ deps, route: route.route, server }, request);
-  renameHeaders(request.headers, deps.headerAliases);
+export function serve(
+  route: HandledRoute,
+  request: Request,
+  server: Connection,
+): Response | Promise<Response> {
+  const context = new RequestState(route, request, server);
   let response: Response;
   try {
+    renameHeaders(request.headers, context.deps.headerAliases);
     requireOneHost(request.headers.get("host"));
-    response = await findHandler(route.methods, request, origins)(request, context);
-    if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
+    const handled = findHandler(route.methods, request, context.origins)(request, context);
+    if (handled instanceof Promise)
+      return context.completesItself ? handled : completeLater(handled, context);
+    response = withRequestId(handled, context);
   } catch (error) {
-    // The request did not reach a handler that sets the error format.
-    if (context.renderError === renderError) context.renderError = rendererFor(urlOf(request).pathname);
-    response = renderThrown(error, context);
+    return context.fail(error);
   }
-  if (!context.endsItself) {
-    context.bodyShare?.release();
-    writeRequestLog(context, response.status);
-  }
-  if (origins !== null) allowOrigin(response, request, origins);
-  if (deps.shutdown.isDraining) announceShutdown(response, deps.shutdown);
   // For HEAD the runtime omits the body and keeps its length.
-  return response;
+  return context.complete(response);
 }
 
-/** Makes the runtime close the connection after the response, so that its client sends the next request elsewhere. */
-function announceShutdown(response: Response, shutdown: HttpDeps["shutdown"]): void {
-  shutdown.answered += 1;
-  response.headers.set("connection", "close");
+async function completeLater(handled: Promise<Response>, context: RequestState): Promise<Response> {
+  let response: Response;
+  try {
+    response = withRequestId(await handled, context);
+  } catch (error) {
+    return context.fail(error);
+  }
+  return context.complete(response);
+}
+
+function withRequestId(response: Response, { requestId }: RequestState): Response {
+  response.headers.set("x-request-id", requestId);
+  return response;
 }
 
 /** The characters that no host has. A comma means that the runtime has joined two headers. */
@@ -188,13 +182,4 @@ function rejectMethod(methods: Methods): Handler {
       headers: { allow },
     });
   };
-}
-
-function renderThrown(error: unknown, context: RequestContext): Response {
-  const failure = failureOf(error);
-  context.logFields["error"] = failure.code;
-  if (failure.internal !== undefined) context.logFields["detail"] = failure.internal;
-  if (statusOf(failure) === 500)
-    context.deps.log.error("internal error", { request_id: context.requestId, detail: failure.internal });
-  return context.renderError(failure, { "x-request-id": context.requestId }, context.requestId);
 }
