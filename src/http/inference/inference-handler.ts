@@ -211,7 +211,7 @@ function putHeaders(result: GenerationResult, { context, notice, headers }: Putt
   const { plan, model, provider, limit } = result;
   headers.put("x-request-id", context.requestId);
   headers.put("x-gateway-generation-id", result.generationId);
-  headers.put("x-gateway-attempts", String(result.attempts));
+  headers.put("x-gateway-attempts", result.attempts);
   if (plan.length > 0) headers.put("x-gateway-route", formatPlan(plan));
   if (model !== null) headers.put("x-gateway-model", model);
   if (provider !== null) headers.put("x-gateway-provider", provider);

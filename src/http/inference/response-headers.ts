@@ -1,4 +1,4 @@
-import type { HeaderSink } from "../../core/limits/limit-headers.ts";
+import { type HeaderSink, printHeader } from "../../core/limits/limit-headers.ts";
 
 /**
  * Makes the headers of responses that mostly have the same names, and many of the same values. Only values that differ from those of the
@@ -7,9 +7,10 @@ import type { HeaderSink } from "../../core/limits/limit-headers.ts";
  */
 export class ResponseHeaders implements HeaderSink {
   private headers = new Headers();
-  /** Names and values in the order in which they were put. */
+  /** Names, values and units in the order in which they were put. */
   private readonly names: string[] = [];
-  private readonly values: string[] = [];
+  private readonly values: (string | number)[] = [];
+  private readonly units: string[] = [];
   private count = 0;
   /** Whether `headers` has exactly these names and values. */
   private isWritten = true;
@@ -21,13 +22,14 @@ export class ResponseHeaders implements HeaderSink {
   }
 
   /** Adds a header; of a repeated name, the last value counts. Throws a TypeError if the runtime rejects the value, perhaps at `end`. */
-  put(name: string, value: string): void {
+  put(name: string, value: string | number, unit = ""): void {
     const at = this.count++;
     if (this.names[at] !== name) this.isWritten = false;
     else if (this.values[at] === value) return;
-    else if (this.isWritten) this.headers.set(name, value);
+    else if (this.isWritten) this.headers.set(name, printHeader(value, unit));
     this.names[at] = name;
     this.values[at] = value;
+    this.units[at] = unit;
   }
 
   /** Returns the headers that were put since `begin`. They are valid until the next `begin`. */
@@ -36,8 +38,12 @@ export class ResponseHeaders implements HeaderSink {
     this.isWritten = false;
     this.names.length = this.count;
     this.values.length = this.count;
+    this.units.length = this.count;
     const headers = new Headers();
-    for (let at = 0; at < this.count; at++) headers.set(this.names[at] as string, this.values[at] as string);
+    for (let at = 0; at < this.count; at++) {
+      const value = printHeader(this.values[at] as string | number, this.units[at] as string);
+      headers.set(this.names[at] as string, value);
+    }
     this.headers = headers;
     // Of a name that is repeated, only its last value may be written.
     this.isWritten = new Set(this.names).size === this.count;
