@@ -63,6 +63,8 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
     identify(secret) {
       const hash = hashSecret(secret);
       if (hash === adminHash) return { kind: "operator", keyId: ADMIN_KEY_ID };
+      const known = keys.peekCurrent(hash);
+      if (known !== undefined) return principalOf(known);
       // A malformed secret cannot be a stored key's: do not ask the store.
       if (keys.peek(hash) === undefined && !isWellFormedSecret(secret)) return null;
       return identifyHash(hash);

@@ -14,6 +14,8 @@ const MAX_EPOCHS = 10_000;
 export interface Memoized<Value> {
   /** Returns the value in memory, current or not; undefined if there is none. */
   peek(id: string): Value | undefined;
+  /** Returns the value in memory if it is certainly current; undefined otherwise. */
+  peekCurrent(id: string): Value | undefined;
   /**
    * Returns the value from memory, or loads it; null if the store has none. A promise unless a current value is in memory. While the
    * store is away, a value that may be outdated is returned as it is. Rejects with a `StoreError` if the store is needed and
@@ -34,6 +36,7 @@ export function memoize<Value>(
   const memory = new Memory(load, health);
   return {
     peek: (id) => memory.peek(id),
+    peekCurrent: (id) => memory.peekCurrent(id),
     get: (id) => memory.get(id),
     expire: () => memory.expire(),
     forget: (id) => memory.forget(id),
@@ -64,6 +67,11 @@ class Memory<Value> {
 
   peek(id: string): Value | undefined {
     return this.known.get(id)?.value;
+  }
+
+  peekCurrent(id: string): Value | undefined {
+    const known = this.known.get(id);
+    return known?.epoch === this.epoch && !this.health.isStale ? known.value : undefined;
   }
 
   get(id: string): MaybePromise<Value | null> {

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { WeakPairs } from "../../base/weak-pairs.ts";
 import type { AccountCache } from "./account-cache.ts";
 import type { AccountPrincipal } from "./principal.ts";
@@ -19,14 +19,22 @@ export function resolveAccount(
   const { userId } = key;
   const accountId = organizationId ?? key.accountId;
   if (userId !== null && userId !== accountId) return resolveMember(cache, key, { accountId, userId });
-  return chainWith(cache.account(accountId), { key, accountId }, resolveOwner);
+  const account = cache.account(accountId);
+  return account instanceof Promise
+    ? resolveLater(account, key, accountId)
+    : resolveOwner(account, key, accountId);
+}
+
+async function resolveLater(
+  account: Promise<SpendingAccount | null>,
+  key: KeyRecord,
+  accountId: string,
+): Promise<AccountPrincipal> {
+  return resolveOwner(await account, key, accountId);
 }
 
 /** Resolves a key in the account that it belongs to. */
-function resolveOwner(
-  account: SpendingAccount | null,
-  { key, accountId }: { readonly key: KeyRecord; readonly accountId: string },
-): AccountPrincipal {
+function resolveOwner(account: SpendingAccount | null, key: KeyRecord, accountId: string): AccountPrincipal {
   if (account === null || key.accountId !== accountId) return rejectStranger(accountId);
   return openPrincipal(key, account, null);
 }

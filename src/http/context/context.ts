@@ -148,6 +148,8 @@ export interface RequestContext {
   trace: RequestTrace | null;
   /** The path pattern of the route, without the gateway prefix: `/chat/completions`. */
   readonly route: string;
+  /** The headers of the request. */
+  readonly headers: Headers;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
   /** Returns the address of the connection, which may be a proxy. */

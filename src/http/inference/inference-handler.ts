@@ -13,12 +13,12 @@ import { formatPlan } from "../../core/routing/plan-entries.ts";
 import type { ClientApi, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, RequestContext } from "../context/context.ts";
-import { admitCaller, holderOf, peekLimits } from "../middleware/admit.ts";
+import { admitCaller, peekLimits } from "../middleware/admit.ts";
 import { readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { InferenceCall } from "./inference-call.ts";
 import { outliveClient } from "./outlive-client.ts";
-import { type ParsedRequest, parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
+import { parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
 import { ResponseHeaders } from "./response-headers.ts";
 
 /** How the requests of a client API are parsed and its errors are rendered. */
@@ -49,7 +49,7 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const admitted = admitCaller(request, context, options.access);
       const principal = admitted instanceof Promise ? await admitted : admitted;
       const waitingFrom = context.stopwatch.beginWait();
-      const body = await readRequestBody(request, context, holderOf(principal));
+      const body = await readRequestBody(request, context, principal);
       context.stopwatch.endWait(waitingFrom);
       const parser = new ClientParser(options, context.deps.renameModel, request.headers);
       const large = body.length > LARGE_BYTES;
@@ -64,7 +64,7 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
       const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });
       const result = await generate(context.deps.generation, call);
-      response = respond(isRepeatable ? outlive(result) : result, context, { options, parsed });
+      response = respond(isRepeatable ? outlive(result) : result, context, options, parsed.request.notice);
     } catch (error) {
       const rejecting = endRejected(context, { api: options.api, model }, error);
       return context.fail(await rejecting.catch((cause: unknown) => cause));
@@ -96,19 +96,15 @@ class ClientParser implements RequestParser<InferenceRequest> {
   }
 }
 
-interface Rendering {
-  readonly options: ClientApiOptions;
-  readonly parsed: ParsedRequest<InferenceRequest>;
-}
-
 /** Renders the result of a generation, which writes its log line itself. */
 function respond(
   result: GenerationResult,
   context: RequestContext,
-  { options, parsed }: Rendering,
+  options: ClientApiOptions,
+  notice: string | null,
 ): Response {
   context.endsItself = true;
-  const response = render(result, context, parsed.request.notice);
+  const response = render(result, context, notice);
   if (options.requestIdHeader !== undefined) response.headers.set(options.requestIdHeader, context.requestId);
   if (result.attempts > 0)
     context.deps.requestObserver?.onAnswered(options.api, context.stopwatch.workedMs());
@@ -148,7 +144,7 @@ export function reserveExtraMemory(
   bytes: number,
 ): void {
   if (bodyShare === null || bodyShare.takeExtra(bytes)) return;
-  rejectForMemory(bodyShare, holderOf(principal).source, bytes);
+  rejectForMemory(bodyShare, principal, bytes);
 }
 
 /** Lets a streamed answer go on if its client leaves. */
@@ -168,14 +164,14 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
       return new Response(null, { status: 499 });
     case "json": {
       const headers = wholeHeaders.begin();
-      putHeaders(result, { context, notice, headers });
+      putHeaders(headers, result, context.requestId, notice);
       headers.put(CONTENT_TYPE, answer.mediaType ?? "application/json");
       return new Response(bodyOf(answer.body, unread), { headers: headers.end() });
     }
     case "stream": {
       const { stream, mediaType } = answer;
       const headers = streamHeaders.begin();
-      putHeaders(result, { context, notice, headers });
+      putHeaders(headers, result, context.requestId, notice);
       headers.put(CONTENT_TYPE, mediaType ?? "text/event-stream; charset=utf-8");
       if (mediaType === undefined) {
         headers.put("cache-control", "no-cache");
@@ -192,7 +188,7 @@ function listHeaders(
   context: RequestContext,
   notice: string | null,
 ): Record<string, string> {
-  return collectHeaders((headers) => putHeaders(result, { context, notice, headers }));
+  return collectHeaders((headers) => putHeaders(headers, result, context.requestId, notice));
 }
 
 const CONTENT_TYPE = "content-type";
@@ -200,16 +196,15 @@ const CONTENT_TYPE = "content-type";
 /** The headers of whole answers and of streams, which differ in their names. */
 const [wholeHeaders, streamHeaders] = [new ResponseHeaders(), new ResponseHeaders()];
 
-interface Putting {
-  readonly context: RequestContext;
-  readonly notice: string | null;
-  readonly headers: HeaderSink;
-}
-
 /** Puts the headers that every inference response has. */
-function putHeaders(result: GenerationResult, { context, notice, headers }: Putting): void {
+function putHeaders(
+  headers: HeaderSink,
+  result: GenerationResult,
+  requestId: string,
+  notice: string | null,
+): void {
   const { plan, model, provider, limit } = result;
-  headers.put("x-request-id", context.requestId);
+  headers.put("x-request-id", requestId);
   headers.put("x-gateway-generation-id", result.generationId);
   headers.put("x-gateway-attempts", result.attempts);
   if (plan.length > 0) headers.put("x-gateway-route", formatPlan(plan));

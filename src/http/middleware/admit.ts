@@ -1,13 +1,12 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type {
   AnonymousPrincipal,
   InferencePrincipal,
   ManagementPrincipal,
   Principal,
 } from "../../core/accounts/principal.ts";
-import { credentialIdOf } from "../../core/accounts/principal.ts";
 import { ROLES } from "../../core/accounts/records.ts";
 import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
 import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
@@ -23,7 +22,7 @@ import {
 import { requireConsoleHost, requireSameOrigin } from "./browser-checks.ts";
 import { type IdentifiedPrincipal, identify, identifyByAddress } from "./identify.ts";
 import { identifyManagement, requireSession } from "./identify-session.ts";
-import { type BodyHolder, readRequestBody } from "./read-body.ts";
+import { readRequestBody } from "./read-body.ts";
 import { verifySignature } from "./verify-signature.ts";
 
 /** A request that may be handled. */
@@ -56,7 +55,7 @@ function isSigned(access: Access): access is Extract<Access, { kind: "signed" }>
 }
 
 async function admitSigned(request: Request, context: RequestContext) {
-  const body = await readBody(request, context, holderOf(identifyByAddress(request, context)));
+  const body = await readBody(request, context, identifyByAddress(request, context));
   requireManagementSize(body);
   return { principal: verifySignature(request.headers, body, context.deps), body };
 }
@@ -76,7 +75,7 @@ async function admitIdentified(request: Request, context: RequestContext, access
     access.kind === "inference_key"
       ? requireInferenceKey(await identify(request, context))
       : await admitCaller(request, context, access);
-  return { principal, body: await readBody(request, context, holderOf(principal)) };
+  return { principal, body: await readBody(request, context, principal) };
 }
 
 type CallerAccess = Extract<Access, { kind: "open_inference" | "inference" }>;
@@ -91,21 +90,28 @@ export function admitCaller(
   context: RequestContext,
   access: CallerAccess,
 ): MaybePromise<InferencePrincipal> {
-  return chainWith(identify(request, context), { request, context, access }, admitPrincipal);
+  const identified = identify(request, context);
+  return identified instanceof Promise
+    ? admitLater(identified, context, access)
+    : admitPrincipal(identified, context, access);
 }
 
-interface IdentifiedCall {
-  readonly request: Request;
-  readonly context: RequestContext;
-  readonly access: CallerAccess;
+async function admitLater(
+  identified: Promise<IdentifiedPrincipal>,
+  context: RequestContext,
+  access: CallerAccess,
+): Promise<InferencePrincipal> {
+  return admitPrincipal(await identified, context, access);
 }
 
+/** A client that has used up the anonymous limit is rejected before its body is read. The generation counts the request, later. */
 function admitPrincipal(
   identified: IdentifiedPrincipal,
-  { request: { headers }, context, access }: IdentifiedCall,
+  context: RequestContext,
+  access: CallerAccess,
 ): MaybePromise<InferencePrincipal> {
-  const authorized = authorizeInference(identified, access, { headers, context });
-  return chainWith(authorized, context.deps, requireBelowLimit);
+  const authorized = authorizeInference(identified, access, context);
+  return identified.kind === "anonymous" ? rejectOverLimit(identified, context.deps) : authorized;
 }
 
 const ANY_ROLE = { kind: "account", roles: ROLES } as const;
@@ -115,7 +121,7 @@ async function admitManagement<P extends ManagementPrincipal | AnonymousPrincipa
   context: RequestContext,
   principal: P,
 ) {
-  const body = await readBody(request, context, holderOf(principal));
+  const body = await readBody(request, context, principal);
   requireManagementSize(body);
   return { principal, body };
 }
@@ -131,13 +137,13 @@ function admitSignIn(request: Request, context: RequestContext) {
 /** Admits every caller, without a limit or a body. A key that is not valid or not allowed counts as no key. */
 async function admitAnyone(request: Request, context: RequestContext) {
   const body = NO_BODY;
-  const { headers } = request;
+  const { headers } = context;
   const anonymous = () => ({ principal: identifyByAddress(request, context), body });
   if (!headers.has("authorization") && !headers.has("x-api-key")) return anonymous();
   try {
     const identified = await identify(request, context);
     const access = { kind: "open_inference" } as const;
-    return { principal: await authorizeInference(identified, access, { headers, context }), body };
+    return { principal: await authorizeInference(identified, access, context), body };
   } catch {
     return anonymous();
   }
@@ -146,28 +152,13 @@ async function admitAnyone(request: Request, context: RequestContext) {
 const NO_BODY = Buffer.alloc(0);
 const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
 
-function readBody(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
+function readBody(request: Request, context: RequestContext, principal: Principal): Promise<Buffer> {
   if (BODILESS.has(request.method)) return Promise.resolve(NO_BODY);
-  return readRequestBody(request, context, holder);
+  return readRequestBody(request, context, principal);
 }
 
 function requireManagementSize(body: Buffer): void {
   requireBodyBytes(body, BOUNDS.managementBodyBytes, "Send less at once.");
-}
-
-/** Returns with which other bodies a principal's body is counted. */
-export function holderOf(principal: Principal): BodyHolder {
-  return principal.kind === "anonymous"
-    ? { source: "anonymous", id: principal.addressHash }
-    : { source: "key", id: credentialIdOf(principal) };
-}
-
-/**
- * Returns a principal, unless it is a client that has used up the anonymous limit, which is rejected before its body is read. The request
- * is counted later, by the generation.
- */
-function requireBelowLimit(principal: InferencePrincipal, deps: HttpDeps): MaybePromise<InferencePrincipal> {
-  return principal.kind === "anonymous" ? rejectOverLimit(principal, deps) : principal;
 }
 
 async function rejectOverLimit(principal: AnonymousPrincipal, deps: HttpDeps): Promise<AnonymousPrincipal> {

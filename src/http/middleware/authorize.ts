@@ -56,14 +56,14 @@ export type PrincipalFor<A extends Access> = {
 export function authorizeInference(
   identified: IdentifiedPrincipal,
   access: { readonly kind: "open_inference" | "inference" },
-  { headers, context }: { readonly headers: Headers; readonly context: RequestContext },
+  context: RequestContext,
 ): MaybePromise<InferencePrincipal> {
   if (identified.kind === "anonymous") {
     context.inferencePrincipal = identified;
     return access.kind === "open_inference" ? identified : rejectMissingKey("inference");
   }
   const { key } = requireInferenceKey(identified);
-  const organizationId = headers.get("x-gateway-organization");
+  const organizationId = context.headers.get("x-gateway-organization");
   return chainWith(resolveAccount(context.deps.accountCache, key, organizationId), context, keepPrincipal);
 }
 

@@ -2,6 +2,7 @@ import { constants, createBrotliDecompress, createGunzip, createZstdDecompress }
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail, GatewayError } from "../../base/errors.ts";
 import type { WaitList } from "../../base/wait-list.ts";
+import { credentialIdOf, type Principal } from "../../core/accounts/principal.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { RequestContext } from "../context/context.ts";
@@ -26,62 +27,57 @@ const AT_ONCE_BYTES = 256 * 1024;
 /** The part of a larger body that must arrive within the time that a client may be silent. Bytes. */
 const PROGRESS_BYTES = 256 * 1024;
 
-/** The group of requests whose bodies are counted together: those of one key, or of one address without a key. */
-export interface BodyHolder {
-  readonly source: "key" | "anonymous";
-  readonly id: string;
+/** Returns what the bodies that are counted together have in common: their key, or their address without a key. */
+function holderOf(principal: Principal): string {
+  return principal.kind === "anonymous" ? principal.addressHash : credentialIdOf(principal);
 }
 
 /** The bounds of a body: its size, before and after decompression, and its share of the memory budget of all bodies. */
 interface Bounds {
   readonly maxBytes: number;
   readonly share: ByteShare;
-  readonly source: BodyHolder["source"];
+  readonly principal: Principal;
   /** The timers of bodies that are being received. */
   readonly waits: WaitList;
 }
 
 /**
- * Reads a body and decompresses it. It must be JSON, unless the endpoint takes forms. A body that is too large, or for which there is no memory, is rejected before it is
- * read completely. Its bytes are counted for `holder` until the end of the request (`context.bodyShare`).
+ * Reads a body and decompresses it. It must be JSON, unless the endpoint takes forms. A body that is too large, or for which there is no
+ * memory, is rejected before it is read completely. Its bytes are counted, together with those of the principal's other requests, until
+ * the end of the request (`context.bodyShare`).
  * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`,
  * `client_timeout`.
  */
 export function readRequestBody(
   request: Request,
   context: RequestContext,
-  holder: BodyHolder,
+  principal: Principal,
 ): Promise<Buffer> {
-  if (!context.takesForm) requireJson(request.headers.get("content-type"));
-  const { maxBodyBytes, bodyBudget, bodyWaits, unpackGate } = context.deps;
-  context.bodyShare ??= bodyBudget.openShare(holder.id);
-  const bounds: Bounds = {
-    maxBytes: maxBodyBytes,
-    share: context.bodyShare,
-    source: holder.source,
-    waits: bodyWaits,
-  };
+  const { headers, deps } = context;
+  if (!context.takesForm) requireJson(headers.get("content-type"));
+  const { maxBodyBytes: maxBytes, bodyWaits: waits } = deps;
+  context.bodyShare ??= deps.bodyBudget.openShare(holderOf(principal));
+  const bounds: Bounds = { maxBytes, share: context.bodyShare, principal, waits };
   const body = readSent(request, bounds);
-  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   return encoding === "" || encoding === "identity"
     ? body
-    : unpack(body, { encoding, bounds, gate: unpackGate, holder });
+    : unpack(body, { encoding, bounds, gate: deps.unpackGate });
 }
 
 /** A body that is compressed. */
-
 interface Packed {
   readonly encoding: string;
   readonly bounds: Bounds;
   readonly gate: Gate;
-  readonly holder: BodyHolder;
 }
 
 /** Decompresses a body once it was received. */
-async function unpack(sent: Promise<Buffer>, { encoding, bounds, gate, holder }: Packed): Promise<Buffer> {
+async function unpack(sent: Promise<Buffer>, { encoding, bounds, gate }: Packed): Promise<Buffer> {
   const body = await sent;
-  const createDecoder = findDecoder(encoding); // Bounds the memory of a burst of decompression bombs, which are only recognized when they are decompressed.
-  const leave = await gate.enter(holder.id);
+  const createDecoder = findDecoder(encoding);
+  // Bounds the memory of a burst of decompression bombs, which are only recognized when they are decompressed.
+  const leave = await gate.enter(holderOf(bounds.principal));
   try {
     return await decompress(body, { encoding, decoder: createDecoder() }, bounds);
   } finally {
@@ -108,9 +104,9 @@ function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > bounds.maxBytes) rejectSize(bounds.maxBytes);
   if (declared > AT_ONCE_BYTES && bounds.share.shortageFor(declared) !== null)
-    rejectForMemory(bounds.share, bounds.source, declared);
+    rejectForMemory(bounds.share, bounds.principal, declared);
   if (!(declared <= AT_ONCE_BYTES)) return readCounted(request, bounds);
-  if (!bounds.share.take(declared)) rejectForMemory(bounds.share, bounds.source, declared);
+  if (!bounds.share.take(declared)) rejectForMemory(bounds.share, bounds.principal, declared);
   return readAtOnce(request, bounds.waits);
 }
 
@@ -185,7 +181,7 @@ function createChunks(bounds: Bounds) {
     add(chunk: Uint8Array): void {
       size += chunk.length;
       if (size > bounds.maxBytes) rejectSize(bounds.maxBytes);
-      if (!bounds.share.take(chunk.length)) rejectForMemory(bounds.share, bounds.source, chunk.length);
+      if (!bounds.share.take(chunk.length)) rejectForMemory(bounds.share, bounds.principal, chunk.length);
       chunks.push(chunk);
     },
     join: (): Buffer => Buffer.concat(chunks),
@@ -234,8 +230,9 @@ function rejectSize(maxBytes: number): never {
  * Rejects a request for which the memory budget has no room.
  * @throws GatewayError `rate_limit_exceeded` if the holder's other requests use up its share, else `unavailable`.
  */
-export function rejectForMemory(share: ByteShare, source: BodyHolder["source"], bytes: number): never {
+export function rejectForMemory(share: ByteShare, principal: Principal, bytes: number): never {
   if (share.shortageFor(bytes) === "holder") {
+    const source = principal.kind === "anonymous" ? "anonymous" : "key";
     fail(
       "rate_limit_exceeded",
       "The bodies of your other requests in progress leave no memory for another. Retry when they have ended.",

@@ -61,6 +61,10 @@ export class RequestState implements RequestContext {
     this.stopwatch = new Stopwatch(deps.clock);
   }
 
+  get headers(): Headers {
+    return this.request.headers;
+  }
+
   /** Read when it is needed: the runtime decodes the parameters at the first access. */
   get params(): Readonly<Record<string, string>> {
     return (this.request as Partial<BunRequest>).params ?? {};
