@@ -252,6 +252,7 @@ async function sendRequest(
     readBody: () => bytes,
     takeMemory: () => true,
     memory: UNCOUNTED,
+    onLasting() {},
     onEnded() {},
     route: "/chat/completions",
     receivedAt: deps.clock.now(),

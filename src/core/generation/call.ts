@@ -64,6 +64,8 @@ export interface GenerationCall extends AdmittedCall {
   readonly shadowOf?: string;
   /** Parses another body of this request. @throws GatewayError if it is not valid. */
   parse(body: Buffer): InferenceRequest;
+  /** Called once if the generation lasts: when its client begins to be watched. */
+  onLasting(): void;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
   readClientSignal(): AbortSignal;
   /** The memory of the body, and of what is read and made from it. */

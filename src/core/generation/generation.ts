@@ -355,6 +355,7 @@ export class Generation implements Settling {
   /** Begins to watch over a generation that is not quick. */
   private watch(): void {
     this.cancellation.setTimer();
+    this.call.onLasting();
     this.client.start();
   }
 

@@ -71,6 +71,10 @@ export class InferenceCall implements GenerationCall {
     return this.context.bodyShare?.takeExtra(bytes) ?? true;
   }
 
+  onLasting(): void {
+    this.context.disableIdleTimeout();
+  }
+
   onEnded(): void {
     this.context.bodyShare?.release();
     this.context.enableIdleTimeout();

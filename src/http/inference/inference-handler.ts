@@ -59,7 +59,6 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       if (large) await context.deps.ownTurn();
       model = parsed.request.model;
       reserveExtraMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);
-      context.disableIdleTimeout();
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
       const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
       const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });

@@ -46,6 +46,8 @@ export class RequestState implements RequestContext {
   completesItself = false;
   endsItself = false;
   takesForm = false;
+  /** Whether the idle timeout was disabled, which a generation that ends soon does not need. */
+  private hasNoIdleTimeout = false;
 
   constructor(
     { deps: currentDeps, route, isOpen }: Route,
@@ -92,10 +94,13 @@ export class RequestState implements RequestContext {
   }
 
   disableIdleTimeout(): void {
+    this.hasNoIdleTimeout = true;
     this.server.timeout(this.request as BunRequest, 0);
   }
 
   enableIdleTimeout(): void {
+    if (!this.hasNoIdleTimeout) return;
+    this.hasNoIdleTimeout = false;
     this.server.timeout(this.request as BunRequest, IDLE_S);
   }
 }

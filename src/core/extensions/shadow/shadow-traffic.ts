@@ -161,6 +161,7 @@ function describeCall(
     readBody: () => body,
     takeMemory: () => true,
     memory: UNCOUNTED,
+    onLasting() {},
     onEnded() {},
     route: call.route,
     receivedAt: clock.now(),
