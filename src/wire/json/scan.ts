@@ -15,10 +15,12 @@ import { ownText } from "./own-text.ts";
 
 /** The values to find: members of an object, or elements of an array. Neither: only the position and kind of the value itself. */
 export interface Shape {
-  readonly fields?: WordTable<Shape>;
-  /** All other members are found as well, as leaves. */
-  readonly others?: true;
-  readonly items?: Shape;
+  readonly fields: WordTable<Shape> | null;
+  /** Whether all other members are found as well, as leaves. */
+  readonly others: boolean;
+  readonly items: Shape | null;
+  /** Bits that the scan reports if it finds such a value, so that its reader need not look for what is not there. */
+  readonly marks: number;
 }
 
 /** Values by word, grouped by the word's length, so that a word is compared within the text and not copied out of it. */
@@ -41,21 +43,26 @@ export function wordTable<T>(values: Readonly<Record<string, T>>): WordTable<T> 
 }
 
 /** The shape of a value if only its position and kind are needed. */
-export const LEAF: Shape = {};
+export const LEAF: Shape = { fields: null, others: false, items: null, marks: 0 };
 
 /** Returns the shape of an object if only these members are needed. */
 export function fields(members: Readonly<Record<string, Shape>>): Shape {
-  return { fields: wordTable(members) };
+  return { ...LEAF, fields: wordTable(members) };
 }
 
 /** Returns the shape of an object if all members are needed; these have shapes of their own. */
 export function allFields(members: Readonly<Record<string, Shape>>): Shape {
-  return { ...fields(members), others: true };
+  return { ...LEAF, fields: wordTable(members), others: true };
 }
 
 /** Returns the shape of an array of such elements. */
 export function items(shape: Shape): Shape {
-  return { items: shape };
+  return { ...LEAF, items: shape };
+}
+
+/** Returns the shape with these bits as its marks. */
+export function marked(marks: number, shape: Shape = LEAF): Shape {
+  return { ...shape, marks };
 }
 
 export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
@@ -109,15 +116,36 @@ export const OPEN_BRACKET = 91;
 export const CLOSE_BRACKET = 93;
 export const OPEN_BRACE = 123;
 export const CLOSE_BRACE = 125;
+const SPACE = 32;
+const POINT = 46;
+const ZERO = 48;
+const NINE = 57;
+const LETTER_E = 101;
+const LETTER_F = 102;
+const LETTER_N = 110;
+const LETTER_T = 116;
 
 const LEVELS = "levels of nesting";
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Returns the position after the number at `at`; `at` where there is none. */
+/** Returns the position after the number at `at`; `at` where there is none. Whole numbers, which are usual, need no pattern. */
 export function endOfNumber(text: string, at: number): number {
+  const end = endOfDigits(text, at);
+  if (end > at && text.charCodeAt(at) !== ZERO && !continuesNumber(text.charCodeAt(end))) return end;
   NUMBER.lastIndex = at;
   return NUMBER.test(text) ? NUMBER.lastIndex : at;
+}
+
+function endOfDigits(text: string, from: number): number {
+  let at = from;
+  for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE; code = text.charCodeAt(at)) at++;
+  return at;
+}
+
+/** Whether a number may go on with this character after its first digits. */
+function continuesNumber(code: number): boolean {
+  return code === POINT || (code | 32) === LETTER_E;
 }
 
 /**
@@ -137,6 +165,8 @@ export interface CountedScan {
   readonly nodes: number;
   /** Objects or arrays were skipped; in these only strings and brackets were recognized. */
   readonly skipsContainers: boolean;
+  /** The marks of the values that were found. */
+  readonly marks: number;
 }
 
 /**
@@ -148,51 +178,49 @@ export function scanCounting(
   shape: Shape,
   maxValues: number = Number.POSITIVE_INFINITY,
 ): CountedScan {
-  const scanner = new Scanner(text, maxValues);
-  const root = scanner.value(shape, "", -1);
-  scanner.end();
-  const { values, nodes, skipsContainers } = scanner;
-  return { root, values, nodes, skipsContainers };
+  return new Scanner(text, shape, maxValues);
 }
 
-class Scanner {
+/** Scans a text when it is constructed. It is its own result, because another object would only be taken apart. */
+class Scanner implements CountedScan {
+  readonly root: JsonNode;
   /** The number of values so far: each comma and each opening bracket adds one. */
   values = 1;
   nodes = 0;
   skipsContainers = false;
+  marks = 0;
   private at = 0;
   private depth = 0;
 
   constructor(
     private readonly text: string,
+    shape: Shape,
     private readonly maxValues: number,
-  ) {}
-
-  /** Reads a value; `key` and `keyStart` are those of its member. */
-  value(shape: Shape, key: string, keyStart: number): JsonNode {
-    this.nodes++;
-    this.space();
-    const start = this.at;
-    const code = this.text.charCodeAt(start);
-    if (code === OPEN_BRACE && shape.fields) return this.object(shape, shape.fields, key, keyStart);
-    if (code === OPEN_BRACKET && shape.items) return this.array(shape.items, key, keyStart);
-    const kind = this.skip();
-    return { kind, start, end: this.at, key, keyStart, members: null, items: null };
+  ) {
+    this.root = this.value(shape, "", -1);
+    this.next();
+    if (this.at < this.text.length) this.fail("unexpected text after the value");
   }
 
-  end(): void {
-    this.space();
-    if (this.at < this.text.length) this.fail("unexpected text after the value");
+  /** Reads a value; `key` and `keyStart` are those of its member. */
+  private value(shape: Shape, key: string, keyStart: number): JsonNode {
+    this.nodes++;
+    this.marks |= shape.marks;
+    const code = this.next();
+    const start = this.at;
+    if (code === OPEN_BRACE && shape.fields !== null) return this.object(shape, shape.fields, key, keyStart);
+    if (code === OPEN_BRACKET && shape.items !== null) return this.array(shape.items, key, keyStart);
+    const kind = this.skip(code);
+    return { kind, start, end: this.at, key, keyStart, members: null, items: null };
   }
 
   private object({ others }: Shape, fields: WordTable<Shape>, key: string, keyStart: number): JsonNode {
     const start = this.at++;
     const members: JsonNode[] = [];
     this.open();
-    this.space();
-    if (this.text.charCodeAt(this.at) === CLOSE_BRACE) this.at++;
+    if (this.next() === CLOSE_BRACE) this.at++;
     else
-      do this.member(members, fields, others === true);
+      do this.member(members, fields, others);
       while (!this.separator(CLOSE_BRACE));
     this.depth--;
     return { kind: "object", start, end: this.at, key, keyStart, members, items: null };
@@ -200,32 +228,26 @@ class Scanner {
 
   private member(members: JsonNode[], fields: WordTable<Shape>, takesOthers: boolean): void {
     const { text } = this;
-    this.space();
+    if (this.next() !== QUOTE) this.fail("expected a name in double quotes");
     const start = this.at;
-    if (text.charCodeAt(start) !== QUOTE) this.fail("expected a name in double quotes");
     const end = endOfString(text, start);
     const named = findName(text, start, end, fields);
     this.at = end;
-    this.space();
-    if (text.charCodeAt(this.at) !== COLON) this.fail('expected ":"');
+    if (this.next() !== COLON) this.fail('expected ":"');
     this.at++;
     if (named !== null) {
       const value = this.value(named.value, named.word, start);
       rejectDuplicate(members, value);
       members.push(value);
     } else if (takesOthers) members.push(this.value(LEAF, decodeString(text, start, end), start));
-    else {
-      this.space();
-      this.skip();
-    }
+    else this.skip(this.next());
   }
 
   private array(shape: Shape, key: string, keyStart: number): JsonNode {
     const start = this.at++;
     const items: JsonNode[] = [];
     this.open();
-    this.space();
-    if (this.text.charCodeAt(this.at) === CLOSE_BRACKET) this.at++;
+    if (this.next() === CLOSE_BRACKET) this.at++;
     else
       do items.push(this.value(shape, "", -1));
       while (!this.separator(CLOSE_BRACKET));
@@ -233,16 +255,16 @@ class Scanner {
     return { kind: "array", start, end: this.at, key, keyStart, members: null, items };
   }
 
-  /** Skips a value and returns its kind. */
-  private skip(): JsonKind {
+  /** Skips a value, which begins with the character `code`, and returns its kind. */
+  private skip(code: number): JsonKind {
     const { text, at } = this;
-    const code = text.charCodeAt(at);
     if (code === QUOTE) return this.pass("string", endOfString(text, at));
     if (code === OPEN_BRACE) return this.pass("object", this.endOfNested(at));
     if (code === OPEN_BRACKET) return this.pass("array", this.endOfNested(at));
-    if (text.startsWith("true", at)) return this.pass("boolean", at + 4);
-    if (text.startsWith("false", at)) return this.pass("boolean", at + 5);
-    if (text.startsWith("null", at)) return this.pass("null", at + 4);
+    // Each comparison is a call, so that only the one that may succeed is made.
+    if (code === LETTER_T && text.startsWith("true", at)) return this.pass("boolean", at + 4);
+    if (code === LETTER_F && text.startsWith("false", at)) return this.pass("boolean", at + 5);
+    if (code === LETTER_N && text.startsWith("null", at)) return this.pass("null", at + 4);
     const end = endOfNumber(text, at);
     if (end === at) this.fail(at < text.length ? "expected a value" : "the text ends too early");
     return this.pass("number", end);
@@ -293,8 +315,7 @@ class Scanner {
 
   /** Reads a comma (false) or the closing bracket (true). */
   private separator(close: number): boolean {
-    this.space();
-    const code = this.text.charCodeAt(this.at);
+    const code = this.next();
     if (code !== COMMA && code !== close) {
       this.fail(`expected "," or "${String.fromCharCode(close)}"`);
     }
@@ -304,12 +325,19 @@ class Scanner {
     return false;
   }
 
-  private space(): void {
+  /** Passes whitespace and returns the character after it; NaN at the end of the text. Mostly there is none, which is one comparison. */
+  private next(): number {
+    const code = this.text.charCodeAt(this.at);
+    return code > SPACE ? code : this.nextAfterSpace();
+  }
+
+  private nextAfterSpace(): number {
     const { text } = this;
     let { at } = this;
     const far = at + MAX_INDENTATION;
     while (isSpace(text.charCodeAt(at))) if (++at === far) at = passWhitespace(text, at);
     this.at = at;
+    return text.charCodeAt(at);
   }
 
   private fail(problem: string): never {
@@ -356,7 +384,9 @@ function findKey(key: string, fields: WordTable<Shape>): WordEntry<Shape> | null
 }
 
 function findWord<T>(text: string, start: number, end: number, table: WordTable<T>): WordEntry<T> | null {
-  for (const entry of table[end - start - 2] ?? []) if (text.startsWith(entry.word, start + 1)) return entry;
+  const entries = table[end - start - 2];
+  if (entries === undefined) return null;
+  for (const entry of entries) if (text.startsWith(entry.word, start + 1)) return entry;
   return null;
 }
 
@@ -532,7 +562,25 @@ export function parseMember(text: string, node: JsonNode, key: string): unknown 
 
 /** Returns the value as a number; null for anything else. */
 export function numberOf(text: string, node: JsonNode | undefined): number | null {
-  return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
+  if (node?.kind !== "number") return null;
+  const { start, end } = node;
+  return (
+    (end - start <= EXACT_DIGITS ? wholeNumberOf(text, start, end) : null) ?? Number(text.slice(start, end))
+  );
+}
+
+/** Numbers with so many digits are exact. */
+const EXACT_DIGITS = 15;
+
+/** Returns the number of a text of digits, which needs no copy of them; null for anything else. */
+function wholeNumberOf(text: string, start: number, end: number): number | null {
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return null;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 /** Whether the value is `false`. */

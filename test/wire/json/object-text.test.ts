@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isObjectText, parsesAsObject } from "../../../src/wire/json/object-text.ts";
-import { LEAF, scanJson } from "../../../src/wire/json/scan.ts";
+import { items, LEAF, scanJson } from "../../../src/wire/json/scan.ts";
 
 /** Compares both ways for a JSON string, and returns what they say. */
 function isObject(json: string): boolean {
   const text = `[${Buffer.from(json, "utf8").toString("latin1")}, "x"]`;
-  const node = scanJson(text, { items: LEAF }).items![0]!;
+  const node = scanJson(text, items(LEAF)).items![0]!;
   const expected = parsesAsObject(text, node);
   if (isObjectText(text, node) !== expected) throw new Error(`should be ${expected}: ${json}`);
   return expected;

@@ -4,12 +4,15 @@ import { BOUNDS } from "../../../src/base/bounds.ts";
 import {
   closingQuote,
   decodeUtf8,
+  endOfNumber,
   fields,
   items,
   JsonBoundError,
   JsonSyntaxError,
   LEAF,
+  marked,
   memberOf,
+  numberOf,
   parseNode,
   scanCounting,
   scanJson,
@@ -109,6 +112,38 @@ describe("the JSON scan", () => {
     const { jsonDepth } = BOUNDS;
     expect(memberOf(scanJson(make(jsonDepth), DEEP), "a")?.kind).toBe("number");
     expect(() => scanJson(make(jsonDepth + 1), DEEP)).toThrow(JsonBoundError);
+  });
+
+  test("finds the end of a number where the grammar of JSON does, whatever follows it", () => {
+    const grammar = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(..."0019-+.eE,} a"), maxLength: 12 }), (text) => {
+        expect(endOfNumber(text, 0)).toBe(grammar.exec(text)?.[0].length ?? 0);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("reads a number as the runtime does, with any number of digits", () => {
+    const digits = fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 1, maxLength: 20 });
+    const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.maxSafeInteger(), digits);
+    fc.assert(
+      fc.property(number, (value) => {
+        const text = String(value).replace(/^0+(?=\d)/, "");
+        expect(numberOf(text, scanJson(text, LEAF))).toBe(Number(text));
+      }),
+    );
+  });
+
+  test("reports the marks of the values that it finds, and of no others", () => {
+    const shape = fields({ a: marked(1), b: marked(2, items(marked(4, fields({ c: marked(8) })))) });
+    const marksOf = (value: unknown) => scanCounting(JSON.stringify(value), shape).marks;
+    expect(marksOf({})).toBe(0);
+    expect(marksOf({ x: { a: 1 } })).toBe(0);
+    expect(marksOf({ a: null })).toBe(1);
+    expect(marksOf({ b: [] })).toBe(2);
+    expect(marksOf({ b: ["c", { a: 1 }] })).toBe(2 | 4);
+    expect(marksOf({ b: [{ c: 1 }], a: 1 })).toBe(15);
   });
 
   test("rejects a text with 200,000 levels of nesting at the first level beyond the bound", () => {
