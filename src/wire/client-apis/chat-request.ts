@@ -24,7 +24,7 @@ import {
   type RequestSource,
 } from "./client-request.ts";
 import type { Decoded } from "./hub-request.ts";
-import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
 
 /**
  * Parses a chat completion request. `rename` resolves the operator's aliases of model ids.
@@ -57,11 +57,12 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
   constructor(scanned: ScannedChatRequest, headers: ReadHeader) {
     super(scanned);
     const { wantsUsageChunk, usesFunctions } = scanned;
-    ({
-      session: this.session,
-      user: this.user,
-      tags: this.tags,
-    } = readHints(scanned.text, scanned.root, headers));
+    const hints = scanned.hasHints
+      ? readHints(scanned.text, scanned.root, headers)
+      : readHeaderHints(headers);
+    this.session = hints.session;
+    this.user = hints.user;
+    this.tags = hints.tags;
     this.answering = new ChatAnswers(wantsUsageChunk, usesFunctions);
   }
 

@@ -12,8 +12,7 @@ import type {
   InferenceRequest,
   UpstreamTarget,
 } from "./inference-request.ts";
-import { readTags } from "./request-tags.ts";
-import { findSession, NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
 import { SINGLE_PROMPT } from "./single-prompt.ts";
 
 /** Parses a moderations request. @throws GatewayError as `decodeModerations`. */
@@ -76,12 +75,6 @@ function toInferenceRequest(
       readAnswer: (body, head, identity) => request.readAnswer(body, head, identity),
     },
   };
-}
-
-/** Reads what identifies a request whose body is not JSON. */
-function readHeaderHints(headers: ReadHeader): Pick<InferenceRequest, "session" | "user" | "tags"> {
-  const session = findSession({ sessionId: undefined, promptCacheKey: undefined }, headers);
-  return { session, user: null, tags: readTags(undefined, headers) };
 }
 
 function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedForUpstream {

@@ -62,6 +62,16 @@ export function readHints(
   return { session, user: findUser(user, tryStringOf(text, memberOf(root, "safety_identifier"))), tags };
 }
 
+/**
+ * Reads session and tags of a request whose body has none of these fields.
+ * @throws GatewayError as `readTags`.
+ */
+export function readHeaderHints(headers: ReadHeader): Pick<InferenceRequest, "session" | "user" | "tags"> {
+  return { session: findSession(NO_BODY_HINTS, headers), user: null, tags: readTags(undefined, headers) };
+}
+
+const NO_BODY_HINTS: BodyHints = { sessionId: undefined, promptCacheKey: undefined };
+
 /** Returns the first of these values that is an id of a user; null where none is. */
 export function findUser(first: unknown, second?: unknown): string | null {
   return readHint(first) ?? readHint(second);

@@ -71,6 +71,15 @@ export const NO_PREFERENCES: ProviderPreferences = {
   sort: null,
 };
 
+const NO_MODELS: readonly string[] = [];
+
+/** The routing parameters of a request that has none of the fields. */
+export const NO_ROUTING: RoutingParameters = {
+  fallbackModels: NO_MODELS,
+  preferences: NO_PREFERENCES,
+  preset: null,
+};
+
 /**
  * Parses `models`, `provider` and `preset`.
  * @throws GatewayError `invalid_request` if they are malformed, or for an unknown guarantee.
@@ -102,8 +111,6 @@ function readPreset(value: unknown): string | null {
 
 const FALLBACK_MODELS: CountLimit = { what: "models", bound: BOUNDS.fallbackModels, remedy: "Send fewer." };
 const PROVIDERS: CountLimit = { what: "providers", bound: BOUNDS.patterns, remedy: "Send fewer." };
-
-const NO_MODELS: readonly string[] = [];
 
 function readModels(value: unknown): readonly string[] {
   if (value === undefined || value === null) return NO_MODELS;

@@ -25,15 +25,17 @@ import { readRole } from "./role.ts";
 
 /**
  * Checks a scanned chat request (docs/api/chat.md, "Request"). It is as lenient as real clients need: null stands for
- * absent, and unknown fields and part types are accepted.
+ * absent, and unknown fields and part types are accepted. Returns whether it has results of tools.
  * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
-export function checkChatRequest(text: string, root: JsonNode): void {
+export function checkChatRequest(text: string, root: JsonNode): boolean {
   if (root.kind !== "object") rejectField("body", "must be a JSON object");
   checkFieldCount(root);
   checkModel(memberOf(root, "model"), "openai/gpt-4o-mini");
-  new MessageChecker(text).check(memberOf(root, "messages"));
+  const checker = new MessageChecker(text);
+  checker.check(memberOf(root, "messages"));
   checkNodes(text, root, CHECKS);
+  return checker.hasResults;
 }
 
 /** The checks of the optional fields. */
@@ -118,6 +120,8 @@ class MessageChecker {
   private parts: Tally | null = null;
   private calls: Tally | null = null;
   private reasoning: Tally | null = null;
+  /** Whether a message so far has the role `tool`. */
+  hasResults = false;
 
   constructor(private readonly text: string) {}
 
@@ -148,9 +152,13 @@ class MessageChecker {
         this.reasoning.add(details.length, "messages");
       }
     }
-    if (role === "tool" && isOtherKind(memberOf(message, "tool_call_id"), "string")) {
+    if (role === "tool") this.result(message, i);
+  }
+
+  private result(message: JsonNode, i: number): void {
+    this.hasResults = true;
+    if (isOtherKind(memberOf(message, "tool_call_id"), "string"))
       rejectField(`messages[${i}].tool_call_id`, "must be a string");
-    }
   }
 
   private contentParts({ items }: JsonNode, i: number): void {

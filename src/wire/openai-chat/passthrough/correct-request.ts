@@ -1,7 +1,8 @@
 import { wrapArguments } from "../../canonical/object-arguments.ts";
 import { isObjectText } from "../../json/object-text.ts";
-import { decodeUtf8, isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { type CountedScan, decodeUtf8, isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
+import { MARKS } from "./request-shape.ts";
 
 /** Edits after which all hosts accept a request's tools, calls and images. */
 export interface Corrections {
@@ -11,6 +12,9 @@ export interface Corrections {
   readonly hasCustomTools: boolean;
 }
 
+/** The corrections of a request that needs none. */
+const NONE: Corrections = { splices: [], hasCustomTools: false };
+
 /**
  * Corrects tools, calls and images that clients of single vendors send and other hosts reject:
  *
@@ -18,9 +22,13 @@ export interface Corrections {
  * - arguments that are not a JSON object, as some models write them; missing arguments become `{}`;
  * - an image's URL without the object around it (Mistral's client).
  *
- * All other errors are left to `checkChatRequest`. `text` is the body, bytes as Latin-1.
+ * All other errors are left to `checkChatRequest`. `text` is the body, bytes as Latin-1; `marks` are those of its scan.
  */
-export function correctRequest(text: string, root: JsonNode): Corrections {
+export function correctRequest(
+  text: string,
+  { root, marks }: Pick<CountedScan, "root" | "marks">,
+): Corrections {
+  if ((marks & (MARKS.tools | MARKS.parts)) === 0) return NONE;
   const splices: Splice[] = [];
   let hasCustomTools = false;
   for (const tool of itemsOf(root, "tools")) {

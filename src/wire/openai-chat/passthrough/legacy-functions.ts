@@ -1,17 +1,31 @@
 import { rejectField } from "../../../base/errors.ts";
-import { decodeUtf8, isFilled, isWord, itemsOf, type JsonNode, memberOf, stringOf } from "../../json/scan.ts";
+import {
+  type CountedScan,
+  decodeUtf8,
+  isFilled,
+  isWord,
+  itemsOf,
+  type JsonNode,
+  memberOf,
+  stringOf,
+} from "../../json/scan.ts";
 import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
+import { MARKS } from "./request-shape.ts";
 
 /**
  * Replaces the deprecated function fields by the current tool fields: `functions` and `function_call` of a request, `function_call` and
  * the role `function` of its messages. Returns null where there are none.
  * Calls had no ids then. They get ids by their order, in a form that all vendors accept; a result gets the id of the nearest
  * earlier call with its name. Where `tools`, `tool_choice` or `tool_calls` is present as well, the deprecated field is dropped.
- * `text` is the body, bytes as Latin-1.
+ * `text` is the body, bytes as Latin-1; `marks` are those of its scan.
  * @throws GatewayError `invalid_request` that names the field as the client spelled it.
  */
-export function replaceLegacyFunctions(text: string, root: JsonNode): LegacyReplacement | null {
-  if (!hasLegacyFields(text, root)) return null;
+export function replaceLegacyFunctions(
+  text: string,
+  { root, marks }: Pick<CountedScan, "root" | "marks">,
+): LegacyReplacement | null {
+  const hasFields = (marks & MARKS.functions) !== 0 && hasLegacyFields(root);
+  if (!hasFields && !hasFunctionResult(text, root)) return null;
   const splices = replaceInRoot(text, root);
   new CallNamer(text, splices).nameAll(itemsOf(root, "messages"));
   return {
@@ -26,11 +40,16 @@ export interface LegacyReplacement {
   readonly usesFunctions: boolean;
 }
 
-function hasLegacyFields(text: string, root: JsonNode): boolean {
+function hasLegacyFields(root: JsonNode): boolean {
   if (!isAbsent(memberOf(root, "functions")) || !isAbsent(memberOf(root, "function_call"))) return true;
   for (const message of itemsOf(root, "messages"))
-    if (!isAbsent(memberOf(message, "function_call")) || isWord(text, memberOf(message, "role"), "function"))
-      return true;
+    if (!isAbsent(memberOf(message, "function_call"))) return true;
+  return false;
+}
+
+function hasFunctionResult(text: string, root: JsonNode): boolean {
+  for (const message of itemsOf(root, "messages"))
+    if (isWord(text, memberOf(message, "role"), "function")) return true;
   return false;
 }
 

@@ -1,16 +1,15 @@
 import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
 /**
  * Lists the texts that were sent to the model, in order: contents, and the texts among their parts. The model's own texts are left
  * out because some formats trim them, and calls because some formats parse them.
  */
-export function listTexts({ text, root, outline }: ScannedChatRequest): JsonNode[] {
+export function listTexts({ text, root }: ScannedChatRequest): JsonNode[] {
   const texts: JsonNode[] = [];
-  const messages = itemsOf(root, "messages");
-  for (let at = 0; at < messages.length; at++) {
-    if (outline[at]?.kind === "assistant") continue;
-    const message = messages[at];
+  for (const message of itemsOf(root, "messages")) {
+    if (readRole(text, message) === "assistant") continue;
     const content = memberOf(message, "content");
     if (content?.kind === "string") texts.push(content);
     for (const part of content?.items ?? []) {

@@ -1,6 +1,27 @@
-import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
+import { allFields, fields, items, LEAF, marked, type Shape } from "../../json/scan.ts";
 
-const PART = fields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) });
+/** Marks of what most requests do not have, and what then need not be looked for in them. */
+export const MARKS = {
+  /** The deprecated `functions` and `function_call`, but not the role of their results. */
+  functions: 1,
+  /** Tools, a choice among them, or calls, but not the role of their results. */
+  tools: 2,
+  /** Contents in parts. */
+  parts: 4,
+  /** Fields that choose providers and models. */
+  routing: 8,
+  /** Fields that identify conversation and user, and tags. */
+  hints: 16,
+} as const;
+
+const FUNCTION_CALL = marked(MARKS.functions, fields({ name: LEAF, arguments: LEAF }));
+const ROUTING = marked(MARKS.routing);
+const HINT = marked(MARKS.hints);
+
+const PART = marked(
+  MARKS.parts,
+  fields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) }),
+);
 
 const TOOL_CALL = fields({ id: LEAF, type: LEAF, function: fields({ name: LEAF, arguments: LEAF }) });
 
@@ -13,9 +34,9 @@ const MESSAGE = fields({
   reasoning_details: items(LEAF),
   refusal: LEAF,
   audio: LEAF,
-  tool_calls: items(TOOL_CALL),
+  tool_calls: marked(MARKS.tools, items(TOOL_CALL)),
   tool_call_id: LEAF,
-  function_call: fields({ name: LEAF, arguments: LEAF }),
+  function_call: FUNCTION_CALL,
 });
 
 const TOOL = fields({ type: LEAF, function: fields({ name: LEAF, description: LEAF, parameters: LEAF }) });
@@ -34,20 +55,20 @@ export const CHAT_REQUEST_SHAPE: Shape = allFields({
   stop: items(LEAF),
   frequency_penalty: LEAF,
   presence_penalty: LEAF,
-  tools: items(TOOL),
-  functions: items(fields({ name: LEAF })),
-  function_call: LEAF,
-  tool_choice: fields({ type: LEAF, function: fields({ name: LEAF }) }),
+  tools: marked(MARKS.tools, items(TOOL)),
+  functions: marked(MARKS.functions, items(fields({ name: LEAF }))),
+  function_call: marked(MARKS.functions),
+  tool_choice: marked(MARKS.tools, fields({ type: LEAF, function: fields({ name: LEAF }) })),
   response_format: fields({ type: LEAF }),
-  user: LEAF,
-  safety_identifier: LEAF,
-  prompt_cache_key: LEAF,
+  user: HINT,
+  safety_identifier: HINT,
+  prompt_cache_key: HINT,
   seed: LEAF,
   random_seed: LEAF,
   n: LEAF,
-  models: items(LEAF),
-  provider: LEAF,
-  session_id: LEAF,
-  tags: LEAF,
+  models: marked(MARKS.routing, items(LEAF)),
+  provider: ROUTING,
+  session_id: HINT,
+  tags: HINT,
   usage: LEAF,
 });

@@ -1,6 +1,6 @@
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
 import type { OutlineMessage } from "../../conversation/outline.ts";
-import { readRoutingMembers } from "../../conversation/preferences.ts";
+import { NO_ROUTING, readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import { addMember } from "../../json/collect-nodes.ts";
@@ -19,11 +19,15 @@ import { applySplices } from "../../json/splice.ts";
 import { checkChatRequest } from "./check-request.ts";
 import { correctRequest } from "./correct-request.ts";
 import { replaceLegacyFunctions } from "./legacy-functions.ts";
-import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
+import { CHAT_REQUEST_SHAPE, MARKS } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 
 /** A chat completion request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedChatRequest extends ScannedRequest {
+  /** The messages for tool-call repair; empty if none has calls or results. */
+  readonly outline: readonly OutlineMessage[];
+  /** Whether fields may identify its conversation or user, or are tags. */
+  readonly hasHints: boolean;
   /** The number of answers (`n`). */
   readonly answers: number;
   /** The client asked for a usage chunk (`stream_options.include_usage`). */
@@ -43,23 +47,27 @@ export function scanChatRequest(bytes: Buffer): ScannedChatRequest {
   return scanBody(bytes, CHAT_REQUEST_SHAPE, readChatRequest);
 }
 
-function readChatRequest(text: string, scan: CountedScan, bytes: Buffer): ScannedChatRequest {
-  const { root, values, nodes } = scan;
-  const legacy = replaceLegacyFunctions(text, root);
+/**
+ * Reads a body that was scanned. What the marks of the scan exclude is not looked for. `text` is the body, bytes as Latin-1.
+ * @throws as `scanChatRequest`.
+ */
+export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer): ScannedChatRequest {
+  const { root, values, nodes, marks } = scan;
+  const legacy = replaceLegacyFunctions(text, scan);
   if (legacy !== null) {
     const { splices, usesFunctions } = legacy;
     return { ...scanChatRequest(applySplices(bytes, splices)), usesFunctions };
   }
-  const { splices, hasCustomTools } = correctRequest(text, root);
+  const { splices, hasCustomTools } = correctRequest(text, scan);
   if (splices.length > 0) return scanChatRequest(applySplices(bytes, splices));
-  checkChatRequest(text, root);
+  const hasResults = checkChatRequest(text, root);
   const messages = itemsOf(root, "messages");
   const streamOptions = memberOf(root, "stream_options");
   const prompt = findPrompt(root, messages);
-  const outline: OutlineMessage[] = [];
-  for (const message of messages) outline.push(readOutline(text, message, outline.length));
-  checkResultIds(outline);
-  const { fallbackModels, preferences, preset } = readRoutingMembers(text, root);
+  const outline = hasResults || (marks & MARKS.tools) !== 0 ? outlineMessages(text, messages) : NO_OUTLINE;
+  // The scan does not mark `preset`, which it knows as little as any other field.
+  const isRouted = (marks & MARKS.routing) !== 0 || memberOf(root, "preset") !== undefined;
+  const { fallbackModels, preferences, preset } = isRouted ? readRoutingMembers(text, root) : NO_ROUTING;
   return {
     fallbackModels,
     preferences,
@@ -75,6 +83,7 @@ function readChatRequest(text: string, scan: CountedScan, bytes: Buffer): Scanne
     answers: numberOf(text, memberOf(root, "n")) ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
     outline,
+    hasHints: (marks & MARKS.hints) !== 0,
     promptTextBytes: countPromptBytes(prompt),
     prompt,
     hasCustomTools,
@@ -86,6 +95,16 @@ function maxTokensOf(text: string, root: JsonNode): number | null {
   return (
     numberOf(text, memberOf(root, "max_completion_tokens")) ?? numberOf(text, memberOf(root, "max_tokens"))
   );
+}
+
+const NO_OUTLINE: readonly OutlineMessage[] = [];
+
+/** @throws GatewayError `invalid_request` if it is unclear which call a result answers. */
+function outlineMessages(text: string, messages: readonly JsonNode[]): readonly OutlineMessage[] {
+  const outline: OutlineMessage[] = [];
+  for (const message of messages) outline.push(readOutline(text, message, outline.length));
+  checkResultIds(outline);
+  return outline;
 }
 
 function readOutline(text: string, message: JsonNode, at: number): OutlineMessage {
