@@ -118,19 +118,19 @@ function candidateOf({ formats, quirks, reached, overrides }: Circumstances): Ca
 
 /** Encodes a request, and returns what is sent or the failure. */
 async function encode(request: InferenceRequest, made: Circumstances): Promise<unknown> {
+  const { withReasoning, maxTokens } = made;
   const context = {
+    ...{ turns: NO_TURNS, formats: null, withReasoning, maxTokens },
     deps: { hashIdentity: (...parts: readonly string[]) => parts.join("/"), requestEncoder: null },
     call: { request, principal: { kind: "anonymous", addressHash: "address" } },
     candidate: candidateOf(made),
     cancellation: new Cancellation(createTestClock(), 1_000),
   };
-  const { withReasoning, maxTokens } = made;
-  const encoding = { turns: NO_TURNS, formats: null, withReasoning, maxTokens };
   try {
-    const encoded = await encodeForCandidate(context as unknown as EncodeContext, encoding);
+    const encoded = await encodeForCandidate(context as unknown as EncodeContext);
     if (encoded === null) return null;
-    const { body, targets, ...rest } = encoded;
-    return { ...rest, body: body.toString(), formats: targets.map(({ format }) => format) };
+    const { body, ...rest } = encoded;
+    return { ...rest, body: body.toString() };
   } catch (error) {
     if (error instanceof GatewayError) return error.failure;
     throw error;

@@ -1,6 +1,7 @@
 import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -20,6 +21,7 @@ import type { CandidateAnswer, Generation } from "./generation.ts";
 import { recordHealth, reportOf } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { NO_TURNS, type RequestTurns, StoredTurns } from "./request-turns.ts";
+import { listUsableTargets } from "./upstream-target.ts";
 
 /** The encoding to send, and whether another candidate may still follow. */
 interface Sending {
@@ -222,16 +224,17 @@ export class CandidateLoop {
     { encoded, hasNext }: Sending,
   ): Promise<GenerationResult | null> {
     if (refusesReasoning && encoded.carriesReasoning) {
-      const plain = await this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
+      const formats = [encoded.format];
+      const plain = await this.encodeFor(candidate, { withReasoning: false, formats });
       if (plain === null) return this.generation.endIfCancelled(candidate);
-      return this.send(candidate, { ...plain, carriesReasoning: false }, hasNext);
+      return this.send(candidate, { ...plain, carriesReasoning: false, formats }, hasNext);
     }
-    if (lacksEndpoint && encoded.targets.length > 1) {
-      const formats = encoded.targets.map(({ format }) => format).filter((one) => one !== encoded.format);
+    const formats = lacksEndpoint ? this.listOtherFormats(candidate, encoded) : [];
+    if (formats.length > 0) {
       const other = await this.encodeFor(candidate, { withReasoning: true, formats });
       return other === null
         ? this.generation.endIfCancelled(candidate)
-        : this.send(candidate, other, hasNext);
+        : this.send(candidate, { ...other, formats }, hasNext);
     }
     const { failure, mayTryNext } = classification;
     this.failures.push(failure);
@@ -239,6 +242,13 @@ export class CandidateLoop {
     if (mayTryNext === "larger")
       this.exceededWindow = Math.max(this.exceededWindow, windowOf(candidate.endpoint));
     return mayTryNext ? null : ((await this.giveEmpty()) ?? this.generation.fail(failure));
+  }
+
+  /** Lists the formats that an encoding could have had instead of its own. */
+  private listOtherFormats(candidate: Candidate, encoded: EncodedForCandidate): readonly ProviderFormat[] {
+    const { request } = this.generation.call;
+    const formats = encoded.formats ?? listUsableTargets(candidate, request).map(({ format }) => format);
+    return formats.filter((one) => one !== encoded.format);
   }
 
   /**
@@ -288,10 +298,11 @@ export class CandidateLoop {
   ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
     const { turns } = this;
-    const encoding = { turns, maxTokens: allowance.boundFor(candidate), withReasoning, formats };
+    const maxTokens = allowance.boundFor(candidate);
+    const context = { deps, call, candidate, cancellation, turns, maxTokens, withReasoning, formats };
     try {
       this.readAgain();
-      const encoded = encodeForCandidate({ deps, call, candidate, cancellation }, encoding);
+      const encoded = encodeForCandidate(context);
       return encoded instanceof Promise ? this.encodeLater(encoded) : this.reserveMemory(encoded);
     } catch (error) {
       return this.rejectEncoding(error);

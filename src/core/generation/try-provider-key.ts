@@ -165,7 +165,7 @@ function encode(request: InferenceRequest, candidate: Candidate): EncodedForCand
     // The request names no user.
     hashUser: unchanged,
   };
-  return { ...request.encode(target), format: provider.format, targets: [provider] };
+  return request.encode(target);
 }
 
 /** The identity of an answer that is dropped. */

@@ -258,7 +258,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   encode(target: UpstreamTarget): EncodedForUpstream {
     this.wasForwarded = this.isForwarded(target);
     const encoded = this.wasForwarded ? this.forward(target) : this.translate(target);
-    return this.withHeaders(encoded, target.provider.format);
+    return this.withHeaders(encoded);
   }
 
   offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null {
@@ -266,11 +266,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     if (targets.some((target) => this.isBestForwarded(target, targets.length === 1))) return null;
     return {
       describe: () => describeJob(this.parts, targets),
-      adopt: ({ encoded, format, answering }) => {
+      adopt: ({ encoded, answering }) => {
         if (answering === null) this.translation?.forgetTools();
         else this.hub.adopt(answering);
         // The parsed values are held by the other thread.
-        return this.withHeaders({ ...encoded, heldBytes: encoded.body.length }, format);
+        return this.withHeaders({ ...encoded, heldBytes: encoded.body.length });
       },
     };
   }
@@ -309,8 +309,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   private listForwardLosses(target: UpstreamTarget): readonly Warning[] {
     const warnings = this.listWarnings(target);
-    const losses = this.parts.listOwnLosses?.(target) ?? [];
-    return losses.length === 0 ? warnings : [...warnings, ...losses];
+    const losses = this.parts.listOwnLosses?.(target);
+    return losses === undefined || losses.length === 0 ? warnings : [...warnings, ...losses];
   }
 
   private listWarnings(target: UpstreamTarget): readonly Warning[] {
@@ -325,7 +325,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const warnings = this.listWarnings(target);
     const body = parts.forward(target, repair);
     const heldBytes = countOwnBytes(body, parts.scanned.bytes);
-    return { body, heldBytes, repair, carriesReasoning: parts.mayCarryReasoning, warnings };
+    const { format } = target.provider;
+    return { format, body, heldBytes, repair, carriesReasoning: parts.mayCarryReasoning, warnings };
   }
 
   private translate(target: UpstreamTarget): EncodedForUpstream {
@@ -333,9 +334,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return { ...encoded, heldBytes: encoded.heldBytes + decodedBytesOf(this.parts.scanned) };
   }
 
-  private withHeaders(encoded: EncodedForUpstream, format: ProviderFormat): EncodedForUpstream {
+  private withHeaders(encoded: EncodedForUpstream): EncodedForUpstream {
     const headers = this.parts.upstreamHeaders;
-    return headers === null || format !== this.format ? encoded : { ...encoded, headers };
+    return headers === null || encoded.format !== this.format ? encoded : { ...encoded, headers };
   }
 }
 

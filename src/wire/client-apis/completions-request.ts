@@ -126,6 +126,7 @@ function forward(scanned: ScannedCompletion, target: UpstreamTarget): EncodedFor
   const leftOut = new Set<string>(target.overrides?.leaveOut ?? []);
   const body = forwardCompletionRequest(scanned, target, leftOut);
   return {
+    format: FORMAT,
     body,
     heldBytes: body.length,
     repair: null,

@@ -88,7 +88,7 @@ function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedF
   const { format, model, renames, knownFields, refusedFields } = target.provider;
   const { name } = model;
   const { encode } = upstreamOf(format);
-  const common = { heldBytes: 0, repair: null, carriesReasoning: false };
+  const common = { format, heldBytes: 0, repair: null, carriesReasoning: false };
   if (encode === null) {
     const hashUser = (user: string) => target.hashUser(user);
     const same = { model: name, renames, knownFields, refusedFields, hashUser };

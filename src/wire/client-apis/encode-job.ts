@@ -26,9 +26,5 @@ export function encodeJob(job: EncodeJob, hashUser: (user: string) => string): E
   const targets = job.targets.map((target) => ({ ...target, recallTurn, hashUser }));
   const target = chooseTarget(request, targets);
   const encoded = request.encode(target);
-  return {
-    encoded,
-    format: target.provider.format,
-    answering: request.describeAnswering(job.readsThroughHub),
-  };
+  return { encoded, answering: request.describeAnswering(job.readsThroughHub) };
 }

@@ -64,6 +64,7 @@ function encodeFim({ fields }: FimRequest, target: UpstreamTarget): EncodedForUp
   const bound = maxTokens ? { max_tokens: maxTokens } : {};
   const body = { model: provider.model.name, ...hideUser(fields, (user) => target.hashUser(user)), ...bound };
   return {
+    format: provider.format,
     body: Buffer.from(JSON.stringify(body)),
     heldBytes: 0,
     repair: null,

@@ -78,11 +78,12 @@ function toInferenceRequest(
 }
 
 function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedForUpstream {
-  const { model, knownFields, refusedFields } = target.provider;
+  const { format, model, knownFields, refusedFields } = target.provider;
   const hashUser = (user: string) => target.hashUser(user);
   const encoded = request.encode({ model: model.name, knownFields, refusedFields, hashUser });
   const { body, headers = {}, leftOut } = encoded;
   return {
+    format,
     body,
     headers,
     heldBytes: 0,

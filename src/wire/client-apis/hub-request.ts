@@ -108,7 +108,8 @@ export class HubRequest
     const { tools, repair, carriesReasoning, warnings } = this.compose(target);
     this.renamed = tools;
     this.kept = null;
-    return { body, heldBytes: body.length, repair, carriesReasoning, warnings };
+    const { format } = target.provider;
+    return { format, body, heldBytes: body.length, repair, carriesReasoning, warnings };
   }
 
   openRelay(format: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
@@ -156,7 +157,7 @@ function printBody(body: Fields): Buffer {
 }
 
 /** A request encoded for a target, not yet printed. */
-interface Composed extends Omit<EncodedForUpstream, "body" | "heldBytes"> {
+interface Composed extends Omit<EncodedForUpstream, "format" | "body" | "heldBytes"> {
   readonly body: Fields;
   readonly tools: RenamedTools;
 }

@@ -215,8 +215,6 @@ export interface EncodeJob {
 /** The result of an `EncodeJob`. */
 export interface EncodedJob {
   readonly encoded: EncodedForUpstream;
-  /** The format of the target that was chosen. */
-  readonly format: ProviderFormat;
   /** What is needed to translate the answer; null if it is relayed unchanged. */
   readonly answering: AnswerContext | null;
 }
@@ -238,6 +236,8 @@ export interface OffloadedEncoding {
 
 /** An encoded request. */
 export interface EncodedForUpstream {
+  /** The format of the target. */
+  readonly format: ProviderFormat;
   /** May share the bytes of the client's body. */
   readonly body: Buffer | SplicedBytes;
   /** Approximate memory that was allocated for it and lives as long as the request, in bytes. */
