@@ -5,9 +5,14 @@ import type { ProviderTarget } from "./inference-request.ts";
 
 /** Returns warnings for fields of the client's body that are removed because the provider rejects them. */
 export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTarget): readonly Warning[] {
-  if (refusedFields.size === 0) return NO_WARNINGS;
-  const rejected = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
-  return rejected.map(({ key: field }) => ({ field, message: REJECTED }));
+  if (refusedFields.size === 0 || root.members === null) return NO_WARNINGS;
+  let warnings: Warning[] | null = null;
+  for (const { key: field } of root.members) {
+    if (!refusedFields.has(field)) continue;
+    warnings ??= [];
+    warnings.push({ field, message: REJECTED });
+  }
+  return warnings ?? NO_WARNINGS;
 }
 
 const NO_WARNINGS: readonly Warning[] = [];

@@ -46,7 +46,8 @@ export class ChatForwarding implements Forwarding {
   }
 
   listOwnLosses({ provider }: UpstreamTarget): readonly Warning[] {
-    return provider.takesReasoningDetails || !hasEncryptedReasoning(this.scanned) ? [] : [LOST_REASONING];
+    const isKept = provider.takesReasoningDetails || !hasEncryptedReasoning(this.scanned);
+    return isKept ? NO_LOSSES : ENCRYPTED_LOST;
   }
 
   repairFor(rules: ToolCallRules): Repair | null {
@@ -125,11 +126,15 @@ function mayReasonWithTools({ text, root }: ScannedChatRequest): boolean {
 
 /** Whether a message holds encrypted reasoning of an earlier turn. */
 function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
-  return itemsOf(root, "messages").some((message) => {
+  for (const message of itemsOf(root, "messages")) {
     const details = memberOf(message, "reasoning_details");
-    return details !== undefined && text.slice(details.start, details.end).includes(ENCRYPTED);
-  });
+    if (details !== undefined && text.slice(details.start, details.end).includes(ENCRYPTED)) return true;
+  }
+  return false;
 }
+
+const NO_LOSSES: readonly Warning[] = [];
+const ENCRYPTED_LOST: readonly Warning[] = [LOST_REASONING];
 
 /** The type of an entry of `reasoning_details`. */
 const ENCRYPTED = '"reasoning.encrypted"';

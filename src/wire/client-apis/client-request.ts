@@ -140,6 +140,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   /** The target that was asked about last, and whether the client's bytes are forwarded to it. */
   private asked: UpstreamTarget | null = null;
   private isAskedForwarded = false;
+  /** What forwarding to that target warns of. Null before it is listed. */
+  private askedWarnings: readonly Warning[] | null = null;
 
   constructor(
     /** Null once the body is released. */
@@ -295,6 +297,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     if (this.asked !== target) {
       this.isAskedForwarded =
         target.provider.format === this.format && isPlain(target) && this.parts.mayForward(target);
+      this.askedWarnings = null;
       this.asked = target;
     }
     return this.isAskedForwarded;
@@ -313,9 +316,12 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return losses === undefined || losses.length === 0 ? warnings : [...warnings, ...losses];
   }
 
+  /** Lists what forwarding warns of to the target that was asked about last: choosing it and forwarding to it both need them. */
   private listWarnings(target: UpstreamTarget): readonly Warning[] {
     const { parts } = this;
-    return parts.listWarnings?.(target) ?? listRejectedFields(parts.scanned.root, target.provider);
+    this.askedWarnings ??=
+      parts.listWarnings?.(target) ?? listRejectedFields(parts.scanned.root, target.provider);
+    return this.askedWarnings;
   }
 
   private forward(target: UpstreamTarget): EncodedForUpstream {

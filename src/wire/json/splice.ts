@@ -72,8 +72,13 @@ function commaBefore(text: string, at: number): number {
 }
 
 /** Returns a splice that renames a member; `text` is the scanned text. */
-export function renameMember(text: string, { keyStart }: JsonNode, name: string): Splice {
-  return { start: keyStart, end: endOfString(text, keyStart), insert: JSON.stringify(name) };
+export function renameMember(text: string, member: JsonNode, name: string): Splice {
+  return replaceName(text, member, JSON.stringify(name));
+}
+
+/** Returns a splice that renames a member, as `renameMember`; `json` is the name as JSON. */
+export function replaceName(text: string, { keyStart }: JsonNode, json: string): Splice {
+  return { start: keyStart, end: endOfString(text, keyStart), insert: json };
 }
 
 /** Returns a splice that appends a member to an object, which must have at least one. */

@@ -10,7 +10,7 @@ import {
   appendMember,
   changeTexts,
   removeMembers,
-  renameMember,
+  replaceName,
   type Splice,
   spliceBody,
 } from "../../json/splice.ts";
@@ -58,19 +58,19 @@ export function forwardChatRequest(
 ): Buffer | SplicedBytes {
   const { text, root } = request;
   const { provider } = target;
-  const splices: Splice[] = [replaceModel(root, provider.model)];
+  const edits = editsFor(provider);
+  const splices: Splice[] = [replaceModel(root, edits)];
   const keepsOptions = request.stream && !provider.noStreamOptions;
-  const known = fieldsToEdit(provider.refusedFields);
-  let removed = keepsOptions ? known.removed : known.removedWithOptions;
+  let removed = keepsOptions ? edits.removed : edits.removedWithOptions;
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
-  for (const [from, to] of provider.renames) {
+  for (const { from, to, json } of edits.renames) {
     const member = memberOf(root, from);
     if (member === undefined) continue;
     // If the client sent both names, the provider's own is kept.
     if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
-    else splices.push(renameMember(text, member, to));
+    else splices.push(replaceName(text, member, json));
   }
-  limitAnswer(root, target, { removed, splices });
+  if (typeof target.maxTokens === "number") limitAnswer(root, target, { removed, splices });
   addToolParameters(request, splices);
   if (reasoning !== null) {
     removed = removed.union(REASONING_FIELDS);
@@ -79,12 +79,22 @@ export function forwardChatRequest(
   }
   if (repair !== null) splices.push(forwardMessages(request, repair, provider.wantsReasoningContent));
   else keepMessages(request, provider, splices);
-  addAll(
-    splices,
-    changeTexts(text, root, known.users, (user) => target.hashUser(user)),
-  );
+  if (request.hasHints) hideUsers(request, target, edits.users, splices);
   addAll(splices, removeMembers(text, root, removed));
   return spliceBody(request.bytes, splices);
+}
+
+/** Replaces what names the client's user. A function of its own, because the one that it passes on costs its caller a scope. */
+function hideUsers(
+  { text, root }: ScannedBody,
+  target: Pick<ChatTarget, "hashUser">,
+  fields: ReadonlySet<string>,
+  splices: Splice[],
+): void {
+  addAll(
+    splices,
+    changeTexts(text, root, fields, (user) => target.hashUser(user)),
+  );
 }
 
 /** Edits messages that need no repair. */
@@ -103,41 +113,56 @@ interface ScannedBody {
   readonly root: JsonNode;
 }
 
-/** The fields that a provider does not get, and those that name the client's user. */
-interface EditedFields {
+/** What is edited in the requests to one provider. */
+export interface ProviderEdits {
+  /** The provider's name of the model, as JSON. */
+  readonly model: string;
+  /** Fields that the provider does not get. */
   readonly removed: ReadonlySet<string>;
   /** The same, including `stream_options`. */
   readonly removedWithOptions: ReadonlySet<string>;
+  /** Fields that name the client's user. */
   readonly users: ReadonlySet<string>;
+  readonly renames: readonly FieldRename[];
 }
 
-/** By the set of fields that a provider rejects, which is created once per deployment. */
-const edits = new WeakMap<ReadonlySet<string>, EditedFields>();
+interface FieldRename {
+  readonly from: string;
+  readonly to: string;
+  /** `to` as JSON. */
+  readonly json: string;
+}
 
-/** Returns the fields to edit for a provider that rejects these ones. */
-export function fieldsToEdit(rejected: ReadonlySet<string>): EditedFields {
-  let known = edits.get(rejected);
-  if (known === undefined) {
-    const removed = GATEWAY_FIELDS.union(rejected);
-    const removedWithOptions = new Set(removed).add("stream_options");
-    known = { removed, removedWithOptions, users: USER_FIELDS.difference(removed) };
-    edits.set(rejected, known);
+type EditedProvider = Pick<ChatProvider, "model" | "renames" | "refusedFields">;
+
+/** By provider, which is created once per deployment. */
+const knownEdits = new WeakMap<EditedProvider, ProviderEdits>();
+
+/** Returns what is edited in the requests to a provider. */
+export function editsFor(provider: EditedProvider): ProviderEdits {
+  let edits = knownEdits.get(provider);
+  if (edits === undefined) {
+    edits = listEdits(provider);
+    knownEdits.set(provider, edits);
   }
-  return known;
+  return edits;
 }
 
-/** The provider's names as JSON, by the model's description, which is created once per deployment. */
-const jsonNames = new WeakMap<Pick<ModelTarget, "name">, string>();
+function listEdits({ model, renames, refusedFields }: EditedProvider): ProviderEdits {
+  const removed = GATEWAY_FIELDS.union(refusedFields);
+  return {
+    model: JSON.stringify(model.name),
+    removed,
+    removedWithOptions: new Set(removed).add("stream_options"),
+    users: USER_FIELDS.difference(removed),
+    renames: renames.map(([from, to]) => ({ from, to, json: JSON.stringify(to) })),
+  };
+}
 
 /** Returns the splice that replaces the client's name of the model by the provider's. */
-export function replaceModel(root: JsonNode, model: Pick<ModelTarget, "name">): Splice {
+export function replaceModel(root: JsonNode, { model }: ProviderEdits): Splice {
   const { start, end } = memberOf(root, "model") as JsonNode;
-  let insert = jsonNames.get(model);
-  if (insert === undefined) {
-    insert = JSON.stringify(model.name);
-    jsonNames.set(model, insert);
-  }
-  return { start, end, insert };
+  return { start, end, insert: model };
 }
 
 const INCLUDE_USAGE = '"include_usage":true';

@@ -1,9 +1,9 @@
 import { memberOf } from "../../json/scan.ts";
-import { applySplices, changeTexts, removeMembers, renameMember, type Splice } from "../../json/splice.ts";
+import { applySplices, changeTexts, removeMembers, replaceName, type Splice } from "../../json/splice.ts";
 import {
   type ChatProvider,
   type ChatTarget,
-  fieldsToEdit,
+  editsFor,
   limitAnswer,
   replaceModel,
   requestUsage,
@@ -27,20 +27,20 @@ export function forwardCompletionRequest(
 ): Buffer {
   const { text, root } = request;
   const { provider } = target;
-  const known = fieldsToEdit(provider.refusedFields);
+  const edits = editsFor(provider);
   const keepsOptions = request.stream && !provider.noStreamOptions;
-  const removed = new Set(keepsOptions ? known.removed : known.removedWithOptions).union(leftOut);
-  const splices: Splice[] = [replaceModel(root, provider.model)];
+  const removed = new Set(keepsOptions ? edits.removed : edits.removedWithOptions).union(leftOut);
+  const splices: Splice[] = [replaceModel(root, edits)];
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
-  for (const [from, to] of provider.renames) {
+  for (const { from, to, json } of edits.renames) {
     const member = memberOf(root, from);
     if (member === undefined) continue;
     // If the client sent both names, the provider's own is kept.
     if (memberOf(root, to) !== undefined) removed.add(from);
-    else splices.push(renameMember(text, member, to));
+    else splices.push(replaceName(text, member, json));
   }
   limitAnswer(root, target, { splices, removed });
-  const users = known.users.difference(removed);
+  const users = edits.users.difference(removed);
   splices.push(...changeTexts(text, root, users, (user) => target.hashUser(user)));
   splices.push(...removeMembers(text, root, removed));
   return applySplices(request.bytes, splices);
