@@ -7,6 +7,7 @@
 const ATTO_DIGITS = 18;
 const NANO_DIGITS = 9;
 const ATTO_PER_NANO = 1_000_000_000n;
+const ATTO_PER_PICO = 1_000_000n;
 const PICO_PER_NANO = 1_000;
 const HALF_A_NANO = ATTO_PER_NANO / 2n;
 const NANO_PER_DOLLAR = 1_000_000_000;
@@ -31,6 +32,19 @@ export function parsePrice(decimal: string): bigint | null {
 export function roundToNanodollars(attodollars: bigint): number {
   const rounded = (attodollars + HALF_A_NANO) / ATTO_PER_NANO;
   return rounded > MOST_NANODOLLARS ? Number.MAX_SAFE_INTEGER : Number(rounded);
+}
+
+/** The largest sum of picodollars that is a number, 9,000 dollars. Larger sums are seen to be larger, also if they are not exact. */
+export const MOST_PICODOLLARS = 9e15;
+
+/** Converts whole picodollars to attodollars. */
+export function fromPicodollars(picodollars: number): bigint {
+  return BigInt(picodollars) * ATTO_PER_PICO;
+}
+
+/** Converts nanodollars to picodollars. The result is exact if it is at most `MOST_PICODOLLARS`. */
+export function nanoToPicodollars(nanodollars: number): number {
+  return nanodollars * PICO_PER_NANO;
 }
 
 /** Rounds picodollars, a whole number, half up to nanodollars. */

@@ -1,4 +1,10 @@
-import { parsePrice, roundPicodollars, roundToNanodollars } from "../../base/money.ts";
+import {
+  fromPicodollars,
+  MOST_PICODOLLARS,
+  parsePrice,
+  roundPicodollars,
+  roundToNanodollars,
+} from "../../base/money.ts";
 import {
   type AdvisorUsage,
   NO_TOKENS,
@@ -6,6 +12,7 @@ import {
   type UnitCounts,
 } from "../../wire/conversation/usage.ts";
 import { greatestDecimal } from "./decimal-price.ts";
+import { ExactCost, type MaxCost, QuickCost } from "./max-cost.ts";
 import { findPriceRow } from "./price-row.ts";
 import { listImagePrices, type ModelEndpoint, type Prices, type PriceTier } from "./records.ts";
 
@@ -66,10 +73,10 @@ interface Rate {
 interface Rates extends Readonly<Record<RatedKind | "request_medium" | "request_high", Rate>> {
   /** The prices from which the rate of a generated image is chosen. */
   readonly prices: Prices;
-  /** The highest price of a text token of a prompt, a file token of a prompt, and a completion token. Attodollars. */
-  readonly maxPrompt: bigint;
-  readonly maxFile: bigint;
-  readonly maxCompletion: bigint;
+  /** The highest price of a text token of a prompt, a file token of a prompt, and a completion token. */
+  readonly maxPrompt: Rate;
+  readonly maxFile: Rate;
+  readonly maxCompletion: Rate;
 }
 
 const parsed = new WeakMap<Prices, Rates>();
@@ -104,8 +111,17 @@ class CostSum implements ChargeTaker {
     else this.rest += BigInt(count) * rate.value;
   }
 
+  /** Returns the sum plus a price for each token of answers, in nanodollars. */
+  withTokens(perToken: Rate): MaxCost {
+    return this.rest === 0n &&
+      this.picodollars <= MOST_PICODOLLARS &&
+      perToken.picodollars <= MOST_PICODOLLARS
+      ? new QuickCost(this.picodollars, perToken.picodollars)
+      : new ExactCost(this.attodollars(), perToken.value);
+  }
+
   attodollars(): bigint {
-    return this.picodollars === 0 ? this.rest : this.rest + BigInt(this.picodollars) * ATTO_PER_PICO;
+    return this.picodollars === 0 ? this.rest : this.rest + fromPicodollars(this.picodollars);
   }
 
   /** Returns the sum in nanodollars, rounded once, half up. */
@@ -162,12 +178,6 @@ export interface BoundedPrompt extends OtherUsage {
   readonly fileTokens: number;
 }
 
-/** The maximum cost of a request: `fixed`, and `perToken` for each token of its answer. Attodollars. */
-export interface MaxCost {
-  readonly fixed: bigint;
-  readonly perToken: bigint;
-}
-
 /**
  * Returns the maximum cost of a request at an endpoint, for any kind of its tokens: the prompt plain or written to a cache,
  * the answer plain, reasoning, audio or images. `at` is in milliseconds since the epoch.
@@ -176,14 +186,14 @@ export function priceAtMost(endpoint: ModelEndpoint, prompt: BoundedPrompt, at: 
   const prices = findPrices(endpoint, prompt.promptTokens + prompt.fileTokens, at);
   if (prices === null) return NO_COST;
   const rates = readRates(prices);
-  let fixed = BigInt(prompt.promptTokens) * rates.maxPrompt;
-  if (prompt.fileTokens > 0) fixed += BigInt(prompt.fileTokens) * rates.maxFile;
-  const others = new CostSum();
-  forEachOther(rates, prompt, others);
-  return { fixed: fixed + others.attodollars(), perToken: rates.maxCompletion };
+  const fixed = new CostSum();
+  fixed.charge("prompt", prompt.promptTokens, rates.maxPrompt);
+  if (prompt.fileTokens > 0) fixed.charge("prompt", prompt.fileTokens, rates.maxFile);
+  forEachOther(rates, prompt, fixed);
+  return fixed.withTokens(rates.maxCompletion);
 }
 
-const NO_COST: MaxCost = { fixed: 0n, perToken: 0n };
+const NO_COST: MaxCost = new QuickCost(0, 0);
 
 /**
  * Lists the lines of a cost, whose sum is the cost before rounding. Each token is charged once, as the first that applies:
@@ -341,8 +351,8 @@ function readRates(prices: Prices): Rates {
   return rates;
 }
 
-function highestOf(...rates: readonly Rate[]): bigint {
-  return rates.reduce((highest, { value }) => (value > highest ? value : highest), 0n);
+function highestOf(...rates: readonly Rate[]): Rate {
+  return rates.reduce((highest, rate) => (rate.value > highest.value ? rate : highest), FREE);
 }
 
 const FREE: Rate = { text: "0", value: 0n, picodollars: 0 };

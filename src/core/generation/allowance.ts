@@ -2,7 +2,7 @@ import type { InferenceRequest } from "../../wire/client-apis/inference-request.
 import { mayReason } from "../catalog/may-reason.ts";
 import type { HoldVerdict } from "../ledger/hold-book.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { boundPrompt, costOf, type DeploymentCost, tokensFor } from "../ledger/worst-case.ts";
+import { boundPrompt, type DeploymentCost } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { boundByBytes } from "../routing/prompt-tokens.ts";
 
@@ -92,19 +92,20 @@ export class HeldAllowance implements Allowance {
   tokensHeldFor(candidate: Candidate): number {
     const cost = this.costOf(candidate);
     if (cost === null) return Number.POSITIVE_INFINITY;
-    const tokens = tokensFor(this.amount, cost);
-    return tokens >= cost.tokens.most ? Number.POSITIVE_INFINITY : tokens;
+    const { most } = cost.tokens;
+    const tokens = cost.cost.tokensWithin(this.amount, most);
+    return tokens >= most ? Number.POSITIVE_INFINITY : tokens;
   }
 
   growTo(candidate: Candidate, tokens: number): number {
     const cost = this.costOf(candidate);
-    if (cost !== null) this.grow(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
+    if (cost !== null) this.grow(cost.cost.at(Math.min(tokens, cost.tokens.most)));
     return this.tokensHeldFor(candidate);
   }
 
   async growSoonTo(candidate: Candidate, tokens: number): Promise<number> {
     const cost = this.costOf(candidate);
-    if (cost !== null) await this.growSoon(costOf(cost.cost, Math.min(tokens, cost.tokens.most)));
+    if (cost !== null) await this.growSoon(cost.cost.at(Math.min(tokens, cost.tokens.most)));
     return this.tokensHeldFor(candidate);
   }
 
@@ -133,8 +134,9 @@ export class HeldAllowance implements Allowance {
   private findBound(candidate: Candidate, cost: DeploymentCost): number | null {
     const { request } = this.target;
     const canGrow = !mayHideTokens(candidate, request.stream);
-    const tokens = tokensFor(canGrow ? Math.max(this.amount, this.hold.available) : this.amount, cost);
     const { most, expected } = cost.tokens;
+    const amount = canGrow ? Math.max(this.amount, this.hold.available) : this.amount;
+    const tokens = cost.cost.tokensWithin(amount, most);
     if (tokens >= most) return null;
     const { answers, promptTextBytes } = request;
     // Many hosts reject a bound that does not fit into the context window together with the prompt.

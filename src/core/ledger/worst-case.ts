@@ -1,10 +1,10 @@
-import { roundToNanodollars, toAttodollars } from "../../base/money.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { RequestCharges } from "../../wire/conversation/charges.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import { type BoundedPrompt, type MaxCost, priceAtMost } from "../catalog/price-usage.ts";
+import { ExactCost, type MaxCost } from "../catalog/max-cost.ts";
+import { type BoundedPrompt, priceAtMost } from "../catalog/price-usage.ts";
 import type { ModelEndpoint, ModelRecord } from "../catalog/records.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 
@@ -55,19 +55,20 @@ export function boundCost(
   if (isFreeId(model.id)) return null;
   const endpoint = tariff?.charged ?? deployment.endpoint;
   const charges = request.listCharges();
-  const { promptTextBytes } = request;
-  const prompt = boundChargedPrompt({ promptTextBytes, charges }, endpoint, bounds.searches);
-  const cost = priceAtMost(endpoint, prompt, now);
+  const prompt = boundChargedPrompt(request, charges, endpoint, bounds.searches);
   const tokens = boundAnswers(request, endpoint, bounds.tokens);
+  const cost = priceAtMost(endpoint, prompt, now);
   if (charges.advisors.length === 0) return { cost, tokens };
+  const { fixed, perToken } = cost.toExact();
+  const plain = { ...prompt, images: 0, searches: 0 };
   let advised = 0n;
   for (const { model: name, most } of charges.advisors) {
     const found = findEndpoint(catalog, provider.record.slug, name);
-    const once = priceAtMost(chargedEndpoint(found, deployment), { ...prompt, images: 0, searches: 0 }, now);
+    const once = priceAtMost(chargedEndpoint(found, deployment), plain, now).toExact();
     const times = BigInt(Math.min(most ?? bounds.searches, MOST_SEARCHES));
     advised += times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
   }
-  return { cost: { fixed: cost.fixed + advised, perToken: cost.perToken }, tokens };
+  return { cost: new ExactCost(fixed + advised, perToken), tokens };
 }
 
 /**
@@ -99,22 +100,10 @@ export function joinCosts(costs: readonly (DeploymentCost | null)[]): Range {
 
 /** Returns the costs of a deployment's token counts. Those of a request with a low limit are equal, and computed once. */
 function rangeOf({ cost, tokens }: DeploymentCost): Range {
-  const most = costOf(cost, tokens.most);
-  const expected = tokens.expected === tokens.most ? most : costOf(cost, tokens.expected);
-  const least = tokens.least === tokens.expected ? expected : costOf(cost, tokens.least);
+  const most = cost.at(tokens.most);
+  const expected = tokens.expected === tokens.most ? most : cost.at(tokens.expected);
+  const least = tokens.least === tokens.expected ? expected : cost.at(tokens.least);
   return { least, expected, most };
-}
-
-/** Returns the maximum cost of a request whose answers have `tokens` together. Nanodollars. */
-export function costOf({ fixed, perToken }: MaxCost, tokens: number): number {
-  return roundToNanodollars(fixed + BigInt(tokens) * perToken);
-}
-
-/** Returns the tokens of answers that an amount in nanodollars covers after all other costs; at most `tokens.most`. */
-export function tokensFor(amount: number, { cost, tokens }: DeploymentCost): number {
-  if (amount === Number.POSITIVE_INFINITY || cost.perToken === 0n) return tokens.most;
-  const left = toAttodollars(amount) - cost.fixed;
-  return left <= 0n ? 0 : Math.min(tokens.most, Number(left / cost.perToken));
 }
 
 /** Returns the most tokens that the text of a prompt can have. */
@@ -149,25 +138,21 @@ const WITHOUT_ANSWER_TOKENS: ReadonlySet<InferenceRequest["action"]> = new Set([
 ]);
 const NO_ANSWER: Range = { least: 0, expected: 0, most: 0 };
 
-interface ChargedPrompt {
-  readonly promptTextBytes: number;
-  readonly charges: RequestCharges;
-}
-
 /**
  * Bounds what a prompt is charged for: text, images and files once, and the results of the vendor's tools. Together they fill the
  * context window at most.
  */
 function boundChargedPrompt(
-  { promptTextBytes, charges }: ChargedPrompt,
+  request: Pick<Bounded, "promptTextBytes">,
+  { images, fileBytes, hasReferences, search, runsTools, units }: RequestCharges,
   { contextLength }: ModelEndpoint,
   usualSearches: number,
 ): BoundedPrompt {
-  const { images, fileBytes, hasReferences, search, runsTools, units } = charges;
   const searches = search === null ? 0 : Math.min(search.most ?? usualSearches, MOST_SEARCHES);
   const runs = searches + (runsTools && search === null ? usualSearches : 0);
-  const text = boundPrompt({ promptTextBytes }) + images * TOKENS_PER_IMAGE + runs * TOKENS_PER_SEARCH;
-  const promptTokens = Math.min(text, Math.max(contextLength, boundPrompt({ promptTextBytes })));
+  const text = boundPrompt(request);
+  const all = text + images * TOKENS_PER_IMAGE + runs * TOKENS_PER_SEARCH;
+  const promptTokens = Math.min(all, Math.max(contextLength, text));
   const room = Math.max(0, contextLength - promptTokens);
   const files = hasReferences ? room : Math.min(room, Math.ceil(fileBytes / BYTES_PER_TOKEN));
   const searchContext = search?.context ?? null;
