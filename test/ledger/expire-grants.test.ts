@@ -67,7 +67,8 @@ function give(id: string, amount: number, days: number | null, to = "user_a"): P
 }
 
 async function hold(id: string, amount: number): Promise<string> {
-  return (await ledger.hold(principal, { id, amount, spender: SPENDER })).kind;
+  const cost = { least: amount, expected: amount, most: amount };
+  return (await ledger.hold(principal, { id, ...SPENDER }, cost)).kind;
 }
 
 /** Settles a generation: its cost is in the store, and its hold is released. */

@@ -135,11 +135,11 @@ test("a request from before midnight counts for the limit of its own day after t
     member: { userId: "user_a", dailyLimit: 100 },
   } as unknown as Extract<InferencePrincipal, { kind: "key" }>;
   const hold = (id: string, amount: number, createdAt: number) =>
-    ledger.hold(principal, {
-      id,
-      amount,
-      spender: { accountId: "user_a", keyId: "key_a", userId: "user_a", createdAt },
-    });
+    ledger.hold(
+      principal,
+      { id, accountId: "user_a", keyId: "key_a", userId: "user_a", createdAt },
+      { least: amount, expected: amount, most: amount },
+    );
 
   expect(await hold("today", 60, MIDNIGHT)).toMatchObject({ kind: "held" });
   expect(await hold("yesterday", 20, MIDNIGHT - 1)).toMatchObject({

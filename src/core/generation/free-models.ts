@@ -15,7 +15,8 @@ export interface AllowedDeployments {
 
 /** Returns whether the limit on free models may matter to a request. */
 export function namesFreeModel(deployments: DeploymentsByModel): boolean {
-  return deployments.some(([first]) => first !== undefined && isFreeId(first.model.id));
+  for (const [first] of deployments) if (first !== undefined && isFreeId(first.model.id)) return true;
+  return false;
 }
 
 /**

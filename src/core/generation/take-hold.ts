@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { toDollars } from "../../base/money.ts";
 import type { HoldBound, HoldVerdict } from "../ledger/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../ledger/worst-case.ts";
@@ -30,27 +30,28 @@ export interface Held {
  */
 export function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): MaybePromise<Held> {
   const { record, candidates } = order;
-  const { id } = record;
   const { principal, request } = call;
   if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
   const costs = boundCosts(deps, request, order);
   if (costs.every(isFree)) return { candidates, allowance: NO_HOLD };
-  const { least, expected, most } = joinCosts(costs);
-  const hold = deps.ledger.hold(principal, { id, amount: expected, least, most, spender: record });
-  return chainWith(hold, { deps, target: { id, request, candidates, costs } }, toHeld);
+  const target = { id: record.id, request, candidates, costs };
+  const hold = deps.ledger.hold(principal, record, joinCosts(costs));
+  return hold instanceof Promise ? holdLater(hold, deps, target) : toHeld(hold, deps, target);
 }
 
 function isFree(cost: DeploymentCost | null): boolean {
   return cost === null;
 }
 
-/** A hold that was asked for. */
-interface HoldTarget {
-  readonly deps: GenerationDeps;
-  readonly target: HeldRequest;
+async function holdLater(
+  hold: Promise<HoldVerdict>,
+  deps: GenerationDeps,
+  target: HeldRequest,
+): Promise<Held> {
+  return toHeld(await hold, deps, target);
 }
 
-function toHeld(verdict: HoldVerdict, { deps, target }: HoldTarget): Held {
+function toHeld(verdict: HoldVerdict, deps: GenerationDeps, target: HeldRequest): Held {
   const { candidates, costs } = target;
   if (verdict.kind === "held")
     return { candidates, allowance: new HeldAllowance(deps.ledger, target, verdict) };

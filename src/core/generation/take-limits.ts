@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import { boundAnswers } from "../ledger/worst-case.ts";
@@ -36,32 +36,45 @@ export function takeLimits(
 ): MaybePromise<TakenLimits> {
   if (call.shadowOf !== undefined) return { limitStatus: null, freeLimit: null };
   const freeLimit = peekFreeLimit(deps, call.principal, admitted.admission.deployments);
-  return chainWith(freeLimit, { deps, call, admitted }, countAfter);
+  return freeLimit instanceof Promise
+    ? countLater(deps, call, admitted, freeLimit)
+    : countAfter(deps, call, admitted, freeLimit);
 }
 
-/** What counting a generation works with. */
-interface Counting {
-  readonly deps: GenerationDeps;
-  readonly call: GenerationCall;
-  readonly admitted: AdmittedId;
+async function countLater(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  admitted: AdmittedId,
+  freeLimit: Promise<LimitVerdict | null>,
+): Promise<TakenLimits> {
+  return countAfter(deps, call, admitted, await freeLimit);
 }
 
 /** Counts a generation once it is known how many free requests its account has left. */
 function countAfter(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  admitted: AdmittedId,
   freeLimit: LimitVerdict | null,
-  { deps, call, admitted }: Counting,
 ): MaybePromise<TakenLimits> {
   const { modelId } = admitted.admission;
   const scopes = deps.listLimits(call.principal, modelId);
   if (scopes.length === 0) return { limitStatus: null, freeLimit };
   const decision = countGeneration(deps, call.request, admitted, scopes);
-  return chainWith(decision, { modelId, freeLimit }, toTaken);
+  return decision instanceof Promise
+    ? takeLater(decision, modelId, freeLimit)
+    : toTaken(decision, modelId, freeLimit);
 }
 
-function toTaken(
-  decision: LimitDecision,
-  { modelId, freeLimit }: { readonly modelId: string } & Pick<TakenLimits, "freeLimit">,
-): TakenLimits {
+async function takeLater(
+  decision: Promise<LimitDecision>,
+  modelId: string,
+  freeLimit: TakenLimits["freeLimit"],
+): Promise<TakenLimits> {
+  return toTaken(await decision, modelId, freeLimit);
+}
+
+function toTaken(decision: LimitDecision, modelId: string, freeLimit: TakenLimits["freeLimit"]): TakenLimits {
   return { limitStatus: requireAdmitted(decision, modelId), freeLimit };
 }
 

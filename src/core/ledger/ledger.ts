@@ -9,12 +9,7 @@ import type { AccountBalance, HoldBook, HoldRequest, HoldVerdict, ListedHold, Sp
 import type { LedgerStore, RefundEntry, RefundVerdict } from "./ledger-store.ts";
 import type { Transfer } from "./records.ts";
 import { limitsOf } from "./spend-limits.ts";
-
-/** What is to be held for a generation. Amounts are nanodollars, as in `HoldRequest`. */
-export interface Hold extends Pick<HoldRequest, "id" | "amount" | "least" | "most"> {
-  /** The open record. The generation counts for the limits of the day of its request. */
-  readonly spender: Spender;
-}
+import type { Range } from "./worst-case.ts";
 
 /** What a ledger is made of. */
 export interface LedgerParts {
@@ -48,16 +43,20 @@ export class Ledger {
     return this.parts.holdBook.start();
   }
 
-  /** Holds money for a caller's request, or returns the bound that prevents it, as `HoldBook.hold` does. */
+  /**
+   * Holds money for a caller's request, or returns the bound that prevents it, as `HoldBook.hold` does. `spender` is the open record: the
+   * generation counts for the limits of the day of its request. `cost` is in nanodollars.
+   */
   hold(
     principal: Extract<InferencePrincipal, { kind: "key" }>,
-    { id, amount, least, most, spender }: Hold,
+    spender: Spender & Pick<HoldRequest, "id">,
+    { least, expected, most }: Range,
   ): MaybePromise<HoldVerdict> {
     const { holdBook, clock, holdMs } = this.parts;
     const { account } = principal;
     const held = holdBook.hold({
-      id,
-      amount,
+      id: spender.id,
+      amount: expected,
       least,
       most,
       accountId: account.id,
