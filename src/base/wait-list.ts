@@ -15,10 +15,15 @@ class ListedWait extends Linked implements Wait {
 
   constructor(
     private readonly list: WaitList,
-    readonly onExpired: () => void,
+    private readonly onExpired: (owner: never) => void,
+    private readonly owner: unknown,
   ) {
     super();
     this.since = list.clock.now();
+  }
+
+  expire(): void {
+    this.onExpired(this.owner as never);
   }
 
   restart(): void {
@@ -49,9 +54,11 @@ export class WaitList {
     return this.waits.size;
   }
 
-  /** Begins a wait. `onExpired` is called once if the wait does not end in time. */
-  begin(onExpired: () => void): Wait {
-    const wait = new ListedWait(this, onExpired);
+  /** Begins a wait. `onExpired` is called once if the wait does not end in time, with an `owner` if it needs one besides its own scope. */
+  begin(onExpired: () => void): Wait;
+  begin<Owner>(onExpired: (owner: Owner) => void, owner: Owner): Wait;
+  begin(onExpired: (owner: never) => void, owner?: unknown): Wait {
+    const wait = new ListedWait(this, onExpired, owner);
     this.waits.add(wait);
     this.timer ??= this.clock.after(this.limitMs, () => this.expireDue());
     return wait;
@@ -90,6 +97,6 @@ export class WaitList {
 
   private expire(wait: ListedWait): void {
     this.waits.delete(wait);
-    wait.onExpired();
+    wait.expire();
   }
 }

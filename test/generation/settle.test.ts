@@ -57,19 +57,15 @@ const FAILED: Ending = {
 };
 
 function openOne(): OpenRecord {
-  const request = { tags: [], api: "chat", stream: false, promptTextBytes: 40 };
+  const request = { tags: [], api: "chat", stream: false, promptTextBytes: 40, session: null };
   const call = { requestId: "req_1", request, principal: { kind: "anonymous", addressHash: "hash" } };
-  const lease = { gatewayId: "gw_1", until: 9_000 };
-  const names = { requestedModel: "acme/model", namedRoutes: undefined, shadowOf: undefined };
-  const opened = {
+  const deps = { gatewayId: "gw_1", timers: { totalMs: 9_000 } };
+  const admitted = {
     id: "gen_1",
-    ...names,
-    lease,
-    sessionId: undefined,
-    endUser: undefined,
+    admission: { requestedId: "acme/model", namedRoutes: [] },
     requestedAt: 1_000,
   };
-  return openRecord(call as never, opened as never);
+  return openRecord(deps as never, call as never, admitted as never);
 }
 
 function endAfter(endings: readonly Ending[]): unknown {

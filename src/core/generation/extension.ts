@@ -49,7 +49,7 @@ export interface AdmittedGeneration {
   /** What gets a copy of the request; null for none, also if rules about its data forbid that. */
   readonly shadow: ShadowRoute | null;
   /** Lists the ids of the requested model or tier, and of the models that may answer. */
-  readonly listModels: () => readonly string[];
+  listModels(): readonly string[];
 }
 
 /** A request at a gate, as the gates before it left it. */
@@ -156,8 +156,10 @@ export class AttachedExtensions {
   readonly hasGate: boolean = false;
   /** Whether anything observes the text. */
   readonly observesText: boolean = false;
-  /** What each extension does; null for those that take no part. */
-  private readonly attached: (ExtensionPoints | null)[] = [];
+  /** What each extension does that takes part. */
+  private readonly attached: ExtensionPoints[] = [];
+  /** The names of these extensions, in the same order. */
+  private readonly names: string[] = [];
   private readonly filterer: ExtensionPoints | null = null;
 
   constructor(
@@ -166,8 +168,9 @@ export class AttachedExtensions {
   ) {
     for (const extension of deps.extensions) {
       const points = extension.attach(generation);
-      this.attached.push(points);
       if (points === null) continue;
+      this.attached.push(points);
+      this.names.push(extension.name);
       if (points.beforeRoute !== undefined) this.hasGate = true;
       if (points.onText !== undefined) this.observesText = true;
       if (points.filterAnswer !== undefined) this.filterer ??= points;
@@ -188,7 +191,7 @@ export class AttachedExtensions {
       const changed: Buffer | null = body;
       const read = () => changed as Uint8Array;
       const request: GatedRequest = changed === null ? received : { readBody: read, readAppliedBody: read };
-      const decision: GateDecision | undefined = await points?.beforeRoute?.(request);
+      const decision: GateDecision | undefined = await points.beforeRoute?.(request);
       if (decision === undefined) continue;
       if (decision.kind !== "replace") warnings.push(...(decision.warnings ?? []));
       if (decision.kind === "reject") return { ...decision, warnings };
@@ -225,11 +228,10 @@ export class AttachedExtensions {
   /** Calls an observer of each extension. It gets what it tells as arguments, because a function for each call would be created. */
   private notify<A, B>(tell: (points: ExtensionPoints, a: A, b: B) => void, a: A, b: B): void {
     for (let at = 0; at < this.attached.length; at++) {
-      const points = this.attached[at] ?? null;
       try {
-        if (points !== null) tell(points, a, b);
+        tell(this.attached[at] as ExtensionPoints, a, b);
       } catch (error) {
-        const extension = this.deps.extensions[at]?.name;
+        const extension = this.names[at];
         this.deps.log.error("an extension failed", { extension, detail: failureOf(error).internal });
       }
     }

@@ -39,8 +39,12 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
     generation.abandon();
     throw error;
   }
-  // Waiting for the result costs less than returning its promise.
-  return await new CandidateLoop(generation, candidates, admission).run();
+  const loop = new CandidateLoop(generation, candidates, admission);
+  try {
+    return (await loop.tryFirst()) ?? (await loop.tryOthers());
+  } catch (error) {
+    return generation.fail(failureOf(error));
+  }
 }
 
 /** Begins the generation of a request that was counted against its limits. */

@@ -5,14 +5,11 @@ import type { Wait } from "../../base/wait-list.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import { countsEndUsers } from "../ledger/budget-limits.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
-import { scopeOf } from "../routing/session-key.ts";
-import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
-import { recordSteps } from "../usage/route-step.ts";
+import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { recordWork } from "../usage/work-record.ts";
 import type { Admission } from "./admission.ts";
 import { CANNOT_RECORD } from "./admit.ts";
@@ -26,9 +23,8 @@ import { chargeComplete, countUsage } from "./charge-answer.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { ClientWatch, WATCH_MS } from "./client-watch.ts";
 import { addWarnings } from "./describe-work.ts";
-import { AttachedExtensions, type Replacement } from "./extension.ts";
+import { type AdmittedGeneration, AttachedExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
-import { hashEndUser } from "./identity-hash.ts";
 import {
   NO_ATTEMPTS,
   type OpenRecord,
@@ -89,38 +85,19 @@ export class Generation implements Settling {
   constructor(
     readonly deps: GenerationDeps,
     public call: GenerationCall,
-    { id, admission, limits, requestedAt }: AdmittedRequest,
+    admitted: AdmittedRequest,
   ) {
-    const { requestedId, namedRoutes, zeroRetention, warnings } = admission;
-    this.id = id;
+    const { admission, limits } = admitted;
+    this.id = admitted.id;
     this.limitStatus = limits.limitStatus;
     this.freeLimit = limits.freeLimit;
-    this.warnings = warnings;
-    this.zeroRetention = zeroRetention;
-    const { shadowOf } = call;
-    this.record = openRecord(call, {
-      id,
-      requestedModel: requestedId,
-      namedRoutes: namedRoutes.length === 0 ? undefined : recordSteps(namedRoutes),
-      shadowOf,
-      lease: createLease(deps.gatewayId, requestedAt, deps.timers.totalMs),
-      sessionId: findSession(deps, call),
-      endUser: findEndUser(deps, call),
-      requestedAt,
-    });
-    this.extensions = new AttachedExtensions(deps, {
-      id,
-      call,
-      zeroRetention,
-      namedRoutes,
-      spender: this.record,
-      // A copy is not copied.
-      shadow: shadowOf === undefined ? admission.shadow : null,
-      listModels: () => listModelIds(admission),
-    });
+    this.warnings = admission.warnings;
+    this.zeroRetention = admission.zeroRetention;
+    this.record = openRecord(deps, call, admitted);
+    this.extensions = new AttachedExtensions(deps, new ExtendedGeneration(call, this.record, admission));
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs, WATCH_MS);
     this.client = new ClientWatch(call, this.cancellation);
-    this.beginning = deps.beginnings.begin(() => this.watch());
+    this.beginning = deps.beginnings.begin(Generation.watch, this);
     deps.active.add(this.cancellation);
   }
 
@@ -353,10 +330,10 @@ export class Generation implements Settling {
   }
 
   /** Begins to watch over a generation that is not quick. */
-  private watch(): void {
-    this.cancellation.setTimer();
-    this.call.onLasting();
-    this.client.start();
+  private static watch(generation: Generation): void {
+    generation.cancellation.setTimer();
+    generation.call.onLasting();
+    generation.client.start();
   }
 
   private end(): void {
@@ -387,8 +364,35 @@ function withAttempt(attempts: readonly AttemptRecord[], attempt: AttemptRecord)
 
 const NO_HEADERS: GenerationResult["headers"] = {};
 
-function listModelIds({ requestedId, deployments }: Admission): readonly string[] {
-  return [requestedId, ...new Set(deployments.flat().map(({ model }) => model.id))];
+/** A generation, as its extensions see it. A class, because an object with a function costs several times as much per request. */
+class ExtendedGeneration implements AdmittedGeneration {
+  constructor(
+    readonly call: GenerationCall,
+    readonly spender: OpenRecord,
+    private readonly admission: Admission,
+  ) {}
+
+  get id(): string {
+    return this.spender.id;
+  }
+
+  get zeroRetention(): boolean {
+    return this.admission.zeroRetention;
+  }
+
+  get namedRoutes(): AdmittedGeneration["namedRoutes"] {
+    return this.admission.namedRoutes;
+  }
+
+  /** A copy is not copied. */
+  get shadow(): AdmittedGeneration["shadow"] {
+    return this.call.shadowOf === undefined ? this.admission.shadow : null;
+  }
+
+  listModels(): readonly string[] {
+    const { requestedId, deployments } = this.admission;
+    return [requestedId, ...new Set(deployments.flat().map(({ model }) => model.id))];
+  }
 }
 
 /** The status in logs and records if the client left before there was an answer; it is never sent. */
@@ -401,22 +405,3 @@ const GATE_TIMEOUT: Failure = {
   message: "The gateway could not check the request in time. Repeat the request.",
   retryAfterS: 5,
 };
-
-/** Returns the keyed hash of the session that the client names. */
-function findSession(
-  { hashIdentity }: GenerationDeps,
-  { principal, request: { session } }: GenerationCall,
-): string | undefined {
-  return session === null ? undefined : hashIdentity("session", scopeOf(principal), session);
-}
-
-/** Returns the keyed hash of the end user, if a budget of the account is about end users. */
-function findEndUser(
-  { hashIdentity }: GenerationDeps,
-  { principal, request }: GenerationCall,
-): string | undefined {
-  if (principal.kind === "anonymous" || principal.account.budgets === undefined) return undefined;
-  const { account } = principal;
-  const isWanted = request.user !== null && countsEndUsers(principal.account.budgets);
-  return isWanted ? hashEndUser(hashIdentity, account.id, request.user) : undefined;
-}

@@ -4,11 +4,16 @@ import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { chargesBesideTokens, findPrices } from "../catalog/price-usage.ts";
+import { countsEndUsers } from "../ledger/budget-limits.ts";
 import type { Candidate } from "../routing/plan.ts";
-import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
+import { scopeOf } from "../routing/session-key.ts";
+import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
+import { recordSteps } from "../usage/route-step.ts";
 import { addRecordedWarning, addRecordedWarnings } from "../usage/work-record.ts";
 import type { Allowance } from "./allowance.ts";
-import type { GenerationCall } from "./call.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { AdmittedRequest } from "./generation.ts";
+import { hashEndUser } from "./identity-hash.ts";
 
 /**
  * The record of a generation that runs. Its generation changes it in place, because a copy of so many fields for each change costs
@@ -16,19 +21,17 @@ import type { GenerationCall } from "./call.ts";
  */
 export type OpenRecord = { -readonly [Field in keyof UsageRecord]: UsageRecord[Field] };
 
-/** What only the generation knows of its record. */
-type Opened = Pick<
-  UsageRecord,
-  "id" | "requestedModel" | "namedRoutes" | "shadowOf" | "lease" | "sessionId" | "endUser"
-> & { readonly requestedAt: number };
-
 /**
  * Returns the record of a generation before any attempt. It is one literal without spreads that has the fields which are set later as
  * well, because the engine copies and prints an object with added fields more slowly.
  */
-export function openRecord(call: GenerationCall, opened: Opened): OpenRecord {
+export function openRecord(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  { id, admission, requestedAt }: AdmittedRequest,
+): OpenRecord {
   const { principal, request } = call;
-  const { id, requestedModel, lease, sessionId, endUser, requestedAt } = opened;
+  const { requestedId, namedRoutes } = admission;
   const isAnonymous = principal.kind === "anonymous";
   return {
     id,
@@ -36,20 +39,20 @@ export function openRecord(call: GenerationCall, opened: Opened): OpenRecord {
     accountId: isAnonymous ? null : principal.account.id,
     keyId: isAnonymous ? null : principal.key.id,
     userId: isAnonymous ? null : principal.key.userId,
-    sessionId,
-    endUser,
+    sessionId: findSession(deps, call),
+    endUser: findEndUser(deps, call),
     tags: request.tags.length === 0 ? undefined : request.tags,
     addressHash: isAnonymous ? principal.addressHash : null,
     api: request.api,
     streamed: request.stream,
-    requestedModel,
-    namedRoutes: opened.namedRoutes,
-    shadowOf: opened.shadowOf,
+    requestedModel: requestedId,
+    namedRoutes: namedRoutes.length === 0 ? undefined : recordSteps(namedRoutes),
+    shadowOf: call.shadowOf,
     model: null,
     provider: null,
     upstreamModel: null,
     outcome: "open",
-    lease,
+    lease: createLease(deps.gatewayId, requestedAt, deps.timers.totalMs),
     error: null,
     status: null,
     finishReason: null,
@@ -87,6 +90,25 @@ export function openRecord(call: GenerationCall, opened: Opened): OpenRecord {
 
 /** The attempts before the first one. */
 export const NO_ATTEMPTS: readonly AttemptRecord[] = [];
+
+/** Returns the keyed hash of the session that the client names. */
+function findSession(
+  { hashIdentity }: GenerationDeps,
+  { principal, request: { session } }: GenerationCall,
+): string | undefined {
+  return session === null ? undefined : hashIdentity("session", scopeOf(principal), session);
+}
+
+/** Returns the keyed hash of the end user, if a budget of the account is about end users. */
+function findEndUser(
+  { hashIdentity }: GenerationDeps,
+  { principal, request }: GenerationCall,
+): string | undefined {
+  if (principal.kind === "anonymous" || principal.account.budgets === undefined) return undefined;
+  const { account } = principal;
+  const isWanted = request.user !== null && countsEndUsers(principal.account.budgets);
+  return isWanted ? hashEndUser(hashIdentity, account.id, request.user) : undefined;
+}
 
 /** Records the candidate that is tried, and what of the request costs extra there: images and searches. */
 export function setCandidate(

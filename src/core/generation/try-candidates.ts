@@ -1,4 +1,4 @@
-import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
+import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
@@ -54,27 +54,29 @@ export class CandidateLoop {
       : new StoredTurns(deps.conversations, scopeOf(call.principal), deps.log);
   }
 
-  /** Resolves when the first byte for the client is there, or the generation has ended without an answer. */
-  async run(): Promise<GenerationResult> {
-    try {
-      // Deferred candidates are appended, and reached by this loop again.
-      let queue = this.candidates;
-      for (let at = 0; at < queue.length; at++) {
-        const candidate = queue[at] as Candidate;
-        if (windowOf(candidate.endpoint) <= this.exceededWindow || this.answeredEmpty(candidate)) continue;
-        if (at < this.candidates.length && this.hasFailed(candidate)) {
-          queue = [...queue, candidate];
-          continue;
-        }
-        if (this.generation.attempts.length > 0 && !(await this.mayTry(candidate))) continue;
-        const result = await this.tryOne(candidate, at < queue.length - 1);
-        if (result !== null) return result;
+  /** Sends the request to the first candidate. Resolves to null if it gives no answer. Rejects with what no other candidate can change. */
+  tryFirst(): MaybePromise<GenerationResult | null> {
+    const { candidates } = this;
+    return this.tryOne(candidates[0] as Candidate, candidates.length > 1);
+  }
+
+  /** Sends the request to the other candidates after the first one gave no answer. Resolves and rejects as `tryFirst`, but never to null. */
+  async tryOthers(): Promise<GenerationResult> {
+    // Deferred candidates are appended, and reached by this loop again.
+    let queue = this.candidates;
+    for (let at = 1; at < queue.length; at++) {
+      const candidate = queue[at] as Candidate;
+      if (windowOf(candidate.endpoint) <= this.exceededWindow || this.answeredEmpty(candidate)) continue;
+      if (at < this.candidates.length && this.hasFailed(candidate)) {
+        queue = [...queue, candidate];
+        continue;
       }
-      const result = (await this.giveEmpty()) ?? (await this.retry()) ?? (await this.giveEmpty());
-      return result ?? this.generation.fail(chooseFailure(this.failures));
-    } catch (error) {
-      return this.generation.fail(failureOf(error));
+      if (this.generation.attempts.length > 0 && !(await this.mayTry(candidate))) continue;
+      const result = await this.tryOne(candidate, at < queue.length - 1);
+      if (result !== null) return result;
     }
+    const result = (await this.giveEmpty()) ?? (await this.retry()) ?? (await this.giveEmpty());
+    return result ?? this.generation.fail(chooseFailure(this.failures));
   }
 
   /** Calls the candidates with transient failures again, after a pause that grows from round to round. */

@@ -56,7 +56,8 @@ export class Guardrails implements Extension {
   }
 
   private attachInScope(generation: AdmittedGeneration): ExtensionPoints | null {
-    const { call, listModels } = generation;
+    const { call } = generation;
+    const listModels = () => generation.listModels();
     const applied = this.guardrails.filter(({ scope }) => isInScope(scope, call.principal, listModels));
     if (applied.length === 0) return null;
     const checked: Checked = { masks: new Masks(), about: subjectOf(generation), generation };
