@@ -10,7 +10,7 @@ import { findByokKeys } from "./find-byok-keys.ts";
 import { type AdmittedRequest, Generation } from "./generation.ts";
 import { type Route, routeRequest } from "./route-request.ts";
 import { type Held, takeHold } from "./take-hold.ts";
-import { takeLimits } from "./take-limits.ts";
+import { type TakenLimits, takeLimits } from "./take-limits.ts";
 import { CandidateLoop } from "./try-candidates.ts";
 
 /**
@@ -23,10 +23,9 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const keys = findByokKeys(deps, call.principal);
   const admitted = admit(deps, call, keys instanceof Promise ? await keys : keys);
   const admission = admitted instanceof Promise ? await admitted : admitted;
-  const id = deps.ids.next("gen");
-  const taken = takeLimits(deps, call, { id, admission });
-  const limits = taken instanceof Promise ? await taken : taken;
-  const generation = begin(deps, call, { id, admission, limits, requestedAt });
+  const request = { id: deps.ids.next("gen"), admission, requestedAt };
+  const taken = takeLimits(deps, call, request);
+  const generation = begin(deps, call, request, taken instanceof Promise ? await taken : taken);
   const ended = generation.extensions.hasGate ? await passGates(generation) : null;
   if (ended !== null) return ended;
   let candidates: readonly Candidate[];
@@ -48,9 +47,14 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
 }
 
 /** Begins the generation of a request that was counted against its limits. */
-function begin(deps: GenerationDeps, call: GenerationCall, admitted: AdmittedRequest): Generation {
+function begin(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  admitted: AdmittedRequest,
+  limits: TakenLimits,
+): Generation {
   try {
-    return new Generation(deps, call, admitted);
+    return new Generation(deps, call, admitted, limits);
   } catch (error) {
     deps.rateLimiter.cancel(admitted.id);
     throw error;

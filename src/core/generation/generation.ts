@@ -42,11 +42,11 @@ import type { TakenLimits } from "./take-limits.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 import { warnOfBound } from "./warn-of-bound.ts";
 
-/** A request that was admitted and counted for its limits. */
+/** A request that was admitted. */
 export interface AdmittedRequest {
+  /** The id of its generation. */
   readonly id: string;
   readonly admission: Admission;
-  readonly limits: TakenLimits;
   /** The one time that limits, prices and the record use. Milliseconds since the epoch. */
   readonly requestedAt: number;
 }
@@ -86,8 +86,9 @@ export class Generation implements Settling {
     readonly deps: GenerationDeps,
     public call: GenerationCall,
     admitted: AdmittedRequest,
+    limits: TakenLimits,
   ) {
-    const { admission, limits } = admitted;
+    const { admission } = admitted;
     this.id = admitted.id;
     this.limitStatus = limits.limitStatus;
     this.freeLimit = limits.freeLimit;

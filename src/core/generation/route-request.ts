@@ -2,7 +2,7 @@ import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.t
 import type { Deployment } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/rate-limiter.ts";
 import type { CacheAffinity } from "../routing/affinity.ts";
-import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
+import { type Candidate, type Plan, planOnly, planRoute } from "../routing/plan.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { leaveOutFree } from "./free-models.ts";
@@ -35,6 +35,9 @@ export function routeRequest(
   const now = clock.now();
   const allowed = leaveOutFree(admitted.deployments, admitted.freeLimit);
   const { deployments, freeLimit } = allowed;
+  const only = allowed.skipped.length === 0 ? planOnly(deployments, deps, now) : null;
+  if (only !== null)
+    return { candidates: only.candidates, skipped: only.skipped, session: null, warm: null, freeLimit };
   const isChoice = hasChoice(deployments);
   const session = isChoice ? sessionKeyOf(request, principal) : null;
   const warm = session === null ? null : affinity.recall(session, now);

@@ -85,6 +85,8 @@ export function chargedEndpoint(
 
 /** Returns the highest costs of several deployments: what to hold for a request that any of them may answer. Null costs nothing. Nanodollars. */
 export function joinCosts(costs: readonly (DeploymentCost | null)[]): Range {
+  const first = costs[0] ?? null;
+  if (first !== null && costs.length === 1) return rangeOf(first);
   let least = 0;
   let expected = 0;
   let most = 0;

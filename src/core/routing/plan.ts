@@ -77,7 +77,7 @@ interface Rated {
  * keys. Pure: the same question gives the same plan.
  */
 export function planRoute(question: RouteQuestion): Plan {
-  const plan = planOnly(question) ?? planMany(question);
+  const plan = planOnly(question.deployments, question, question.now) ?? planMany(question);
   return plan.candidates.length > 0 ? plan : planLastResort(question, plan);
 }
 
@@ -109,11 +109,18 @@ interface OnlyPlan {
 
 const onlyPlans = new WeakMap<Deployment, OnlyPlan>();
 
-/** Returns the plan if there is exactly one candidate, which is the most frequent case; else null. A deployment always has the same plan. */
-function planOnly({ deployments, health, drains, now }: RouteQuestion): Plan | null {
-  const [ofModel, another] = deployments;
+/**
+ * Returns the plan if there is exactly one candidate, which is the most frequent case; else null. A deployment always has the same plan. If it
+ * is not null, `planRoute` returns the same.
+ */
+export function planOnly(
+  deployments: RouteQuestion["deployments"],
+  { health, drains }: Pick<RouteQuestion, "health" | "drains">,
+  now: number,
+): Plan | null {
+  const ofModel = deployments[0];
   const deployment = ofModel?.[0];
-  if (deployment === undefined || another !== undefined || ofModel?.length !== 1) return null;
+  if (deployment === undefined || deployments.length > 1 || ofModel?.length !== 1) return null;
   const key = deployment.keys[0];
   if (key === undefined || deployment.keys.length > 1) return null;
   let only = onlyPlans.get(deployment);
