@@ -27,6 +27,15 @@ export interface Admission {
   readonly warnings: readonly Warning[];
 }
 
+/** A request that was admitted. */
+export interface AdmittedRequest {
+  /** The id of its generation. */
+  readonly id: string;
+  readonly admission: Admission;
+  /** The one time that limits, prices and the record use. Milliseconds since the epoch. */
+  readonly requestedAt: number;
+}
+
 /** What an admission would be, and why it is rejected. */
 export interface Consideration extends Admission {
   /** Null if a deployment may answer. */

@@ -1,13 +1,13 @@
 import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
 import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Candidate } from "../routing/plan.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, AdmittedRequest } from "./admission.ts";
 import { admit } from "./admit.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { classifyFreeLimit, classifyNoCandidates } from "./classify-no-candidates.ts";
 import type { GatedRequest, JointDecision } from "./extension.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
-import { type AdmittedRequest, Generation } from "./generation.ts";
+import { Generation } from "./generation.ts";
 import { type Route, routeRequest } from "./route-request.ts";
 import { type Held, takeHold } from "./take-hold.ts";
 import { type TakenLimits, takeLimits } from "./take-limits.ts";

@@ -11,7 +11,7 @@ import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { recordWork } from "../usage/work-record.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, AdmittedRequest } from "./admission.ts";
 import { CANNOT_RECORD } from "./admit.ts";
 import { type Allowance, NO_HOLD } from "./allowance.ts";
 import type { AttemptContext, AttemptOutcome } from "./attempt.ts";
@@ -41,15 +41,6 @@ import type { RelayContext } from "./stream-accounting.ts";
 import type { TakenLimits } from "./take-limits.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 import { warnOfBound } from "./warn-of-bound.ts";
-
-/** A request that was admitted. */
-export interface AdmittedRequest {
-  /** The id of its generation. */
-  readonly id: string;
-  readonly admission: Admission;
-  /** The one time that limits, prices and the record use. Milliseconds since the epoch. */
-  readonly requestedAt: number;
-}
 
 /** The answer of a candidate, before it is passed on. */
 export interface CandidateAnswer {

@@ -10,9 +10,9 @@ import { scopeOf } from "../routing/session-key.ts";
 import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
 import { recordSteps } from "../usage/route-step.ts";
 import { addRecordedWarning, addRecordedWarnings } from "../usage/work-record.ts";
+import type { AdmittedRequest } from "./admission.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import type { AdmittedRequest } from "./generation.ts";
 import { hashEndUser } from "./identity-hash.ts";
 
 /**
