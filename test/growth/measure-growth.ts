@@ -10,8 +10,8 @@ export const LARGER = 2 ** DOUBLINGS;
 const MOST = 3;
 
 const SMALL_RUNS = 3;
-/** The number of runs, of which the shortest counts, because caches, compiler and garbage collector vary. */
-const TRIES = 8;
+/** The most runs, of which the shortest counts, because caches, compiler, garbage collector and other programs vary. */
+const TRIES = 30;
 
 /** Returns the CPU time of this thread for the work. */
 function time(work: Work): number {

@@ -2,6 +2,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
 import { readLatin1, readUtf8 } from "../../base/decode-bytes.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { endOfTurn } from "../../base/turn-end.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import { RelayReader } from "../../wire/canonical/relay-reader.ts";
@@ -113,7 +114,10 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     const body = isGood && !stream ? await readAnswer(call.request, response) : null;
     stopwatch.endWait(waitingFrom);
     waitingFrom = null;
-    if (body !== null) return readWhole(context, exchange, response, body);
+    if (body !== null) {
+      await endOfTurn();
+      return readWhole(context, exchange, response, body);
+    }
     const reply: Reply = { exchange, response };
     if (!isGood) return failed(context, reply, await readError(context, reply));
     return await readToFirstToken(context, reply);

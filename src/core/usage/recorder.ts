@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { nextTurn, onNextTurn } from "../../base/next-turn.ts";
 import { StoreError } from "../../base/store-error.ts";
+import { afterTurn } from "../../base/turn-end.ts";
 import { Backlog } from "./backlog.ts";
 import type { Journal } from "./journal.ts";
 import { USAGE_FRAME } from "./journal-entry.ts";
@@ -70,7 +71,7 @@ export class Recorder {
   flushDurably(): Promise<boolean> {
     this.flushing ??= new Promise((resolve) => {
       // After everything else in this turn: one write of several records costs little more than of one.
-      onNextTurn(() => {
+      afterTurn(() => {
         this.flushing = null;
         resolve(this.flush());
       });

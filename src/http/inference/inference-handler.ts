@@ -1,4 +1,5 @@
 import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
+import { endOfTurn } from "../../base/turn-end.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
@@ -45,6 +46,7 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
     let response: Response;
     // One asynchronous function from admission to response: each further one costs a promise, a frame and turns of the microtask queue.
     try {
+      if (declaredBytes(request) <= TOGETHER_BYTES) await endOfTurn();
       beginTrace(request, context);
       const admitted = admitCaller(request, context, options.access);
       const principal = admitted instanceof Promise ? await admitted : admitted;
@@ -128,6 +130,14 @@ async function endRejected(context: RequestContext, observed: Observed, error: u
   deps.requestObserver?.onRejected(observed, failure, stopwatch.elapsedMs());
   trace?.end({ api: observed.api, requestId, route, status: statusOf(failure), failure, record: null });
   return withLimitHeaders(error, context);
+}
+
+/** Larger bodies are read one by one, because one that is read and parsed counts twice in the memory of bodies until it is sent. Bytes. */
+const TOGETHER_BYTES = 16 * 1024;
+
+/** Returns the length of the body that a request declares. Bytes; NaN if it declares none. */
+function declaredBytes({ headers }: Request): number {
+  return Number(headers.get("content-length") ?? Number.NaN);
 }
 
 /** Larger bodies take milliseconds to parse, and again to measure. Each runs in its own turn of the event loop. Bytes. */
