@@ -1,11 +1,35 @@
 /**
+ * Free ports are looked for below those that systems give to outgoing connections, one of which could take the port before the
+ * processes listen on it.
+ */
+const FIRST_PORT = 10_000;
+const PORTS = 20_000;
+const MAX_TRIES = 100;
+
+/**
  * Returns the port that several processes are to share: `port`, or a free one for 0. The processes would also share a port that another
  * program of the same user listens on, so this checks that none does.
  * @throws Error if the address is in use or not available.
  */
 export function choosePort(hostname: string, port: number): number {
-  const probe = Bun.listen({ hostname, port, exclusive: true, socket: { data() {} } });
-  const chosen = probe.port;
-  probe.stop(true);
+  return port === 0 ? chooseFree(hostname) : probe(hostname, port);
+}
+
+/** Gateways that start at the same time begin their search at different ports. */
+function chooseFree(hostname: string): number {
+  for (let offset = 0; offset < MAX_TRIES; offset++) {
+    try {
+      return probe(hostname, FIRST_PORT + ((process.pid + offset) % PORTS));
+    } catch {
+      // It is taken.
+    }
+  }
+  return probe(hostname, 0);
+}
+
+function probe(hostname: string, port: number): number {
+  const listener = Bun.listen({ hostname, port, exclusive: true, socket: { data() {} } });
+  const chosen = listener.port;
+  listener.stop(true);
   return chosen;
 }
