@@ -37,6 +37,12 @@ export function roundToNanodollars(attodollars: bigint): number {
 /** The largest sum of picodollars that is a number, 9,000 dollars. Larger sums are seen to be larger, also if they are not exact. */
 export const MOST_PICODOLLARS = 9e15;
 
+/** Converts attodollars to picodollars; NaN if they are not a whole number of picodollars that a number holds. */
+export function toPicodollars(attodollars: bigint): number {
+  const picodollars = Number(attodollars / ATTO_PER_PICO);
+  return attodollars % ATTO_PER_PICO === 0n && Number.isSafeInteger(picodollars) ? picodollars : Number.NaN;
+}
+
 /** Converts whole picodollars to attodollars. */
 export function fromPicodollars(picodollars: number): bigint {
   return BigInt(picodollars) * ATTO_PER_PICO;

@@ -10,7 +10,7 @@ export const LARGER = 2 ** DOUBLINGS;
 const MOST = 3;
 
 const SMALL_RUNS = 3;
-/** The most runs, of which the shortest counts, because caches, compiler, garbage collector and other programs vary. */
+/** The maximum number of runs. The shortest counts, because caches, compiler, garbage collector and other programs vary. */
 const TRIES = 30;
 
 /** Returns the CPU time of this thread for the work. */

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** Below the ports that the system gives to outgoing connections, one of which could take a free port before its server does. */
+/** Below the ports of outgoing connections: one of these could take a free port before its server listens on it. */
 const FIRST_PORT = 10_000;
 const PORTS = 20_000;
 const MAX_TRIES = 100;

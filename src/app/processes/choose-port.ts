@@ -1,7 +1,4 @@
-/**
- * Free ports are looked for below those that systems give to outgoing connections, one of which could take the port before the
- * processes listen on it.
- */
+/** The search begins below the ports of outgoing connections: one of these could take a free port before the processes listen on it. */
 const FIRST_PORT = 10_000;
 const PORTS = 20_000;
 const MAX_TRIES = 100;

@@ -75,8 +75,7 @@ class Memory<Value> {
   }
 
   get(id: string): MaybePromise<Value | null> {
-    const known = this.known.get(id);
-    return known?.epoch === this.epoch && !this.health.isStale ? known.value : this.find(id, known);
+    return this.peekCurrent(id) ?? this.find(id, this.known.get(id));
   }
 
   expire(): void {

@@ -4,6 +4,7 @@ import {
   parsePrice,
   roundPicodollars,
   roundToNanodollars,
+  toPicodollars,
 } from "../../base/money.ts";
 import {
   type AdvisorUsage,
@@ -129,8 +130,6 @@ class CostSum implements ChargeTaker {
     return this.rest === 0n ? roundPicodollars(this.picodollars) : roundToNanodollars(this.attodollars());
   }
 }
-
-const ATTO_PER_PICO = 1_000_000n;
 
 /** The token usage of a generation, and its prices. */
 export interface PricedUsage {
@@ -385,6 +384,5 @@ export function chargesBesideTokens(endpoint: ModelEndpoint): boolean {
 function readRate(text: string): Rate {
   const value = parsePrice(text);
   if (value === null) throw new Error(`"${text}" is not a price`);
-  const picodollars = value % ATTO_PER_PICO === 0n ? Number(value / ATTO_PER_PICO) : Number.NaN;
-  return { text, value, picodollars: Number.isSafeInteger(picodollars) ? picodollars : Number.NaN };
+  return { text, value, picodollars: toPicodollars(value) };
 }

@@ -32,7 +32,7 @@ export class SpareSegments {
     return openSync(file, "r+");
   }
 
-  /** Takes the file of a segment, of which `bytes` were written, or removes it. It has no longer its name before its content changes. */
+  /** Takes the file of a segment, of which `bytes` were written, or removes it. Its name changes before its content. */
   release(file: string, bytes: number): void {
     if (this.files.length < MOST_SPARES && bytes <= LARGEST_BYTES && this.take(file, bytes)) return;
     rmSync(file, { force: true });

@@ -33,7 +33,7 @@ const message = fc.record(
   },
   { requiredKeys: ["role", "content"] },
 );
-/** Requests of which most use a few features or none, and of which many are wrong. */
+/** Requests that mostly use few features or none. Many are invalid. */
 const request = fc.record(
   {
     model: fc.constantFrom("a/m", "a/m", "a/m", ""),
