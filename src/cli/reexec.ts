@@ -5,14 +5,14 @@ const PURGE_DELAY = "MIMALLOC_PURGE_DELAY";
 
 /**
  * What the runtime reads from the environment before the program runs. `bin/gateway` sets the same
- * (docs/adr/0008-freed-pages-stay.md, docs/adr/0016-idle-collections.md).
+ * (docs/adr/0008-freed-pages-stay.md, docs/adr/0016-compiled-code-stays.md).
  */
-const SETTINGS = {
+export const RUNTIME_SETTINGS = {
   [PURGE_DELAY]: "10000",
   /** Milliseconds between two searches of an idle thread for free memory inside pages that are in use. */
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
-  /** Seconds without work after which garbage is collected, once. Later collections would drop compiled code. */
-  BUN_IDLE_GC_SECONDS: "10",
+  /** No collection drops compiled code: those of an idle program would, and the next requests would run in the interpreter. */
+  BUN_JSC_forceCodeBlockLiveness: "true",
 };
 
 /**
@@ -23,5 +23,5 @@ export function reexecConfigured(process: NodeJS.Process, isExecutable = Bun.isS
   const { env, execPath, argv, execve } = process;
   if (env[PURGE_DELAY] !== undefined || execve === undefined) return;
   const command = [...ownCommand(process, isExecutable), ...argv.slice(2)];
-  execve(execPath, command, { ...SETTINGS, ...env });
+  execve(execPath, command, { ...RUNTIME_SETTINGS, ...env });
 }

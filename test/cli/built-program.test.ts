@@ -99,10 +99,10 @@ describe("bin/gateway", () => {
   });
 
   test("keeps settings of the runtime that the environment has", () => {
-    const own = { MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5", BUN_IDLE_GC_SECONDS: "0" };
+    const own = { MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5", BUN_JSC_forceCodeBlockLiveness: "false" };
     expect(environmentOf("start", own)).toMatchObject({ ...settingsOfReexecution(), ...own });
-    const { BUN_IDLE_GC_SECONDS } = environmentOf("start", { MIMALLOC_PURGE_DELAY: "-1" });
-    expect(BUN_IDLE_GC_SECONDS).toBeUndefined();
+    const { BUN_JSC_forceCodeBlockLiveness } = environmentOf("start", { MIMALLOC_PURGE_DELAY: "-1" });
+    expect(BUN_JSC_forceCodeBlockLiveness).toBeUndefined();
   });
 
   test("runs other commands with the environment as it is", () => {

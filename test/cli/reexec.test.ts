@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { reexecConfigured } from "../../src/cli/reexec.ts";
+import { RUNTIME_SETTINGS, reexecConfigured } from "../../src/cli/reexec.ts";
 
 type Execution = [file: string, args: readonly string[], env: NodeJS.ProcessEnv];
 
 const SETTINGS = {
   MIMALLOC_PURGE_DELAY: "10000",
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
-  BUN_IDLE_GC_SECONDS: "10",
+  BUN_JSC_forceCodeBlockLiveness: "true",
 };
 
 /** Creates a process that records the calls of `execve`. */
@@ -35,9 +35,9 @@ describe("re-execution", () => {
   });
 
   test("settings of the environment take precedence over those of a re-execution", () => {
-    const { process, executions } = createProcess({ BUN_IDLE_GC_SECONDS: "10,110" });
+    const { process, executions } = createProcess({ BUN_JSC_forceCodeBlockLiveness: "false" });
     reexecConfigured(process);
-    expect(executions[0]?.[2]).toEqual({ ...SETTINGS, BUN_IDLE_GC_SECONDS: "10,110" });
+    expect(executions[0]?.[2]).toEqual({ ...SETTINGS, BUN_JSC_forceCodeBlockLiveness: "false" });
   });
 
   test("a program whose environment sets the allocator's delay is not re-executed", () => {
@@ -52,5 +52,12 @@ describe("re-execution", () => {
     const { process, executions } = createProcess({}, false);
     reexecConfigured(process);
     expect(executions).toEqual([]);
+  });
+
+  test("the runtime starts with the settings, which it refuses if it does not know one of its own", () => {
+    const start = (env: Readonly<Record<string, string>>) =>
+      Bun.spawnSync([process.execPath, "-e", "console.log('started')"], { env }).stdout.toString();
+    expect(start(RUNTIME_SETTINGS)).toBe("started\n");
+    expect(start({ BUN_JSC_unknown: "true" })).toBe("");
   });
 });

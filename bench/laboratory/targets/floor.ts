@@ -1,11 +1,10 @@
 import { join } from "node:path";
+import { RUNTIME_SETTINGS } from "../../../src/cli/reexec.ts";
 import { FLOOR_LEVELS, type FloorLevel } from "../../floor/levels.ts";
 import { findFreePort } from "../../processes.ts";
 import { makeDataDir, removeDataDir } from "../../targets.ts";
 import { type Contestant, chatDoor, FLOOR_PREFIX } from "../contestant.ts";
 import { startProgram } from "../programs.ts";
-
-const TEN_SECONDS = "10000";
 
 const LABELS: Readonly<Record<FloorLevel, string>> = {
   relay: "floor 1: relay on this gateway's connections",
@@ -36,9 +35,7 @@ async function startFloor(
     FLOOR_PORT: String(port),
     FLOOR_UPSTREAM_URL: `http://127.0.0.1:${upstreamPort}/v1`,
     FLOOR_DATA_DIR: dataDir,
-    // The allocator as `gateway start` sets it (src/cli/reexec.ts).
-    MIMALLOC_PURGE_DELAY: TEN_SECONDS,
-    MIMALLOC_PURGE_HOLES_MIN_INTERVAL: TEN_SECONDS,
+    ...RUNTIME_SETTINGS,
     ...environment,
   };
   const command = [process.execPath, join(import.meta.dir, "..", "..", "floor.ts")];
