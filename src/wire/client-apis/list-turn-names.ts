@@ -2,6 +2,7 @@ import { type CalledTurn, MAX_RECALLED, nameText } from "../canonical/called-tur
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { sizeOf } from "../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
+import { ownText } from "../json/own-text.ts";
 import { type JsonNode, tryStringOf } from "../json/scan.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 
@@ -33,7 +34,8 @@ function listRecalledCalls(outline: readonly OutlineMessage[]): ReadonlySet<stri
   const callIds = new Set<string>();
   for (let at = outline.length - 1; at >= 0 && callIds.size < MAX_RECALLED; at--) {
     const message = outline[at];
-    if (message?.kind === "assistant" && message.callIds[0]) callIds.add(message.callIds[0]);
+    // The turns that are found under them are kept until the answer.
+    if (message?.kind === "assistant" && message.callIds[0]) callIds.add(ownText(message.callIds[0]));
   }
   return callIds;
 }

@@ -1,6 +1,6 @@
 /**
  * What tool-call repair needs to know of a conversation in any format. Each client API derives it from its own form and applies the
- * result to it, so that texts, images and other fields are never touched.
+ * result to it, so that texts, images and other fields are never touched. Ids may be parts of the request's text (`stringViewOf`).
  */
 export type OutlineMessage = OutlineAssistant | OutlineResult | { readonly kind: "other" };
 

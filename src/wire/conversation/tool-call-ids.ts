@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { ownText } from "../json/own-text.ts";
 import type { ToolCallIdFormat } from "./outline.ts";
 
 /** The maximum length of tool-call ids in the Anthropic and OpenAI formats, in characters. */
@@ -75,7 +76,8 @@ export function createToolCallIds(format: ToolCallIdFormat, fitting: Iterable<st
       if (known !== undefined) return known;
       const sent = take(seed);
       sentIds.set(seed, sent);
-      originalIds.set(sent, clientId);
+      // The answer needs it after the text of the request is gone.
+      originalIds.set(sent, ownText(clientId));
       return sent;
     },
     makeUp: (messageIndex, callIndex) => take(`position:${messageIndex}:${callIndex}`),

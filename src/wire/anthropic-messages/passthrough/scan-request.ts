@@ -15,6 +15,7 @@ import {
   NO_NODES,
   numberOf,
   stringOf,
+  stringViewOf,
   wordTable,
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
@@ -106,7 +107,7 @@ function outlineMessage(text: string, message: JsonNode, at: number): readonly O
 function outlineTurn(text: string, blocks: readonly JsonNode[]): OutlineMessage {
   const calls = blocks.filter((block) => isWord(text, memberOf(block, "type"), "tool_use"));
   const hosted = blocks.filter((block) => lookUp(text, memberOf(block, "type"), HOSTED_CALLS));
-  const idOf = (block: JsonNode): string => stringOf(text, memberOf(block, "id")) ?? "";
+  const idOf = (block: JsonNode): string => stringViewOf(text, memberOf(block, "id")) ?? "";
   return {
     kind: "assistant",
     callIds: calls.map(idOf),
@@ -122,7 +123,7 @@ function describeCall(text: string, call: JsonNode | undefined): string {
 }
 
 function outlineResult(text: string, block: JsonNode, field: string): OutlineResult {
-  const callId = stringOf(text, memberOf(block, "tool_use_id")) ?? "";
+  const callId = stringViewOf(text, memberOf(block, "tool_use_id")) ?? "";
   return callId === ""
     ? { kind: "result", callId, field: `${field}.tool_use_id` }
     : { kind: "result", callId };

@@ -13,6 +13,7 @@ import {
   NO_NODES,
   numberOf,
   stringOf,
+  stringViewOf,
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
 import { applySplices } from "../../json/splice.ts";
@@ -110,7 +111,7 @@ function outlineMessages(text: string, messages: readonly JsonNode[]): readonly 
 function readOutline(text: string, message: JsonNode, at: number): OutlineMessage {
   const role = readRole(text, message);
   if (role === "tool") {
-    const callId = stringOf(text, memberOf(message, "tool_call_id")) ?? "";
+    const callId = stringViewOf(text, memberOf(message, "tool_call_id")) ?? "";
     return callId === ""
       ? { kind: "result", callId, field: `messages[${at}].tool_call_id` }
       : { kind: "result", callId };
@@ -123,7 +124,7 @@ function readOutline(text: string, message: JsonNode, at: number): OutlineMessag
 function outlineCalls(text: string, calls: readonly JsonNode[]): OutlineMessage {
   return {
     kind: "assistant",
-    callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? ""),
+    callIds: calls.map((call) => stringViewOf(text, memberOf(call, "id")) ?? ""),
     describeCall: (index) => describeCall(text, calls[index]),
   };
 }

@@ -15,6 +15,7 @@ import {
   memberOf,
   numberOf,
   stringOf,
+  stringViewOf,
   wordTable,
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
@@ -152,7 +153,7 @@ function outlineResult(text: string, item: JsonNode, at: number): OutlineMessage
 }
 
 function callIdOf(text: string, item: JsonNode): string {
-  return stringOf(text, memberOf(item, "call_id")) ?? "";
+  return stringViewOf(text, memberOf(item, "call_id")) ?? "";
 }
 
 type ItemKind = "prompt" | "turn" | "call" | "hosted-call" | "result" | "native";
@@ -172,7 +173,7 @@ function kindOf(text: string, item: JsonNode): ItemKind {
   }
   const known = lookUp(text, type, KINDS);
   if (known !== undefined) return known;
-  const isCall = isHostedCall(stringOf(text, type) ?? "") && callIdOf(text, item) !== "";
+  const isCall = isHostedCall(stringViewOf(text, type) ?? "") && callIdOf(text, item) !== "";
   return isCall ? "hosted-call" : "native";
 }
 
