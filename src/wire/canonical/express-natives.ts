@@ -37,8 +37,9 @@ interface Context {
 
 const NONE: readonly Warning[] = [];
 
-function mayBeForeign({ kind }: Part): boolean {
-  return kind === "native" || kind === "tool-result";
+/** Whether the part is one that only one format has, or a result with such a part. */
+function mayBeForeign(part: Part): boolean {
+  return part.kind === "native" || (part.kind === "tool-result" && part.content.some(mayBeForeign));
 }
 
 function expressPart(part: Part, field: string, context: Context): Part {

@@ -90,8 +90,8 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
 
   /** Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. */
   decodeShort(): Decoded | null {
-    const { bytes, text } = this.scanned;
-    const short = replaceLongStrings(bytes, text, listTexts(this.scanned));
+    const { text } = this.scanned;
+    const short = replaceLongStrings(text, listTexts(this.scanned));
     if (short === null) return null;
     const body = parseFields(decodeUtf8(short.text), text);
     return { request: openaiChat.decodeRequest(body), print: short.print };

@@ -22,30 +22,33 @@ const MARK = "\\u0001";
 const LONG_BYTES = 256;
 
 /**
- * Replaces the long ones among these strings. `bytes` are JSON, `text` is the same as Latin-1, and `strings` are in the order of
- * the text. Returns null if no string is long, or if the text already contains the mark.
+ * Replaces the long ones among these strings of a JSON text, bytes as Latin-1; they are in its order. Returns null if none is long, or if
+ * the rest of the text contains the mark already.
  */
-export function replaceLongStrings(
-  bytes: Buffer,
-  text: string,
-  strings: readonly JsonNode[],
-): ShortenedJson | null {
+export function replaceLongStrings(text: string, strings: readonly JsonNode[]): ShortenedJson | null {
   const long = strings.filter((node) => isLong(text, node));
-  if (long.length === 0 || bytes.includes(MARK)) return null;
-  const short: string[] = [];
-  let from = 0;
-  for (const [index, { start, end }] of long.entries()) {
-    short.push(text.slice(from, start + 1), MARK, String(index), MARK);
-    from = end - 1;
-  }
-  short.push(text.slice(from));
+  if (long.length === 0) return null;
+  const others = splitAt(text, long);
+  if (others.some((part) => part.includes(MARK))) return null;
   return {
-    text: short.join(""),
+    text: others.map((part, at) => (at < long.length ? `${part}${MARK}${at}${MARK}` : part)).join(""),
     print(body) {
       const pieces = encodeLatin1(JSON.stringify(body)).split(MARK);
       return restoreStrings(pieces, text, long) ? joinLatin1(pieces) : null;
     },
   };
+}
+
+/** Returns what stands between the values of these strings, with their quotes. */
+function splitAt(text: string, strings: readonly JsonNode[]): string[] {
+  let from = 0;
+  const parts = strings.map(({ start, end }) => {
+    const part = text.slice(from, start + 1);
+    from = end - 1;
+    return part;
+  });
+  parts.push(text.slice(from));
+  return parts;
 }
 
 /** Joins the pieces, bytes as Latin-1. Without a joined string in between, which would be one more copy of a large body. */

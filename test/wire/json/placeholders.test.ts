@@ -11,7 +11,7 @@ function shorten(json: string) {
   const text = bytes.toString("latin1");
   return {
     bytes,
-    short: replaceLongStrings(bytes, text, memberOf(scanJson(text, SHAPE), "texts")?.items ?? []),
+    short: replaceLongStrings(text, memberOf(scanJson(text, SHAPE), "texts")?.items ?? []),
   };
 }
 
@@ -57,9 +57,15 @@ describe("the replacement of long strings by placeholders", () => {
     ["no string is long", ["a", "b"]],
     ["the only long string is blank", [" ".repeat(400)]],
     ["the only long string may be blank", [long("\n")]],
-    ["the body contains the mark of the placeholders", [long("a"), "\u0001"]],
+    ["the rest of the body contains the mark of the placeholders", [long("a"), "\u0001"]],
   ])("is not done if %s", (_, texts) => {
     expect(shorten(JSON.stringify({ texts })).short).toBeNull();
+  });
+
+  test("keeps a long string that contains the mark of the placeholders", () => {
+    const body = { texts: [long("a \u0001"), "b", long("c \\u0001 \u00010\u0001")] };
+    const { short } = shorten(JSON.stringify(body));
+    expect(JSON.parse(short!.print(parseShort(short!.text))!.toString())).toEqual(body);
   });
 
   test("cannot be printed if a placeholder is in JSON within a string, or is unknown", () => {

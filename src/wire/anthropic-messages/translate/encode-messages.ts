@@ -113,9 +113,9 @@ function encodeTurn(turn: Turn, isLast: boolean, warn: Warn): Fields | null {
   return { role: turn.role, content, ...turn.rest };
 }
 
-/** Returns the name of a part for warnings and errors; "" for texts, about which there are none. */
+/** Returns the name of a part for warnings and errors; "" for texts and calls, about which there are none. */
 function nameField({ part, message, index }: Entry): string {
-  return part.kind === "text" ? "" : `messages[${message}].content[${index}]`;
+  return part.kind === "text" || part.kind === "tool-call" ? "" : `messages[${message}].content[${index}]`;
 }
 
 /** Fixes what this API rejects and other formats allow: blank texts, results after texts, whitespace at the end of a prefill. */
