@@ -58,7 +58,7 @@ const FULL = {
   maxRounds: 8,
   tolerance: { steal: 0.03, others: 0.3 },
   warmUp: { requests: 30_000, limitMs: 15_000 },
-  nextWarmUp: { requests: 30_000, limitMs: 8_000 },
+  nextWarmUp: { requests: 30_000, limitMs: 22_000 },
   closedMs: 800,
   openMs: 3_000,
   streams: 2_000,
