@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
 import type { Subprocess } from "bun";
 import { readTree } from "./measure.ts";
@@ -71,17 +70,6 @@ export async function endAll(): Promise<void> {
 /** Ends every process without waiting, as the last resort. */
 export function killAll(): void {
   for (const process of running) process.kill("SIGKILL");
-}
-
-/** Returns a port that was free a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const server = createServer().on("error", reject);
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-  });
-  return promise;
 }
 
 /** Waits until `url` returns 200. Rejects if the process exits first or takes too long. */

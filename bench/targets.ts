@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
+import { findFreePort } from "../test/support/free-port.ts";
 import { startDatabase } from "./database.ts";
 import type { Subject } from "./harness.ts";
 import { LANES, type LaneName } from "./lanes.ts";
 import type { ClientApi, Door } from "./messages.ts";
 import { preparePortkey } from "./peers.ts";
-import { adopt, end, findFreePort, pinned, waitUntilReady } from "./processes.ts";
+import { adopt, end, pinned, waitUntilReady } from "./processes.ts";
 
 /** Every target, in the order of the report's columns. */
 export const TARGET_NAMES = ["direct", "relay", "before", "gateway", "postgres", "portkey"] as const;

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { findFreePort } from "../../test/support/free-port.ts";
 import { medianOf } from "../figures.ts";
-import { adopt, findFreePort, pinned, waitUntilReady } from "../processes.ts";
+import { adopt, pinned, waitUntilReady } from "../processes.ts";
 import { buildProgram, makeDataDir, removeDataDir, root } from "../targets.ts";
 
 const ROUNDS = 9;

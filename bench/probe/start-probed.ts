@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { findFreePort } from "../../test/support/free-port.ts";
 import type { Running } from "../laboratory/contestant.ts";
-import { findFreePort } from "../processes.ts";
 import type { ProbeReading } from "./probe.ts";
 
 /** A program with the probe in its process. */

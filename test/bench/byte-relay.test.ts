@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePort } from "../../bench/processes.ts";
+import { findFreePort } from "../support/free-port.ts";
 
 const compiler = process.platform === "linux" ? Bun.which("cc") : null;
 if (compiler === null) console.log("The byte relay is not tested: it needs Linux and a C compiler (cc)");

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { RUNTIME_SETTINGS } from "../../../src/cli/reexec.ts";
+import { findFreePort } from "../../../test/support/free-port.ts";
 import { FLOOR_LEVELS, type FloorLevel } from "../../floor/levels.ts";
-import { findFreePort } from "../../processes.ts";
 import { makeDataDir, removeDataDir } from "../../targets.ts";
 import { type Contestant, chatDoor, FLOOR_PREFIX } from "../contestant.ts";
 import { startProgram } from "../programs.ts";

@@ -1,5 +1,5 @@
+import { findFreePort } from "../../../test/support/free-port.ts";
 import { preparePortkey } from "../../peers.ts";
-import { findFreePort } from "../../processes.ts";
 import { ANTHROPIC_MODEL, type Contestant, chatDoor } from "../contestant.ts";
 import { startProgram } from "../programs.ts";
 
