@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { reexecConfigured } from "../../src/cli/reexec.ts";
+import { RUNTIME_SETTINGS } from "../../src/cli/reexec.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const BUILT_AT = new Date("2026-01-02T00:00:00Z");
@@ -40,15 +40,6 @@ function write(name: string, text: string, at: Date): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
   utimesSync(file, at, at);
-}
-
-/** Returns the variables that a re-execution of the program sets. */
-function settingsOfReexecution(): NodeJS.ProcessEnv {
-  const executed: NodeJS.ProcessEnv[] = [];
-  const execve = (_file: string, _args: readonly string[], env: NodeJS.ProcessEnv) => executed.push(env);
-  const process = { env: {}, execPath: "bun", execArgv: [], argv: ["bun", "main.ts"], execve };
-  reexecConfigured(process as unknown as NodeJS.Process);
-  return executed[0] ?? {};
 }
 
 /** Returns the environment of the program that `bin/gateway` runs. */
@@ -95,12 +86,12 @@ describe("bin/gateway", () => {
   });
 
   test("starts the program with the settings of a re-execution, so that none follows", () => {
-    expect(environmentOf("start", {})).toMatchObject(settingsOfReexecution());
+    expect(environmentOf("start", {})).toMatchObject(RUNTIME_SETTINGS);
   });
 
   test("keeps settings of the runtime that the environment has", () => {
     const own = { MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5", BUN_JSC_forceCodeBlockLiveness: "false" };
-    expect(environmentOf("start", own)).toMatchObject({ ...settingsOfReexecution(), ...own });
+    expect(environmentOf("start", own)).toMatchObject({ ...RUNTIME_SETTINGS, ...own });
     const { BUN_JSC_forceCodeBlockLiveness } = environmentOf("start", { MIMALLOC_PURGE_DELAY: "-1" });
     expect(BUN_JSC_forceCodeBlockLiveness).toBeUndefined();
   });

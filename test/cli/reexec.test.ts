@@ -54,7 +54,7 @@ describe("re-execution", () => {
     expect(executions).toEqual([]);
   });
 
-  test("the runtime starts with the settings, which it refuses if it does not know one of its own", () => {
+  test("the runtime knows its settings, and does not start with one that it does not know", () => {
     const start = (env: Readonly<Record<string, string>>) =>
       Bun.spawnSync([process.execPath, "-e", "console.log('started')"], { env }).stdout.toString();
     expect(start(RUNTIME_SETTINGS)).toBe("started\n");
