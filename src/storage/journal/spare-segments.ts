@@ -32,7 +32,10 @@ export class SpareSegments {
     return openSync(file, "r+");
   }
 
-  /** Takes the file of a segment, of which `bytes` were written, or removes it. Its name changes before its content. */
+  /**
+   * Keeps the file of a released segment as a spare file, or removes it. `bytes`: how many were written to it. It is renamed before it is
+   * overwritten, so that recovery never reads a segment that is half zeros.
+   */
   release(file: string, bytes: number): void {
     if (this.files.length < MOST_SPARES && bytes <= LARGEST_BYTES && this.take(file, bytes)) return;
     rmSync(file, { force: true });

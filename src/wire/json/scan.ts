@@ -533,7 +533,7 @@ export function stringOf(text: string, node: JsonNode | undefined): string | und
 
 /**
  * Returns what `stringOf` returns, as a part of the text if possible, which takes a third of the time. The text then stays in memory
- * as long as the value: who keeps one longer takes `ownText` of it.
+ * as long as the value: take `ownText` of a value that is kept longer than the request's text.
  */
 export function stringViewOf(text: string, node: JsonNode | undefined): string | undefined {
   return node?.kind === "string" ? decodeString(text, node.start, node.end) : undefined;
