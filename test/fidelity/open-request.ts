@@ -15,5 +15,10 @@ const PARSERS: Readonly<Record<Client, (bytes: Buffer, rename: Rename) => Infere
 
 /** Parses a request of a client API. */
 export function openRequest(client: Client, body: Fields): InferenceRequest {
-  return PARSERS[client](Buffer.from(JSON.stringify(body)), (id) => id);
+  return openRequestText(client, JSON.stringify(body));
+}
+
+/** Parses a request of a client API from its JSON. */
+export function openRequestText(client: Client, json: string): InferenceRequest {
+  return PARSERS[client](Buffer.from(json), (id) => id);
 }

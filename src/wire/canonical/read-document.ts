@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { ANSWER_NOT_JSON, answerTooLarge } from "../conversation/broken-answers.ts";
 import { asFields } from "../json/fields.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
 import type { AnswerEvent } from "./answer.ts";
 import { replayAnswer } from "./collect-answer.ts";
@@ -53,7 +54,7 @@ function readDocument(codec: Codec, text: string): AnswerEvent[] {
 
 function tryParse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { parseArgumentsExactly, parseWithCalls } from "./exact-numbers.ts";
 import { findSyntaxError } from "./find-syntax-error.ts";
 import { rejectExcess } from "./reject-excess.ts";
 import { JsonBoundError, JsonSyntaxError, LEAF, scanJson } from "./scan.ts";
@@ -20,16 +21,20 @@ const OPENING = ["{", "["] as const;
 
 /**
  * Parses JSON that is nested at most `BOUNDS.jsonDepth` levels deep. A deeper value would overflow the stack of recursive
- * functions, including `JSON.stringify`.
+ * functions, including `JSON.stringify`. Numbers in the arguments of calls keep their digits, see `parseWithCalls`.
  * @throws SyntaxError, JsonSyntaxError, JsonBoundError.
  */
 export function parseJson(text: string): unknown {
+  rejectDepth(text);
+  return parseWithCalls(text);
+}
+
+function rejectDepth(text: string): void {
   if (mayBeDeep(text)) scanJson(text, LEAF);
-  return JSON.parse(text);
 }
 
 /**
- * Parses the arguments of a tool call; undefined if they are not JSON, because models write them.
+ * Parses the arguments of a tool call, which are passed on and not read; undefined if they are not JSON, because models write them.
  * @throws GatewayError `invalid_request` if they are nested too deep.
  */
 export function parseArguments({
@@ -40,11 +45,20 @@ export function parseArguments({
   readonly arguments: string;
 }): unknown {
   try {
-    return parseJson(text);
+    return parseInput(text);
   } catch (error) {
     if (error instanceof JsonBoundError) return rejectDeepArguments(id, error);
     return undefined;
   }
+}
+
+/**
+ * Parses the input of a call, with the exact numbers of `parseArgumentsExactly`.
+ * @throws as `parseJson`.
+ */
+export function parseInput(text: string): unknown {
+  rejectDepth(text);
+  return parseArgumentsExactly(text);
 }
 
 function rejectDeepArguments(id: string, { bound, position }: JsonBoundError): never {
@@ -60,12 +74,12 @@ const SHOWN_ID_CHARS = 100;
 
 /**
  * Parses the text of a body, or a text derived from it. Errors name the position in `latin1`, the body's bytes as Latin-1, because
- * the runtime's parser does not report positions.
+ * the runtime's parser does not report positions. Numbers are as those of `parseJson`.
  * @throws JsonSyntaxError.
  */
 export function parseBodyText(text: string, latin1: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWithCalls(text);
   } catch {
     throw findSyntaxError(latin1) ?? new JsonSyntaxError("a value that cannot be read", 0);
   }

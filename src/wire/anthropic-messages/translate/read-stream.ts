@@ -6,7 +6,7 @@ import type { Part } from "../../canonical/parts.ts";
 import { ANSWER_RESTARTED } from "../../conversation/broken-answers.ts";
 import { findEventError } from "../../conversation/vendor-error.ts";
 import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
-import { parseJson } from "../../json/parse-json.ts";
+import { parseInput } from "../../json/parse-json.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { foldUsage, readUsage } from "../usage.ts";
 import { decodeCitation } from "./citations.ts";
@@ -218,13 +218,13 @@ function appendToNative(block: { value: Record<string, unknown>; json: string },
 }
 
 function closeNative({ json, value }: OpenBlock & { readonly kind: "native" }): Part | null {
-  return decodeAnswerBlock(json === "" ? value : { ...value, input: parseInput(json) });
+  return decodeAnswerBlock(json === "" ? value : { ...value, input: readInput(json) });
 }
 
 /** Parses an input; one that was cut off stays as text. */
-function parseInput(json: string): unknown {
+function readInput(json: string): unknown {
   try {
-    return parseJson(json);
+    return parseInput(json);
   } catch {
     return json;
   }

@@ -1,6 +1,6 @@
 import type { ToolCallPart } from "../../canonical/parts.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { parseArguments } from "../../json/parse-json.ts";
+import { parseArguments, parseInput } from "../../json/parse-json.ts";
 
 /**
  * Returns the arguments of a tool call as this API's `input`, which is always an object: `{}` for none. Arguments that are not a
@@ -19,7 +19,7 @@ type CallArguments = Pick<ToolCallPart, "id" | "arguments">;
 export function readOwnToolInput(args: string): unknown {
   if (args === "") return {};
   try {
-    return JSON.parse(args);
+    return parseInput(args);
   } catch {
     return wrapText(args);
   }

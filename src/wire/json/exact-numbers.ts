@@ -1,0 +1,77 @@
+/**
+ * Parses the arguments of a call. Their numbers keep digits that a double does not have: 1234567890123456789 would be printed as
+ * 1234567890123456800. Such numbers become values of `JSON.rawJSON`, which only `JSON.stringify` understands.
+ * @throws SyntaxError.
+ */
+export function parseArgumentsExactly(text: string): unknown {
+  if (!MAY_BE_INEXACT.test(text)) return JSON.parse(text);
+  const value = parseWithDigits(text);
+  return isRaw(value) ? Number(value.rawJSON) : value;
+}
+
+/**
+ * Parses JSON. Numbers in the arguments of calls keep their digits as those of `parseArgumentsExactly`; others, which the gateway may read,
+ * are the runtime's.
+ * @throws SyntaxError.
+ */
+export function parseWithCalls(text: string): unknown {
+  return MAY_BE_INEXACT.test(text) ? readNumbers(parseWithDigits(text)) : JSON.parse(text);
+}
+
+/** Numbers with fewer digits are exact. */
+const MAY_BE_INEXACT = /[\d.]{16}/;
+
+/** Members in which calls, which have a `name`, have arguments as an object: in Messages and Bedrock, in Gemini, at some chat hosts. */
+const ARGUMENT_MEMBERS: ReadonlySet<string> = new Set(["input", "args", "arguments"]);
+
+/** What TypeScript's library does not declare yet. */
+const {
+  parse,
+  rawJSON,
+  isRawJSON: isRaw,
+} = JSON as unknown as {
+  readonly parse: (text: string, revive: Revive) => unknown;
+  readonly rawJSON: (json: string) => unknown;
+  readonly isRawJSON: (value: unknown) => value is { readonly rawJSON: string };
+};
+
+type Revive = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+
+function parseWithDigits(text: string): unknown {
+  return parse(text, (_key, value, { source }) =>
+    typeof value !== "number" || source === undefined || isSameNumber(source, value)
+      ? value
+      : rawJSON(source),
+  );
+}
+
+function isSameNumber(source: string, value: number): boolean {
+  return Number.isFinite(value) && normalForm(source) === normalForm(String(value));
+}
+
+/** Returns the one spelling of a decimal number: its significant digits, and the power of ten of the last one. */
+function normalForm(number: string): string {
+  const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+  const digits = (whole + fraction).replace(LEADING_ZEROS, "");
+  const significant = digits.replace(TRAILING_ZEROS, "");
+  const power = Number(exponent) - fraction.length + digits.length - significant.length;
+  return significant === "" ? "0" : `${significant}e${power}`;
+}
+
+const LEADING_ZEROS = /^0+/;
+const TRAILING_ZEROS = /0+$/;
+
+/** Returns the value with the runtime's numbers, except in the arguments of calls. Changes it in place. */
+function readNumbers(value: unknown): unknown {
+  if (isRaw(value)) return Number(value.rawJSON);
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) value[at] = readNumbers(value[at]);
+  } else if (typeof value === "object" && value !== null) {
+    const fields = value as Record<string, unknown>;
+    const isCall = typeof fields["name"] === "string";
+    for (const key of Object.keys(fields))
+      if (!isCall || !ARGUMENT_MEMBERS.has(key)) fields[key] = readNumbers(fields[key]);
+  }
+  return value;
+}
