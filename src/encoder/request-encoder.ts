@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
+import { inOnePiece } from "../base/composed-bytes.ts";
 import { type Failure, GatewayError } from "../base/errors.ts";
-import { inOnePiece } from "../base/spliced-bytes.ts";
 import { ThreadClient, type ThreadFailure } from "../base/thread-client.ts";
 import type { RequestEncoder } from "../core/generation/request-encoder.ts";
 import type { EncodedJob } from "../wire/client-apis/inference-request.ts";

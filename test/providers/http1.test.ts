@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
+import { ComposedBytes } from "../../src/base/composed-bytes.ts";
 import type { Transport, UpstreamRequest } from "../../src/core/deployments/transport.ts";
 import type { Http1Bounds } from "../../src/providers/http1/bounds.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
@@ -369,6 +370,27 @@ describe("http1: a connection is not reused", () => {
     }
     await server.allClosed();
     expect(server.connections.length).toBe(2);
+  });
+});
+
+describe("http1: a body composed of pieces", () => {
+  const source = Buffer.from(Uint8Array.from({ length: 2_000_000 }, (_, at) => at * 13));
+
+  test.each([
+    ["as many small pieces as one write takes", 100, 900],
+    ["more small pieces than one write takes", 2_000, 900],
+    ["large pieces", 9, 200_000],
+  ])("with %s is sent completely", async (_, count, size) => {
+    let hash: unknown;
+    serve(async (connection) => {
+      const request = await connection.request();
+      hash = Bun.hash(request!.body);
+      await connection.write(OK);
+    });
+    const pieces = Array.from({ length: count }, (_, at) => [`<${at} ✓>`, { start: at, end: at + size }]);
+    const body = new ComposedBytes(source, pieces.flat());
+    expect(await fetchText({ method: "POST", body })).toBe("ok");
+    expect(hash).toBe(Bun.hash(body.join()));
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../src/base/clock.ts";
-import { inOnePiece } from "../../src/base/spliced-bytes.ts";
+import { inOnePiece } from "../../src/base/composed-bytes.ts";
 import {
   type Exchange,
   type Transport,

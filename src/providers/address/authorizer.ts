@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { inOnePiece } from "../../base/spliced-bytes.ts";
+import { inOnePiece } from "../../base/composed-bytes.ts";
 import type { AuthKind } from "../../core/catalog/records.ts";
 import type { UnsignedRequest, UpstreamAddress } from "../../core/deployments/upstream-address.ts";
 import type { TokenSource } from "./google-tokens.ts";

@@ -1,8 +1,8 @@
 import { checkServerIdentity } from "node:tls";
 import type { Socket, SocketHandler } from "bun";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { type Bytes, ComposedBytes, copyBytes, piecesOf } from "../../base/composed-bytes.ts";
 import { boundSocketBuffer } from "../../base/socket-buffers.ts";
-import { type Bytes, copyBytes, piecesOf } from "../../base/spliced-bytes.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
 import type { Target } from "./target.ts";
 
@@ -26,10 +26,10 @@ export interface ConnectOptions {
 }
 
 /** Requests up to this size are copied into one buffer, so that they are sent with one system call. Bytes. */
-const JOIN_BYTES = 64 * 1024;
+const JOIN_BYTES = { any: 64 * 1024, inSmallPieces: 512 * 1024 } as const;
 
-/** Shared by all connections, because a write ends before the next begins. */
-const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BYTES);
+/** Shared by all connections, because a write ends before the next begins. What no request needs of it takes no memory. */
+const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BYTES.inSmallPieces);
 
 /** The ALPN protocol list with the entry `http/1.1`, encoded. */
 const ALPN_HTTP1 = "\x08http/1.1";
@@ -110,7 +110,10 @@ export class Connection {
     const { unsentHead: head, unsentBody: body } = this;
     if (head === null || this.state !== "open") return;
     this.dropMessage();
-    if (head.length + (body?.length ?? 0) > JOIN_BYTES) {
+    if (
+      head.length + (body?.length ?? 0) >
+      (isInSmallPieces(body) ? JOIN_BYTES.inSmallPieces : JOIN_BYTES.any)
+    ) {
       const pieces = body === null ? NO_PIECES : piecesOf(body);
       this.unsent.push(...joinSmall([Buffer.from(head, "latin1"), ...pieces]));
       this.flush();
@@ -271,6 +274,11 @@ export class Connection {
 const NO_PIECES: readonly Uint8Array[] = [];
 /** Smaller neighbors are joined, because writing each would cost more than copying it. Bytes. */
 const SMALL_BYTES = 4 * 1024;
+
+/** Whether the pieces of a body are so small on average that they must be joined, as those of a translated conversation are. */
+function isInSmallPieces(body: Bytes | null): boolean {
+  return body instanceof ComposedBytes && body.meanPieceBytes < SMALL_BYTES;
+}
 
 /** Returns the same bytes in as few pieces as possible without copying a large one. */
 function joinSmall(pieces: readonly Uint8Array[]): Uint8Array[] {

@@ -1,4 +1,4 @@
-import type { SplicedBytes } from "../../base/spliced-bytes.ts";
+import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import { warnInto } from "../canonical/warn.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
@@ -63,7 +63,7 @@ export class ChatForwarding implements Forwarding {
     return repair;
   }
 
-  forward(target: UpstreamTarget, repair: Repair | null): Buffer | SplicedBytes {
+  forward(target: UpstreamTarget, repair: Repair | null): Buffer | ComposedBytes {
     const reasoning = this.respellFor(target.provider.model)?.fields ?? null;
     return forwardChatRequest(this.scanned, target, { reasoning, repair });
   }

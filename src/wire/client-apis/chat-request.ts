@@ -90,10 +90,9 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
 
   /** Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. */
   decodeShort(): Decoded | null {
-    const { text } = this.scanned;
-    const short = replaceLongStrings(text, listTexts(this.scanned));
+    const short = replaceLongStrings(this.scanned, listTexts(this.scanned));
     if (short === null) return null;
-    const body = parseFields(decodeUtf8(short.text), text);
+    const body = parseFields(decodeUtf8(short.text), this.scanned.text);
     return { request: openaiChat.decodeRequest(body), print: short.print };
   }
 }

@@ -1,4 +1,4 @@
-import { SplicedBytes } from "../../base/spliced-bytes.ts";
+import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
@@ -78,7 +78,7 @@ export interface Forwarding {
   listOwnLosses?(target: UpstreamTarget): readonly Warning[];
   /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
   repairFor?(rules: ToolCallRules): Repair | null;
-  forward(target: UpstreamTarget, repair: Repair | null): Buffer | SplicedBytes;
+  forward(target: UpstreamTarget, repair: Repair | null): Buffer | ComposedBytes;
 }
 
 /** A parsed request of a client API for conversations. */
@@ -330,7 +330,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const repair = parts.repairFor?.(target.provider.toolCalls) ?? null;
     const warnings = this.listWarnings(target);
     const body = parts.forward(target, repair);
-    const heldBytes = countOwnBytes(body, parts.scanned.bytes);
+    const heldBytes = body === parts.scanned.bytes ? 0 : ownBytesOf(body);
     const { format } = target.provider;
     return { format, body, heldBytes, repair, carriesReasoning: parts.mayCarryReasoning, warnings };
   }
@@ -344,12 +344,6 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const headers = this.parts.upstreamHeaders;
     return headers === null || encoded.format !== this.format ? encoded : { ...encoded, headers };
   }
-}
-
-/** Returns the bytes of a body that are not shared with the client's. */
-function countOwnBytes(body: Buffer | SplicedBytes, client: Buffer): number {
-  if (body instanceof SplicedBytes) return body.insertedBytes;
-  return body === client ? 0 : body.length;
 }
 
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */

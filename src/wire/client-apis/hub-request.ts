@@ -1,3 +1,4 @@
+import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
 import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
 import { boundAnswer } from "../canonical/bound-answer.ts";
@@ -38,7 +39,7 @@ const NONE_RENAMED: RenamedTools = new Map();
 export interface Decoded {
   readonly request: ConversationRequest;
   /** Prints a body made from it; null where that is impossible and the request has to be decoded whole. */
-  readonly print: (body: Fields) => Buffer | null;
+  readonly print: (body: Fields) => Buffer | ComposedBytes | null;
 }
 
 /** How a request is decoded, when it is first needed. */
@@ -109,7 +110,7 @@ export class HubRequest
     this.renamed = tools;
     this.kept = null;
     const { format } = target.provider;
-    return { format, body, heldBytes: body.length, repair, carriesReasoning, warnings };
+    return { format, body, heldBytes: ownBytesOf(body), repair, carriesReasoning, warnings };
   }
 
   openRelay(format: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {

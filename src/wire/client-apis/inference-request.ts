@@ -1,4 +1,4 @@
-import type { SplicedBytes } from "../../base/spliced-bytes.ts";
+import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";
@@ -239,7 +239,7 @@ export interface EncodedForUpstream {
   /** The format of the target. */
   readonly format: ProviderFormat;
   /** May share the bytes of the client's body. */
-  readonly body: Buffer | SplicedBytes;
+  readonly body: Buffer | ComposedBytes;
   /** Approximate memory that was allocated for it and lives as long as the request, in bytes. */
   readonly heldBytes: number;
   /** Headers for the vendor that this request adds, such as some of the client's; absent: none. */

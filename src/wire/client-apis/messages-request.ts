@@ -1,4 +1,4 @@
-import type { SplicedBytes } from "../../base/spliced-bytes.ts";
+import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
@@ -105,7 +105,7 @@ class MessagesParts implements ClientRequestParts {
     return isValidHistory(scanned.outline, provider.toolCalls);
   }
 
-  forward(target: UpstreamTarget): Buffer | SplicedBytes {
+  forward(target: UpstreamTarget): Buffer | ComposedBytes {
     return forwardMessagesRequest(this.scanned, target);
   }
 }

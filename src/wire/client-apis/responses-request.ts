@@ -1,4 +1,4 @@
-import type { SplicedBytes } from "../../base/spliced-bytes.ts";
+import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
@@ -110,7 +110,7 @@ class ResponsesParts implements ClientRequestParts {
     );
   }
 
-  forward(target: UpstreamTarget): Buffer | SplicedBytes {
+  forward(target: UpstreamTarget): Buffer | ComposedBytes {
     return forwardResponsesRequest(this.scanned, target);
   }
 }

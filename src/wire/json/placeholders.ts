@@ -1,5 +1,6 @@
+import { type ByteRange, ComposedBytes } from "../../base/composed-bytes.ts";
 import type { Fields } from "./fields.ts";
-import { encodeLatin1, type JsonNode } from "./scan.ts";
+import type { JsonNode } from "./scan.ts";
 
 /**
  * A JSON text whose long strings are replaced by short placeholders. Code that works on it may only test whether a string is blank
@@ -10,10 +11,10 @@ export interface ShortenedJson {
   /** The JSON with placeholders, bytes as Latin-1. */
   readonly text: string;
   /**
-   * Prints what was made of it, with the original strings in place of the placeholders. Returns null if a placeholder was printed
-   * into JSON within a JSON string, where the original would need a second escaping.
+   * Prints what was made of it, with the original strings in place of the placeholders; it shares their bytes. Returns null if a
+   * placeholder was printed into JSON within a JSON string, where the original would need a second escaping.
    */
-  print(body: Fields): Buffer | null;
+  print(body: Fields): ComposedBytes | null;
 }
 
 /** Encloses the number of a placeholder. A control character: JSON has one spelling for it, and clients hardly ever send it. */
@@ -21,11 +22,20 @@ const MARK = "\\u0001";
 /** Shorter strings are copied as quickly. */
 const LONG_BYTES = 256;
 
+/** A JSON text: its bytes, and the same as Latin-1. */
+export interface JsonSource {
+  readonly bytes: Buffer;
+  readonly text: string;
+}
+
 /**
- * Replaces the long ones among these strings of a JSON text, bytes as Latin-1; they are in its order. Returns null if none is long, or if
- * the rest of the text contains the mark already.
+ * Replaces the long ones among these strings of a JSON text; they are in its order. Returns null if none is long, or if the rest of the
+ * text contains the mark already.
  */
-export function replaceLongStrings(text: string, strings: readonly JsonNode[]): ShortenedJson | null {
+export function replaceLongStrings(
+  { bytes, text }: JsonSource,
+  strings: readonly JsonNode[],
+): ShortenedJson | null {
   const long = strings.filter((node) => isLong(text, node));
   if (long.length === 0) return null;
   const others = splitAt(text, long);
@@ -33,8 +43,8 @@ export function replaceLongStrings(text: string, strings: readonly JsonNode[]): 
   return {
     text: others.map((part, at) => (at < long.length ? `${part}${MARK}${at}${MARK}` : part)).join(""),
     print(body) {
-      const pieces = encodeLatin1(JSON.stringify(body)).split(MARK);
-      return restoreStrings(pieces, text, long) ? joinLatin1(pieces) : null;
+      const pieces = restoreStrings(JSON.stringify(body).split(MARK), long);
+      return pieces === null ? null : new ComposedBytes(bytes, pieces);
     },
   };
 }
@@ -51,14 +61,6 @@ function splitAt(text: string, strings: readonly JsonNode[]): string[] {
   return parts;
 }
 
-/** Joins the pieces, bytes as Latin-1. Without a joined string in between, which would be one more copy of a large body. */
-function joinLatin1(pieces: readonly string[]): Buffer {
-  const joined = Buffer.allocUnsafe(pieces.reduce((size, piece) => size + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) at += joined.write(piece, at, "latin1");
-  return joined;
-}
-
 /** Whether the string is long and certainly not blank: like its placeholder, it begins with a letter or a mark. */
 function isLong(text: string, { kind, start, end }: JsonNode): boolean {
   if (kind !== "string" || end - start < LONG_BYTES) return false;
@@ -71,16 +73,25 @@ const BACKSLASH = 92;
 const DELETE = 127;
 
 /**
- * Replaces the placeholders by their strings. `pieces` is the printed JSON split at the marks, so every second piece is the number
- * of a placeholder. Returns false where it is not, or where a mark stands in JSON within a string.
+ * Replaces the placeholders by their strings. `printed` is the JSON split at the marks, so every second piece is the number of a
+ * placeholder. Returns null where it is not, or where a mark stands in JSON within a string.
  */
-function restoreStrings(pieces: string[], text: string, strings: readonly JsonNode[]): boolean {
-  for (let at = 1; at < pieces.length; at += 2) {
-    const node = strings[Number(pieces[at])];
-    if (node === undefined || endsInEscape(pieces[at - 1] as string)) return false;
-    pieces[at] = text.slice(node.start + 1, node.end - 1);
+function restoreStrings(
+  printed: readonly string[],
+  strings: readonly JsonNode[],
+): readonly (ByteRange | string)[] | null {
+  if (printed.length % 2 === 0) return null;
+  const pieces: (ByteRange | string)[] = [];
+  for (const [at, piece] of printed.entries()) {
+    if (at % 2 === 0) {
+      pieces.push(piece);
+      continue;
+    }
+    const node = strings[Number(piece)];
+    if (node === undefined || endsInEscape(printed[at - 1] as string)) return null;
+    pieces.push({ start: node.start + 1, end: node.end - 1 });
   }
-  return pieces.length % 2 === 1;
+  return pieces;
 }
 
 /** Whether the piece ends with an odd number of backslashes, which escape the backslash of the mark after it. */

@@ -1,19 +1,19 @@
-import { type Splice, SplicedBytes } from "../../base/spliced-bytes.ts";
+import { type ComposedBytes, type Splice, spliceBytes } from "../../base/composed-bytes.ts";
 import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
-export type { Splice } from "../../base/spliced-bytes.ts";
+export type { Splice } from "../../base/composed-bytes.ts";
 
 /**
  * Returns a copy of the bytes with the splices applied, or the input if there are none. Splices may be in any order but must not
  * overlap; several at one position are inserted in the given order.
  */
 export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
-  return splices.length === 0 ? bytes : new SplicedBytes(bytes, inOrder(splices)).join();
+  return splices.length === 0 ? bytes : spliceBytes(bytes, inOrder(splices)).join();
 }
 
 /** Applies splices as `applySplices` when the result is sent. It shares the bytes that did not change, which must stay as they are. */
-export function spliceBody(bytes: Buffer, splices: readonly Splice[]): Buffer | SplicedBytes {
-  return splices.length === 0 ? bytes : new SplicedBytes(bytes, inOrder(splices));
+export function spliceBody(bytes: Buffer, splices: readonly Splice[]): Buffer | ComposedBytes {
+  return splices.length === 0 ? bytes : spliceBytes(bytes, inOrder(splices));
 }
 
 function inOrder(splices: readonly Splice[]): readonly Splice[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { copyBytes, inOnePiece, piecesOf, SplicedBytes } from "../../../src/base/spliced-bytes.ts";
+import { ComposedBytes, copyBytes, inOnePiece, piecesOf } from "../../../src/base/composed-bytes.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
 import { applySplices, spliceBody } from "../../../src/wire/json/splice.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
@@ -35,8 +35,16 @@ describe("a parsed request", () => {
 
   test("shares the memory of a large body with what is sent", () => {
     const { body, heldBytes } = parseChatRequest(BODY, same).encode(makeTarget("openai-chat"));
-    expect(body).toBeInstanceOf(SplicedBytes);
+    expect(body).toBeInstanceOf(ComposedBytes);
     expect(heldBytes).toBeLessThan(1_000);
+  });
+
+  test("shares the memory of long texts with what is sent in another format", () => {
+    const { body, heldBytes } = parseChatRequest(BODY, same).encode(makeTarget("anthropic-messages"));
+    expect(body).toBeInstanceOf(ComposedBytes);
+    expect(body.length).toBeGreaterThan(100_000);
+    // The text that the request was read from is counted; what is sent is not a second copy.
+    expect(heldBytes).toBeLessThan(1.1 * BODY.length);
   });
 });
 

@@ -11,7 +11,7 @@ function shorten(json: string) {
   const text = bytes.toString("latin1");
   return {
     bytes,
-    short: replaceLongStrings(text, memberOf(scanJson(text, SHAPE), "texts")?.items ?? []),
+    short: replaceLongStrings({ bytes, text }, memberOf(scanJson(text, SHAPE), "texts")?.items ?? []),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { SplicedBytes } from "../../../base/spliced-bytes.ts";
+import type { ComposedBytes } from "../../../base/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { type JsonNode, memberOf } from "../../json/scan.ts";
@@ -28,7 +28,7 @@ const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
 export function forwardMessagesRequest(
   { bytes, text, root }: ScannedMessagesRequest,
   target: MessagesTarget,
-): Buffer | SplicedBytes {
+): Buffer | ComposedBytes {
   const { provider, maxTokens = null } = target;
   const { model, refusedFields } = provider;
   const { start, end } = memberOf(root, "model") as JsonNode;

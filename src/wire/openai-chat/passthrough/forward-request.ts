@@ -1,4 +1,4 @@
-import type { SplicedBytes } from "../../../base/spliced-bytes.ts";
+import type { ComposedBytes } from "../../../base/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { Repair } from "../../conversation/outline.ts";
@@ -55,7 +55,7 @@ export function forwardChatRequest(
   request: ScannedChatRequest,
   target: ChatTarget,
   { reasoning, repair }: ChatChanges,
-): Buffer | SplicedBytes {
+): Buffer | ComposedBytes {
   const { text, root } = request;
   const { provider } = target;
   const edits = editsFor(provider);

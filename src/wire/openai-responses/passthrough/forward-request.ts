@@ -1,4 +1,4 @@
-import type { SplicedBytes } from "../../../base/spliced-bytes.ts";
+import type { ComposedBytes } from "../../../base/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
@@ -56,7 +56,7 @@ export interface ResponsesTarget {
 export function forwardResponsesRequest(
   request: ScannedResponsesRequest,
   target: ResponsesTarget,
-): Buffer | SplicedBytes {
+): Buffer | ComposedBytes {
   const { bytes, text, root } = request;
   const { provider, maxTokens = null } = target;
   const { model, refusedFields } = provider;
