@@ -177,7 +177,8 @@ function encodeCall(part: ToolCallPart): Fields {
  * Returns the arguments as the object that Bedrock demands. Arguments that are not one are passed as text, so that the model sees
  * its mistake.
  */
-function readInput(call: ToolCallPart): Fields {
+function readInput(call: ToolCallPart): unknown {
+  if (call.embedded !== undefined) return call.embedded;
   if (call.arguments.trim() === "") return {};
   const value = parseArguments(call);
   if (value === null) return {};

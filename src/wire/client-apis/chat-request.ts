@@ -1,3 +1,4 @@
+import { embedArguments } from "../canonical/embed-arguments.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
@@ -88,12 +89,17 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
     return openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
   }
 
-  /** Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. */
+  /**
+   * Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. The arguments of calls are
+   * objects since the scan, and need not be parsed.
+   */
   decodeShort(): Decoded | null {
     const short = replaceLongStrings(this.scanned, listTexts(this.scanned));
     if (short === null) return null;
     const body = parseFields(decodeUtf8(short.text), this.scanned.text);
-    return { request: openaiChat.decodeRequest(body), print: short.print };
+    const request = openaiChat.decodeRequest(body);
+    embedArguments(request, short.embed);
+    return { request, print: short.print };
   }
 }
 

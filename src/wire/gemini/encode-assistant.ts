@@ -63,7 +63,8 @@ function encodeCall(part: ToolCallPart, field: string, encoding: Encoding): Fiel
  * Returns the arguments as the object that Gemini demands. Free text, and arguments that are not a JSON object, are wrapped in
  * one.
  */
-function readArguments(part: ToolCallPart): Fields {
+function readArguments(part: ToolCallPart): unknown {
+  if (part.embedded !== undefined) return part.embedded;
   if (part.tool === "custom") return { input: part.arguments };
   if (part.arguments.trim() === "" || part.arguments.trim() === "null") return {};
   return asFields(parseArguments(part)) ?? { arguments: part.arguments };

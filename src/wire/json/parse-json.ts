@@ -8,7 +8,7 @@ import { JsonBoundError, JsonSyntaxError, LEAF, scanJson } from "./scan.ts";
 const MAY_BE_DEEP_CHARS = 2 * BOUNDS.jsonDepth;
 
 /** Returns whether a text has as many opening brackets as a value that is nested too deep. Usual texts have few, which are searched for. */
-function mayBeDeep(text: string): boolean {
+export function mayBeDeep(text: string): boolean {
   if (text.length <= MAY_BE_DEEP_CHARS) return false;
   let left = BOUNDS.jsonDepth;
   for (const bracket of OPENING)

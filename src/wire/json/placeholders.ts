@@ -10,6 +10,8 @@ import type { JsonNode } from "./scan.ts";
 export interface ShortenedJson {
   /** The JSON with placeholders, bytes as Latin-1. */
   readonly text: string;
+  /** Returns a string that stands for this JSON: `print` prints the JSON in place of the string and its quotes. */
+  embed(json: string): string;
   /**
    * Prints what was made of it, with the original strings in place of the placeholders; it shares their bytes. Returns null if a
    * placeholder was printed into JSON within a JSON string, where the original would need a second escaping.
@@ -40,10 +42,15 @@ export function replaceLongStrings(
   if (long.length === 0) return null;
   const others = splitAt(text, long);
   if (others.some((part) => part.includes(MARK))) return null;
+  const embedded: string[] = [];
   return {
+    embed(json) {
+      embedded.push(json);
+      return `\u0001${long.length + embedded.length - 1}\u0001`;
+    },
     text: others.map((part, at) => (at < long.length ? `${part}${MARK}${at}${MARK}` : part)).join(""),
     print(body) {
-      const pieces = restoreStrings(JSON.stringify(body).split(MARK), long);
+      const pieces = restore(JSON.stringify(body).split(MARK), long, embedded);
       return pieces === null ? null : new ComposedBytes(bytes, pieces);
     },
   };
@@ -73,26 +80,35 @@ const BACKSLASH = 92;
 const DELETE = 127;
 
 /**
- * Replaces the placeholders by their strings. `printed` is the JSON split at the marks, so every second piece is the number of a
- * placeholder. Returns null where it is not, or where a mark stands in JSON within a string.
+ * Replaces the placeholders by what they stand for. `printed` is the JSON split at the marks, so every second piece is the number of a
+ * placeholder: those of the strings come before those of the embedded JSON. Returns null where it is not, or where a mark stands in
+ * JSON within a string.
  */
-function restoreStrings(
+function restore(
   printed: readonly string[],
   strings: readonly JsonNode[],
+  embedded: readonly string[],
 ): readonly (ByteRange | string)[] | null {
   if (printed.length % 2 === 0) return null;
   const pieces: (ByteRange | string)[] = [];
-  for (const [at, piece] of printed.entries()) {
-    if (at % 2 === 0) {
-      pieces.push(piece);
-      continue;
-    }
-    const node = strings[Number(piece)];
-    if (node === undefined || endsInEscape(printed[at - 1] as string)) return null;
-    pieces.push({ start: node.start + 1, end: node.end - 1 });
+  let text = printed[0] as string;
+  for (let at = 1; at < printed.length; at += 2) {
+    const number = Number(printed[at]);
+    const after = printed[at + 1] as string;
+    const node = strings[number];
+    const json = embedded[number - strings.length];
+    if (node !== undefined && !endsInEscape(text)) {
+      pieces.push(text, { start: node.start + 1, end: node.end - 1 });
+      text = after;
+    } else if (json !== undefined && text.endsWith(QUOTE) && after.startsWith(QUOTE)) {
+      text = text.slice(0, -1) + json + after.slice(1);
+    } else return null;
   }
+  pieces.push(text);
   return pieces;
 }
+
+const QUOTE = '"';
 
 /** Whether the piece ends with an odd number of backslashes, which escape the backslash of the mark after it. */
 function endsInEscape(piece: string): boolean {

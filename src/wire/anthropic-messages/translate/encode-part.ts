@@ -55,6 +55,7 @@ export function encodeToolUse(part: ToolCallPart): Fields {
 }
 
 function encodeInput(part: ToolCallPart): unknown {
+  if (part.embedded !== undefined) return part.embedded;
   if (part.tool === "custom") return wrapText(part.arguments);
   return isOwn(part) ? readOwnToolInput(part.arguments) : readToolInput(part);
 }

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMATS } from "../../fidelity/formats.ts";
+import { openRequest, openRequestText } from "../../fidelity/open-request.ts";
+import { makeTarget } from "../../fidelity/targets.ts";
+
+const LONG_TEXT = "read ".repeat(100);
+
+/** Returns a chat request whose turns have these arguments, and a short text. */
+function ask(list: readonly string[], text: string) {
+  const turns = list.flatMap((args, at) => [
+    {
+      role: "assistant",
+      tool_calls: [{ id: `call_${at}`, type: "function", function: { name: "look", arguments: args } }],
+    },
+    { role: "tool", tool_call_id: `call_${at}`, content: LONG_TEXT },
+  ]);
+  return { model: "acme/model", messages: [{ role: "user", content: text }, ...turns] };
+}
+
+function translate(body: object, format: FormatName): string {
+  return openRequest("chat", body as never)
+    .encode(makeTarget(format))
+    .body.toString();
+}
+
+describe("the arguments of calls in a conversation with long texts", () => {
+  test.each(["anthropic-messages", "gemini", "bedrock-converse"] as const)(
+    "reach %s in the client's spelling",
+    (format) => {
+      const args = '{"b": 1.0, "2": [1e2, "é \\u00e9 \\" \\\\"], "1": {"deep": null}}';
+      expect(translate(ask([args, "{}"], "x"), format)).toContain(`:${args}`);
+    },
+  );
+
+  test.each(FORMATS)("mean the same to %s as without placeholders", (format) => {
+    const json = fc.oneof(
+      fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue()).map((value) => JSON.stringify(value)),
+      fc.constantFrom("", "null", "{}", "  { }\n", "[1]", "free text", '{"a":', '"\\u0001"', '{"\\u0001":0}'),
+    );
+    fc.assert(
+      fc.property(fc.array(json, { minLength: 1, maxLength: 4 }), (list) => {
+        // A request that contains the mark of the placeholders is decoded whole.
+        const whole = JSON.parse(translate(ask(list, "\u0001"), format).replace("\\u0001", "x"));
+        expect(JSON.parse(translate(ask(list, "x"), format))).toEqual(whole);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("are rejected if they are nested too deep", () => {
+    const deep = `{"a":${"[".repeat(300)}${"]".repeat(300)}}`;
+    const request = openRequestText("chat", JSON.stringify(ask([deep], "x")));
+    expect(() => request.encode(makeTarget("anthropic-messages"))).toThrow("levels of nesting");
+  });
+});
