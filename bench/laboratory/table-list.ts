@@ -58,11 +58,14 @@ export const TABLES: readonly Table[] = [
     columns: SHAPES.map(([cell, label]) => ({ figure: `${cell}.busy`, label, decimals: 0, factor: 100 })),
   },
   {
-    title: "Processor time of a chat request that is translated for Anthropic, µs",
+    title:
+      "Processor time of a chat request that is translated for Anthropic, and of the same without translation, µs",
     part: "translation",
     columns: [
       { figure: "anthropic.small.16.cpu", label: "small", decimals: 0 },
+      { figure: "anthropic.small.16.same.cpu", label: "small, same format", decimals: 0 },
       { figure: "anthropic.200kB.16.cpu", label: "200 kB", decimals: 0 },
+      { figure: "anthropic.200kB.16.same.cpu", label: "200 kB, same format", decimals: 0 },
     ],
   },
   {
