@@ -54,13 +54,19 @@ function normalForm(number: string): string {
   const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
   const digits = (whole + fraction).replace(LEADING_ZEROS, "");
-  const significant = digits.replace(TRAILING_ZEROS, "");
+  const significant = withoutLastZeros(digits);
   const power = Number(exponent) - fraction.length + digits.length - significant.length;
   return significant === "" ? "0" : `${significant}e${power}`;
 }
 
 const LEADING_ZEROS = /^0+/;
-const TRAILING_ZEROS = /0+$/;
+
+/** Not by a regular expression, which would search each run of zeros from each of its digits. */
+function withoutLastZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === "0") end--;
+  return digits.slice(0, end);
+}
 
 /** Returns the value with the runtime's numbers, except in the arguments of calls. Changes it in place. */
 function readNumbers(value: unknown): unknown {

@@ -101,7 +101,9 @@ function restore(
       pieces.push(text, { start: node.start + 1, end: node.end - 1 });
       text = after;
     } else if (json !== undefined && text.endsWith(QUOTE) && after.startsWith(QUOTE)) {
-      text = text.slice(0, -1) + json + after.slice(1);
+      // Not joined, because each join would copy what was joined before.
+      pieces.push(text.slice(0, -1), json);
+      text = after.slice(1);
     } else return null;
   }
   pieces.push(text);

@@ -49,6 +49,19 @@ describe("the arguments of calls in a conversation with long texts", () => {
     );
   });
 
+  test("of ten thousand calls of one message are all sent", () => {
+    const calls = Array.from({ length: 10_000 }, (_, at) => ({
+      id: `call_${at}`,
+      type: "function",
+      function: { name: "look", arguments: `{"at": ${at}}` },
+    }));
+    const results = calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "seen" }));
+    const user = { role: "user", content: LONG_TEXT };
+    const messages = [user, { role: "assistant", tool_calls: calls }, ...results];
+    const sent = translate({ model: "acme/model", messages }, "anthropic-messages");
+    expect(sent.match(/"input":\{"at": \d+\}/g)?.length).toBe(calls.length);
+  });
+
   test("are rejected if they are nested too deep", () => {
     const deep = `{"a":${"[".repeat(300)}${"]".repeat(300)}}`;
     const request = openRequestText("chat", JSON.stringify(ask([deep], "x")));

@@ -42,6 +42,11 @@ describe("parsing with exact numbers", () => {
     expect(parseArgumentsExactly(LONG)).toBe(Number(LONG));
   });
 
+  test("prints arguments with a number of half a million digits as they came", () => {
+    const text = `{"a":0.1${"0".repeat(500_000)}1}`;
+    expect(JSON.stringify(parseArgumentsExactly(text)) === text).toBe(true);
+  });
+
   test("keeps the value of every number and of everything else", () => {
     const number = fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,2})?$/);
     fc.assert(
