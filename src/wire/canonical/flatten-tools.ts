@@ -48,7 +48,8 @@ export function flattenTools(request: ConversationRequest, target: ToolTarget): 
   const naming = createNaming(target);
   const { warnings } = naming;
   const tools = request.tools.map((tool, at) => flattenTool(tool, `tools[${at}]`, naming));
-  const messages = mapSame(request.messages, (message) => flattenMessage(message, naming));
+  const flatten = (part: Part): Part => flattenPart(part, naming);
+  const messages = mapSame(request.messages, (message) => flattenMessage(message, flatten));
   if (naming.renamed.size === 0) return { request, renamed: naming.renamed, warnings };
   const toolChoice = flattenChoice(request.toolChoice, naming);
   return { request: { ...request, tools, messages, toolChoice }, renamed: naming.renamed, warnings };
@@ -70,7 +71,7 @@ interface Naming {
   readonly takesFreeText: boolean;
   readonly renamed: Map<string, ClientTool>;
   /** Returns the tool's name in the target's format. */
-  nameOf(tool: ClientTool): string;
+  nameOf(name: string, namespace: string | undefined, tool: ClientTool["tool"]): string;
 }
 
 function createNaming({ format, takesCustomTools }: ToolTarget): Naming {
@@ -80,12 +81,13 @@ function createNaming({ format, takesCustomTools }: ToolTarget): Naming {
     warnings: [],
     takesFreeText,
     renamed,
-    nameOf(tool) {
-      const full = tool.namespace === null ? tool.name : `${tool.namespace}__${tool.name}`;
-      const fits = (tool.namespace === null && TAKES_ANY_NAME.has(format)) || COMMON_NAME.test(full);
-      const name = fits ? full : shortenName(full);
-      if (name !== tool.name || (tool.tool === "custom" && !takesFreeText)) renamed.set(name, tool);
-      return name;
+    nameOf(name, namespace, tool) {
+      const full = namespace === undefined ? name : `${namespace}__${name}`;
+      const fits = (namespace === undefined && TAKES_ANY_NAME.has(format)) || COMMON_NAME.test(full);
+      const flat = fits ? full : shortenName(full);
+      if (flat !== name || (tool === "custom" && !takesFreeText))
+        renamed.set(flat, { name, namespace: namespace ?? null, tool });
+      return flat;
     },
   };
 }
@@ -99,7 +101,7 @@ function shortenName(name: string): string {
 
 function flattenTool(tool: Tool, field: string, naming: Naming): Tool {
   if (tool.kind === "native") return tool;
-  const name = naming.nameOf({ name: tool.name, namespace: tool.namespace ?? null, tool: tool.kind });
+  const name = naming.nameOf(tool.name, tool.namespace, tool.kind);
   if (tool.kind === "function" && tool.namespace === undefined && name === tool.name) return tool;
   const { namespace: _, ...rest } = tool;
   if (rest.kind === "function" || naming.takesFreeText) return { ...rest, name };
@@ -135,8 +137,8 @@ function describeGrammar(description: string | null, inputFormat: Fields | null)
   return description === null ? explanation : `${description}\n\n${explanation}`;
 }
 
-function flattenMessage(message: Message, naming: Naming): Message {
-  const parts = mapSame(message.parts, (part) => flattenPart(part, naming));
+function flattenMessage(message: Message, flatten: (part: Part) => Part): Message {
+  const parts = mapSame(message.parts, flatten);
   return parts === message.parts ? message : { ...message, parts };
 }
 
@@ -145,7 +147,7 @@ function flattenPart(part: Part, naming: Naming): Part {
     return naming.takesFreeText || part.tool === "function" ? part : { ...part, tool: "function" };
   }
   if (part.kind !== "tool-call") return part;
-  const name = naming.nameOf({ name: part.name, namespace: part.namespace ?? null, tool: part.tool });
+  const name = naming.nameOf(part.name, part.namespace, part.tool);
   const keepsKind = part.tool === "function" || naming.takesFreeText;
   if (keepsKind && part.namespace === undefined && name === part.name) return part;
   const { namespace: _, ...call } = part;

@@ -22,7 +22,8 @@ export function listLostFields(request: ConversationRequest, format: FormatName)
   lost.addExtras("", request);
   for (const [at, tool] of request.tools.entries())
     if (tool.kind !== "native") lost.addExtras(`tools[${at}]`, tool);
-  for (const [at, message] of request.messages.entries()) lost.addMessage(message, at);
+  let at = 0;
+  for (const message of request.messages) lost.addMessage(message, at++);
   return lost.list();
 }
 
@@ -40,8 +41,11 @@ class LostFields {
     if (message.extras !== undefined) this.addExtras(`messages[${at}]`, message);
     if (message.name !== undefined && !TAKES_NAMES.has(this.format))
       this.add(`messages[${at}]`, "name", NO_PARTICIPANTS);
-    for (const [index, part] of message.parts.entries())
+    let index = 0;
+    for (const part of message.parts) {
       if (mayLose(part)) this.addPart(`messages[${at}].content[${index}]`, part);
+      index++;
+    }
   }
 
   addExtras(path: string, { extras }: { readonly extras?: Extras }): void {

@@ -1,11 +1,26 @@
 /** Maps a list; returns the same list if no element changed, as in most conversations. */
 export function mapSame<T>(list: readonly T[], change: (item: T, index: number) => T): readonly T[] {
-  for (let at = 0; at < list.length; at++) {
-    const item = list[at] as T;
-    const changed = change(item, at);
-    if (changed === item) continue;
-    const rest = list.slice(at + 1).map((other, offset) => change(other, at + 1 + offset));
-    return [...list.slice(0, at), changed, ...rest];
+  let index = 0;
+  for (const item of list) {
+    const changed = change(item, index);
+    if (changed !== item) return mapFrom(list, index, changed, change);
+    index++;
   }
   return list;
+}
+
+/**
+ * Maps the rest of a list whose element at `index` is the first that changed. Not in `mapSame`, where a closure over the index would cost an
+ * object for each element of each list.
+ */
+function mapFrom<T>(
+  list: readonly T[],
+  index: number,
+  changed: T,
+  change: (item: T, index: number) => T,
+): readonly T[] {
+  const mapped = list.slice(0, index);
+  mapped.push(changed);
+  for (let at = index + 1; at < list.length; at++) mapped.push(change(list[at] as T, at));
+  return mapped;
 }

@@ -58,7 +58,9 @@ const MOVED = "The model takes images from users only; those of this answer were
 const LEFT_OUT = "The model reads no images; those of this answer were left out.";
 
 function hasMadeImages({ role, parts }: Message, format: FormatName): boolean {
-  return role === "assistant" && parts.some((part) => isMadeImage(part, format));
+  if (role !== "assistant") return false;
+  for (const part of parts) if (isMadeImage(part, format)) return true;
+  return false;
 }
 
 function isMadeImage(part: Part, format: FormatName): part is MediaPart {

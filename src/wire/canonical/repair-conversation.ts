@@ -1,5 +1,6 @@
 import type {
   KeptCall,
+  OutlineAssistant,
   OutlineMessage,
   Repair,
   RepairedMessage,
@@ -40,14 +41,21 @@ function outline(messages: readonly Message[]): OutlineMessage[] {
 const OTHER: OutlineMessage = { kind: "other" };
 
 function outlineTurn(parts: readonly Part[]): OutlineMessage {
-  const calls = parts.filter(isCall);
-  const hosted = parts.filter(isHostedCall);
-  return {
-    kind: "assistant",
-    callIds: calls.map(({ id }) => id),
-    ...(hosted.length === 0 ? {} : { hostedIds: hosted.map(({ call }) => call?.id ?? "") }),
-    describeCall: (index) => `${calls[index]?.name} ${calls[index]?.arguments}`,
-  };
+  const calls: ToolCallPart[] = [];
+  const callIds: string[] = [];
+  let hostedIds: string[] | undefined;
+  for (const part of parts) {
+    if (isCall(part)) {
+      calls.push(part);
+      callIds.push(part.id);
+    } else if (isHostedCall(part)) {
+      hostedIds ??= [];
+      hostedIds.push(part.call?.id ?? "");
+    }
+  }
+  const describeCall = (index: number): string => `${calls[index]?.name} ${calls[index]?.arguments}`;
+  const turn: OutlineAssistant = { kind: "assistant", callIds, describeCall };
+  return hostedIds === undefined ? turn : { ...turn, hostedIds };
 }
 
 function isResult(part: Part): part is ToolResultPart {

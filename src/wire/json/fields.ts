@@ -56,6 +56,15 @@ export function dropField(fields: MutableFields, name: string): void {
   if (fields[name] !== undefined) fields[name] = undefined;
 }
 
+/** Returns the fields that are not known: `NO_FIELDS` itself where there are none, which is usual. */
+export function unknownFields(fields: Fields, known: ReadonlySet<string>): Fields {
+  for (const key in fields) if (!known.has(key)) return omit(fields, known);
+  return NO_FIELDS;
+}
+
+/** No fields. */
+export const NO_FIELDS: Fields = Object.freeze({});
+
 /** Returns a copy without the named fields. */
 export function omit(fields: Fields, names: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};

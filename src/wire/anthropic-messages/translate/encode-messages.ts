@@ -2,7 +2,7 @@ import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
 import type { Fields } from "../../json/fields.ts";
-import { encodeContent, encodePart, isBareText } from "./encode-part.ts";
+import { bareTextOf, encodeContent, encodePart, isBareText } from "./encode-part.ts";
 import { isOwn, keptFields } from "./extras.ts";
 
 /** A conversation in the form of this API. */
@@ -11,17 +11,10 @@ export interface EncodedMessages {
   readonly messages: readonly Fields[];
 }
 
-/** A part, and its position in the client's request: the message, and the part within it. */
-interface Entry {
-  readonly part: Part;
-  readonly message: number;
-  readonly index: number;
-}
-
 /** A message while it is put together from canonical messages. */
 interface Turn {
   readonly role: "user" | "assistant" | "system";
-  readonly entries: Entry[];
+  readonly parts: Part[];
   /** It came in this format, so it keeps its boundaries and all its parts. */
   readonly isOwn: boolean;
   readonly rest: Fields;
@@ -37,13 +30,14 @@ export function encodeMessages(messages: readonly Message[], warn: Warn): Encode
   // A conversation that is only a system message is sent as a user message, because there must be something to answer.
   const hoisted = leading === messages.length ? 0 : leading;
   const turns: Turn[] = [];
-  for (const [at, message] of messages.entries()) {
-    if (at < hoisted) continue;
+  for (let at = hoisted; at < messages.length; at++) {
+    const message = messages[at] as Message;
     const isMarked = at >= leading && isInstruction(message) && !isOwn(message);
-    const parts = isMarked ? markInstruction(message, `messages[${at}]`, warn) : message.parts;
-    addMessage(turns, message, { parts, at });
+    addMessage(turns, message, isMarked ? markInstruction(message, `messages[${at}]`, warn) : message.parts);
   }
-  const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, warn));
+  const fieldOf = createFieldNames(messages);
+  const encode = (part: Part): Fields | null => encodePart(part, fieldOf(part), warn);
+  const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, encode));
   const first = encoded.findIndex((message) => message !== null);
   const lacksUser = turns[first]?.role === "assistant" && !turns[first].isOwn;
   return {
@@ -73,17 +67,12 @@ function encodeSystem(messages: readonly Message[], warn: Warn): EncodedMessages
   return encodeContent(parts, (part, at) => encodePart(part, `system[${at}]`, warn));
 }
 
-function addMessage(
-  turns: Turn[],
-  message: Message,
-  { parts, at }: { readonly parts: readonly Part[]; readonly at: number },
-): void {
-  const entries = parts.map((part, index) => ({ part, message: at, index }));
+function addMessage(turns: Turn[], message: Message, parts: readonly Part[]): void {
   const role = message.role === "assistant" ? "assistant" : isOwnSystem(message) ? "system" : "user";
   const last = turns.at(-1);
   const begins = last === undefined || last.role !== role || (isOwn(message) && last.isOwn);
-  if (begins) turns.push({ role, entries, isOwn: isOwn(message), rest: keptFields(message) });
-  else for (const entry of entries) last.entries.push(entry);
+  if (begins) turns.push({ role, parts: [...parts], isOwn: isOwn(message), rest: keptFields(message) });
+  else for (const part of parts) last.parts.push(part);
 }
 
 function isOwnSystem(message: Message): boolean {
@@ -102,36 +91,58 @@ function markInstruction(message: Message, field: string, warn: Warn): readonly 
 }
 
 /** Encodes a turn; null if nothing of it is left. */
-function encodeTurn(turn: Turn, isLast: boolean, warn: Warn): Fields | null {
-  const entries = turn.isOwn ? turn.entries : normalize(turn, isLast);
-  const content = encodeContent(
-    entries.map(({ part }) => part),
-    (part, at) => encodePart(part, nameField(entries[at] as Entry), warn),
-  );
-  const isEmptied = content.length === 0 && turn.entries.some(({ part }) => !isBareText(part));
+function encodeTurn(turn: Turn, isLast: boolean, encode: (part: Part) => Fields | null): Fields | null {
+  const content = encodeContent(turn.isOwn ? turn.parts : normalize(turn, isLast), encode);
+  const isEmptied = content.length === 0 && turn.parts.some((part) => !isBareText(part));
   if (content.length === 0 && (isEmptied || !turn.isOwn)) return null;
   return { role: turn.role, content, ...turn.rest };
 }
 
-/** Returns the name of a part for warnings and errors; "" for texts and calls, about which there are none. */
-function nameField({ part, message, index }: Entry): string {
-  return part.kind === "text" || part.kind === "tool-call" ? "" : `messages[${message}].content[${index}]`;
+/**
+ * Returns a function that names a part's field to the client, for warnings and errors; "" for texts and calls and results of one text,
+ * about which there are none. Most requests need no names, so the positions are only listed for the first.
+ */
+function createFieldNames(messages: readonly Message[]): (part: Part) => string {
+  let names: ReadonlyMap<Part, string> | null = null;
+  return (part) => {
+    if (part.kind === "text" || part.kind === "tool-call") return "";
+    if (part.kind === "tool-result" && bareTextOf(part.content) !== null) return "";
+    names ??= listFieldNames(messages);
+    return names.get(part) ?? "messages";
+  };
+}
+
+function listFieldNames(messages: readonly Message[]): ReadonlyMap<Part, string> {
+  const names = new Map<Part, string>();
+  for (const [at, { parts }] of messages.entries())
+    for (const [index, part] of parts.entries()) names.set(part, `messages[${at}].content[${index}]`);
+  return names;
 }
 
 /** Fixes what this API rejects and other formats allow: blank texts, results after texts, whitespace at the end of a prefill. */
-function normalize(turn: Turn, isLast: boolean): Entry[] {
-  const results: Entry[] = [];
-  const others: Entry[] = [];
-  for (const entry of turn.entries) {
-    if (entry.part.kind === "tool-result") results.push(entry);
-    else if (!isBlank(entry.part)) others.push(entry);
-  }
-  const ordered = others.length === 0 ? results : results.concat(others);
+function normalize({ role, parts }: Turn, isLast: boolean): readonly Part[] {
+  const ordered = isOrdered(parts) ? parts : [...parts.filter(isResult), ...parts.filter(isOther)];
   const end = ordered.at(-1);
-  if (isLast && turn.role === "assistant" && end?.part.kind === "text") {
-    ordered[ordered.length - 1] = { ...end, part: { ...end.part, text: end.part.text.trimEnd() } };
+  if (!isLast || role !== "assistant" || end?.kind !== "text") return ordered;
+  return ordered.with(-1, { ...end, text: end.text.trimEnd() });
+}
+
+/** Whether results come first and nothing is blank, as in most turns. */
+function isOrdered(parts: readonly Part[]): boolean {
+  let hasOthers = false;
+  for (const part of parts) {
+    if (isResult(part) ? hasOthers : isBlank(part)) return false;
+    hasOthers ||= !isResult(part);
   }
-  return ordered;
+  return true;
+}
+
+function isResult({ kind }: Part): boolean {
+  return kind === "tool-result";
+}
+
+function isOther(part: Part): boolean {
+  return !isResult(part) && !isBlank(part);
 }
 
 function isBlank(part: Part): boolean {

@@ -61,9 +61,9 @@ function encodeInput(part: ToolCallPart): unknown {
 }
 
 function encodeToolResult(part: ToolResultPart, field: string, warn: Warn): Fields {
-  const content = encodeContent(part.content, (inner, index) =>
-    encodePart(inner, `${field}.content[${index}]`, warn),
-  );
+  const content =
+    bareTextOf(part.content) ??
+    encodeContent(part.content, (inner, index) => encodePart(inner, `${field}.content[${index}]`, warn));
   const result: Record<string, unknown> = { type: "tool_result", tool_use_id: part.callId };
   if (part.content.length > 0) result["content"] = content;
   if (part.isError) result["is_error"] = true;
@@ -75,14 +75,20 @@ export function encodeContent(
   parts: readonly Part[],
   encode: (part: Part, at: number) => Fields | null,
 ): string | Fields[] {
-  const [first] = parts;
-  if (parts.length === 1 && first !== undefined && isBareText(first)) return first.text;
+  const text = bareTextOf(parts);
+  if (text !== null) return text;
   const blocks: Fields[] = [];
   for (let at = 0; at < parts.length; at++) {
     const block = encode(parts[at] as Part, at);
     if (block !== null) blocks.push(block);
   }
   return blocks;
+}
+
+/** Returns the text where a content is only one plain text; null for any other. */
+export function bareTextOf(parts: readonly Part[]): string | null {
+  const first = parts[0];
+  return parts.length === 1 && first !== undefined && isBareText(first) ? first.text : null;
 }
 
 /** Returns whether a part is a text without a cache mark, citations or extras. */

@@ -1,6 +1,6 @@
 import type { Part, ToolResultPart } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
-import { asFields, asObjects, asText, type Fields, omit } from "../../json/fields.ts";
+import { asFields, asObjects, asText, type Fields, omit, unknownFields } from "../../json/fields.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { decodeSentImages } from "./made-images.ts";
@@ -47,11 +47,12 @@ const PROMPT_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
 const RESULT_FIELDS: ReadonlySet<string> = PROMPT_FIELDS.union(new Set(["tool_call_id"]));
 const CALL_FIELDS: ReadonlySet<string> = PROMPT_FIELDS.union(new Set(["tool_calls"]));
 
+const NAME: ReadonlySet<string> = new Set(["name"]);
+
 /** Returns the fields that the canonical model does not have. A `name` that is not a string stays among them. */
 function restOf(message: Fields, known: ReadonlySet<string>): Fields {
-  const rest = omit(message, known);
-  if (typeof rest["name"] === "string") delete rest["name"];
-  return rest;
+  const rest = unknownFields(message, known);
+  return typeof rest["name"] === "string" ? omit(rest, NAME) : rest;
 }
 
 function decodePrompt(message: Fields, role: "system" | "developer" | "user"): Message {
@@ -86,13 +87,11 @@ function decodeAssistant(message: Fields): Message {
   const audio = asFields(message["audio"]);
   const images = decodeSentImages(message["images"]);
   const content = attachSentSignature(parts, message["extra_content"]);
-  const others = [
-    ...reasoning.fields,
-    ...(refusal === null ? [] : ["refusal"]),
-    ...(audio === null ? [] : ["audio"]),
-    ...(images === null ? [] : ["images"]),
-    ...(content === parts ? [] : ["extra_content"]),
-  ];
+  const others = [...reasoning.fields];
+  if (refusal !== null) others.push("refusal");
+  if (audio !== null) others.push("audio");
+  if (images !== null) others.push("images");
+  if (content !== parts) others.push("extra_content");
   const usual = Array.isArray(message["tool_calls"]) ? CALL_FIELDS : PROMPT_FIELDS;
   const known = others.length === 0 ? usual : usual.union(new Set(others));
   const all: Part[] = [...reasoning.parts, ...content, ...(images ?? [])];

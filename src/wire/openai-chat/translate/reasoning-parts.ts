@@ -16,6 +16,8 @@ export interface ReadReasoning {
   readonly fields: readonly string[];
 }
 
+const NO_PARTS: readonly ReasoningPart[] = [];
+const NO_NAMES: readonly string[] = [];
 const TEXT_FIELDS = ["reasoning_content", "reasoning"] as const;
 
 /**
@@ -26,7 +28,7 @@ export function readReasoning(message: Fields, calls: readonly Part[]): ReadReas
   const raw = message["reasoning_details"];
   const isReadable = Array.isArray(raw) && raw.length > 0 && raw.every((detail) => asFields(detail) !== null);
   const text = asText(message["reasoning_content"]) || asText(message["reasoning"]) || "";
-  if (text === "" && !isReadable) return { parts: [], calls, fields: [] };
+  if (text === "" && !isReadable) return { parts: NO_PARTS, calls, fields: NO_NAMES };
   const { details, signed } = sortDetails(isReadable ? (raw as Fields[]) : [], calls);
   const used = isReadable ? ["reasoning_details"] : [];
   if (text === "" && details.length === 0) return { parts: [], calls: signed, fields: used };

@@ -1,5 +1,5 @@
 import { type NativePart, REASONING_ORIGINS, type ToolCallPart } from "../../canonical/parts.ts";
-import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
+import { asFields, asText, type Fields, NO_FIELDS, unknownFields } from "../../json/fields.ts";
 import { readCallKind } from "../tool-calls.ts";
 import { keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
@@ -20,12 +20,13 @@ export function decodeCall(raw: Fields): ToolCallPart | null {
   if ((type !== "function" && type !== "custom") || inner === null || name === null) return null;
   const text = type === "function" ? "arguments" : "input";
   const { call, fields } = KNOWN[type];
-  const rest = omit(inner, fields);
+  const rest = unknownFields(inner, fields);
   const signed = readExtraContent(raw["extra_content"]);
   const known = signed === null ? call : call.union(EXTRA_CONTENT);
-  const spelling: Record<string, unknown> = {};
-  if (Object.keys(rest).length > 0) spelling["inner"] = rest;
-  if (signed !== null) spelling["signature"] = { extraContent: raw["extra_content"] };
+  const spelling: Fields = {
+    ...(rest === NO_FIELDS ? NO_FIELDS : { inner: rest }),
+    ...(signed === null ? NO_FIELDS : { signature: { extraContent: raw["extra_content"] } }),
+  };
   const called: ToolCallPart = {
     kind: "tool-call",
     id: asText(raw["id"]) ?? "",
@@ -34,7 +35,11 @@ export function decodeCall(raw: Fields): ToolCallPart | null {
     arguments: readArguments(inner[text]),
   };
   const signature = signed === null ? null : { value: signed, origin: REASONING_ORIGINS.gemini };
-  return withExtras(signature === null ? called : { ...called, signature }, omit(raw, known), spelling);
+  return withExtras(
+    signature === null ? called : { ...called, signature },
+    unknownFields(raw, known),
+    spelling,
+  );
 }
 
 /** Returns a native part for a call of a kind that the canonical model does not have. */
