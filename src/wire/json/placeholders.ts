@@ -40,32 +40,39 @@ export function replaceLongStrings(
 ): ShortenedJson | null {
   const long = strings.filter((node) => isLong(text, node));
   if (long.length === 0) return null;
-  const others = splitAt(text, long);
-  if (others.some((part) => part.includes(MARK))) return null;
+  const short = shorten(text, long);
+  if (countMarks(short) !== 2 * long.length) return null;
   const embedded: string[] = [];
   return {
     embed(json) {
       embedded.push(json);
       return `\u0001${long.length + embedded.length - 1}\u0001`;
     },
-    text: others.map((part, at) => (at < long.length ? `${part}${MARK}${at}${MARK}` : part)).join(""),
+    text: short,
     print(body) {
-      const pieces = restore(JSON.stringify(body).split(MARK), long, embedded);
+      const pieces = restore(JSON.stringify(body), long, embedded);
       return pieces === null ? null : new ComposedBytes(bytes, pieces);
     },
   };
 }
 
-/** Returns what stands between the values of these strings, with their quotes. */
-function splitAt(text: string, strings: readonly JsonNode[]): string[] {
+/** Puts placeholders in place of the values of strings. */
+function shorten(text: string, strings: readonly JsonNode[]): string {
+  let short = "";
   let from = 0;
-  const parts = strings.map(({ start, end }) => {
-    const part = text.slice(from, start + 1);
+  let number = 0;
+  for (const { start, end } of strings) {
+    short += `${text.slice(from, start + 1)}${MARK}${number}${MARK}`;
     from = end - 1;
-    return part;
-  });
-  parts.push(text.slice(from));
-  return parts;
+    number++;
+  }
+  return short + text.slice(from);
+}
+
+function countMarks(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, at + MARK.length)) count++;
+  return count;
 }
 
 /** Whether the string is long and certainly not blank: like its placeholder, it begins with a letter or a mark. */
@@ -80,41 +87,56 @@ const BACKSLASH = 92;
 const DELETE = 127;
 
 /**
- * Replaces the placeholders by what they stand for. `printed` is the JSON split at the marks, so every second piece is the number of a
- * placeholder: those of the strings come before those of the embedded JSON. Returns null where it is not, or where a mark stands in
- * JSON within a string.
+ * Replaces the placeholders in printed JSON by what they stand for: those of the strings have the first numbers, those of the embedded
+ * JSON the next. Returns null where a mark is not that of a placeholder, or stands in JSON within a string.
  */
 function restore(
-  printed: readonly string[],
+  printed: string,
   strings: readonly JsonNode[],
   embedded: readonly string[],
 ): readonly (ByteRange | string)[] | null {
-  if (printed.length % 2 === 0) return null;
   const pieces: (ByteRange | string)[] = [];
-  let text = printed[0] as string;
-  for (let at = 1; at < printed.length; at += 2) {
-    const number = Number(printed[at]);
-    const after = printed[at + 1] as string;
+  let from = 0;
+  for (let mark = printed.indexOf(MARK); mark >= 0; mark = printed.indexOf(MARK, from)) {
+    const second = printed.indexOf(MARK, mark + MARK.length);
+    const number = readNumber(printed, mark + MARK.length, second);
+    const end = second + MARK.length;
     const node = strings[number];
     const json = embedded[number - strings.length];
-    if (node !== undefined && !endsInEscape(text)) {
-      pieces.push(text, { start: node.start + 1, end: node.end - 1 });
-      text = after;
-    } else if (json !== undefined && text.endsWith(QUOTE) && after.startsWith(QUOTE)) {
-      // Not joined, because each join would copy what was joined before.
-      pieces.push(text.slice(0, -1), json);
-      text = after.slice(1);
+    if (node !== undefined && !isEscaped(printed, mark)) {
+      pieces.push(printed.slice(from, mark), { start: node.start + 1, end: node.end - 1 });
+      from = end;
+    } else if (
+      json !== undefined &&
+      printed.charCodeAt(mark - 1) === QUOTE &&
+      printed.charCodeAt(end) === QUOTE
+    ) {
+      pieces.push(printed.slice(from, mark - 1), json);
+      from = end + 1;
     } else return null;
   }
-  pieces.push(text);
+  pieces.push(printed.slice(from));
   return pieces;
 }
 
-const QUOTE = '"';
+const QUOTE = 34;
+const ZERO = 48;
 
-/** Whether the piece ends with an odd number of backslashes, which escape the backslash of the mark after it. */
-function endsInEscape(piece: string): boolean {
-  let at = piece.length;
-  while (piece.charCodeAt(at - 1) === BACKSLASH) at--;
-  return (piece.length - at) % 2 === 1;
+/** Reads the digits from `start` to `end`; NaN for anything else. */
+function readNumber(text: string, start: number, end: number): number {
+  if (start >= end) return Number.NaN;
+  let number = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+/** Whether an odd number of backslashes before the mark escapes its own. */
+function isEscaped(text: string, mark: number): boolean {
+  let at = mark;
+  while (text.charCodeAt(at - 1) === BACKSLASH) at--;
+  return (mark - at) % 2 === 1;
 }

@@ -75,5 +75,7 @@ describe("the replacement of long strings by placeholders", () => {
     expect(short!.print({ inner: JSON.stringify(JSON.stringify({ placeholder })) })).toBeNull();
     expect(short!.print({ inner: "\u00017\u0001" })).toBeNull();
     expect(short!.print({ inner: "\u00010" })).toBeNull();
+    expect(short!.print({ inner: "\u0001\u0001" })).toBeNull();
+    expect(short!.print({ inner: "\u0001x\u0001" })).toBeNull();
   });
 });
