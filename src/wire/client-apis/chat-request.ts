@@ -6,8 +6,7 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { parseFields } from "../json/check-fields.ts";
-import { replaceLongStrings } from "../json/placeholders.ts";
-import { decodeUtf8, type JsonNode } from "../json/scan.ts";
+import type { JsonNode } from "../json/scan.ts";
 import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
 import { listChatPrefix } from "../openai-chat/passthrough/list-prefix.ts";
@@ -24,6 +23,7 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./client-request.ts";
+import { decodeShortened } from "./decode-shortened.ts";
 import type { Decoded } from "./hub-request.ts";
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
 
@@ -90,14 +90,13 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
   }
 
   /**
-   * Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. The arguments of calls are
-   * objects since the scan, and need not be parsed.
+   * Decodes the request with placeholders for its long texts. The arguments of calls are objects since the scan, and need not be parsed.
    */
   decodeShort(): Decoded | null {
-    const short = replaceLongStrings(this.scanned, listTexts(this.scanned));
-    if (short === null) return null;
-    const body = parseFields(decodeUtf8(short.text), this.scanned.text);
-    const request = openaiChat.decodeRequest(body);
+    const { scanned } = this;
+    const decoded = decodeShortened(scanned, listTexts(scanned), openaiChat.decodeRequest);
+    if (decoded === null) return null;
+    const { request, short } = decoded;
     embedArguments(request, short.embed);
     return { request, print: short.print };
   }

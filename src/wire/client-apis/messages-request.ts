@@ -3,6 +3,7 @@ import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forwar
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
 import { listMessagesPrefix } from "../anthropic-messages/passthrough/list-prefix.ts";
+import { listTexts } from "../anthropic-messages/passthrough/list-texts.ts";
 import { relayMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
 import {
@@ -12,6 +13,7 @@ import {
 } from "../anthropic-messages/passthrough/scan-request.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
+import { embedArguments } from "../canonical/embed-arguments.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
@@ -27,6 +29,8 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./client-request.ts";
+import { decodeShortened } from "./decode-shortened.ts";
+import type { Decoded } from "./hub-request.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 import { readTags } from "./request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
@@ -95,6 +99,16 @@ class MessagesParts implements ClientRequestParts {
   decodeWhole(): ConversationRequest {
     const { bytes, text } = this.scanned;
     return anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  }
+
+  /** Decodes the request with placeholders for its long texts. The inputs of calls are objects, and need not be parsed again. */
+  decodeShort(): Decoded | null {
+    const { scanned } = this;
+    const decoded = decodeShortened(scanned, listTexts(scanned), anthropicMessages.decodeRequest);
+    if (decoded === null) return null;
+    const { request, short } = decoded;
+    embedArguments(request, short.embed);
+    return { request, print: short.print };
   }
 
   /** A thinking budget must be below the answer's limit. */

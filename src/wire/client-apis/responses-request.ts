@@ -14,6 +14,7 @@ import {
 import { listResponsesCharges } from "../openai-responses/passthrough/list-charges.ts";
 import { listResponsesNeeds } from "../openai-responses/passthrough/list-needs.ts";
 import { listResponsesPrefix } from "../openai-responses/passthrough/list-prefix.ts";
+import { listTexts } from "../openai-responses/passthrough/list-texts.ts";
 import { relayResponsesAnswer } from "../openai-responses/passthrough/relay-response.ts";
 import { ResponsesRelay } from "../openai-responses/passthrough/relay-stream.ts";
 import {
@@ -28,6 +29,8 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./client-request.ts";
+import { decodeShortened } from "./decode-shortened.ts";
+import type { Decoded } from "./hub-request.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
@@ -101,6 +104,13 @@ class ResponsesParts implements ClientRequestParts {
   decodeWhole(): ConversationRequest {
     const { bytes, text } = this.scanned;
     return openaiResponses.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  }
+
+  /** Decodes the request with placeholders for its long texts. */
+  decodeShort(): Decoded | null {
+    const { scanned } = this;
+    const decoded = decodeShortened(scanned, listTexts(scanned), openaiResponses.decodeRequest);
+    return decoded === null ? null : { request: decoded.request, print: decoded.short.print };
   }
 
   mayForward({ provider }: UpstreamTarget): boolean {

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { ComposedBytes } from "../../src/base/composed-bytes.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { Fields } from "../../src/wire/json/fields.ts";
+import { readWhole } from "./answers/run-answers.ts";
+import { CLIENTS, type Client, FORMAT_OF, FORMATS } from "./formats.ts";
+import { openRequest } from "./open-request.ts";
+import { REQUEST_CASES } from "./requests/cases.ts";
+import { makeBody } from "./requests/request-case.ts";
+import { makeTarget } from "./targets.ts";
+
+/** Members whose strings are texts of the conversation. */
+const TEXTS: ReadonlySet<string> = new Set(["text", "content", "output", "input", "instructions"]);
+
+/** Returns the value with every text of a conversation so long that a placeholder may stand for it. */
+function lengthen(value: unknown, key = ""): unknown {
+  if (typeof value === "string")
+    return TEXTS.has(key) && value.trim() !== "" ? `${value} ${'“é” "\\ \n'.repeat(60)}.` : value;
+  if (Array.isArray(value)) return value.map((item) => lengthen(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, lengthen(inner, name)]));
+}
+
+/** Encodes a request. A request with the mark of the placeholders in a field, which the target refuses, is decoded whole. */
+function encode(client: Client, body: Fields, format: FormatName, isWhole: boolean) {
+  const { provider, ...target } = makeTarget(format);
+  const refusing = { ...target, provider: { ...provider, refusedFields: new Set(["prediction"]) } };
+  try {
+    const request = openRequest(client, { ...body, prediction: isWhole ? "\u0001" : "x" });
+    const { body: sent, warnings } = request.encode(refusing);
+    return { sent: JSON.parse(sent.toString()), warnings, isComposed: sent instanceof ComposedBytes };
+  } catch (error) {
+    return { error: String(error) };
+  }
+}
+
+describe.each(CLIENTS)("a request of %s with long texts", (client) => {
+  const cases = REQUEST_CASES.flatMap(([, list]) => list).filter((one) => one.bodies[client] !== undefined);
+
+  test.each(FORMATS)("reaches %s the same whether or not placeholders stand for them", (format) => {
+    let composed = 0;
+    for (const { name, bodies } of cases) {
+      const body = lengthen(makeBody(client, bodies[client] ?? {})) as Fields;
+      const { isComposed: _, ...whole } = encode(client, body, format, true);
+      const { isComposed, ...shortened } = encode(client, body, format, false);
+      expect({ name, ...shortened }).toEqual({ name, ...whole });
+      if (isComposed) composed++;
+    }
+    if (FORMAT_OF[client] !== format) expect(composed).toBeGreaterThan(cases.length / 2);
+  });
+});
+
+test("an answer repeats the long instructions of a Responses request that was translated", () => {
+  const instructions = "Be brief. ".repeat(60);
+  const input = [{ role: "user", content: "Why? ".repeat(100) }];
+  const request = openRequest("responses", { model: "acme/model", instructions, input });
+  request.encode(makeTarget("openai-chat"));
+  const choices = [{ index: 0, message: { role: "assistant", content: "Because." }, finish_reason: "stop" }];
+  expect(readWhole(request, "openai-chat", { choices })["instructions"]).toBe(instructions);
+});
