@@ -1,4 +1,4 @@
-import { asFields, asText, type Fields, isEmpty, omit } from "../../json/fields.ts";
+import { asFields, asText, type Fields, type MutableFields, NO_FIELDS } from "../../json/fields.ts";
 
 /** Returns a taker of an object's fields. */
 export function takeFields(source: Fields): FieldTaker {
@@ -10,7 +10,8 @@ export function takeFields(source: Fields): FieldTaker {
  * and encoded again.
  */
 export class FieldTaker {
-  private readonly taken = new Set<string>();
+  /** A list, because a block has few fields and a set takes more memory than all of them. */
+  private readonly taken: string[] = [];
 
   constructor(private readonly source: Fields) {}
 
@@ -45,20 +46,23 @@ export class FieldTaker {
 
   /** Takes the value, whatever its type. */
   drop(name: string): unknown {
-    this.taken.add(name);
+    this.taken.push(name);
     return this.source[name];
   }
 
   /** Returns the fields that were not taken. */
   rest(): Fields {
-    const rest = omit(this.source, this.taken);
-    return isEmpty(rest) ? NO_FIELDS : rest;
+    let rest: MutableFields | null = null;
+    for (const name in this.source) {
+      if (this.taken.includes(name)) continue;
+      rest ??= {};
+      rest[name] = this.source[name];
+    }
+    return rest ?? NO_FIELDS;
   }
 
   private take<T>(name: string, value: T | null): T | null {
-    if (value !== null) this.taken.add(name);
+    if (value !== null) this.taken.push(name);
     return value;
   }
 }
-
-const NO_FIELDS: Fields = {};

@@ -53,20 +53,29 @@ function encodeContent(
   between: string,
   { message, field, warn }: MessageContext,
 ): string | readonly Fields[] {
-  const texts = parts.filter((part) => part.kind === "text");
-  const isText = parts.every((part) => part.kind === "text" || isForeign(part));
+  const cameAsParts = keptSpelling(message)["content"] === "parts";
+  if (!cameAsParts && parts.every(isText)) return joinTexts(parts, between);
   const encoded = parts
     .map((part, index) => encodeContentPart(part, `${field}.content[${index}]`, warn))
     .filter((part) => part !== null);
-  if (!isText || keptSpelling(message)["content"] === "parts") return encoded;
-  return texts
-    .map(({ text }) => text)
-    .filter((text) => text !== "")
-    .join(between);
+  const isLeftText = parts.every((part) => isText(part) || isForeign(part));
+  return isLeftText && !cameAsParts ? joinTexts(parts.filter(isText), between) : encoded;
+}
+
+function isText(part: Part): part is TextPart {
+  return part.kind === "text";
 }
 
 function isForeign(part: Part): boolean {
   return part.kind === "native" && part.format !== "openai-chat";
+}
+
+function joinTexts(parts: readonly TextPart[], between: string): string {
+  if (parts.length === 1) return (parts[0] as TextPart).text;
+  return parts
+    .map(({ text }) => text)
+    .filter((text) => text !== "")
+    .join(between);
 }
 
 function encodeContentPart(part: Part, field: string, warn: Warn): Fields | null {
@@ -131,7 +140,8 @@ function readDocument(part: Part): Part {
 /** Encodes an assistant message; null where nothing is left, because all of it exists only in another format. */
 function encodeAssistant(context: MessageContext): Fields | null {
   const { message, field, warn } = context;
-  const at = (member: Member) => message.parts.filter((part) => memberFor(part, message) === member);
+  const members = sortIntoMembers(message);
+  const at = (member: Member) => members[member] ?? NO_PARTS;
   const content = encodeContent(at("content"), "", context);
   const calls = at("call").map((part) => encodeCallPart(part, field, warn));
   const refusal = at("refusal").map((part) => ("text" in part ? part.text : ""));
@@ -161,8 +171,9 @@ function encodeCallPart(part: Part, field: string, warn: Warn): Fields | null {
   return part.kind === "native" ? encodeNative(part, field, warn) : null;
 }
 
-/** Returns a call whose arguments every host can parse. */
+/** Returns a call whose arguments every host can parse. Arguments that formats may embed are known to be an object. */
 function completeCall(call: ToolCallPart): ToolCallPart {
+  if (call.embedded !== undefined) return call;
   const args = call.tool === "function" ? objectArguments(call.arguments) : call.arguments;
   return args === call.arguments ? call : { ...call, arguments: args };
 }
@@ -182,6 +193,18 @@ function spellEmptyContent(message: Message, isBare: boolean): Fields {
 function encodeSentImages(parts: readonly Part[], field: string, warn: Warn): Fields {
   const images = parts.filter((part): part is MediaPart => part.kind === "image");
   return images.length === 0 ? {} : { images: images.map((part) => encodeMadeImage(part, field, warn)) };
+}
+
+const NO_PARTS: readonly Part[] = [];
+
+function sortIntoMembers(message: Message): Partial<Record<Member, Part[]>> {
+  const members: Partial<Record<Member, Part[]>> = {};
+  for (const part of message.parts) {
+    const member = memberFor(part, message);
+    members[member] ??= [];
+    members[member].push(part);
+  }
+  return members;
 }
 
 /** The field of an assistant message that a part belongs to; `nowhere` if it cannot be sent. */
