@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Option } from "../state/filter-options.ts";
 import { navigate } from "../state/location.ts";
 import { loadOptions, optionsOf } from "../state/names.ts";
@@ -42,7 +42,8 @@ export function PaletteButton() {
 export function Palette({ options }: PaletteProps) {
   const [hasHelp, setHelp] = useState(false);
   useKeys({ "?": () => setHelp(true) });
-  useEffect(() => {
+  // Not an effect, which comes some frames after the page: who sees it may press the keys.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
