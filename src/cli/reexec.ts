@@ -1,10 +1,11 @@
+import { closeSync, openSync, readSync } from "node:fs";
 import { ownCommand } from "./own-command.ts";
 
 /** Milliseconds after which the runtime's allocator returns freed pages to the system. */
 const PURGE_DELAY = "MIMALLOC_PURGE_DELAY";
 
 /**
- * What the runtime reads from the environment before the program runs. `bin/gateway` sets the same
+ * What the runtime reads from the environment before the program runs. `bin/gateway` sets the same, and the copy settings
  * (docs/adr/0008-freed-pages-stay.md, docs/adr/0016-compiled-code-stays.md).
  */
 export const RUNTIME_SETTINGS = {
@@ -16,12 +17,43 @@ export const RUNTIME_SETTINGS = {
 };
 
 /**
+ * What glibc reads on processors of AMD: copies of 2 kB and more by vector instructions. It prefers `rep movsb` there, which Zen 3 and 4
+ * execute at a quarter of the speed unless the addresses are lucky (docs/adr/0017-copies-on-amd.md).
+ */
+export const COPY_SETTINGS = { GLIBC_TUNABLES: "glibc.cpu.x86_rep_movsb_threshold=1073741824" };
+
+/**
  * Re-executes this program with the settings of the runtime that a gateway needs. Settings of the environment take precedence. Returns
  * if the allocator's delay is set already, and on systems without `execve`.
  */
-export function reexecConfigured(process: NodeJS.Process, isExecutable = Bun.isStandaloneExecutable): void {
+export function reexecConfigured(
+  process: NodeJS.Process,
+  isExecutable = Bun.isStandaloneExecutable,
+  readProcessor = readFirstProcessor,
+): void {
   const { env, execPath, argv, execve } = process;
   if (env[PURGE_DELAY] !== undefined || execve === undefined) return;
   const command = [...ownCommand(process, isExecutable), ...argv.slice(2)];
-  execve(execPath, command, { ...RUNTIME_SETTINGS, ...env });
+  execve(execPath, command, { ...settingsFor(readProcessor()), ...env });
+}
+
+/** Returns the settings for a processor, which is described as in `/proc/cpuinfo`; without one, for that of this machine. */
+export function settingsFor(processor = readFirstProcessor()): Readonly<Record<string, string>> {
+  return processor.includes("AuthenticAMD") ? { ...RUNTIME_SETTINGS, ...COPY_SETTINGS } : RUNTIME_SETTINGS;
+}
+
+/** Enough for the vendor of the first processor. The file has a page for each, and reading all takes long on large machines. */
+const PROCESSOR_BYTES = 256;
+
+/** Returns the beginning of what Linux says about its processors; "" on other systems. */
+function readFirstProcessor(): string {
+  const bytes = Buffer.alloc(PROCESSOR_BYTES);
+  try {
+    const file = openSync("/proc/cpuinfo", "r");
+    const length = readSync(file, bytes);
+    closeSync(file);
+    return bytes.toString("latin1", 0, length);
+  } catch {
+    return "";
+  }
 }

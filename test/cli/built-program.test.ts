@@ -1,8 +1,18 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { RUNTIME_SETTINGS } from "../../src/cli/reexec.ts";
+import { COPY_SETTINGS, RUNTIME_SETTINGS } from "../../src/cli/reexec.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const BUILT_AT = new Date("2026-01-02T00:00:00Z");
@@ -87,6 +97,13 @@ describe("bin/gateway", () => {
 
   test("starts the program with the settings of a re-execution, so that none follows", () => {
     expect(environmentOf("start", {})).toMatchObject(RUNTIME_SETTINGS);
+  });
+
+  test("starts the program with the setting for copies on processors of AMD only", () => {
+    const isAmd = existsSync("/proc/cpuinfo") && /AuthenticAMD/.test(readFileSync("/proc/cpuinfo", "utf8"));
+    const { GLIBC_TUNABLES } = environmentOf("start", {});
+    expect(GLIBC_TUNABLES).toBe(isAmd ? COPY_SETTINGS.GLIBC_TUNABLES : undefined);
+    expect(environmentOf("start", { GLIBC_TUNABLES: "" })["GLIBC_TUNABLES"]).toBe("");
   });
 
   test("keeps settings of the runtime that the environment has", () => {

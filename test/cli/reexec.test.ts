@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { RUNTIME_SETTINGS, reexecConfigured } from "../../src/cli/reexec.ts";
+import { COPY_SETTINGS, RUNTIME_SETTINGS, reexecConfigured } from "../../src/cli/reexec.ts";
 
 type Execution = [file: string, args: readonly string[], env: NodeJS.ProcessEnv];
 
@@ -8,6 +8,9 @@ const SETTINGS = {
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
   BUN_JSC_forceCodeBlockLiveness: "true",
 };
+
+const INTEL = () => "processor\t: 0\nvendor_id\t: GenuineIntel\n";
+const AMD = () => "processor\t: 0\nvendor_id\t: AuthenticAMD\n";
 
 /** Creates a process that records the calls of `execve`. */
 function createProcess(env: NodeJS.ProcessEnv, hasExecve = true) {
@@ -21,7 +24,7 @@ function createProcess(env: NodeJS.ProcessEnv, hasExecve = true) {
 describe("re-execution", () => {
   test("the program executes itself with the same arguments and the settings of the runtime", () => {
     const { process, executions } = createProcess({ HOME: "/root" });
-    reexecConfigured(process);
+    reexecConfigured(process, false, INTEL);
     const command = ["/bin/bun", "--smol", "/gateway/src/main.ts", "start"];
     expect(executions).toEqual([["/bin/bun", command, { HOME: "/root", ...SETTINGS }]]);
   });
@@ -29,15 +32,24 @@ describe("re-execution", () => {
   test("a single executable executes itself without the name that its program has inside", () => {
     const { process, executions } = createProcess({});
     const argv = ["bun", "/$bunfs/root/gateway", "start", "--open"];
-    reexecConfigured({ ...process, execPath: "/usr/local/bin/gateway", execArgv: [], argv }, true);
+    reexecConfigured({ ...process, execPath: "/usr/local/bin/gateway", execArgv: [], argv }, true, INTEL);
     const command = ["/usr/local/bin/gateway", "start", "--open"];
     expect(executions).toEqual([["/usr/local/bin/gateway", command, SETTINGS]]);
   });
 
   test("settings of the environment take precedence over those of a re-execution", () => {
     const { process, executions } = createProcess({ BUN_JSC_forceCodeBlockLiveness: "false" });
-    reexecConfigured(process);
+    reexecConfigured(process, false, INTEL);
     expect(executions[0]?.[2]).toEqual({ ...SETTINGS, BUN_JSC_forceCodeBlockLiveness: "false" });
+  });
+
+  test("on a processor of AMD, glibc gets a setting for copies, unless the environment has one", () => {
+    const { process, executions } = createProcess({});
+    reexecConfigured(process, false, AMD);
+    expect(executions[0]?.[2]).toEqual({ ...SETTINGS, ...COPY_SETTINGS });
+    const own = createProcess({ GLIBC_TUNABLES: "glibc.malloc.check=1" });
+    reexecConfigured(own.process, false, AMD);
+    expect(own.executions[0]?.[2]).toEqual({ ...SETTINGS, GLIBC_TUNABLES: "glibc.malloc.check=1" });
   });
 
   test("a program whose environment sets the allocator's delay is not re-executed", () => {

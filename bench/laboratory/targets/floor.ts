@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { RUNTIME_SETTINGS } from "../../../src/cli/reexec.ts";
+import { settingsFor } from "../../../src/cli/reexec.ts";
 import { findFreePort } from "../../../test/support/free-port.ts";
 import { FLOOR_LEVELS, type FloorLevel } from "../../floor/levels.ts";
 import { makeDataDir, removeDataDir } from "../../targets.ts";
@@ -35,7 +35,7 @@ async function startFloor(
     FLOOR_PORT: String(port),
     FLOOR_UPSTREAM_URL: `http://127.0.0.1:${upstreamPort}/v1`,
     FLOOR_DATA_DIR: dataDir,
-    ...RUNTIME_SETTINGS,
+    ...settingsFor(),
     ...environment,
   };
   const command = [process.execPath, join(import.meta.dir, "..", "..", "floor.ts")];
