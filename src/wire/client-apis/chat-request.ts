@@ -1,4 +1,3 @@
-import { embedArguments } from "../canonical/embed-arguments.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
@@ -89,16 +88,10 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
     return openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
   }
 
-  /**
-   * Decodes the request with placeholders for its long texts. The arguments of calls are objects since the scan, and need not be parsed.
-   */
+  /** Decodes the request with placeholders for its long texts. The scan has corrected arguments that are not objects. */
   decodeShort(): Decoded | null {
-    const { scanned } = this;
-    const decoded = decodeShortened(scanned, listTexts(scanned), openaiChat.decodeRequest);
-    if (decoded === null) return null;
-    const { request, short } = decoded;
-    embedArguments(request, short.embed);
-    return { request, print: short.print };
+    const texts = listTexts(this.scanned);
+    return decodeShortened(this.scanned, { codec: openaiChat, texts, hasObjectArguments: true });
   }
 }
 

@@ -1,27 +1,28 @@
-import type { ConversationRequest } from "../canonical/request.ts";
+import { embedArguments } from "../canonical/embed-arguments.ts";
+import type { ClientCodec } from "../canonical/format.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import { parseFields } from "../json/check-fields.ts";
-import type { Fields } from "../json/fields.ts";
-import { replaceLongStrings, type ShortenedJson } from "../json/placeholders.ts";
+import { replaceLongStrings } from "../json/placeholders.ts";
 import { decodeUtf8, type JsonNode } from "../json/scan.ts";
+import type { Decoded } from "./hub-request.ts";
 
-/** A request that was decoded with placeholders for its long texts, and the body that they belong to. */
-interface Shortened {
-  readonly request: ConversationRequest;
-  readonly short: ShortenedJson;
+/** How a request is decoded with placeholders. */
+interface Shortening {
+  readonly codec: ClientCodec;
+  /** Texts of the request, in its order. Codecs may only test whether they are blank and embed them. */
+  readonly texts: readonly JsonNode[];
+  /** The arguments of calls are known to be objects, so that they need not be parsed. */
+  readonly hasObjectArguments: boolean;
 }
 
-/**
- * Decodes a request with placeholders for the long ones among these texts of it, which are in its order. Codecs may only test whether they
- * are blank and embed them. Returns null if none is long.
- */
+/** Decodes a request with placeholders for the long ones among its texts. Returns null if none is long. */
 export function decodeShortened(
   scanned: ScannedRequest,
-  texts: readonly JsonNode[],
-  decode: (body: Fields) => ConversationRequest,
-): Shortened | null {
+  { codec, texts, hasObjectArguments }: Shortening,
+): Decoded | null {
   const short = replaceLongStrings(scanned, texts);
-  return short === null
-    ? null
-    : { request: decode(parseFields(decodeUtf8(short.text), scanned.text)), short };
+  if (short === null) return null;
+  const request = codec.decodeRequest(parseFields(decodeUtf8(short.text), scanned.text));
+  if (hasObjectArguments) embedArguments(request, short.embed);
+  return { request, print: short.print };
 }

@@ -13,7 +13,6 @@ import {
 } from "../anthropic-messages/passthrough/scan-request.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
-import { embedArguments } from "../canonical/embed-arguments.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
@@ -101,14 +100,10 @@ class MessagesParts implements ClientRequestParts {
     return anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), text));
   }
 
-  /** Decodes the request with placeholders for its long texts. The inputs of calls are objects, and need not be parsed again. */
+  /** Decodes the request with placeholders for its long texts. The scan rejects inputs that are not objects. */
   decodeShort(): Decoded | null {
-    const { scanned } = this;
-    const decoded = decodeShortened(scanned, listTexts(scanned), anthropicMessages.decodeRequest);
-    if (decoded === null) return null;
-    const { request, short } = decoded;
-    embedArguments(request, short.embed);
-    return { request, print: short.print };
+    const texts = listTexts(this.scanned);
+    return decodeShortened(this.scanned, { codec: anthropicMessages, texts, hasObjectArguments: true });
   }
 
   /** A thinking budget must be below the answer's limit. */

@@ -106,11 +106,10 @@ class ResponsesParts implements ClientRequestParts {
     return openaiResponses.decodeRequest(parseFields(bytes.toString("utf8"), text));
   }
 
-  /** Decodes the request with placeholders for its long texts. */
+  /** Decodes the request with placeholders for its long texts. The scan does not check arguments. */
   decodeShort(): Decoded | null {
-    const { scanned } = this;
-    const decoded = decodeShortened(scanned, listTexts(scanned), openaiResponses.decodeRequest);
-    return decoded === null ? null : { request: decoded.request, print: decoded.short.print };
+    const texts = listTexts(this.scanned);
+    return decodeShortened(this.scanned, { codec: openaiResponses, texts, hasObjectArguments: false });
   }
 
   mayForward({ provider }: UpstreamTarget): boolean {

@@ -1,6 +1,6 @@
 import { type ByteRange, ComposedBytes } from "../../base/composed-bytes.ts";
 import type { Fields } from "./fields.ts";
-import type { JsonNode } from "./scan.ts";
+import { BACKSLASH, isEscaped, type JsonNode, QUOTE } from "./scan.ts";
 
 /**
  * A JSON text whose long strings are replaced by short placeholders. Code that works on it may only test whether a string is blank
@@ -83,7 +83,6 @@ function isLong(text: string, { kind, start, end }: JsonNode): boolean {
 }
 
 const SPACE = 32;
-const BACKSLASH = 92;
 const DELETE = 127;
 
 /**
@@ -119,7 +118,6 @@ function restore(
   return pieces;
 }
 
-const QUOTE = 34;
 const ZERO = 48;
 
 /** Reads the digits from `start` to `end`; NaN for anything else. */
@@ -132,11 +130,4 @@ function readNumber(text: string, start: number, end: number): number {
     number = number * 10 + digit;
   }
   return number;
-}
-
-/** Whether an odd number of backslashes before the mark escapes its own. */
-function isEscaped(text: string, mark: number): boolean {
-  let at = mark;
-  while (text.charCodeAt(at - 1) === BACKSLASH) at--;
-  return (mark - at) % 2 === 1;
 }

@@ -402,7 +402,7 @@ const RUN = "\\".repeat(256);
 const MANY = 16;
 
 /** Whether an odd number of backslashes precedes `at`. */
-function isEscaped(text: string, at: number): boolean {
+export function isEscaped(text: string, at: number): boolean {
   let before = at - 1;
   while (text.charCodeAt(before) === BACKSLASH) {
     before--;

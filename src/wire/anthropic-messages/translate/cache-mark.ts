@@ -1,5 +1,5 @@
 import type { CacheMark } from "../../canonical/parts.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, type Fields, NO_FIELDS } from "../../json/fields.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
 /**
@@ -15,7 +15,6 @@ export function takeCache(take: FieldTaker): { readonly cache?: CacheMark } {
 }
 
 const NO_CACHE: { readonly cache?: CacheMark } = {};
-const NO_FIELDS: Fields = {};
 
 /** Encodes `cache_control`; no field without a mark. */
 export function encodeCache({ cache }: { readonly cache?: CacheMark }): Fields {

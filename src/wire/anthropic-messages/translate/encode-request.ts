@@ -4,7 +4,7 @@ import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
 import { type Warn, warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { asFields, type Fields, type MutableFields } from "../../json/fields.ts";
+import { asFields, type Fields, type MutableFields, NO_FIELDS } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { type EncodedMessages, encodeMessages } from "./encode-messages.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
@@ -98,8 +98,6 @@ function addTools(body: MutableFields, request: ConversationRequest, warn: Warn)
   if (tools.length > 0) body["tools"] = tools;
   if (choice !== null) body["tool_choice"] = choice;
 }
-
-const NO_FIELDS: Fields = {};
 
 function isThinking(thinking: Fields | null): boolean {
   return thinking?.["type"] === "enabled" || thinking?.["type"] === "adaptive";

@@ -1,7 +1,5 @@
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf, NO_NODES, wordTable } from "../../json/scan.ts";
-import type { ScannedResponsesRequest } from "./scan-request.ts";
-
-const RESULTS = wordTable({ function_call_output: true, custom_tool_call_output: true });
+import { isWord, itemsOf, type JsonNode, memberOf, NO_NODES } from "../../json/scan.ts";
+import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
 
 /**
  * Lists the texts that were sent to the model, in order: those of users and of the system, and the outputs of calls. The model's own texts
@@ -19,11 +17,9 @@ export function listTexts({ text, root }: ScannedResponsesRequest): JsonNode[] {
   const input = memberOf(root, "input");
   if (input?.kind === "string") texts.push(input);
   for (const item of itemsOf(root, "input")) {
-    const type = memberOf(item, "type");
-    const isMessage = type?.kind !== "string" || isWord(text, type, "message");
-    if (lookUp(text, type, RESULTS)) addContent(memberOf(item, "output"));
-    else if (isMessage && !isWord(text, memberOf(item, "role"), "assistant"))
-      addContent(memberOf(item, "content"));
+    const kind = kindOf(text, item);
+    if (kind === "result") addContent(memberOf(item, "output"));
+    if (kind === "prompt") addContent(memberOf(item, "content"));
   }
   return texts;
 }

@@ -166,7 +166,8 @@ const KINDS = wordTable<ItemKind>({
   custom_tool_call_output: "result",
 });
 
-function kindOf(text: string, item: JsonNode): ItemKind {
+/** Returns what an item of the input is. */
+export function kindOf(text: string, item: JsonNode): ItemKind {
   const type = memberOf(item, "type");
   if (type?.kind !== "string" || isWord(text, type, "message")) {
     return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "prompt";
