@@ -34,7 +34,7 @@ const FAULT_CHARS = 120;
 export interface ConnectionOwner {
   readonly order: LoadOrder;
   readonly request: Buffer;
-  /** `fault` says what is wrong with the answer; `firstTokenAt` is 0 if the answer was not a stream. says what is wrong with the answer; `firstTokenAt` is 0 when the answer was no stream. */
+  /** `fault` says what is wrong with the answer; `firstTokenAt` is 0 if the answer was not a stream. */
   answered(connection: Connection, dueAt: number, firstTokenAt: number, fault: string | null): void;
 }
 

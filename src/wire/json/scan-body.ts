@@ -26,7 +26,9 @@ export function scanBody<T>(
   const text = bytes.toString("latin1");
   try {
     const isValidated = bytes.length <= VALIDATED_BYTES;
-    const scan = isValidated ? scanValidating(text, shape) : scanCounting(text, shape, BOUNDS.jsonValues);
+    const scan = isValidated
+      ? scanValidating(text, shape)
+      : scanCounting(text, shape, BOUNDS.jsonValues, bytes);
     return read(text, scan, bytes);
   } catch (error) {
     return rejectUnreadable(error);
