@@ -51,7 +51,9 @@ export class ChatForwarding implements Forwarding {
   }
 
   repairFor(rules: ToolCallRules): Repair | null {
-    const { outline } = this.scanned;
+    const { scanned } = this;
+    if (scanned.hasCallsInOrder && rules.ids === "openai" && !rules.hasUniqueIds) return null;
+    const outline = scanned.readOutline();
     if (!hasCalls(outline)) return null;
     this.repairs ??= new Map();
     const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;

@@ -12,7 +12,7 @@ export function listTurnNames(
   targets: readonly UpstreamTarget[],
 ): readonly string[] {
   const signsTexts = targets.some(({ provider }) => provider.format === "gemini");
-  return [...listRecalledCalls(scanned.outline), ...(signsTexts ? listRecalledTexts(scanned) : [])];
+  return [...listRecalledCalls(scanned.readOutline()), ...(signsTexts ? listRecalledTexts(scanned) : [])];
 }
 
 /** Returns the stored turns of a request by their names. Names without a stored turn are absent. */

@@ -115,7 +115,8 @@ class ResponsesParts implements ClientRequestParts {
   mayForward({ provider }: UpstreamTarget): boolean {
     const { scanned } = this;
     return (
-      canForwardResponses(scanned, provider.model) && isValidHistory(scanned.outline, provider.toolCalls)
+      canForwardResponses(scanned, provider.model) &&
+      isValidHistory(scanned.readOutline(), provider.toolCalls)
     );
   }
 

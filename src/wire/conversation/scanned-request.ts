@@ -20,7 +20,8 @@ export interface ScannedRequest extends RoutingParameters {
   readonly stream: boolean;
   /** The maximum number of tokens per answer; null where the client sets none. */
   readonly maxTokens: number | null;
-  readonly outline: readonly OutlineMessage[];
+  /** Returns the messages for tool-call repair; none if none has calls or results. */
+  readOutline(): readonly OutlineMessage[];
   /** Bytes of text in the conversation without media; the upper bound of the prompt's tokens is computed from it. */
   readonly promptTextBytes: number;
   readonly prompt: PromptNodes;

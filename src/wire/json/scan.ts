@@ -522,6 +522,19 @@ export function isFilled(node: JsonNode | undefined): boolean {
   return node?.kind === "string" && node.end - node.start > 2;
 }
 
+/** Whether the value is a string of printable ASCII without escapes, which is its own value. */
+export function isPlainString(text: string, { kind, start, end }: JsonNode): boolean {
+  return kind === "string" && isPlain(text, start + 1, end - 1);
+}
+
+/** Whether two values are written in the same way. Compares from their ends, where ids differ. */
+export function isSameText(text: string, one: JsonNode, other: JsonNode): boolean {
+  if (one.end - one.start !== other.end - other.start) return false;
+  for (let at = one.end - 1, distance = other.end - one.end; at >= one.start; at--)
+    if (text.charCodeAt(at) !== text.charCodeAt(at + distance)) return false;
+  return true;
+}
+
 /** Returns the table's entry for the string; undefined where there is none, or the value is not a string. */
 export function lookUp<T>(text: string, node: JsonNode | undefined, table: WordTable<T>): T | undefined {
   return node?.kind === "string" ? findWord(text, node.start, node.end, table)?.value : undefined;

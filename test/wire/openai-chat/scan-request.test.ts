@@ -68,7 +68,8 @@ function read(body: unknown, marks: "own" | "all") {
       marks === "own" ? scan : { ...scan, marks: ALL_MARKS },
       Buffer.from(text),
     );
-    const { outline, hasHints, ...rest } = scanned;
+    const { readOutline, hasHints, ...rest } = scanned;
+    const outline = readOutline();
     const isEmpty = !hasCalls(outline);
     return { scanned, compared: { ...rest, calls: isEmpty ? [] : outline.map(({ kind }) => kind) } };
   } catch (error) {

@@ -21,21 +21,30 @@ import {
 } from "../../conversation/check-nodes.ts";
 import type { Tally } from "../../json/reject-excess.ts";
 import { isFilled, isWord, itemsOf, type JsonNode, memberOf, numberOf, stringOf } from "../../json/scan.ts";
+import { AnsweredCalls } from "./answered-calls.ts";
 import { readRole } from "./role.ts";
 
 /**
  * Checks a scanned chat request (docs/api/chat.md, "Request"). It is as lenient as real clients need: null stands for
- * absent, and unknown fields and part types are accepted. Returns whether it has results of tools.
+ * absent, and unknown fields and part types are accepted. Returns what it found out about tool calls.
  * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
-export function checkChatRequest(text: string, root: JsonNode): boolean {
+export function checkChatRequest(text: string, root: JsonNode): CheckedCalls {
   if (root.kind !== "object") rejectField("body", "must be a JSON object");
   checkFieldCount(root);
   checkModel(memberOf(root, "model"), "openai/gpt-4o-mini");
   const checker = new MessageChecker(text);
   checker.check(memberOf(root, "messages"));
   checkNodes(text, root, CHECKS);
-  return checker.hasResults;
+  return checker;
+}
+
+/** The tool calls of a request that was checked. */
+export interface CheckedCalls {
+  /** A message has the role `tool`. */
+  readonly hasResults: boolean;
+  /** It is certain that each call has its result where all hosts expect it (`AnsweredCalls`). So it is if there are no calls. */
+  readonly areInOrder: boolean;
 }
 
 /** The checks of the optional fields. */
@@ -115,12 +124,12 @@ function checkResponseFormat(text: string, node: JsonNode, field: string): void 
 }
 
 /** Checks the messages and counts their parts, calls and reasoning. */
-class MessageChecker {
+class MessageChecker implements CheckedCalls {
   /** Created when there is something to count, which most requests do not have. */
   private parts: Tally | null = null;
   private calls: Tally | null = null;
   private reasoning: Tally | null = null;
-  /** Whether a message so far has the role `tool`. */
+  private answered: AnsweredCalls | null = null;
   hasResults = false;
 
   constructor(private readonly text: string) {}
@@ -131,6 +140,11 @@ class MessageChecker {
     if (items.length === 0) rejectField("messages", "must have at least one message");
     checkMessageCount(items.length);
     for (let i = 0; i < items.length; i++) this.message(items[i] as JsonNode, i);
+    this.answered?.end();
+  }
+
+  get areInOrder(): boolean {
+    return this.answered?.areInOrder ?? true;
   }
 
   private message(message: JsonNode, i: number): void {
@@ -144,6 +158,11 @@ class MessageChecker {
       if (role !== "assistant")
         rejectField(`messages[${i}].content`, "is required: a string or an array of parts");
     } else if (content.kind !== "string") this.contentParts(content, i);
+    if (role === "tool") {
+      this.result(message, i);
+      return;
+    }
+    this.answered?.beginMessage();
     if (role === "assistant") {
       this.toolCalls(memberOf(message, "tool_calls"), i);
       const details = itemsOf(message, "reasoning_details");
@@ -152,13 +171,14 @@ class MessageChecker {
         this.reasoning.add(details.length, "messages");
       }
     }
-    if (role === "tool") this.result(message, i);
   }
 
   private result(message: JsonNode, i: number): void {
     this.hasResults = true;
-    if (isOtherKind(memberOf(message, "tool_call_id"), "string"))
-      rejectField(`messages[${i}].tool_call_id`, "must be a string");
+    const id = memberOf(message, "tool_call_id");
+    if (isOtherKind(id, "string")) rejectField(`messages[${i}].tool_call_id`, "must be a string");
+    this.answered ??= new AnsweredCalls(this.text);
+    this.answered.addResult(id);
   }
 
   private contentParts({ items }: JsonNode, i: number): void {
@@ -191,8 +211,11 @@ class MessageChecker {
     if (!node.items) rejectField(`messages[${i}].tool_calls`, "must be an array of tool calls");
     this.calls ??= tallyCalls();
     this.calls.add(node.items.length, "messages");
+    this.answered ??= new AnsweredCalls(this.text);
     for (let j = 0; j < node.items.length; j++) {
-      const problem = this.problemOfCall(node.items[j] as JsonNode);
+      const call = node.items[j] as JsonNode;
+      this.answered.addCall(memberOf(call, "id"));
+      const problem = this.problemOfCall(call);
       if (problem !== null) rejectField(`messages[${i}].tool_calls[${j}]${problem[0]}`, problem[1]);
     }
   }

@@ -20,6 +20,7 @@ export function forwardMessages(
 ): Splice {
   const node = memberOf(request.root, "messages") as JsonNode;
   const items = node.items ?? [];
+  const outline = request.readOutline();
   const context = { request, items, wantsReasoningContent };
   const encoded: string[] = [];
   /** Consecutive assistant messages that are to be joined. */
@@ -32,7 +33,7 @@ export function forwardMessages(
     if (message.kind !== "kept" || !message.joins) endJoined();
     if (isEmptied(message, items)) continue;
     const json = encodeMessage(message, context);
-    if (message.kind === "kept" && request.outline[message.from]?.kind === "assistant") joined.push(json);
+    if (message.kind === "kept" && outline[message.from]?.kind === "assistant") joined.push(json);
     else encoded.push(json);
   }
   endJoined();

@@ -1,5 +1,6 @@
+import { once } from "../../../base/once.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
-import type { OutlineMessage } from "../../conversation/outline.ts";
+import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
 import { NO_ROUTING, readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
@@ -25,8 +26,8 @@ import { readRole } from "./role.ts";
 
 /** A chat completion request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedChatRequest extends ScannedRequest {
-  /** The messages for tool-call repair; empty if none has calls or results. */
-  readonly outline: readonly OutlineMessage[];
+  /** It is certain that hosts that take any id accept its tool calls and results as they are. */
+  readonly hasCallsInOrder: boolean;
   /** Whether fields may identify its conversation or user, or are tags. */
   readonly hasHints: boolean;
   /** The number of answers (`n`). */
@@ -61,11 +62,13 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
   }
   const { splices, hasCustomTools } = correctRequest(text, scan);
   if (splices.length > 0) return scanChatRequest(applySplices(bytes, splices));
-  const hasResults = checkChatRequest(text, root);
+  const { hasResults, areInOrder } = checkChatRequest(text, root);
   const messages = itemsOf(root, "messages");
   const streamOptions = memberOf(root, "stream_options");
   const prompt = findPrompt(root, messages);
-  const outline = hasResults || (marks & MARKS.tools) !== 0 ? outlineMessages(text, messages) : NO_OUTLINE;
+  const readOutline =
+    hasResults || (marks & MARKS.tools) !== 0 ? once(() => outlineMessages(text, messages)) : noOutline;
+  if (!areInOrder) checkResultIds(readOutline());
   // The scan does not mark `preset`, which it knows as little as any other field.
   const isRouted = (marks & MARKS.routing) !== 0 || memberOf(root, "preset") !== undefined;
   const { fallbackModels, preferences, preset } = isRouted ? readRoutingMembers(text, root) : NO_ROUTING;
@@ -83,7 +86,8 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
     maxTokens: maxTokensOf(text, root),
     answers: numberOf(text, memberOf(root, "n")) ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
-    outline,
+    readOutline,
+    hasCallsInOrder: areInOrder,
     hasHints: (marks & MARKS.hints) !== 0,
     promptTextBytes: countPromptBytes(prompt),
     prompt,
@@ -100,15 +104,15 @@ function maxTokensOf(text: string, root: JsonNode): number | null {
 
 const NO_OUTLINE: readonly OutlineMessage[] = [];
 
-/** @throws GatewayError `invalid_request` if it is unclear which call a result answers. */
-function outlineMessages(text: string, messages: readonly JsonNode[]): readonly OutlineMessage[] {
-  const outline: OutlineMessage[] = [];
-  for (const message of messages) outline.push(readOutline(text, message, outline.length));
-  checkResultIds(outline);
-  return outline;
+function noOutline(): readonly OutlineMessage[] {
+  return NO_OUTLINE;
 }
 
-function readOutline(text: string, message: JsonNode, at: number): OutlineMessage {
+function outlineMessages(text: string, messages: readonly JsonNode[]): readonly OutlineMessage[] {
+  return messages.map((message, at) => outlineMessage(text, message, at));
+}
+
+function outlineMessage(text: string, message: JsonNode, at: number): OutlineMessage {
   const role = readRole(text, message);
   if (role === "tool") {
     const callId = stringViewOf(text, memberOf(message, "tool_call_id")) ?? "";
@@ -117,25 +121,28 @@ function readOutline(text: string, message: JsonNode, at: number): OutlineMessag
       : { kind: "result", callId };
   }
   if (role !== "assistant") return OTHER;
-  const calls = memberOf(message, "tool_calls")?.items;
-  return !calls || calls.length === 0 ? ASSISTANT_WITHOUT_CALLS : outlineCalls(text, calls);
-}
-
-function outlineCalls(text: string, calls: readonly JsonNode[]): OutlineMessage {
-  return {
-    kind: "assistant",
-    callIds: calls.map((call) => stringViewOf(text, memberOf(call, "id")) ?? ""),
-    describeCall: (index) => describeCall(text, calls[index]),
-  };
+  return new AssistantOutline(text, itemsOf(message, "tool_calls"));
 }
 
 const OTHER: OutlineMessage = { kind: "other" };
-const ASSISTANT_WITHOUT_CALLS: OutlineMessage = { kind: "assistant", callIds: [], describeCall: () => "" };
 
-/** Returns name and arguments of a call as they came; the whole call for kinds that have neither. */
-function describeCall(text: string, call: JsonNode | undefined): string {
-  const fn = memberOf(call, "function") ?? call;
-  return fn === undefined ? "" : text.slice(fn.start, fn.end);
+class AssistantOutline implements OutlineAssistant {
+  readonly kind = "assistant";
+  readonly callIds: string[] = [];
+
+  constructor(
+    private readonly text: string,
+    private readonly calls: readonly JsonNode[],
+  ) {
+    for (const call of calls) this.callIds.push(stringViewOf(text, memberOf(call, "id")) ?? "");
+  }
+
+  /** Returns name and arguments of a call as they came; the whole call for kinds that have neither. */
+  describeCall(index: number): string {
+    const call = this.calls[index];
+    const fn = memberOf(call, "function") ?? call;
+    return fn === undefined ? "" : this.text.slice(fn.start, fn.end);
+  }
 }
 
 /**
