@@ -29,15 +29,19 @@ export type WordTable<T> = readonly (readonly WordEntry<T>[] | undefined)[];
 
 interface WordEntry<T> {
   readonly word: string;
+  /** Its characters: comparing these takes less time than a search at a position. */
+  readonly codes: Uint8Array;
+  /** One bit, which few other words of the table have. */
+  readonly bit: number;
   readonly value: T;
 }
 
 /** Returns a table of these values by word. Words must need no escapes in JSON. */
 export function wordTable<T>(values: Readonly<Record<string, T>>): WordTable<T> {
   const table: WordEntry<T>[][] = [];
-  for (const [word, value] of Object.entries(values)) {
+  for (const [at, [word, value]] of Object.entries(values).entries()) {
     const ofLength = table[word.length] ?? [];
-    ofLength.push({ word, value });
+    ofLength.push({ word, codes: Buffer.from(word, "latin1"), bit: 1 << (at % 32), value });
     table[word.length] = ofLength;
   }
   return table;
@@ -221,16 +225,24 @@ class Scanner implements CountedScan {
   private object({ others }: Shape, fields: WordTable<Shape>, key: string, keyStart: number): JsonNode {
     const start = this.at++;
     const members: JsonNode[] = [];
+    /** The bits of the names so far. */
+    let named = 0;
     this.open();
     if (this.next() === CLOSE_BRACE) this.at++;
     else
-      do this.member(members, fields, others);
+      do named |= this.member(members, fields, others, named);
       while (!this.separator(CLOSE_BRACE));
     this.depth--;
     return { kind: "object", start, end: this.at, key, keyStart, members, items: null };
   }
 
-  private member(members: JsonNode[], fields: WordTable<Shape>, takesOthers: boolean): void {
+  /** Reads a member behind those with the bits `before`, and returns its bit; 0 if the shape does not name it. */
+  private member(
+    members: JsonNode[],
+    fields: WordTable<Shape>,
+    takesOthers: boolean,
+    before: number,
+  ): number {
     const { text } = this;
     if (this.next() !== QUOTE) this.fail("expected a name in double quotes");
     const start = this.at;
@@ -241,10 +253,13 @@ class Scanner implements CountedScan {
     this.at++;
     if (named !== null) {
       const value = this.value(named.value, named.word, start);
-      rejectDuplicate(members, value);
+      if ((before & named.bit) !== 0) rejectDuplicate(members, value);
       members.push(value);
-    } else if (takesOthers) members.push(this.value(LEAF, ownString(text, start, end), start));
+      return named.bit;
+    }
+    if (takesOthers) members.push(this.value(LEAF, ownString(text, start, end), start));
     else this.skip(this.next());
+    return 0;
   }
 
   private array(shape: Shape, key: string, keyStart: number): JsonNode {
@@ -399,8 +414,13 @@ function findKey(key: string, fields: WordTable<Shape>): WordEntry<Shape> | null
 function findWord<T>(text: string, start: number, end: number, table: WordTable<T>): WordEntry<T> | null {
   const entries = table[end - start - 2];
   if (entries === undefined) return null;
-  for (const entry of entries) if (text.startsWith(entry.word, start + 1)) return entry;
+  for (const entry of entries) if (standsAt(text, start + 1, entry.codes)) return entry;
   return null;
+}
+
+function standsAt(text: string, start: number, codes: Uint8Array): boolean {
+  for (let i = 0; i < codes.length; i++) if (text.charCodeAt(start + i) !== codes[i]) return false;
+  return true;
 }
 
 /** Returns the position after a string's closing quote; `start` is its opening quote. */
