@@ -11,50 +11,94 @@ export interface ByteRange {
   readonly end: number;
 }
 
+/** Printed bytes, and where parts of a source stand between them. */
+export interface Interleaved {
+  readonly printed: Buffer;
+  /**
+   * Three numbers for each part of the source, in order: up to which of the printed bytes stand before it, where the part begins, and
+   * where it ends. The other printed bytes follow the last part.
+   */
+  readonly cuts: readonly number[];
+}
+
+/** Returns the same with further printed bytes before and behind. */
+export function enclose(begin: Buffer, { printed, cuts }: Interleaved, end: Buffer): Interleaved {
+  const moved = cuts.map((number, at) => (at % CUT === 0 ? number + begin.length : number));
+  return { printed: Buffer.concat([begin, printed, end]), cuts: moved };
+}
+
 /**
- * Bytes composed of parts of a source and of texts, which are encoded in UTF-8 when they are copied to where they are needed. What is made from a
- * body shares the bytes that did not change, and takes no memory of its own for them: they must not change.
+ * Bytes composed of parts of a source and of printed bytes between them, which are joined when they are copied to where they are needed.
+ * What is made from a body shares the bytes that did not change, and takes no memory of its own for them: they must not change.
  */
 export class ComposedBytes {
   readonly length: number;
-  /** The bytes of the texts. */
-  readonly textBytes: number;
+
+  private readonly printed: Buffer;
+  private readonly cuts: readonly number[];
 
   constructor(
     private readonly source: Buffer,
-    private readonly pieces: readonly (ByteRange | string)[],
+    { printed, cuts }: Interleaved,
   ) {
+    this.printed = printed;
+    this.cuts = cuts;
     let shared = 0;
-    let textBytes = 0;
+    for (let cut = 0; cut < cuts.length; cut += CUT) shared += this.at(cut + 2) - this.at(cut + 1);
+    this.length = shared + printed.length;
+  }
+
+  /** Composes bytes of parts of the source and of texts, which are encoded in UTF-8. */
+  static of(source: Buffer, pieces: readonly (ByteRange | string)[]): ComposedBytes {
+    let printedBytes = 0;
+    for (const piece of pieces) if (typeof piece === "string") printedBytes += Buffer.byteLength(piece);
+    const printed = Buffer.allocUnsafe(printedBytes);
+    const cuts: number[] = [];
+    let at = 0;
     for (const piece of pieces) {
-      if (typeof piece === "string") textBytes += Buffer.byteLength(piece);
-      else shared += piece.end - piece.start;
+      if (typeof piece === "string") at += printed.write(piece, at);
+      else cuts.push(at, piece.start, piece.end);
     }
-    this.textBytes = textBytes;
-    this.length = shared + textBytes;
+    return new ComposedBytes(source, { printed, cuts });
+  }
+
+  /** The number of bytes that have memory of their own. */
+  get printedBytes(): number {
+    return this.printed.length;
   }
 
   /** The number of bytes that a piece has on average. */
   get meanPieceBytes(): number {
-    return this.length / this.pieces.length;
+    return this.length / ((2 * this.cuts.length) / CUT + 1);
   }
 
   /** Copies the bytes to `target` from offset `at`, where it must have room for them. Returns the offset after them. */
   copyTo(target: Buffer, at: number): number {
-    const { source } = this;
+    const { source, printed, cuts } = this;
     let to = at;
-    for (const piece of this.pieces) {
-      if (typeof piece === "string") to += target.write(piece, to);
-      else to += source.copy(target, to, piece.start, piece.end);
+    let from = 0;
+    for (let cut = 0; cut < cuts.length; cut += CUT) {
+      const until = this.at(cut);
+      to = copyRange(printed, from, until, target, to);
+      to = copyRange(source, this.at(cut + 1), this.at(cut + 2), target, to);
+      from = until;
     }
-    return to;
+    return copyRange(printed, from, printed.length, target, to);
   }
 
-  /** Lists the bytes in pieces: views of the source, and the texts. */
+  /** Lists the bytes in pieces, which are views. */
   listPieces(): readonly Uint8Array[] {
-    return this.pieces.map((piece) =>
-      typeof piece === "string" ? Buffer.from(piece) : this.source.subarray(piece.start, piece.end),
-    );
+    const { source, printed, cuts } = this;
+    const pieces: Uint8Array[] = [];
+    let from = 0;
+    for (let cut = 0; cut < cuts.length; cut += CUT) {
+      const until = this.at(cut);
+      if (until > from) pieces.push(printed.subarray(from, until));
+      pieces.push(source.subarray(this.at(cut + 1), this.at(cut + 2)));
+      from = until;
+    }
+    if (printed.length > from) pieces.push(printed.subarray(from));
+    return pieces;
   }
 
   /** Returns a copy in one piece. */
@@ -68,6 +112,22 @@ export class ComposedBytes {
   toString(): string {
     return this.join().toString("utf8");
   }
+
+  private at(cut: number): number {
+    return this.cuts[cut] as number;
+  }
+}
+
+/** The numbers of a cut. */
+const CUT = 3;
+/** Up to this length a loop is faster than a call of the runtime. Bytes. */
+const SHORT_BYTES = 24;
+
+function copyRange(from: Buffer, start: number, end: number, target: Buffer, at: number): number {
+  if (end - start > SHORT_BYTES) return at + from.copy(target, at, start, end);
+  let to = at;
+  for (let next = start; next < end; next++) target[to++] = from[next] as number;
+  return to;
 }
 
 /** Returns the bytes with these splices, which are in the order of their positions and do not overlap. */
@@ -80,7 +140,7 @@ export function spliceBytes(source: Buffer, splices: readonly Splice[]): Compose
     from = end;
   }
   if (from < source.length) pieces.push({ start: from, end: source.length });
-  return new ComposedBytes(source, pieces);
+  return ComposedBytes.of(source, pieces);
 }
 
 /** Bytes in one piece, or composed. */
@@ -88,7 +148,7 @@ export type Bytes = Uint8Array | ComposedBytes;
 
 /** Returns the number of bytes that have memory of their own. */
 export function ownBytesOf(bytes: Bytes): number {
-  return bytes instanceof ComposedBytes ? bytes.textBytes : bytes.length;
+  return bytes instanceof ComposedBytes ? bytes.printedBytes : bytes.length;
 }
 
 /** Returns bytes in one piece. */

@@ -388,7 +388,7 @@ describe("http1: a body composed of pieces", () => {
       await connection.write(OK);
     });
     const pieces = Array.from({ length: count }, (_, at) => [`<${at} ✓>`, { start: at, end: at + size }]);
-    const body = new ComposedBytes(source, pieces.flat());
+    const body = ComposedBytes.of(source, pieces.flat());
     expect(await fetchText({ method: "POST", body })).toBe("ok");
     expect(hash).toBe(Bun.hash(body.join()));
   });

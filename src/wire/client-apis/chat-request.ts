@@ -14,6 +14,7 @@ import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
+import { writeAsMessages } from "./chat-as-messages.ts";
 import { ChatForwarding } from "./chat-forwarding.ts";
 import {
   type ClientRequest,
@@ -24,6 +25,7 @@ import {
 } from "./client-request.ts";
 import { decodeShortened } from "./decode-shortened.ts";
 import type { Decoded } from "./hub-request.ts";
+import type { UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
 
 /**
@@ -86,6 +88,10 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
   decodeWhole(): ConversationRequest {
     const { bytes, text } = this.scanned;
     return openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  }
+
+  decodeFor(target: UpstreamTarget): Decoded | null {
+    return target.provider.format === "anthropic-messages" ? writeAsMessages(this.scanned) : null;
   }
 
   /** Decodes the request with placeholders for its long texts. The scan has corrected arguments that are not objects. */

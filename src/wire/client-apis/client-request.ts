@@ -25,7 +25,7 @@ import type {
   OffloadedEncoding,
   UpstreamTarget,
 } from "./inference-request.ts";
-import { listTurnNames, recallTurns } from "./list-turn-names.ts";
+import { listRecalledCalls, listTurnNames, recallTurns } from "./list-turn-names.ts";
 import { decodedBytesOf, heldBytesOf, isQuickToForward, isQuickToTranslate } from "./request-size.ts";
 import type { ReadHeader } from "./session-hints.ts";
 
@@ -133,6 +133,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private readonly answering: OwnAnswers;
   /** Null while they are released. */
   private held: ClientRequestParts | null = null;
+  /** Its `listRecalledCalls`, once they were listed. */
+  private recalled: ReadonlySet<string> | null = null;
   private prefix: string | null = null;
   private charges: RequestCharges | null = null;
   /** Whether the last encoding forwarded the client's bytes. */
@@ -177,6 +179,14 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   decodeShort(): Decoded | null {
     return this.parts.decodeShort?.() ?? null;
+  }
+
+  decodeFor(target: UpstreamTarget): Decoded | null {
+    const { parts } = this;
+    if (parts.decodeFor === undefined) return null;
+    // What is stored of a turn can only be restored in one that was decoded.
+    for (const callId of this.recalledCalls) if (target.recallTurn(callId) !== null) return null;
+    return parts.decodeFor(target);
   }
 
   private get hub(): HubRequest {
@@ -254,7 +264,12 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   listTurnNames(targets: readonly UpstreamTarget[]): readonly string[] {
     return targets.every((target) => this.isForwarded(target))
       ? []
-      : listTurnNames(this.parts.scanned, targets);
+      : listTurnNames(this.parts.scanned, targets, this.recalledCalls);
+  }
+
+  private get recalledCalls(): ReadonlySet<string> {
+    this.recalled ??= listRecalledCalls(this.parts.scanned);
+    return this.recalled;
   }
 
   encode(target: UpstreamTarget): EncodedForUpstream {

@@ -48,6 +48,8 @@ export interface Decoding {
   decodeWhole(): ConversationRequest;
   /** Decodes with placeholders for long texts, which is faster; null where there are none. */
   decodeShort?(): Decoded | null;
+  /** Decodes only what cannot be written for this target without decoding it, which is faster still; null where nothing can. */
+  decodeFor?(target: UpstreamTarget): Decoded | null;
 }
 
 /**
@@ -62,7 +64,7 @@ export class HubRequest
   private kept: ConversationRequest | null = null;
   private renamed: RenamedTools = NONE_RENAMED;
   /** The last composition: the target whose losses were listed last is often the one that is sent. */
-  private last: { readonly target: UpstreamTarget; readonly composed: Composed } | null = null;
+  private last: Composition | null = null;
 
   constructor(
     private readonly client: ClientCodec,
@@ -82,7 +84,7 @@ export class HubRequest
 
   /** Returns what is needed to translate the answer, after the request was encoded. */
   describeAnswering(): AnswerContext {
-    const kept = this.client.keepForAnswer(this.decode().request);
+    const kept = this.client.keepForAnswer((this.known ?? this.decode()).request);
     return { renamed: this.renamed, request: JSON.stringify(kept) };
   }
 
@@ -94,19 +96,22 @@ export class HubRequest
 
   /** Releases the decoded request, except what reading an answer needs. Returns the bytes that stay held, about. */
   release(): number {
-    if (this.decoded !== null) this.kept ??= this.client.keepForAnswer(this.decoded.request);
+    const { known } = this;
+    if (known !== null) this.kept ??= this.client.keepForAnswer(known.request);
     this.decoded = null;
     this.last = null;
     return this.kept === null ? 0 : measureChars(this.kept, Number.POSITIVE_INFINITY);
   }
 
   listLosses(target: UpstreamTarget): readonly Warning[] {
-    return [...listLostReasoning(this.decode().request, target), ...this.compose(target).warnings];
+    const { decoded, composed } = this.compose(target);
+    return [...listLostReasoning(decoded.request, target), ...composed.warnings];
   }
 
   encode(target: UpstreamTarget): EncodedForUpstream {
-    const body = this.decode().print(this.compose(target).body) ?? this.printWhole(target);
-    const { tools, repair, carriesReasoning, warnings } = this.compose(target);
+    const { decoded, composed } = this.compose(target);
+    const body = decoded.print(composed.body) ?? this.printWhole(target);
+    const { tools, repair, carriesReasoning, warnings } = this.compose(target).composed;
     this.renamed = tools;
     this.kept = null;
     const { format } = target.provider;
@@ -135,26 +140,40 @@ export class HubRequest
   }
 
   private asked(): AskedFor {
-    return { ...this.facts, request: this.kept ?? this.decode().request };
+    return { ...this.facts, request: this.kept ?? (this.known ?? this.decode()).request };
   }
 
-  private compose(target: UpstreamTarget): Composed {
+  /** A decoding that was made. All have what reading an answer needs. */
+  private get known(): Decoded | null {
+    return this.decoded ?? this.last?.decoded ?? null;
+  }
+
+  private compose(target: UpstreamTarget): Composition {
     if (this.last?.target !== target) {
-      this.last = { target, composed: composeFor(this.decode().request, target) };
+      const decoded = this.decoding.decodeFor?.(target) ?? this.decode();
+      this.last = { target, decoded, composed: composeFor(decoded.request, target) };
     }
-    return this.last.composed;
+    return this.last;
   }
 
   /** Encodes the request without placeholders, where a body with placeholders cannot be printed. */
   private printWhole(target: UpstreamTarget): Buffer {
-    this.decoded = this.decodeWhole();
-    this.last = null;
-    return printBody(this.compose(target).body);
+    const decoded = this.decodeWhole();
+    this.decoded = decoded;
+    this.last = { target, decoded, composed: composeFor(decoded.request, target) };
+    return printBody(this.last.composed.body);
   }
 }
 
 function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
+}
+
+/** What a request is decoded to and encoded as for a target. */
+interface Composition {
+  readonly target: UpstreamTarget;
+  readonly decoded: Decoded;
+  readonly composed: Composed;
 }
 
 /** A request encoded for a target, not yet printed. */

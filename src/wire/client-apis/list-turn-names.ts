@@ -1,18 +1,21 @@
 import { type CalledTurn, MAX_RECALLED, nameText } from "../canonical/called-turn.ts";
-import type { OutlineMessage } from "../conversation/outline.ts";
 import { sizeOf } from "../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import { ownText } from "../json/own-text.ts";
 import { type JsonNode, tryStringOf } from "../json/scan.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 
-/** Lists the names of stored turns that a translation of the request for one of the targets may look up. */
+/**
+ * Lists the names of stored turns that a translation of the request for one of the targets may look up. `calls` are its
+ * `listRecalledCalls`.
+ */
 export function listTurnNames(
   scanned: ScannedRequest,
   targets: readonly UpstreamTarget[],
+  calls: Iterable<string>,
 ): readonly string[] {
   const signsTexts = targets.some(({ provider }) => provider.format === "gemini");
-  return [...listRecalledCalls(scanned.readOutline()), ...(signsTexts ? listRecalledTexts(scanned) : [])];
+  return [...calls, ...(signsTexts ? listRecalledTexts(scanned) : [])];
 }
 
 /** Returns the stored turns of a request by their names. Names without a stored turn are absent. */
@@ -22,7 +25,7 @@ export function recallTurns(
 ): ReadonlyMap<string, CalledTurn> {
   const turns = new Map<string, CalledTurn>();
   const [first] = targets;
-  for (const name of listTurnNames(scanned, targets)) {
+  for (const name of listTurnNames(scanned, targets, listRecalledCalls(scanned))) {
     const turn = first?.recallTurn(name) ?? null;
     if (turn !== null) turns.set(name, turn);
   }
@@ -30,7 +33,9 @@ export function recallTurns(
 }
 
 /** Lists the first calls of the last turns, under which turns are stored (see `restoreTurns`). */
-function listRecalledCalls(outline: readonly OutlineMessage[]): ReadonlySet<string> {
+export function listRecalledCalls(scanned: ScannedRequest): ReadonlySet<string> {
+  if (scanned.listFirstCalls !== undefined) return new Set(scanned.listFirstCalls(MAX_RECALLED));
+  const outline = scanned.readOutline();
   const callIds = new Set<string>();
   for (let at = outline.length - 1; at >= 0 && callIds.size < MAX_RECALLED; at--) {
     const message = outline[at];

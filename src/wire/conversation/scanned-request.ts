@@ -22,6 +22,11 @@ export interface ScannedRequest extends RoutingParameters {
   readonly maxTokens: number | null;
   /** Returns the messages for tool-call repair; none if none has calls or results. */
   readOutline(): readonly OutlineMessage[];
+  /**
+   * Returns the ids of the first calls of at most `most` messages, from the last one on, in memory of their own. Absent: they are taken
+   * from the outline, which takes longer.
+   */
+  listFirstCalls?(most: number): readonly string[];
   /** Bytes of text in the conversation without media; the upper bound of the prompt's tokens is computed from it. */
   readonly promptTextBytes: number;
   readonly prompt: PromptNodes;

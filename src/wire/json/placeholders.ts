@@ -51,7 +51,7 @@ export function replaceLongStrings(
     text: short,
     print(body) {
       const pieces = restore(JSON.stringify(body), long, embedded);
-      return pieces === null ? null : new ComposedBytes(bytes, pieces);
+      return pieces === null ? null : ComposedBytes.of(bytes, pieces);
     },
   };
 }

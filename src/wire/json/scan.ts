@@ -591,8 +591,21 @@ export function stringViewOf(text: string, node: JsonNode | undefined): string |
 
 /** Returns the value of a string; undefined for anything else and for malformed strings, which the upstream reports. */
 export function tryStringOf(text: string, node: JsonNode | undefined): string | undefined {
+  return tryTo(stringOf, text, node);
+}
+
+/** Returns what `tryStringOf` returns, as a part of the text if possible, like `stringViewOf`. */
+export function tryStringViewOf(text: string, node: JsonNode | undefined): string | undefined {
+  return tryTo(stringViewOf, text, node);
+}
+
+function tryTo(
+  read: (text: string, node: JsonNode | undefined) => string | undefined,
+  text: string,
+  node: JsonNode | undefined,
+): string | undefined {
   try {
-    return stringOf(text, node);
+    return read(text, node);
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined;
     throw error;
@@ -608,6 +621,15 @@ export function parseNode(text: string, node: JsonNode): unknown {
     return JSON.parse(decodeUtf8(text.slice(node.start, node.end)));
   } catch {
     throw new JsonSyntaxError("a value that is not JSON", node.start);
+  }
+}
+
+/** Parses the whole value; undefined if a part that the scan skipped is not JSON. */
+export function tryParseNode(text: string, node: JsonNode): unknown {
+  try {
+    return parseNode(text, node);
+  } catch {
+    return undefined;
   }
 }
 

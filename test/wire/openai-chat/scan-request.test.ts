@@ -68,10 +68,17 @@ function read(body: unknown, marks: "own" | "all") {
       marks === "own" ? scan : { ...scan, marks: ALL_MARKS },
       Buffer.from(text),
     );
-    const { readOutline, hasHints, ...rest } = scanned;
+    const { readOutline, listFirstCalls, hasHints, ...rest } = scanned;
     const outline = readOutline();
     const isEmpty = !hasCalls(outline);
-    return { scanned, compared: { ...rest, calls: isEmpty ? [] : outline.map(({ kind }) => kind) } };
+    return {
+      scanned,
+      compared: {
+        ...rest,
+        firstCalls: listFirstCalls?.(10),
+        calls: isEmpty ? [] : outline.map(({ kind }) => kind),
+      },
+    };
   } catch (error) {
     if (error instanceof GatewayError) return { scanned: null, compared: error.failure };
     throw error;

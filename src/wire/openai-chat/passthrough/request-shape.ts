@@ -20,12 +20,13 @@ const HINT = marked(MARKS.hints);
 
 const PART = marked(
   MARKS.parts,
-  fields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) }),
+  allFields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) }),
 );
 
-const TOOL_CALL = fields({ id: LEAF, type: LEAF, function: fields({ name: LEAF, arguments: LEAF }) });
+const TOOL_CALL = allFields({ id: LEAF, type: LEAF, function: allFields({ name: LEAF, arguments: LEAF }) });
 
-const MESSAGE = fields({
+/** All members of messages and tools are found: only those with no others are written in another format without decoding them. */
+const MESSAGE = allFields({
   role: LEAF,
   name: LEAF,
   content: items(PART),
@@ -39,7 +40,10 @@ const MESSAGE = fields({
   function_call: FUNCTION_CALL,
 });
 
-const TOOL = fields({ type: LEAF, function: fields({ name: LEAF, description: LEAF, parameters: LEAF }) });
+const TOOL = allFields({
+  type: LEAF,
+  function: allFields({ name: LEAF, description: LEAF, parameters: LEAF }),
+});
 
 /** The fields of a chat completion request that the gateway reads; everything else is forwarded unchanged. */
 export const CHAT_REQUEST_SHAPE: Shape = allFields({

@@ -87,6 +87,7 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
     answers: numberOf(text, memberOf(root, "n")) ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
     readOutline,
+    listFirstCalls: (most) => listFirstCalls(text, messages, most),
     hasCallsInOrder: areInOrder,
     hasHints: (marks & MARKS.hints) !== 0,
     promptTextBytes: countPromptBytes(prompt),
@@ -124,17 +125,33 @@ function outlineMessage(text: string, message: JsonNode, at: number): OutlineMes
   return new AssistantOutline(text, itemsOf(message, "tool_calls"));
 }
 
+/** See `ScannedRequest.listFirstCalls`. */
+function listFirstCalls(text: string, messages: readonly JsonNode[], most: number): readonly string[] {
+  const ids: string[] = [];
+  for (let at = messages.length - 1; at >= 0 && ids.length < most; at--) {
+    const message = messages[at] as JsonNode;
+    const [first] = itemsOf(message, "tool_calls");
+    if (first === undefined || readRole(text, message) !== "assistant") continue;
+    const id = stringOf(text, memberOf(first, "id"));
+    if (id) ids.push(id);
+  }
+  return ids;
+}
+
 const OTHER: OutlineMessage = { kind: "other" };
 
 class AssistantOutline implements OutlineAssistant {
   readonly kind = "assistant";
-  readonly callIds: string[] = [];
+  private ids: readonly string[] | null = null;
 
   constructor(
     private readonly text: string,
     private readonly calls: readonly JsonNode[],
-  ) {
-    for (const call of calls) this.callIds.push(stringViewOf(text, memberOf(call, "id")) ?? "");
+  ) {}
+
+  get callIds(): readonly string[] {
+    this.ids ??= this.calls.map((call) => stringViewOf(this.text, memberOf(call, "id")) ?? "");
+    return this.ids;
   }
 
   /** Returns name and arguments of a call as they came; the whole call for kinds that have neither. */

@@ -1,0 +1,323 @@
+import { ByteOutput } from "../../base/byte-output.ts";
+import type { Interleaved } from "../../base/composed-bytes.ts";
+import { encodeCache } from "../anthropic-messages/translate/cache-mark.ts";
+import { mayBeDeep } from "../json/parse-json.ts";
+import {
+  BACKSLASH,
+  isFilled,
+  isWord,
+  itemsOf,
+  type JsonNode,
+  JsonSyntaxError,
+  memberOf,
+  NO_NODES,
+  OPEN_BRACE,
+  tryParseNode,
+  tryStringOf,
+} from "../json/scan.ts";
+import { appendUnescaped } from "../json/unescape.ts";
+import { type Role, readRole } from "../openai-chat/passthrough/role.ts";
+import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
+import { readCacheMark } from "../openai-chat/translate/decode-part.ts";
+import { CommonIds, isCommonName } from "./common-ids.ts";
+
+/** Members of a body, each behind a comma, between which parts of the client's body stand. */
+export interface WrittenRequest extends Interleaved {
+  /** The names of its tools. */
+  readonly tools: readonly string[];
+}
+
+/** The memory into which requests are printed, one at a time. */
+const output = new ByteOutput();
+
+/**
+ * Writes the instructions, messages and tools of one chat request for Anthropic's API. They are read as long as they are plain: methods return false where
+ * something is not. Neighbouring messages of one role become one message, in which results come first.
+ */
+export class MessagesWriter {
+  private readonly tools: string[] = [];
+  private readonly cuts: number[] = [];
+  private readonly messages: readonly JsonNode[];
+  private readonly roles: readonly (Role | undefined)[];
+  private readonly ids = new CommonIds();
+
+  constructor(private readonly scanned: ScannedChatRequest) {
+    this.messages = itemsOf(scanned.root, "messages");
+    this.roles = this.messages.map((message) => readRole(scanned.text, message));
+  }
+
+  /** Returns null if the request is not plain. */
+  write(): WrittenRequest | null {
+    output.clear();
+    const { cuts, tools } = this;
+    return this.conversation() && this.allTools() ? { printed: output.take(), cuts, tools } : null;
+  }
+
+  private allTools(): boolean {
+    const tools = memberOf(this.scanned.root, "tools");
+    if (tools === undefined) return true;
+    if (!tools.items || tools.items.length === 0) return false;
+    let before = ',"tools":[';
+    for (const tool of tools.items) {
+      print(before);
+      if (!this.tool(tool)) return false;
+      before = ",";
+    }
+    print("]");
+    return true;
+  }
+
+  private tool(tool: JsonNode): boolean {
+    const { bytes, text } = this.scanned;
+    const fn = memberOf(tool, "function");
+    if (fn === undefined || !hasOnly(tool, TOOL) || !hasOnly(fn, TOOL_FUNCTION)) return false;
+    const [name, description, parameters] = TOOL_PARTS.map((key) => memberOf(fn, key));
+    if (name === undefined || !isWord(text, memberOf(tool, "type"), "function")) return false;
+    if (!isCommonName(bytes, name) || !parameters || !isObjectSchema(text, parameters)) return false;
+    this.tools.push(text.slice(name.start + 1, name.end - 1));
+    print('{"name":');
+    this.print(name);
+    if (description !== undefined) {
+      if (description.kind !== "string") return false;
+      print(',"description":');
+      this.copy(description);
+    }
+    print(',"input_schema":');
+    this.copy(parameters);
+    print("}");
+    return true;
+  }
+
+  private conversation(): boolean {
+    const { messages, roles } = this;
+    const first = roles.findIndex((role) => !isInstruction(role));
+    // This API demands that the user begins, and changes what the assistant says last.
+    if (first < 0 || roles[first] !== "user" || roles.at(-1) === "assistant") return false;
+    if (!this.system(first)) return false;
+    let hasText = false;
+    for (let at = first; at < messages.length; at++) {
+      const role = roles[at];
+      // An instruction behind other messages is marked, of which the client is warned.
+      if (isInstruction(role)) return false;
+      const begins = at === first || sideOf(roles[at - 1]) !== sideOf(role);
+      const ends = at + 1 === messages.length || sideOf(roles[at + 1]) !== sideOf(role);
+      if (begins) {
+        if (at > first) print(",");
+        print(role === "assistant" ? '{"role":"assistant","content":' : '{"role":"user","content":');
+        hasText = false;
+      }
+      if (role === "tool" && hasText) return false;
+      if (!this.message(messages[at] as JsonNode, role, begins, ends)) return false;
+      hasText ||= role !== "tool";
+      if (ends) print("}");
+    }
+    print("]");
+    return true;
+  }
+
+  /** Writes the instructions before message `first`, and begins the messages. */
+  private system(first: number): boolean {
+    if (first > 0) {
+      print(',"system":');
+      for (let at = 0; at < first; at++) {
+        const message = this.messages[at] as JsonNode;
+        if (!hasOnly(message, PROMPT) || !this.texts(message, at === 0, at + 1 === first)) return false;
+      }
+    }
+    print(',"messages":[');
+    return true;
+  }
+
+  /** Writes a message, which may be the first or last of those that become one. */
+  private message(message: JsonNode, role: Role | undefined, begins: boolean, ends: boolean): boolean {
+    if (role === "user") return hasOnly(message, PROMPT) && this.texts(message, begins, ends);
+    if (role === "tool") return hasOnly(message, RESULT) && this.result(message, begins, ends);
+    return hasOnly(message, TURN) && this.turn(message, begins, ends);
+  }
+
+  /** Writes the texts of a content, of which none may be blank. One text that stands alone is a string. */
+  private texts(message: JsonNode, begins: boolean, ends: boolean): boolean {
+    const content = memberOf(message, "content");
+    if (content === undefined || !this.hasTexts(content)) return false;
+    const texts = content.items ?? [content];
+    if (texts.length === 0) return false;
+    for (const text of texts) if (this.isBlank(text)) return false;
+    this.blocks(texts, begins, ends);
+    return true;
+  }
+
+  /** Writes texts as blocks, or as a string. */
+  private blocks(texts: readonly JsonNode[], begins: boolean, ends: boolean): void {
+    const [only] = texts;
+    if (begins && ends && texts.length === 1 && only !== undefined && !hasMark(only)) {
+      this.copy(stringIn(only));
+      return;
+    }
+    for (let at = 0; at < texts.length; at++) {
+      const text = texts[at] as JsonNode;
+      print(begins && at === 0 ? '[{"type":"text","text":' : ',{"type":"text","text":');
+      this.copy(stringIn(text));
+      this.mark(text);
+      print("}");
+    }
+    if (ends) print("]");
+  }
+
+  private result(message: JsonNode, begins: boolean, ends: boolean): boolean {
+    const content = memberOf(message, "content");
+    if (content === undefined || !this.hasTexts(content)) return false;
+    const texts = content.items ?? (isFilled(content) ? [content] : NO_NODES);
+    print(begins ? '[{"type":"tool_result","tool_use_id":' : ',{"type":"tool_result","tool_use_id":');
+    this.print(memberOf(message, "tool_call_id") as JsonNode);
+    if (texts.length > 0) {
+      print(',"content":');
+      this.blocks(texts, true, true);
+    }
+    print(ends ? "}]" : "}");
+    return true;
+  }
+
+  /** Writes an assistant's text and calls. */
+  private turn(message: JsonNode, begins: boolean, ends: boolean): boolean {
+    const content = memberOf(message, "content");
+    const calls = memberOf(message, "tool_calls");
+    if (calls === undefined) return this.texts(message, begins, ends);
+    const items = calls.items ?? NO_NODES;
+    if (items.length === 0) return false;
+    const isSilent = content === undefined || content.kind === "null" || isEmptyText(content);
+    if (!isSilent && !this.texts(message, begins, false)) return false;
+    for (let at = 0; at < items.length; at++)
+      if (!this.call(items[at] as JsonNode, begins && isSilent && at === 0)) return false;
+    if (ends) print("]");
+    return true;
+  }
+
+  private call(call: JsonNode, begins: boolean): boolean {
+    const { bytes, text } = this.scanned;
+    const fn = memberOf(call, "function");
+    if (fn === undefined || !hasOnly(call, CALL) || !hasOnly(fn, FUNCTION)) return false;
+    const [id, name, input] = [memberOf(call, "id"), memberOf(fn, "name"), memberOf(fn, "arguments")];
+    if (id === undefined || name === undefined || input === undefined) return false;
+    if (!isWord(text, memberOf(call, "type"), "function")) return false;
+    if (!this.ids.add(bytes, id) || !isCommonName(bytes, name) || !isInput(text, input)) return false;
+    print(begins ? '[{"type":"tool_use","id":' : ',{"type":"tool_use","id":');
+    this.print(id);
+    print(',"name":');
+    this.print(name);
+    print(',"input":');
+    if (!this.unescape(input)) return false;
+    print("}");
+    return true;
+  }
+
+  /** Whether a content is only texts. */
+  private hasTexts(content: JsonNode): boolean {
+    if (content.kind === "string") return true;
+    if (!content.items) return false;
+    for (const part of content.items) {
+      const isText = isWord(this.scanned.text, memberOf(part, "type"), "text") && hasOnly(part, PART);
+      if (!isText || memberOf(part, "text")?.kind !== "string") return false;
+      if (hasMark(part) && this.readMark(part) === undefined) return false;
+    }
+    return true;
+  }
+
+  /** Whether a text is blank. Most begin with a letter or a mark. */
+  private isBlank(node: JsonNode): boolean {
+    const { text } = this.scanned;
+    const value = stringIn(node);
+    if (!isFilled(value)) return true;
+    const first = text.charCodeAt(value.start + 1);
+    if (first > SPACE && first < DELETE && first !== BACKSLASH) return false;
+    return tryStringOf(text, value)?.trim() === "";
+  }
+
+  private mark(part: JsonNode): void {
+    if (!hasMark(part)) return;
+    const cache = this.readMark(part);
+    if (cache !== undefined) print(`,${JSON.stringify(encodeCache({ cache })).slice(1, -1)}`);
+  }
+
+  private readMark(part: JsonNode) {
+    return readCacheMark(tryParseNode(this.scanned.text, memberOf(part, "cache_control") as JsonNode));
+  }
+
+  /** Takes a value over as the client wrote it. */
+  private copy({ start, end }: JsonNode): void {
+    this.cuts.push(output.size, start, end);
+  }
+
+  /** Prints a short value as the client wrote it. */
+  private print({ start, end }: JsonNode): void {
+    output.appendRange(this.scanned.bytes, start, end);
+  }
+
+  /** Prints what a string contains; false if it is malformed. */
+  private unescape(node: JsonNode): boolean {
+    const { bytes, text } = this.scanned;
+    try {
+      appendUnescaped(output, { bytes, text, node });
+      return true;
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) return false;
+      throw error;
+    }
+  }
+}
+
+function print(json: string): void {
+  output.appendAscii(json);
+}
+
+/** The members that plain values have. */
+const PROMPT: ReadonlySet<string> = new Set(["role", "content"]);
+const RESULT: ReadonlySet<string> = new Set(["role", "content", "tool_call_id"]);
+const TURN: ReadonlySet<string> = new Set(["role", "content", "tool_calls"]);
+const CALL: ReadonlySet<string> = new Set(["id", "type", "function"]);
+const FUNCTION: ReadonlySet<string> = new Set(["name", "arguments"]);
+const PART: ReadonlySet<string> = new Set(["type", "text", "cache_control"]);
+const TOOL: ReadonlySet<string> = new Set(["type", "function"]);
+const TOOL_PARTS = ["name", "description", "parameters"] as const;
+const TOOL_FUNCTION: ReadonlySet<string> = new Set(TOOL_PARTS);
+
+function hasOnly({ members }: JsonNode, names: ReadonlySet<string>): boolean {
+  for (const { key } of members ?? NO_NODES) if (!names.has(key)) return false;
+  return members !== null;
+}
+
+function isInstruction(role: Role | undefined): boolean {
+  return role === "system" || role === "developer";
+}
+
+/** The role that a message has in Anthropic's API. */
+function sideOf(role: Role | undefined): "user" | "assistant" {
+  return role === "assistant" ? "assistant" : "user";
+}
+
+/** Returns the string of a text, which is a part or the string itself. */
+function stringIn(text: JsonNode): JsonNode {
+  return memberOf(text, "text") ?? text;
+}
+
+function hasMark(text: JsonNode): boolean {
+  return memberOf(text, "cache_control") !== undefined;
+}
+
+function isEmptyText(node: JsonNode): boolean {
+  return node.kind === "string" && !isFilled(node);
+}
+
+const SPACE = 32;
+const DELETE = 127;
+
+/** Whether a schema is certainly that of an object, which this API demands: it says so first, as most do. */
+function isObjectSchema(text: string, { kind, start }: JsonNode): boolean {
+  return kind === "object" && OBJECT_SCHEMA.some((begin) => text.startsWith(begin, start));
+}
+
+const OBJECT_SCHEMA = ['{"type":"object"', '{"type": "object"'] as const;
+
+/** Whether the arguments are certainly an object that is not nested too deep. */
+function isInput(text: string, { start, end }: JsonNode): boolean {
+  return text.charCodeAt(start + 1) === OPEN_BRACE && !mayBeDeep(text.slice(start, end));
+}
