@@ -41,8 +41,9 @@ function nameTool(name: string): FunctionTool {
   return { kind: "function", name, description: null, parameters: null, strict: null };
 }
 
-/** Prints a body with what was written in place of its messages and tools. */
-function printBody(bytes: Buffer, written: WrittenRequest, body: Fields): ComposedBytes {
+/** Prints a body with what was written in place of its messages and tools; null if the provider takes one of these not at all. */
+function printBody(bytes: Buffer, written: WrittenRequest, body: Fields): ComposedBytes | null {
+  if (!("messages" in body) || (written.tools.length > 0 && !("tools" in body))) return null;
   const before: MutableFields = {};
   const after: MutableFields = {};
   let members = before;

@@ -53,7 +53,7 @@ export class ChatForwarding implements Forwarding {
   repairFor(rules: ToolCallRules): Repair | null {
     const { scanned } = this;
     if (scanned.hasCallsInOrder && rules.ids === "openai" && !rules.hasUniqueIds) return null;
-    const outline = scanned.readOutline();
+    const outline = scanned.outline.read();
     if (!hasCalls(outline)) return null;
     this.repairs ??= new Map();
     const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;

@@ -90,8 +90,10 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
     return openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
   }
 
-  decodeFor(target: UpstreamTarget): Decoded | null {
-    return target.provider.format === "anthropic-messages" ? writeAsMessages(this.scanned) : null;
+  decodeFor({ provider }: UpstreamTarget): Decoded | null {
+    // A provider that takes only certain fields may not take what would be written.
+    const isWritten = provider.format === "anthropic-messages" && provider.knownFields === null;
+    return isWritten ? writeAsMessages(this.scanned) : null;
   }
 
   /** Decodes the request with placeholders for its long texts. The scan has corrected arguments that are not objects. */

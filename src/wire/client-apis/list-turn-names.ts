@@ -34,8 +34,9 @@ export function recallTurns(
 
 /** Lists the first calls of the last turns, under which turns are stored (see `restoreTurns`). */
 export function listRecalledCalls(scanned: ScannedRequest): ReadonlySet<string> {
-  if (scanned.listFirstCalls !== undefined) return new Set(scanned.listFirstCalls(MAX_RECALLED));
-  const outline = scanned.readOutline();
+  if (scanned.outline.listFirstCalls !== undefined)
+    return new Set(scanned.outline.listFirstCalls(MAX_RECALLED));
+  const outline = scanned.outline.read();
   const callIds = new Set<string>();
   for (let at = outline.length - 1; at >= 0 && callIds.size < MAX_RECALLED; at--) {
     const message = outline[at];

@@ -111,7 +111,7 @@ class MessagesParts implements ClientRequestParts {
     const { scanned } = this;
     if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
     if (maxTokens && scanned.thinkingBudget >= maxTokens) return false;
-    return isValidHistory(scanned.readOutline(), provider.toolCalls);
+    return isValidHistory(scanned.outline.read(), provider.toolCalls);
   }
 
   forward(target: UpstreamTarget): Buffer | ComposedBytes {

@@ -31,8 +31,8 @@ export interface WrittenRequest extends Interleaved {
 const output = new ByteOutput();
 
 /**
- * Writes the instructions, messages and tools of one chat request for Anthropic's API. They are read as long as they are plain: methods return false where
- * something is not. Neighbouring messages of one role become one message, in which results come first.
+ * Writes the instructions, messages and tools of one chat request for Anthropic's API. They are read as long as they are plain: methods
+ * return false where something is not. Neighbouring messages of one role become one message, in which results come first.
  */
 export class MessagesWriter {
   private readonly tools: string[] = [];

@@ -116,7 +116,7 @@ class ResponsesParts implements ClientRequestParts {
     const { scanned } = this;
     return (
       canForwardResponses(scanned, provider.model) &&
-      isValidHistory(scanned.readOutline(), provider.toolCalls)
+      isValidHistory(scanned.outline.read(), provider.toolCalls)
     );
   }
 

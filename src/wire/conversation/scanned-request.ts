@@ -20,14 +20,19 @@ export interface ScannedRequest extends RoutingParameters {
   readonly stream: boolean;
   /** The maximum number of tokens per answer; null where the client sets none. */
   readonly maxTokens: number | null;
-  /** Returns the messages for tool-call repair; none if none has calls or results. */
-  readOutline(): readonly OutlineMessage[];
-  /**
-   * Returns the ids of the first calls of at most `most` messages, from the last one on, in memory of their own. Absent: they are taken
-   * from the outline, which takes longer.
-   */
-  listFirstCalls?(most: number): readonly string[];
+  readonly outline: RequestOutline;
   /** Bytes of text in the conversation without media; the upper bound of the prompt's tokens is computed from it. */
   readonly promptTextBytes: number;
   readonly prompt: PromptNodes;
+}
+
+/** The outline of a request's conversation, which most requests never need. */
+export interface RequestOutline {
+  /** Returns the messages for tool-call repair; none if none has calls or results. */
+  read(): readonly OutlineMessage[];
+  /**
+   * Returns the ids of the first calls of at most `most` messages, from the last one on, in memory of their own. Absent: they are taken
+   * from the messages, which takes longer.
+   */
+  listFirstCalls?(most: number): readonly string[];
 }

@@ -98,7 +98,7 @@ describe("scanning a Messages request", () => {
       true,
     ],
   ])("the outline shows whether the tool-call history needs repair: %s", (_name, messages, isValid) => {
-    expect(repairToolCalls(scan({ model: "m", messages }).readOutline(), RULES) === null).toBe(isValid);
+    expect(repairToolCalls(scan({ model: "m", messages }).outline.read(), RULES) === null).toBe(isValid);
   });
 
   test("another vendor's reasoning is detected", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/errors.ts";
+import { plainReasoning, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
 import { writeAsMessages } from "../../../src/wire/client-apis/chat-as-messages.ts";
 import { type Decoded, HubRequest } from "../../../src/wire/client-apis/hub-request.ts";
 import { parseFields } from "../../../src/wire/json/check-fields.ts";
@@ -10,11 +11,26 @@ import {
   scanChatRequest,
 } from "../../../src/wire/openai-chat/passthrough/scan-request.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/translate/codec.ts";
+import { openRequest } from "../../fidelity/open-request.ts";
 import { REQUEST_CASES } from "../../fidelity/requests/cases.ts";
 import { makeBody } from "../../fidelity/requests/request-case.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 
 const TARGET = makeTarget("anthropic-messages");
+/** A conversation with a call, and a tool. */
+const CALLED: Fields = {
+  model: "acme/model",
+  messages: [
+    { role: "user", content: "Look." },
+    {
+      role: "assistant",
+      content: "I look.",
+      tool_calls: [{ id: "a", type: "function", function: { name: "look", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "a", content: "A wall." },
+  ],
+  tools: [{ type: "function", function: { name: "look", parameters: { type: "object" } } }],
+};
 const FACTS = { wantsUsageChunk: false, estimatedPromptTokens: 1 };
 
 /** Translates a request, with what was decoded of it or with all of it; `error` where it is rejected. */
@@ -218,5 +234,29 @@ describe("a chat request whose messages are written for Anthropic's API without 
         ],
       },
     ]);
+  });
+
+  test("is decoded if something is stored of one of its turns, which is restored", () => {
+    const reasoning = [
+      { ...plainReasoning("Hm."), signature: "signed", origin: REASONING_ORIGINS.anthropic },
+    ];
+    const turn = { callIds: ["a"], reasoning, signatures: {} };
+    const recallTurn = (id: string) => (id === "a" ? turn : null);
+    const { body } = openRequest("chat", CALLED).encode({ ...TARGET, recallTurn });
+    expect(JSON.parse(body.toString()).messages[1].content[0]).toMatchObject({
+      type: "thinking",
+      signature: "signed",
+    });
+  });
+
+  test.each([
+    ["refuses tools", { refusedFields: new Set(["tools"]) }],
+    ["takes only certain fields", { knownFields: new Set(["model", "messages", "max_tokens"]) }],
+  ])("is decoded for a provider that %s, which gets none", (_what, deviation) => {
+    const provider = { ...TARGET.provider, ...deviation };
+    const { body } = openRequest("chat", CALLED).encode({ ...TARGET, provider });
+    const sent = JSON.parse(body.toString());
+    expect(sent.messages).toHaveLength(3);
+    expect("tools" in sent).toBe(false);
   });
 });

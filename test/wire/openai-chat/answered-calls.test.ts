@@ -48,7 +48,7 @@ test("calls that are read as answered in order need no repair, whatever the conv
         const scanned = scan(messages);
         if (!scanned.hasCallsInOrder) return;
         inOrder++;
-        expect(repairToolCalls(scanned.readOutline(), RULES)).toBeNull();
+        expect(repairToolCalls(scanned.outline.read(), RULES)).toBeNull();
       } catch (error) {
         // A result of which it is unclear what it answers.
         if (!(error instanceof GatewayError)) throw error;
@@ -74,11 +74,11 @@ test("the first calls of messages are listed as the outline has them, whatever t
     fc.property(conversation, fc.nat(4), (messages, most) => {
       try {
         const scanned = scan(messages);
-        const outlined = scanned
-          .readOutline()
+        const outlined = scanned.outline
+          .read()
           .flatMap((outline) => (outline.kind === "assistant" ? outline.callIds.slice(0, 1) : []));
         const named = outlined.filter((id) => id !== "").reverse();
-        expect(scanned.listFirstCalls?.(most)).toEqual(named.slice(0, most));
+        expect(scanned.outline.listFirstCalls?.(most)).toEqual(named.slice(0, most));
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
       }

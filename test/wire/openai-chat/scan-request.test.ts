@@ -68,14 +68,14 @@ function read(body: unknown, marks: "own" | "all") {
       marks === "own" ? scan : { ...scan, marks: ALL_MARKS },
       Buffer.from(text),
     );
-    const { readOutline, listFirstCalls, hasHints, ...rest } = scanned;
-    const outline = readOutline();
+    const { outline: given, hasHints, ...rest } = scanned;
+    const outline = given.read();
     const isEmpty = !hasCalls(outline);
     return {
       scanned,
       compared: {
         ...rest,
-        firstCalls: listFirstCalls?.(10),
+        firstCalls: given.listFirstCalls?.(10),
         calls: isEmpty ? [] : outline.map(({ kind }) => kind),
       },
     };

@@ -188,8 +188,8 @@ describe("the outline of a Responses request", () => {
   ];
   test.each(cases)("the outline of %j shows its turns and results", (input, outline, isValid) => {
     const scanned = scan({ model: "m", input });
-    expect(scanned.readOutline() as readonly unknown[]).toEqual([...outline]);
-    const repair = repairToolCalls(scanned.readOutline(), toolCallRulesOf("openai-responses", "openai"));
+    expect(scanned.outline.read() as readonly unknown[]).toEqual([...outline]);
+    const repair = repairToolCalls(scanned.outline.read(), toolCallRulesOf("openai-responses", "openai"));
     expect(repair === null).toBe(isValid);
   });
 
@@ -200,7 +200,7 @@ describe("the outline of a Responses request", () => {
         .filter(({ parts }) => parts.some(({ kind }) => kind !== "native"))
         .map(({ role }) => role);
       const expected = scan({ model: "m", input })
-        .readOutline()
+        .outline.read()
         .map(({ kind }) => kind);
       const runs = expected.filter((kind, at) => kind !== "result" || expected[at - 1] !== "result");
       expect(roles.map((role) => KINDS[role])).toEqual(runs);

@@ -70,7 +70,7 @@ function readScanned(
     promptTextBytes: countPromptBytes(prompt),
     prompt,
     mayBeShortened: memberOf(root, "context_management")?.kind === "object",
-    readOutline: () => outline,
+    outline: { read: () => outline },
     // Searched in the bytes, which is many times faster than in the text.
     mayCarryReasoning: bytes.includes(ENVELOPE_START),
   };

@@ -20,7 +20,7 @@ export function forwardMessages(
 ): Splice {
   const node = memberOf(request.root, "messages") as JsonNode;
   const items = node.items ?? [];
-  const outline = request.readOutline();
+  const outline = request.outline.read();
   const context = { request, items, wantsReasoningContent };
   const encoded: string[] = [];
   /** Consecutive assistant messages that are to be joined. */

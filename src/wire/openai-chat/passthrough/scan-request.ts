@@ -1,9 +1,8 @@
-import { once } from "../../../base/once.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
 import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
 import { NO_ROUTING, readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
-import type { ScannedRequest } from "../../conversation/scanned-request.ts";
+import type { RequestOutline, ScannedRequest } from "../../conversation/scanned-request.ts";
 import { addMember } from "../../json/collect-nodes.ts";
 import {
   type CountedScan,
@@ -66,9 +65,9 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
   const messages = itemsOf(root, "messages");
   const streamOptions = memberOf(root, "stream_options");
   const prompt = findPrompt(root, messages);
-  const readOutline =
-    hasResults || (marks & MARKS.tools) !== 0 ? once(() => outlineMessages(text, messages)) : noOutline;
-  if (!areInOrder) checkResultIds(readOutline());
+  const hasCalls = hasResults || (marks & MARKS.tools) !== 0;
+  const outline = hasCalls ? new ChatOutline(text, messages) : NO_CALLS;
+  if (!areInOrder) checkResultIds(outline.read());
   // The scan does not mark `preset`, which it knows as little as any other field.
   const isRouted = (marks & MARKS.routing) !== 0 || memberOf(root, "preset") !== undefined;
   const { fallbackModels, preferences, preset } = isRouted ? readRoutingMembers(text, root) : NO_ROUTING;
@@ -86,8 +85,7 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
     maxTokens: maxTokensOf(text, root),
     answers: numberOf(text, memberOf(root, "n")) ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
-    readOutline,
-    listFirstCalls: (most) => listFirstCalls(text, messages, most),
+    outline,
     hasCallsInOrder: areInOrder,
     hasHints: (marks & MARKS.hints) !== 0,
     promptTextBytes: countPromptBytes(prompt),
@@ -103,15 +101,36 @@ function maxTokensOf(text: string, root: JsonNode): number | null {
   );
 }
 
-const NO_OUTLINE: readonly OutlineMessage[] = [];
+/** The outline of a request whose messages may have calls or results. */
+class ChatOutline implements RequestOutline {
+  private outlined: readonly OutlineMessage[] | null = null;
 
-function noOutline(): readonly OutlineMessage[] {
-  return NO_OUTLINE;
+  constructor(
+    private readonly text: string,
+    private readonly messages: readonly JsonNode[],
+  ) {}
+
+  read(): readonly OutlineMessage[] {
+    this.outlined ??= this.messages.map((message, at) => outlineMessage(this.text, message, at));
+    return this.outlined;
+  }
+
+  listFirstCalls(most: number): readonly string[] {
+    const { text, messages } = this;
+    const ids: string[] = [];
+    for (let at = messages.length - 1; at >= 0 && ids.length < most; at--) {
+      const message = messages[at] as JsonNode;
+      const [first] = itemsOf(message, "tool_calls");
+      if (first === undefined || readRole(text, message) !== "assistant") continue;
+      const id = stringOf(text, memberOf(first, "id"));
+      if (id) ids.push(id);
+    }
+    return ids;
+  }
 }
 
-function outlineMessages(text: string, messages: readonly JsonNode[]): readonly OutlineMessage[] {
-  return messages.map((message, at) => outlineMessage(text, message, at));
-}
+/** The outline of a request without calls and results. */
+const NO_CALLS: RequestOutline = { read: () => [], listFirstCalls: () => [] };
 
 function outlineMessage(text: string, message: JsonNode, at: number): OutlineMessage {
   const role = readRole(text, message);
@@ -123,19 +142,6 @@ function outlineMessage(text: string, message: JsonNode, at: number): OutlineMes
   }
   if (role !== "assistant") return OTHER;
   return new AssistantOutline(text, itemsOf(message, "tool_calls"));
-}
-
-/** See `ScannedRequest.listFirstCalls`. */
-function listFirstCalls(text: string, messages: readonly JsonNode[], most: number): readonly string[] {
-  const ids: string[] = [];
-  for (let at = messages.length - 1; at >= 0 && ids.length < most; at--) {
-    const message = messages[at] as JsonNode;
-    const [first] = itemsOf(message, "tool_calls");
-    if (first === undefined || readRole(text, message) !== "assistant") continue;
-    const id = stringOf(text, memberOf(first, "id"));
-    if (id) ids.push(id);
-  }
-  return ids;
 }
 
 const OTHER: OutlineMessage = { kind: "other" };

@@ -68,7 +68,7 @@ function readRequest(
     model: stringOf(text, memberOf(root, "model")) as string,
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: numberOf(text, memberOf(root, "max_output_tokens")),
-    readOutline: () => outline,
+    outline: { read: () => outline },
     promptTextBytes: countPromptBytes(prompt),
     prompt,
     mayBeShortened:
