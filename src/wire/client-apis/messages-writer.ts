@@ -97,7 +97,7 @@ export class MessagesWriter {
     let hasText = false;
     for (let at = first; at < messages.length; at++) {
       const role = roles[at];
-      // An instruction behind other messages is marked, of which the client is warned.
+      // Translation marks an instruction after other messages, and warns the client.
       if (isInstruction(role)) return false;
       const begins = at === first || sideOf(roles[at - 1]) !== sideOf(role);
       const ends = at + 1 === messages.length || sideOf(roles[at + 1]) !== sideOf(role);
@@ -135,7 +135,7 @@ export class MessagesWriter {
     return hasOnly(message, TURN) && this.turn(message, begins, ends);
   }
 
-  /** Writes the texts of a content, of which none may be blank. One text that stands alone is a string. */
+  /** Writes the texts of a content as blocks, or its only text as a string. No text may be blank. */
   private texts(message: JsonNode, begins: boolean, ends: boolean): boolean {
     const content = memberOf(message, "content");
     if (content === undefined || !this.hasTexts(content)) return false;

@@ -591,21 +591,8 @@ export function stringViewOf(text: string, node: JsonNode | undefined): string |
 
 /** Returns the value of a string; undefined for anything else and for malformed strings, which the upstream reports. */
 export function tryStringOf(text: string, node: JsonNode | undefined): string | undefined {
-  return tryTo(stringOf, text, node);
-}
-
-/** Returns what `tryStringOf` returns, as a part of the text if possible, like `stringViewOf`. */
-export function tryStringViewOf(text: string, node: JsonNode | undefined): string | undefined {
-  return tryTo(stringViewOf, text, node);
-}
-
-function tryTo(
-  read: (text: string, node: JsonNode | undefined) => string | undefined,
-  text: string,
-  node: JsonNode | undefined,
-): string | undefined {
   try {
-    return read(text, node);
+    return stringOf(text, node);
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined;
     throw error;

@@ -50,7 +50,7 @@ test("calls that are read as answered in order need no repair, whatever the conv
         inOrder++;
         expect(repairToolCalls(scanned.outline.read(), RULES)).toBeNull();
       } catch (error) {
-        // A result of which it is unclear what it answers.
+        // It is unclear which call a result answers.
         if (!(error instanceof GatewayError)) throw error;
       }
     }),
