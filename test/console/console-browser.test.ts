@@ -3,7 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
-import { listViolations, openConsolePage, type PageProblems, signInWith } from "../support/console-page.ts";
+import {
+  expectVisible,
+  listViolations,
+  openConsolePage,
+  type PageProblems,
+  signInWith,
+} from "../support/console-page.ts";
 import { type ConsoleSite, startConsoleSite } from "../support/console-site.ts";
 import { callAdmin } from "../support/management.ts";
 import { healthy } from "../support/vendor.ts";
@@ -74,7 +80,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("alert").waitFor();
       await signInWith(page, site.secrets.operator);
-      await page.getByRole("heading", { level: 1, name: "Welcome" }).waitFor();
+      await expectVisible(page.getByRole("heading", { level: 1, name: "Welcome" }));
     });
 
     test("the address survives signing in, and a session that ends in the middle of work asks for the key again", async () => {
@@ -88,7 +94,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await page.getByRole("link", { name: "Keys" }).first().click();
       await page.getByText("Your session has ended").waitFor();
       await signInWith(page, site.secrets.operator);
-      await page.getByRole("table", { name: "Keys" }).waitFor();
+      await expectVisible(page.getByRole("table", { name: "Keys" }));
     });
 
     test("signing out ends the session", async () => {
@@ -96,7 +102,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await page.getByRole("button", { name: "Sign out" }).first().click();
       await page.getByLabel("Management key").waitFor();
       await page.reload();
-      await page.getByLabel("Management key").waitFor();
+      await expectVisible(page.getByLabel("Management key"));
     });
   });
 
@@ -125,7 +131,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       const field = page.getByRole("combobox", { name: "Model" });
       await field.click();
       await field.fill("gpt-5-mini");
-      await page.getByRole("option", { name: "openai/gpt-5-mini" }).waitFor();
+      await expectVisible(page.getByRole("option", { name: "openai/gpt-5-mini" }));
       await page.keyboard.press("Enter");
       await page.waitForURL(/model=openai%2Fgpt-5-mini/);
     });
@@ -161,7 +167,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       const page = await openAs("operator", "/console/requests");
       await page.getByLabel("Search by id").fill("hello");
       await page.keyboard.press("Enter");
-      await page.getByText("Enter the id of a request").waitFor();
+      await expectVisible(page.getByText("Enter the id of a request"));
       await page.getByLabel("Search by id").fill(id);
       await page.keyboard.press("Enter");
       await page.waitForURL(new RegExp(id));
@@ -185,7 +191,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await page.getByRole("button", { name: "Columns" }).click();
       await page.getByLabel("Tokens/s").check();
       await page.reload();
-      await page.getByRole("columnheader", { name: "Tokens/s" }).waitFor();
+      await expectVisible(page.getByRole("columnheader", { name: "Tokens/s" }));
     });
   });
 
@@ -246,7 +252,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       const dialog = page.getByRole("dialog", { name: "Refund the request" });
       await dialog.getByLabel("Note for the ledger").fill("goodwill");
       await dialog.getByRole("button", { name: "Refund" }).click();
-      await page.getByText("goodwill").waitFor();
+      await expectVisible(page.getByText("goodwill"));
     });
 
     test("an id that does not exist is said to be missing", async () => {
@@ -266,7 +272,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
     await page.getByRole("heading", { name: "Welcome" }).waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Go to" }).pressSequentially("keys");
-    await page.getByRole("option", { name: /^Keys/, selected: true }).waitFor();
+    await expectVisible(page.getByRole("option", { name: /^Keys/, selected: true }));
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/console\/keys/);
     await page.keyboard.press("Control+k");
@@ -282,6 +288,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
     await page.getByRole("option", { name: /^Keys/ }).click();
     await page.waitForURL(/\/console\/keys/);
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(page.url()).toContain("/console/keys");
   });
 
   test("a click on a button shows the numbers of the histogram as a table, also after a reload", async () => {

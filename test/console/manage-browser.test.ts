@@ -1,7 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Cookie, Page } from "playwright-core";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
-import { type ConsolePage, listViolations, openConsolePage, signInWith } from "../support/console-page.ts";
+import {
+  type ConsolePage,
+  expectVisible,
+  listViolations,
+  openConsolePage,
+  signInWith,
+} from "../support/console-page.ts";
 import { type ConsoleSite, startConsoleSite } from "../support/console-site.ts";
 import { callAdmin } from "../support/management.ts";
 
@@ -204,7 +210,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       const link = page.getByRole("link", { name: "openai/gpt-5-mini" });
       await link.click();
       await page.waitForURL(/\/console\/requests\?.*model=openai%2Fgpt-5-mini/);
-      await page.getByRole("cell", { name: "openai/gpt-5-mini" }).first().waitFor();
+      await expectVisible(page.getByRole("cell", { name: "openai/gpt-5-mini" }).first());
     });
 
     test("an own range whose days are the wrong way around is refused beside the field", async () => {
@@ -259,7 +265,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       await page.getByText("The ledger is consistent").waitFor();
       await page.getByRole("link", { name: "Northwind Traders" }).click();
       await page.waitForURL(new RegExp(site.organization));
-      await page.getByRole("heading", { name: "Ledger" }).waitFor();
+      await expectVisible(page.getByRole("heading", { name: "Ledger" }));
     });
 
     test("the ledger is limited to days, which the address keeps, and says when none has a transfer", async () => {
@@ -391,7 +397,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       const row = page.getByRole("row", { name: /OpenAI/ });
       await row.getByText("gateway.yaml, line 4").waitFor();
       await row.getByRole("button", { name: "Test" }).click();
-      await page.getByText("The key works.").waitFor();
+      await expectVisible(page.getByText("The key works."));
     });
   });
 
@@ -414,7 +420,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       await page.getByLabel("At the limit").selectOption("warn");
       await page.getByRole("button", { name: "Save" }).click();
       await row.getByText(/^OK$/).waitFor();
-      await row.getByText(/^Warn$/).waitFor();
+      await expectVisible(row.getByText(/^Warn$/));
       await row.getByRole("button", { name: "Delete" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
       await row.waitFor({ state: "detached" });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
-import { type ConsolePage, listViolations, openConsolePage } from "../support/console-page.ts";
+import { type ConsolePage, expectVisible, listViolations, openConsolePage } from "../support/console-page.ts";
 import { type ConsoleSite, startConsoleSite } from "../support/console-site.ts";
 import { eventually } from "../support/eventually.ts";
 import { callAdmin } from "../support/management.ts";
@@ -94,7 +94,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
       await page.getByRole("table").waitFor();
       const count = await page.getByRole("table").getAttribute("aria-rowcount");
       await page.getByRole("region", { name: "Models" }).press("End");
-      await page.locator(`tr[aria-rowindex="${count}"]`).waitFor();
+      await expectVisible(page.locator(`tr[aria-rowindex="${count}"]`));
     });
 
     test("sorts by a column, the other way round at the next press", async () => {
@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
       const page = await open("/console/models?q=no-such-model");
       await page.getByRole("heading", { name: "No model has all of this" }).waitFor();
       await page.getByRole("button", { name: "Clear filters" }).click();
-      await page.getByRole("table").waitFor();
+      await expectVisible(page.getByRole("table"));
     });
 
     test("selects up to four models, which are compared side by side", async () => {
@@ -203,7 +203,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
       await answerOf(page).getByText("The tools answered: rain").waitFor();
       await page.getByRole("button", { name: "Echo" }).click();
       await say(page, "[sandbox:tools]");
-      await answerOf(page).getByText("The tools answered: {}").waitFor();
+      await expectVisible(answerOf(page).getByText("The tools answered: {}"));
     });
 
     test("the same turn goes to several models side by side", async () => {

@@ -1,7 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
-import { type ConsolePage, listViolations, openConsolePage, signInWith } from "../support/console-page.ts";
+import {
+  type ConsolePage,
+  expectVisible,
+  listViolations,
+  openConsolePage,
+  signInWith,
+} from "../support/console-page.ts";
 import { type ConsoleSite, startConsoleSite } from "../support/console-site.ts";
 import { callAdmin } from "../support/management.ts";
 
@@ -150,7 +156,7 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await page.getByRole("dialog").getByRole("button", { name: "End", exact: true }).click();
     await page.getByText("The session was ended.").waitFor();
     await other.page.reload();
-    await other.page.getByLabel("Management key").waitFor();
+    await expectVisible(other.page.getByLabel("Management key"));
   });
 
   for (const colorScheme of ["light", "dark"] as const)

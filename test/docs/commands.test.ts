@@ -45,10 +45,11 @@ describe("the commands of the documents", () => {
   });
 
   test.each(PAGES)("the shell can parse every command block of %s", (page) => {
-    for (const { line, commands } of blocksOf(page)) {
+    const wrong = blocksOf(page).flatMap(({ line, commands }) => {
       const { exitCode, stderr } = Bun.spawnSync(["bash", "-n"], { stdin: Buffer.from(commands) });
-      expect([line, exitCode, stderr.toString()]).toEqual([line, 0, ""]);
-    }
+      return exitCode === 0 ? [] : [[line, stderr.toString()]];
+    });
+    expect(wrong).toEqual([]);
   });
 
   test.skipIf(!IS_WANTED).each(withCommands)(

@@ -138,6 +138,7 @@ test("an event that is older than a day is not sent again", async () => {
   await until(() => created.pauses.length === 1);
   created.clock.advance(MAX_AGE_MS);
   await until(() => created.state()?.dropped === 1);
+  expect(receiver.received).toHaveLength(1);
 });
 
 test("a receiver that does not answer is given ten seconds, and gets the event again", async () => {

@@ -463,4 +463,5 @@ describe("POST audio/transcriptions", () => {
 
 test("after all requests nothing is held, and the ledger has no problem", async () => {
   await eventually("the end of all holds", async () => (await findLedgerProblems(gateway)).length === 0);
+  expect(await findLedgerProblems(gateway)).toEqual([]);
 });

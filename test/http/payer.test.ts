@@ -74,6 +74,19 @@ describe("a generation is paid for", () => {
     });
   });
 
+  test("by the organization that each request names, if one key names several in turn", async () => {
+    const { organization, user, key } = await createCompany();
+    const other = await create.organization(await create.user("Bo", CREDIT), CREDIT);
+    await create.member(other, user, "member");
+    const payers = [organization, other, null, other, organization];
+    for (const payer of payers)
+      expect(await payerOf(await ask(key, payer))).toEqual({ account_id: payer ?? user, user_id: user });
+    await manage("PATCH", `/organizations/${other}`, { policy: { denied_models: ["sandbox/*"] } });
+    await expectForbidden(await ask(key, other), "model_not_allowed");
+    expect(await payerOf(await ask(key, organization))).toMatchObject({ account_id: organization });
+    await expectForbidden(await ask(key, other), "model_not_allowed");
+  });
+
   test("by the organization whose key is used, a member's key or a service key", async () => {
     const { organization, user } = await createCompany();
     const members = await create.key(organization, { user_id: user });

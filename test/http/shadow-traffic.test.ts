@@ -162,6 +162,14 @@ describe("shadow traffic", () => {
     expect((await shadow.call(0)).body["user"]).toBeDefined();
   });
 
+  test("sends nothing if the caller's key is limited to other models", async () => {
+    key = await create.key(user, { models: ["main/*"] });
+    expect((await ask()).status).toBe(200);
+    key = await create.key(user);
+    await ask({ user: "marker" });
+    expect((await shadow.call(0)).body["user"]).toBeDefined();
+  });
+
   test("is only for routes of the operator, who pays", async () => {
     const targets = [{ model: "main/model", weight: 1, shadow: { model: "shadow/model", share: 1 } }];
     const answer = await admin("PUT", `/named-routes/own?account_id=${user}`, { kind: "group", targets });
@@ -183,7 +191,10 @@ providers:
     });
     shadow.perform((call) => call.gate());
     await (await postChat(other, { model: "trial", messages })).text();
-    await (await shadow.call(0)).atGate;
+    const copy = await shadow.call(0);
+    await copy.atGate;
     await other.stop();
+    await copy.connection.closed;
+    expect(shadow.calls).toHaveLength(1);
   });
 });

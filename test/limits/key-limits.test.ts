@@ -254,7 +254,7 @@ describe("the limit of concurrent requests", () => {
       await read(ask(asking));
     }
     vendor.perform(answerAll);
-    await eventually("the lease to end", async () => (await ask()).status === 200);
+    expect(await eventually("the lease to end", async () => (await ask()).status === 200)).toBe(true);
   });
 
   test("rejects further requests while others run, with a short time to wait", async () => {
@@ -294,7 +294,7 @@ describe("the limit of concurrent requests", () => {
       leaving.abort();
       await asked;
       vendor.perform(answerAll);
-      await eventually("the lease to end", async () => (await ask()).status === 200);
+      expect(await eventually("the lease to end", async () => (await ask()).status === 200)).toBe(true);
     }
   });
 });

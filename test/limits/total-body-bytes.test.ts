@@ -49,11 +49,12 @@ async function expectNoRoom(response: Response): Promise<void> {
 /** Expects that the whole budget is available again. */
 async function expectAllGivenBack(): Promise<void> {
   vendor.perform(healthy("Alpha"));
-  await eventually("room for the largest body", async () => {
+  const hasRoom = eventually("room for the largest body", async () => {
     const response = await postChat(gateway, requestOf(TOTAL));
     await response.text();
     return response.status === 200;
   });
+  expect(await hasRoom).toBe(true);
 }
 
 /** Opens a connection and sends the head of a request without its body. */

@@ -616,8 +616,13 @@ export function testTransport(subject: TransportSubject): void {
 
     test("without a handler of its rejection is not reported", async () => {
       serve(answering(""));
+      const reported: unknown[] = [];
+      const report = (reason: unknown) => void reported.push(reason);
+      process.on("unhandledRejection", report);
       transport.open(requestTo(server.origin)).cancel();
       await settleLoop();
+      process.off("unhandledRejection", report);
+      expect(reported).toEqual([]);
     });
   });
 

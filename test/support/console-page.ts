@@ -1,5 +1,6 @@
+import { expect } from "bun:test";
 import AxeBuilder from "@axe-core/playwright";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 
 /** The longest wait for something on a page. Milliseconds. */
 const WAIT_MS = 8_000;
@@ -67,4 +68,10 @@ export async function listViolations(page: Page): Promise<string[]> {
     .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"])
     .analyze();
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} (${nodes[0]?.failureSummary})`);
+}
+
+/** Waits until something is shown, and fails if it never is. */
+export async function expectVisible(shown: Locator): Promise<void> {
+  await shown.waitFor();
+  expect(await shown.isVisible()).toBe(true);
 }

@@ -260,6 +260,7 @@ describe("an export", () => {
     collector.answers.push(Response.json({ partialSuccess }));
     await fillBatch();
     await waitFor(async () => ((await dropped()) === 12 ? true : null));
+    expect(await dropped()).toBe(12);
     await gateway.stop();
   });
 });

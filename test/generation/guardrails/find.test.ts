@@ -16,6 +16,7 @@ import {
   type PiiType,
 } from "../../../src/core/extensions/guardrails/find-pii.ts";
 import { INJECTION_PHRASES } from "../../../src/core/extensions/guardrails/injection-phrases.ts";
+import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
 
 const noPause = async () => {};
 const allPii = createPiiFinder(PII_TYPES);
@@ -123,26 +124,19 @@ describe("a long text", () => {
 });
 
 describe("the time of a search", () => {
-  /** The least CPU time of several searches of a text that repeats a part. Microseconds. */
-  function timeOf(find: (text: string) => unknown, part: string, length: number): number {
+  const searchRepeated = (find: (text: string) => unknown, part: string, length: number) => {
     const text = part.repeat(Math.ceil(length / part.length));
-    let least = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < 5; run++) {
-      const before = process.cpuUsage();
-      find(text);
-      const { user, system } = process.cpuUsage(before);
-      least = Math.min(least, user + system);
-    }
-    return least;
-  }
+    return () => find(text);
+  };
 
   const nested = createPatternFinder([compilePattern("(a*)*b") as Pattern], "X");
   const HOSTILE = ["1", "1 ", "1.", "a@", "a", "a.", "a:", "+1 ", "(4", "DE12", "@", "1-", "é", "4111 "];
   for (const part of HOSTILE)
     test(`grows linearly with a text of ${JSON.stringify(part)}`, () => {
       for (const find of [allPii, nested]) {
-        // Quadratic time would make the ratio 64.
-        expect(timeOf(find, part, 160_000)).toBeLessThan(24 * Math.max(timeOf(find, part, 20_000), 200));
+        expect(
+          growsLinearly(searchRepeated(find, part, 20_000), searchRepeated(find, part, LARGER * 20_000)),
+        ).toBe(true);
       }
     });
 });

@@ -176,5 +176,6 @@ describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", (
       await raise(second, "keys");
       return hints() > before;
     });
+    expect(hints()).toBeGreaterThan(before);
   });
 });

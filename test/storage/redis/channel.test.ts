@@ -35,12 +35,14 @@ describe.skipIf(REDIS_SERVER === null)("a channel between gateways", () => {
   });
 
   /** Sends a message until it arrives, and lets time pass in which connections are opened again. */
-  const arrives = (message: string) =>
-    eventually("a message arrives", () => {
+  const arrives = async (message: string) => {
+    const found = await eventually("a message arrives", () => {
       channel.publish(message);
       clock.advance(5);
       return received.includes(message);
     });
+    expect(found).toBe(true);
+  };
 
   test("brings messages to all that listen", async () => {
     await arrives("hello");

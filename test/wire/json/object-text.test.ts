@@ -8,7 +8,7 @@ function isObject(json: string): boolean {
   const text = `[${Buffer.from(json, "utf8").toString("latin1")}, "x"]`;
   const node = scanJson(text, items(LEAF)).items![0]!;
   const expected = parsesAsObject(text, node);
-  if (isObjectText(text, node) !== expected) throw new Error(`should be ${expected}: ${json}`);
+  expect([json, isObjectText(text, node)]).toEqual([json, expected]);
   return expected;
 }
 
