@@ -76,6 +76,9 @@ const STORE_UNAVAILABLE: Failure = {
   retryAfterS: 5,
 };
 
+/** The failure that a caller learns of an unexpected error. */
+export const INTERNAL = "The gateway failed. Repeat the request.";
+
 /**
  * Returns the failure of anything that was thrown. An unexpected error becomes `internal`: its details are for the log, and the caller
  * learns only that the gateway failed. If the store is unavailable, the request may be retried.
@@ -84,5 +87,5 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof GatewayError) return error.failure;
   if (error instanceof StoreError) return { ...STORE_UNAVAILABLE, internal: error.message };
   const internal = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: "internal", message: "The gateway failed. Repeat the request.", internal };
+  return { code: "internal", message: INTERNAL, internal };
 }

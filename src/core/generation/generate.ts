@@ -26,23 +26,21 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const request = { id: deps.ids.next("gen"), admission, requestedAt };
   const taken = takeLimits(deps, call, request);
   const generation = begin(deps, call, request, taken instanceof Promise ? await taken : taken);
-  const ended = generation.extensions.hasGate ? await passGates(generation) : null;
-  if (ended !== null) return ended;
-  let candidates: readonly Candidate[];
+  // Until a candidate is tried, what is thrown rejects the request without a record.
+  let loop: CandidateLoop | null = null;
   try {
+    const ended = generation.extensions.hasGate ? await passGates(generation) : null;
+    if (ended !== null) return ended;
     const route = plan(generation, admission);
     const held = hold(generation, route);
-    candidates = held instanceof Promise ? await held : held;
+    const candidates = held instanceof Promise ? await held : held;
     if (candidates.length === 0) return generation.fail(classifyNoCandidates(route, admission.requestedId));
-  } catch (error) {
-    generation.abandon();
-    throw error;
-  }
-  const loop = new CandidateLoop(generation, candidates, admission);
-  try {
+    loop = new CandidateLoop(generation, candidates, admission);
     return (await loop.tryFirst()) ?? (await loop.tryOthers());
   } catch (error) {
-    return generation.fail(failureOf(error));
+    if (loop !== null) return generation.fail(failureOf(error));
+    generation.abandon();
+    throw error;
   }
 }
 

@@ -210,6 +210,7 @@ export class Generation implements Settling {
   /** Releases everything without a record, for a request that is rejected before a provider is chosen. */
   abandon(): void {
     this.end();
+    this.deps.ledger.settle(this.id, 0);
     this.deps.rateLimiter.cancel(this.id);
     this.extensions.onAbandoned();
   }

@@ -1,8 +1,9 @@
-import { type Failure, statusOf } from "../../base/errors.ts";
+import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
 import type { RelayEnding } from "../../wire/canonical/relay.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
 import type { BegunStream } from "./attempt.ts";
+import type { CancelReason } from "./cancellation.ts";
 import { reportUsage } from "./charge.ts";
 import { chargeComplete } from "./charge-answer.ts";
 import type { CheckedUsage } from "./check-usage.ts";
@@ -100,7 +101,16 @@ class StreamPump {
     });
   }
 
+  /** Sends the answer, and ends it whatever happens: what the generation holds is released. */
   private async run(sink: Sink): Promise<void> {
+    try {
+      await this.sendAll(sink);
+    } catch (error) {
+      this.endUnexpected(error);
+    }
+  }
+
+  private async sendAll(sink: Sink): Promise<void> {
     const { cancellation, deps } = this.context;
     const { response } = this.begun;
     this.writer = new AnswerWriter(sink, deps.unread, {
@@ -120,21 +130,22 @@ class StreamPump {
 
   /** Passes the pieces on one by one, each once the client has room for it. */
   private async pump(): Promise<void> {
-    const { response } = this.begun;
-    try {
-      while (!this.isOver) {
-        const room = this.writer?.room ?? null;
-        if (room !== null) await this.waitForRoom(room);
-        if (this.isOver) return;
-        this.hastenEnd();
-        const piece = await response.read();
-        if (this.isOver) return;
-        const passed = this.passOn(piece);
-        if (passed !== undefined) await passed;
+    while (!this.isOver) {
+      const room = this.writer?.room ?? null;
+      if (room !== null) await this.waitForRoom(room);
+      if (this.isOver) return;
+      this.hastenEnd();
+      let piece: Uint8Array | null;
+      try {
+        piece = await this.begun.response.read();
+      } catch (error) {
+        // The connection broke: what was received so far decides the outcome.
+        if (!this.isOver) await this.finish(NOTHING, error);
+        return;
       }
-    } catch (error) {
-      // The connection broke: what was received so far decides the outcome.
-      if (!this.isOver) await this.finish(NOTHING, error);
+      if (this.isOver) return;
+      const passed = this.passOn(piece);
+      if (passed !== undefined) await passed;
     }
   }
 
@@ -289,6 +300,11 @@ class StreamPump {
     const bytes = this.encodeFailure(out, failure);
     this.context.extensions.onText(bytes);
     this.accounting.settleBroken("failed", failure);
+    this.endWithFailure(bytes);
+  }
+
+  /** Sends an error event as the end. An answer that is only bytes has no events: its connection is reset. */
+  private endWithFailure(bytes: Buffer): void {
     if (this.begun.relay.mediaType !== undefined) this.reset();
     else {
       this.write(bytes);
@@ -312,6 +328,14 @@ class StreamPump {
   private endCancelled(): void {
     const { reason } = this.context.cancellation;
     if (this.isOver || reason === null) return;
+    try {
+      this.endFor(reason);
+    } catch (error) {
+      this.endUnexpected(error);
+    }
+  }
+
+  private endFor(reason: CancelReason): void {
     this.leave();
     if (reason === "client_left" || reason === "client_stalled") {
       this.accounting.recordHealth({ kind: "neutral" });
@@ -324,13 +348,28 @@ class StreamPump {
     const { relay } = this.begun;
     const isHeldBack = relay.release !== undefined && !this.isReleased;
     if (!isHeldBack && isAnswer(relay.classifyEnd())) {
-      this.ending = this.complete(NOTHING);
+      this.ending = this.complete(NOTHING).catch((error: unknown) => this.endUnexpected(error));
       return;
     }
     // Exceeding the total time does not mean that the provider is unhealthy.
     const { failure } = classifyCancellation(reason, this.context.candidate);
     this.accounting.recordFailure(failure, { kind: reason === "silence" ? "failed" : "neutral" });
     this.breakOff(NOTHING, failure);
+  }
+
+  /** Ends an answer that the gateway itself cannot continue: what the generation holds is released, and the client is told. */
+  private endUnexpected(error: unknown): void {
+    if (!this.isOver) this.leave();
+    this.begun.exchange.cancel();
+    const failure = failureOf(error);
+    const { deps, call } = this.context;
+    deps.log.error("internal error", { request_id: call.requestId, detail: failure.internal });
+    this.accounting.settleUnexpected(failure);
+    try {
+      this.endWithFailure(this.encodeFailure(NOTHING, failure));
+    } catch {
+      this.reset();
+    }
   }
 
   /** Stops reading from the upstream. */

@@ -59,18 +59,31 @@ export function writeFinal(settling: Settling, record: OpenRecord, ending: Endin
   return record;
 }
 
-/** Releases the hold and limits of a generation whose final record was written, and notifies the extensions. */
+/**
+ * Releases the hold, limits and memory of a generation whose final record was written, and notifies the extensions. The only place that
+ * releases them: each is released even if another one cannot be.
+ */
 export function settleWritten(
   { deps, call, extensions }: Settling,
   settled: UsageRecord,
   { failure }: Pick<Ending, "failure">,
 ): void {
-  deps.ledger.settle(settled.id, settled.costNanodollars);
-  const advisorTokens =
-    settled.advisors?.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0) ?? 0;
-  deps.rateLimiter.settle(settled.id, settled.promptTokens + settled.completionTokens + advisorTokens);
-  call.onEnded();
-  extensions.onSettled(settled, failure);
+  try {
+    deps.ledger.settle(settled.id, settled.costNanodollars);
+  } finally {
+    try {
+      deps.rateLimiter.settle(settled.id, countTokens(settled));
+    } finally {
+      call.onEnded();
+      extensions.onSettled(settled, failure);
+    }
+  }
+}
+
+function countTokens({ promptTokens, completionTokens, advisors }: UsageRecord): number {
+  let tokens = promptTokens + completionTokens;
+  for (const one of advisors ?? []) tokens += one.promptTokens + one.completionTokens;
+  return tokens;
 }
 
 /** Sets every field that tells how a generation ended, so that nothing is left of an earlier ending that could not be made durable. */

@@ -42,6 +42,7 @@ export interface RelayContext extends Answering, Settling {
 export class StreamAccounting {
   /** The size of the answer from which on its hold may not suffice. Bytes. */
   private growAtBytes: number;
+  private isSettled = false;
 
   constructor(
     private readonly context: RelayContext,
@@ -101,6 +102,7 @@ export class StreamAccounting {
       finish: this.relay.finish(),
       firstTokenAt,
     });
+    this.isSettled = true;
     this.context.onCompleted(charge.usage);
   }
 
@@ -115,6 +117,20 @@ export class StreamAccounting {
     this.settleEarly(this.record, { outcome: "failed", failure });
   }
 
+  /** Settles an answer that an unexpected error has ended, by the usage so far, unless it is settled. */
+  settleUnexpected(failure: Failure): void {
+    if (this.isSettled) return;
+    try {
+      this.settleBroken("failed", failure);
+    } catch {
+      // What it cost cannot be counted.
+      const { record, firstTokenAt } = this.context;
+      const ending = { charge: null, finish: null, firstTokenAt } as const;
+      settle(this.context, record, { ...ending, outcome: "failed", failure, status: 200 });
+      this.isSettled = true;
+    }
+  }
+
   /** The record with what the filter has found. */
   private get record(): UsageRecord {
     const { record, filter } = this.context;
@@ -123,14 +139,10 @@ export class StreamAccounting {
 
   private settleEarly(record: UsageRecord, { outcome, failure }: Pick<Ending, "outcome" | "failure">): void {
     const { firstTokenAt } = this.context;
-    settle(this.context, record, {
-      outcome,
-      failure,
-      status: 200,
-      charge: chargeAnswer(this.context, this.countSoFar()),
-      finish: this.relay.finish(),
-      firstTokenAt,
-    });
+    const charge = chargeAnswer(this.context, this.countSoFar());
+    const finish = this.relay.finish();
+    settle(this.context, record, { outcome, failure, status: 200, charge, finish, firstTokenAt });
+    this.isSettled = true;
   }
 
   /** Returns the record with what the provider said about the failure of its last attempt. */

@@ -1,4 +1,18 @@
-/** Returns the URL of a request. The host is not meaningful: `request.url` is a bare path if the client sends no valid host. */
-export function urlOf(request: Request): URL {
-  return new URL(request.url, "http://host.invalid");
+/** The origin of every URL that `urlOf` returns. Nothing reads it. */
+const ORIGIN = "http://host.invalid";
+
+/**
+ * Returns path and query of a request as a URL. Never throws: the host that the client has sent is not part of it, because
+ * `request.url` has it unchecked, and is a bare path if there is none.
+ */
+export function urlOf({ url }: Pick<Request, "url">): URL {
+  return new URL(ORIGIN + targetOf(url));
+}
+
+/** Returns what follows the host of a URL, which begins with a slash. */
+function targetOf(url: string): string {
+  if (url.startsWith("/")) return url;
+  const host = url.indexOf("://");
+  const path = url.indexOf("/", host < 0 ? 0 : host + "://".length);
+  return path < 0 ? "/" : url.slice(path);
 }

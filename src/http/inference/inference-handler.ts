@@ -43,7 +43,6 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
     context.renderError = options.renderError;
     context.takesForm = options.takesForm ?? false;
     let model: string | null = null;
-    let response: Response;
     // One asynchronous function from admission to response: each further one costs a promise, a frame and turns of the microtask queue.
     try {
       if (declaredBytes(request) <= TOGETHER_BYTES) await endOfTurn();
@@ -65,12 +64,12 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
       const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });
       const result = await generate(context.deps.generation, call);
-      response = respond(isRepeatable ? outlive(result) : result, context, options, parsed.request.notice);
+      const given = isRepeatable ? outlive(result) : result;
+      return context.complete(respond(given, context, options, parsed.request.notice));
     } catch (error) {
       const rejecting = endRejected(context, { api: options.api, model }, error);
       return context.fail(await rejecting.catch((cause: unknown) => cause));
     }
-    return context.complete(response);
   };
 }
 
@@ -97,7 +96,7 @@ class ClientParser implements RequestParser<InferenceRequest> {
   }
 }
 
-/** Renders the result of a generation, which writes its log line itself. */
+/** Renders the result of a generation, which writes its log line itself. A stream that cannot be sent ends its generation. */
 function respond(
   result: GenerationResult,
   context: RequestContext,
@@ -105,11 +104,21 @@ function respond(
   notice: string | null,
 ): Response {
   context.endsItself = true;
-  const response = render(result, context, notice);
+  let response: Response;
+  try {
+    response = render(result, context, notice);
+  } catch (error) {
+    if (result.answer.kind === "stream") abandon(result.answer.stream);
+    throw error;
+  }
   if (options.requestIdHeader !== undefined) response.headers.set(options.requestIdHeader, context.requestId);
   if (result.attempts > 0)
     context.deps.requestObserver?.onAnswered(options.api, context.stopwatch.workedMs());
   return response;
+}
+
+function abandon(stream: ReadableStream<Uint8Array> | Buffer): void {
+  if (stream instanceof ReadableStream) stream.cancel().catch(() => {});
 }
 
 /** Begins the trace of a request, or continues its caller's. */

@@ -1,5 +1,6 @@
 import type { BunRequest, Server } from "bun";
-import { failureOf, statusOf } from "../../base/errors.ts";
+import { failureOf, INTERNAL, statusOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
 import { Stopwatch } from "../../base/stopwatch.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
@@ -46,6 +47,7 @@ export class RequestState implements RequestContext {
   completesItself = false;
   endsItself = false;
   takesForm = false;
+  private hasEnded = false;
   /** Whether the idle timeout was disabled, which a generation that ends soon does not need. */
   private hasNoIdleTimeout = false;
 
@@ -77,10 +79,7 @@ export class RequestState implements RequestContext {
   }
 
   complete(response: Response): Response {
-    if (!this.endsItself) {
-      this.bodyShare?.release();
-      writeRequestLog(this, response.status);
-    }
+    if (!this.endsItself) this.end(response.status);
     if (this.origins !== null) allowOrigin(response, this.request, this.origins);
     const { shutdown } = this.deps;
     if (shutdown.isDraining) announceShutdown(response, shutdown);
@@ -88,9 +87,21 @@ export class RequestState implements RequestContext {
   }
 
   fail(error: unknown): Response {
-    // The request did not reach a handler that sets the error format.
-    if (this.renderError === renderError) this.renderError = rendererFor(urlOf(this.request).pathname);
-    return this.complete(renderThrown(error, this));
+    try {
+      // The request did not reach a handler that sets the error format.
+      if (this.renderError === renderError) this.renderError = rendererFor(urlOf(this.request).pathname);
+      return this.complete(renderThrown(error, this));
+    } catch (cause) {
+      return this.complete(renderUnexpected(this.deps.log, cause));
+    }
+  }
+
+  /** Releases what the request holds before anything else, and writes its log line. Idempotent. */
+  private end(status: number): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.bodyShare?.release();
+    writeRequestLog(this, status);
   }
 
   disableIdleTimeout(): void {
@@ -109,6 +120,13 @@ export class RequestState implements RequestContext {
 function announceShutdown(response: Response, shutdown: HttpDeps["shutdown"]): void {
   shutdown.answered += 1;
   response.headers.set("connection", "close");
+}
+
+/** Returns the response to a request for which no other one can be made. */
+export function renderUnexpected(log: Pick<Log, "error">, error: unknown): Response {
+  const failure = failureOf(error);
+  log.error("internal error", { detail: failure.internal ?? failure.message });
+  return renderError({ code: "internal", message: INTERNAL }, {});
 }
 
 function renderThrown(error: unknown, context: RequestContext): Response {

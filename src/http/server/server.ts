@@ -5,7 +5,7 @@ import { urlOf } from "../context/url-of.ts";
 import { findUnserved } from "../errors/unserved-endpoints.ts";
 import { answerPreflight, isPreflight } from "./cross-origin.ts";
 import { explainUnknownPath } from "./explain-path.ts";
-import { type Connection, IDLE_S, RequestState, type Route } from "./request-state.ts";
+import { type Connection, IDLE_S, RequestState, type Route, renderUnexpected } from "./request-state.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, OPEN_FIXED_ROUTES, PREFIXES } from "./route-table.ts";
 import { boundSendBuffers } from "./send-buffers.ts";
 
@@ -71,6 +71,7 @@ function serveAll(
     routes: buildRoutes(deps, extraPrefixes),
     fetch: (request, server) =>
       serve({ deps, route: "unknown", methods: NO_METHODS, isOpen: false }, request, server),
+    error: (error) => renderUnexpected(deps().log, error),
   });
 }
 
@@ -112,29 +113,25 @@ export function serve(
   server: Connection,
 ): Response | Promise<Response> {
   const context = new RequestState(route, request, server);
-  let response: Response;
   try {
     renameHeaders(request.headers, context.deps.headerAliases);
     requireOneHost(request.headers.get("host"));
     const handled = findHandler(route.methods, request, context.origins)(request, context);
     if (handled instanceof Promise)
       return context.completesItself ? handled : completeLater(handled, context);
-    response = withRequestId(handled, context);
+    // For HEAD the runtime omits the body and keeps its length.
+    return context.complete(withRequestId(handled, context));
   } catch (error) {
     return context.fail(error);
   }
-  // For HEAD the runtime omits the body and keeps its length.
-  return context.complete(response);
 }
 
 async function completeLater(handled: Promise<Response>, context: RequestState): Promise<Response> {
-  let response: Response;
   try {
-    response = withRequestId(await handled, context);
+    return context.complete(withRequestId(await handled, context));
   } catch (error) {
     return context.fail(error);
   }
-  return context.complete(response);
 }
 
 function withRequestId(response: Response, { requestId }: RequestState): Response {
@@ -142,17 +139,24 @@ function withRequestId(response: Response, { requestId }: RequestState): Respons
   return response;
 }
 
-/** The characters that no host has. A comma means that the runtime has joined two headers. */
+/** The characters that no host has, even if the URL parser accepts them. A comma means that the runtime has joined two headers. */
 const INVALID_HOST = /[\s,/?#@\\]/;
+/** The host that was checked last. Most requests have the same one. */
+let checkedHost = "";
 
-/** Rejects ambiguous hosts, which a proxy and this server could interpret differently (RFC 9112, section 3.2). */
+/**
+ * Rejects a host that is none, and ambiguous ones, which a proxy and this server could interpret differently (RFC 9112, section 3.2).
+ */
 function requireOneHost(host: string | null): void {
-  if (host === null || !INVALID_HOST.test(host)) return;
-  throw new GatewayError({
-    code: "invalid_request",
-    message: 'The request must have exactly one "host" header with exactly one host.',
-    headers: { connection: "close" },
-  });
+  if (host === null || host === checkedHost) return;
+  if (host !== "" && (INVALID_HOST.test(host) || !URL.canParse(`http://${host}/`)))
+    throw new GatewayError({
+      code: "invalid_request",
+      message:
+        'The request must have exactly one "host" header with exactly one host: a name or an address, and a port up to 65535 if it has one.',
+      headers: { connection: "close" },
+    });
+  checkedHost = host;
 }
 
 function findHandler(methods: Methods, request: Request, origins: AllowedOrigins): Handler {
