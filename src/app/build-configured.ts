@@ -62,7 +62,9 @@ export interface ConfiguredSources {
  */
 export function createConfiguredBuilder(sources: ConfiguredSources): (config: Config) => Configured {
   const { clock, rateLimiter } = sources;
-  const budget = keep((total: number, holder: number) => createByteBudget(total, holder, collectGarbage));
+  const budget = keep((totalBytes: number, holderBytes: number) =>
+    createByteBudget({ totalBytes, holderBytes, clock, onGarbage: collectGarbage }),
+  );
   const bodyWaits = keep((silenceMs: number) => new WaitList(clock, silenceMs));
   const unread = keep((silenceMs: number, bytes: number) => createUnreadAnswers(clock, silenceMs, bytes));
   const listLimits = keep((limits: Config["limits"]) => readLimits({ limits }));

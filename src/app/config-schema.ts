@@ -510,7 +510,7 @@ export const configSchema = z.strictObject({
         .max(1_099_511_627_776)
         .default(536_870_912)
         .describe(
-          "Memory for all running requests together, in bytes: their bodies, the text decoded from them, and the bodies encoded for upstreams. One key, or one client address without a key, may use half of it.",
+          "Memory for all running requests together, in bytes: their bodies, the text decoded from them, and the bodies encoded for upstreams. What has not arrived does not count, and bodies that arrive slowly give way when memory is short. One key, or one client address without a key, may use half of it.",
         ),
       total_unread_bytes: z
         .int()

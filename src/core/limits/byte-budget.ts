@@ -1,20 +1,47 @@
+import type { Clock } from "../../base/clock.ts";
+import { Linked, LinkedSet } from "../../base/linked-set.ts";
+
 /** A bound on the bytes that all callers hold together, and on those that each caller holds. */
 export interface ByteBudget {
   /** Opens an empty share. Shares of one holder count together. */
   openShare(holder: string): ByteShare;
-  /** Returns the bytes that all callers hold. */
+  /** Returns the bytes that all callers hold, without those that were only announced. */
   heldBytes(): number;
 }
 
 /** The bound that is reached: of all holders together, or of one. */
 export type ByteShortage = "all" | "holder";
 
+/** A body that is being received. */
+export interface Arrival {
+  /** Records that a good part of it has arrived since the last call. */
+  advance(): void;
+  /** Records that all of it has arrived, or that it is given up. Idempotent. */
+  end(): void;
+}
+
 /** The bytes that are held for one purpose. */
 export interface ByteShare {
   /** Returns the bound that prevents taking so many more bytes now; null if none does. */
   shortageFor(bytes: number): ByteShortage | null;
-  /** Takes more bytes. Returns false, and takes nothing, if they do not fit or the share was released. */
+  /** Returns whether so many more bytes could be taken if every body that is being received gave way. */
+  mayFit(bytes: number): boolean;
+  /**
+   * Takes more bytes. If all bytes are in use, bodies that arrive slowly give way first, the slowest before the others. Returns false, and
+   * takes nothing, if the bytes do not fit or the share was released.
+   */
   take(bytes: number): boolean;
+  /**
+   * Takes the bytes of a body before it has arrived. Returns false, and takes nothing, if they do not fit, or if too much that may never
+   * arrive is announced already: such a body is counted as it arrives.
+   */
+  announce(bytes: number): boolean;
+  /** Records that the announced bytes have arrived. */
+  arrive(): void;
+  /**
+   * Begins to receive a body. If it is slow and others need its bytes, its share is released, and then `onGone` is called.
+   */
+  beginArrival(onGone: () => void): Arrival;
   /** Takes additional bytes like `take`, but always succeeds for the only holder, so that one request is always served. */
   takeExtra(bytes: number): boolean;
   /** Releases some of the bytes, at most what the share holds. */
@@ -23,18 +50,28 @@ export interface ByteShare {
   release(): void;
 }
 
-/**
- * Creates a budget of `totalBytes`. A single holder may hold at most `holderBytes`. `onGarbage` is called
- * whenever another `GARBAGE_BYTES` were released while as many are held.
- */
-export function createByteBudget(
-  totalBytes: number,
-  holderBytes: number,
-  onGarbage: () => void = () => {},
-): ByteBudget {
-  const counts = new ByteCounts(totalBytes, holderBytes, onGarbage);
-  return { openShare: (holder) => new Share(counts, counts.open(holder)), heldBytes: () => counts.total };
+/** What a budget is made of. */
+export interface ByteBudgetParts {
+  readonly totalBytes: number;
+  /** The most that a single holder may hold. */
+  readonly holderBytes: number;
+  readonly clock: Pick<Clock, "now">;
+  /** Called whenever another `GARBAGE_BYTES` were released while as many are held. */
+  readonly onGarbage: () => void;
 }
+
+export function createByteBudget(parts: ByteBudgetParts): ByteBudget {
+  const counts = new ByteCounts(parts);
+  return {
+    openShare: (holder) => new Share(counts, counts.open(holder)),
+    heldBytes: () => counts.total - counts.announced,
+  };
+}
+
+/** The part of the budget that may be announced and not have arrived. */
+const ANNOUNCED_SHARE = 1 / 16;
+/** How long a body may take before it is slow, and gives way to others when memory is short. Milliseconds. */
+const SLOW_MS = 1_000;
 
 /** Released bytes are garbage until the runtime collects them. Fewer are left to its own pace. */
 const GARBAGE_BYTES = 64 * 1024 * 1024;
@@ -43,6 +80,8 @@ const GARBAGE_BYTES = 64 * 1024 * 1024;
 interface Holder {
   readonly id: string;
   bytes: number;
+  /** Those of `bytes` that belong to bodies that are being received. */
+  arriving: number;
   /** Its open shares. */
   shares: number;
 }
@@ -50,22 +89,24 @@ interface Holder {
 /** The bytes held by all and by each. Both may exceed their bounds, see `takeExtra`. */
 class ByteCounts {
   total = 0;
+  /** Those of `total` that were announced and may not have arrived. */
+  announced = 0;
+  /** Those of `total` that belong to bodies that are being received. */
+  private arriving = 0;
+  /** The bodies that are being received and hold bytes. The one that has waited longest is the first. */
+  private readonly arrivals = new LinkedSet<ArrivingBody>();
   /** Bytes that were released since the last call of `onGarbage`. */
   private released = 0;
   /** Those with an open share, which refers to its holder so that taking bytes needs no lookup. */
   private readonly holders = new Map<string, Holder>();
 
-  constructor(
-    private readonly maxTotal: number,
-    private readonly maxOfHolder: number,
-    private readonly onGarbage: () => void,
-  ) {}
+  constructor(private readonly parts: ByteBudgetParts) {}
 
   /** Counts one more share of a holder. */
   open(id: string): Holder {
     let holder = this.holders.get(id);
     if (holder === undefined) {
-      holder = { id, bytes: 0, shares: 0 };
+      holder = { id, bytes: 0, arriving: 0, shares: 0 };
       this.holders.set(id, holder);
     }
     holder.shares += 1;
@@ -79,8 +120,50 @@ class ByteCounts {
   }
 
   shortageFor(holder: Holder, bytes: number): ByteShortage | null {
-    if (this.total + bytes > this.maxTotal) return "all";
-    return holder.bytes + bytes > this.maxOfHolder ? "holder" : null;
+    if (this.total + bytes > this.parts.totalBytes) return "all";
+    return holder.bytes + bytes > this.parts.holderBytes ? "holder" : null;
+  }
+
+  mayFit(holder: Holder, bytes: number): boolean {
+    const { totalBytes, holderBytes } = this.parts;
+    return (
+      this.total - this.arriving + bytes <= totalBytes &&
+      holder.bytes - holder.arriving + bytes <= holderBytes
+    );
+  }
+
+  /** Returns whether so many more bytes may be announced. */
+  mayAnnounce(bytes: number): boolean {
+    return this.announced + bytes <= this.parts.totalBytes * ANNOUNCED_SHARE;
+  }
+
+  /** Lets slow bodies other than `own` give way until so many more bytes fit, or none is left. */
+  makeRoom(bytes: number, own: ArrivingBody | null): void {
+    if (this.total + bytes <= this.parts.totalBytes) return;
+    const slowSince = this.parts.clock.now() - SLOW_MS;
+    const isListed = own !== null && this.arrivals.delete(own);
+    for (let { first } = this.arrivals; first !== null; first = this.arrivals.first) {
+      if (first.since > slowSince || this.total + bytes <= this.parts.totalBytes) break;
+      first.giveWay();
+    }
+    if (isListed) this.arrivals.add(own);
+  }
+
+  /** Counts bytes of a body that is being received, which `add` counts too. */
+  addArriving(holder: Holder, bytes: number): void {
+    this.arriving += bytes;
+    holder.arriving += bytes;
+  }
+
+  /** Lists a body as the one that has waited for the shortest time. */
+  list(body: ArrivingBody): void {
+    this.arrivals.delete(body);
+    body.since = this.parts.clock.now();
+    this.arrivals.add(body);
+  }
+
+  unlist(body: ArrivingBody): void {
+    this.arrivals.delete(body);
   }
 
   /** Returns whether `bytes` are all that counts towards the bound of a shortage. */
@@ -98,35 +181,101 @@ class ByteCounts {
     this.released += bytes;
     if (this.released < GARBAGE_BYTES) return;
     this.released = 0;
-    if (this.total >= GARBAGE_BYTES) this.onGarbage();
+    if (this.total >= GARBAGE_BYTES) this.parts.onGarbage();
+  }
+}
+
+class ArrivingBody extends Linked implements Arrival {
+  /** When its last good part has arrived. Milliseconds since the epoch. */
+  since = 0;
+
+  constructor(
+    private readonly counts: ByteCounts,
+    private readonly share: Share,
+    private readonly onGone: () => void,
+  ) {
+    super();
+    if (share.taken > 0) this.count(share.taken);
+  }
+
+  /** Counts bytes of the body, which are taken. */
+  count(bytes: number): void {
+    const isFirst = this.since === 0;
+    this.counts.addArriving(this.share.holder, bytes);
+    if (isFirst) this.counts.list(this);
+  }
+
+  advance(): void {
+    if (this.share.arrival === this) this.counts.list(this);
+  }
+
+  end(): void {
+    if (this.share.arrival !== this) return;
+    this.share.arrival = null;
+    this.share.arrive();
+    this.counts.unlist(this);
+    this.counts.addArriving(this.share.holder, -this.share.taken);
+  }
+
+  giveWay(): void {
+    this.share.release();
+    this.onGone();
   }
 }
 
 class Share implements ByteShare {
-  private taken = 0;
+  taken = 0;
+  /** The body that is being received; null if all has arrived. */
+  arrival: ArrivingBody | null = null;
+  /** Those of `taken` that may not have arrived. */
+  private announced = 0;
   private isClosed = false;
 
   constructor(
     private readonly counts: ByteCounts,
-    private readonly holder: Holder,
+    readonly holder: Holder,
   ) {}
 
   shortageFor(bytes: number): ByteShortage | null {
     return this.counts.shortageFor(this.holder, bytes);
   }
 
+  mayFit(bytes: number): boolean {
+    return this.counts.mayFit(this.holder, bytes);
+  }
+
   take(bytes: number): boolean {
-    if (this.isClosed || this.shortageFor(bytes) !== null) return false;
+    if (this.isClosed) return false;
+    this.counts.makeRoom(bytes, this.arrival);
+    if (this.shortageFor(bytes) !== null) return false;
     this.add(bytes);
     return true;
   }
 
   takeExtra(bytes: number): boolean {
     if (this.isClosed) return false;
+    this.counts.makeRoom(bytes, this.arrival);
     const shortage = this.shortageFor(bytes);
     if (shortage !== null && !this.counts.isAlone(this.holder, this.taken, shortage)) return false;
     this.add(bytes);
     return true;
+  }
+
+  announce(bytes: number): boolean {
+    if (!this.counts.mayAnnounce(bytes) || !this.take(bytes)) return false;
+    this.announced = bytes;
+    this.counts.announced += bytes;
+    return true;
+  }
+
+  beginArrival(onGone: () => void): Arrival {
+    this.arrival = new ArrivingBody(this.counts, this, onGone);
+    return this.arrival;
+  }
+
+  arrive(): void {
+    this.counts.announced -= this.announced;
+    this.announced = 0;
   }
 
   giveBack(bytes: number): void {
@@ -136,6 +285,8 @@ class Share implements ByteShare {
   release(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.arrival?.end();
+    this.arrive();
     this.add(-this.taken);
     this.counts.close(this.holder);
   }
@@ -143,5 +294,6 @@ class Share implements ByteShare {
   private add(bytes: number): void {
     this.counts.add(this.holder, bytes);
     this.taken += bytes;
+    this.arrival?.count(bytes);
   }
 }

@@ -20,8 +20,8 @@ const DECODERS = {
 } as const;
 
 /**
- * Up to this `content-length` the memory of a body is reserved at once, which is cheaper. A larger body is counted as it arrives,
- * so that a client that declares a large body and sends nothing does not hold memory. Bytes.
+ * Up to this `content-length` the memory of a body is reserved at once, which is cheaper, and gives way to others until the body has
+ * arrived. A larger body is counted as it arrives. So a client that declares a body and sends nothing keeps no memory from others. Bytes.
  */
 const AT_ONCE_BYTES = 256 * 1024;
 /** The part of a larger body that must arrive within the time that a client may be silent. Bytes. */
@@ -103,24 +103,40 @@ function requireJson(contentType: string | null): void {
 function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > bounds.maxBytes) rejectSize(bounds.maxBytes);
-  if (declared > AT_ONCE_BYTES && bounds.share.shortageFor(declared) !== null)
-    rejectForMemory(bounds.share, bounds.principal, declared);
-  if (!(declared <= AT_ONCE_BYTES)) return readCounted(request, bounds);
-  if (!bounds.share.take(declared)) rejectForMemory(bounds.share, bounds.principal, declared);
-  return readAtOnce(request, bounds.waits);
+  const { share, principal } = bounds;
+  // A body that has not arrived takes no memory, but one that cannot fit is not received.
+  if (declared > 0 && !share.mayFit(declared)) rejectForMemory(share, principal, declared);
+  if (!(declared <= AT_ONCE_BYTES && share.announce(declared))) return readCounted(request, bounds);
+  const sent = request.arrayBuffer();
+  // A small body has mostly arrived with its head.
+  if (Bun.peek.status(sent) !== "fulfilled") return receive(sent, bounds);
+  share.arrive();
+  return sent.then(toBuffer);
 }
 
-/** Reads a whole body. Rejects if it takes too long; the runtime discards the rest of it when the response is sent. */
-function readAtOnce(request: Request, waits: WaitList): Promise<Buffer> {
+function toBuffer(bytes: ArrayBuffer): Buffer {
+  return Buffer.from(bytes);
+}
+
+/**
+ * Resolves to a body once all of it has arrived. Rejects if it takes too long, or if it is slow and others need the memory; the runtime
+ * discards the rest of it when the response is sent.
+ */
+function receive(sent: Promise<ArrayBuffer>, { waits, share }: Bounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const wait = waits.begin(() => reject(createTimeoutError()));
-    request.arrayBuffer().then(
+    const arrival = share.beginArrival(() => reject(createSlownessError()));
+    const end = (): void => {
+      wait.end();
+      arrival.end();
+    };
+    sent.then(
       (bytes) => {
-        wait.end();
+        end();
         resolve(Buffer.from(bytes));
       },
       () => {
-        wait.end();
+        end();
         reject(createEarlyEndError());
       },
     );
@@ -133,7 +149,21 @@ function createTimeoutError(): GatewayError {
     code: "client_timeout",
     message:
       "The request body arrived too slowly. Retry over a faster connection, or ask the operator to raise timers.client_silence_ms.",
-    headers: { connection: "close" },
+    headers: CLOSES,
+  });
+}
+
+const CLOSES = { connection: "close" };
+
+/** The error of a body that gives way to others. Closes the connection like `createTimeoutError`. */
+function createSlownessError(): GatewayError {
+  return new GatewayError({
+    code: "unavailable",
+    message:
+      "The gateway needed the memory of this request body, which arrived slowly, for others. Retry later, over a faster connection.",
+    retryAfterS: NO_ROOM_RETRY_S,
+    headers: CLOSES,
+    internal: "limits.total_body_bytes is used up",
   });
 }
 
@@ -146,30 +176,34 @@ async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
   if (request.body === null) return Buffer.alloc(0);
   const reader = request.body.getReader();
   const chunks = createChunks(bounds);
-  let isLate = false;
-  const wait = bounds.waits.begin(() => {
-    isLate = true;
+  let ended: GatewayError | null = null;
+  const end = (error: GatewayError): void => {
+    ended = error;
     reader.cancel().catch(() => {});
-  });
+  };
+  const wait = bounds.waits.begin(() => end(createTimeoutError()));
+  const arrival = bounds.share.beginArrival(() => end(createSlownessError()));
   let awaitedBytes = PROGRESS_BYTES;
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(() => {
-        throw createEarlyEndError();
+        throw ended ?? createEarlyEndError();
       });
-      if (isLate) throw createTimeoutError();
+      if (ended !== null) throw ended;
       if (done) return chunks.join();
       chunks.add(value);
       awaitedBytes -= value.length;
       if (awaitedBytes > 0) continue;
       awaitedBytes = PROGRESS_BYTES;
       wait.restart();
+      arrival.advance();
     }
   } catch (error) {
     reader.cancel().catch(() => {});
     throw error;
   } finally {
     wait.end();
+    arrival.end();
   }
 }
 
