@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { BOUNDS } from "../base/bounds.ts";
+import { HEADER_VALUE_RULE, isHeaderValue } from "../base/header-text.ts";
 import { LOG_LEVELS } from "../base/log.ts";
 import { parseDollars } from "../base/money.ts";
 import { ROLES } from "../core/accounts/records.ts";
@@ -34,6 +36,15 @@ const price = z
 
 const headerName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case");
 
+/** Ids of models stand in headers and URLs. */
+const PRINTABLE = /^[!-~]*$/;
+
+/** The beginning of a model id. */
+const idPrefix = z
+  .string()
+  .max(BOUNDS.modelIdChars)
+  .regex(PRINTABLE, "must consist of printable ASCII characters, as all ids of models");
+
 const hostName = z
   .string()
   .toLowerCase()
@@ -58,7 +69,9 @@ const patterns = z.array(z.string().min(1).max(256)).max(1_000);
 const hostedModel = z.strictObject({
   id: z
     .string()
+    .max(BOUNDS.modelIdChars)
     .regex(/^[^/\s]+\/\S+$/, "must have the form author/model")
+    .regex(PRINTABLE, "must consist of printable ASCII characters; `name` may be any name at the host")
     .describe("The id that clients send: author/model."),
   name: z
     .string()
@@ -181,17 +194,28 @@ const alerts = z
   })
   .describe("When events are sent to webhooks; see docs/webhooks.md.");
 
+/** Returns whether a key can be sent in a header, or is the file of a Google service account, which is not sent. */
+function isSendableKey(key: string): boolean {
+  return isHeaderValue(key) || key.trimStart().startsWith("{");
+}
+
+/** The name of a header that is sent to a provider. */
+const sentHeaderName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i, "must be the name of a header");
+
 const provider = z.strictObject({
   base_url: baseUrl
     .optional()
     .describe("Base URL of the API. Required for a host that is not in the catalog."),
   api_keys: z
-    .array(secret)
+    .array(secret.refine(isSendableKey, HEADER_VALUE_RULE))
     .optional()
     .describe(
       "API keys, in the order in which they are tried. If absent, the environment variable of the provider is read.",
     ),
-  headers: z.record(z.string(), secret).optional().describe("Headers added to each request."),
+  headers: z
+    .record(sentHeaderName, secret.refine(isHeaderValue, HEADER_VALUE_RULE))
+    .optional()
+    .describe("Headers added to each request."),
   auth: z
     .enum(["bearer", "x-api-key", "api-key", "x-goog-api-key"])
     .optional()
@@ -339,7 +363,7 @@ export const configSchema = z.strictObject({
         )
         .meta(RESTART),
       model_prefix_aliases: z
-        .record(z.string(), z.string())
+        .record(idPrefix, idPrefix)
         .default({})
         .describe("Replaces prefixes of model ids: from the key to the value."),
       header_aliases: z

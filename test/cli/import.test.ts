@@ -214,6 +214,25 @@ model_list:
     });
   });
 
+  test("models whose names are not ASCII get ids of their own that are, and keep their names at the host", async () => {
+    const model = (name: string, at: number) => `
+  - model_name: chat-${at}
+    litellm_params: {model: "openai/${name}", api_base: "http://10.0.0.1:8000/v1", api_key: os.environ/OWN_KEY}`;
+    const names = ["модель", "模型", "modèle"];
+    const { config, output, variables } = await convert(
+      "litellm",
+      `model_list:${names.map(model).join("")}\n`,
+    );
+    const [provider] = Object.values(
+      config.providers as Record<string, { models: { id: string; name: string }[] }>,
+    );
+    expect(provider?.models.map(({ name }) => name)).toEqual(names);
+    const ids = provider?.models.map(({ id }) => id) ?? [];
+    expect(new Set(ids).size).toBe(names.length);
+    expect(ids.filter((id) => !/^[!-~]+$/.test(id))).toEqual([]);
+    await expectValid(output, variables);
+  });
+
   test("a file that is not YAML is an error with its line, and writes nothing", async () => {
     writeFileSync(pathOf("broken.yaml"), "model_list: [\n");
     const output = pathOf("never.yaml");

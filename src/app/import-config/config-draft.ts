@@ -171,7 +171,7 @@ export class ConfigDraft {
 
   /** Returns the id of a model that the catalog does not have at that provider alone. */
   private ownId(slug: string, { upstream }: Deployment): string {
-    const id = `${slug}/${upstream}`.toLowerCase();
+    const id = `${slug}/${toPrintable(upstream.toLowerCase())}`;
     return this.ids.has(id) ? `${id}-at-${slug}` : id;
   }
 
@@ -238,4 +238,11 @@ function toWholeWeights(weights: readonly (readonly [string, number])[]) {
   }));
   // All may be fallbacks of something that was not taken over.
   return whole.some(({ weight }) => weight > 0) ? whole : whole.map(({ model }) => ({ model, weight: 1 }));
+}
+
+/** Returns the name of a model at a host as a part of an id, which consists of printable ASCII characters. */
+function toPrintable(name: string): string {
+  const printable = name.replace(/[^!-~]+/g, "-");
+  // Other names must not become the same id.
+  return printable === name ? name : `${printable}-${Bun.hash.crc32(name).toString(36)}`;
 }

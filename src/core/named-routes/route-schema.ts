@@ -24,6 +24,7 @@ const target = z
   .trim()
   .min(1)
   .max(BOUNDS.modelIdChars)
+  .regex(/^[!-~]+$/, "must consist of printable ASCII characters, as all ids of models")
   .refine((name) => !name.startsWith("@"), "must not be a preset")
   .describe("Id of a model or tier, or the name of another named route.");
 

@@ -1,4 +1,5 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
+import { toHeaderText } from "../../base/header-text.ts";
 
 /** Renders a failure in the gateway's own format (docs/api/errors.md). */
 export function renderError(failure: Failure, headers: Record<string, string>): Response {
@@ -21,10 +22,16 @@ export function respondWithError(
     status,
     headers: {
       ...headers,
-      ...failure.headers,
+      ...encodeAll(failure.headers),
       "content-type": "application/json",
       ...(failure.retryAfterS === undefined ? {} : { "retry-after": String(failure.retryAfterS) }),
       ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     },
   });
+}
+
+function encodeAll(headers: Failure["headers"]): Record<string, string> {
+  const encoded: Record<string, string> = {};
+  for (const name in headers) encoded[name] = toHeaderText(headers[name] as string);
+  return encoded;
 }

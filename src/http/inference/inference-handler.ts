@@ -1,4 +1,5 @@
 import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
+import { toHeaderText } from "../../base/header-text.ts";
 import { endOfTurn } from "../../base/turn-end.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
@@ -183,14 +184,14 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
     case "json": {
       const headers = wholeHeaders.begin();
       putHeaders(headers, result, context.requestId, notice);
-      headers.put(CONTENT_TYPE, answer.mediaType ?? "application/json");
+      headers.put(CONTENT_TYPE, toHeaderText(answer.mediaType ?? "application/json"));
       return new Response(bodyOf(answer.body, unread), { headers: headers.end() });
     }
     case "stream": {
       const { stream, mediaType } = answer;
       const headers = streamHeaders.begin();
       putHeaders(headers, result, context.requestId, notice);
-      headers.put(CONTENT_TYPE, mediaType ?? "text/event-stream; charset=utf-8");
+      headers.put(CONTENT_TYPE, toHeaderText(mediaType ?? "text/event-stream; charset=utf-8"));
       if (mediaType === undefined) {
         headers.put("cache-control", "no-cache");
         headers.put("x-accel-buffering", "no");
@@ -214,7 +215,7 @@ const CONTENT_TYPE = "content-type";
 /** The headers of whole answers and of streams, which differ in their names. */
 const [wholeHeaders, streamHeaders] = [new ResponseHeaders(), new ResponseHeaders()];
 
-/** Puts the headers that every inference response has. */
+/** Puts the headers that every inference response has. Texts may be of the configuration, a caller or a provider. */
 function putHeaders(
   headers: HeaderSink,
   result: GenerationResult,
@@ -225,12 +226,12 @@ function putHeaders(
   headers.put("x-request-id", requestId);
   headers.put("x-gateway-generation-id", result.generationId);
   headers.put("x-gateway-attempts", result.attempts);
-  if (plan.length > 0) headers.put("x-gateway-route", formatPlan(plan));
-  if (model !== null) headers.put("x-gateway-model", model);
-  if (provider !== null) headers.put("x-gateway-provider", provider);
-  for (const name in result.headers) headers.put(name, result.headers[name] as string);
+  if (plan.length > 0) headers.put("x-gateway-route", toHeaderText(formatPlan(plan)));
+  if (model !== null) headers.put("x-gateway-model", toHeaderText(model));
+  if (provider !== null) headers.put("x-gateway-provider", toHeaderText(provider));
+  for (const name in result.headers) headers.put(name, toHeaderText(result.headers[name] as string));
   if (limit !== null) putLimitHeaders(limit, headers);
-  if (notice !== null) headers.put("x-gateway-warning", notice);
+  if (notice !== null) headers.put("x-gateway-warning", toHeaderText(notice));
 }
 
 /** Adds the rate limit headers to an error, which every inference response has once its principal is known. */
