@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { ownCommand } from "../../src/cli/own-command.ts";
 import { COPY_SETTINGS, RUNTIME_SETTINGS } from "../../src/cli/reexec.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
@@ -104,6 +105,37 @@ describe("bin/gateway", () => {
     const { GLIBC_TUNABLES } = environmentOf("start", {});
     expect(GLIBC_TUNABLES).toBe(isAmd ? COPY_SETTINGS.GLIBC_TUNABLES : undefined);
     expect(environmentOf("start", { GLIBC_TUNABLES: "" })["GLIBC_TUNABLES"]).toBe("");
+  });
+
+  test("takes nothing from the files of the folder in which it is started: .env, its variants and bunfig.toml", () => {
+    const other = mkdtempSync(join(tmpdir(), "gateway-other-project-"));
+    folders.push(other);
+    for (const name of [".env", ".env.local", ".env.production", ".env.development"])
+      writeFileSync(join(other, name), "GATEWAY_PORT=1\nDATABASE_URL=postgres://elsewhere\n");
+    writeFileSync(join(other, "bunfig.toml"), 'preload = ["./preload.ts"]\n');
+    writeFileSync(join(other, "preload.ts"), 'console.log("preloaded");\n');
+    const program = "console.log(process.env.GATEWAY_PORT, process.env.DATABASE_URL, process.env.OWN);";
+    write("dist/program/main.js", program, BEFORE);
+    const env = { PATH: process.env["PATH"], OWN: "given" };
+    const { stdout } = Bun.spawnSync([join(folder, "bin/gateway"), "start"], {
+      stdin: "ignore",
+      env,
+      cwd: other,
+    });
+    expect(stdout.toString()).toBe("undefined undefined given\n");
+  });
+
+  test("starts processes that take nothing from the files of the folder either", () => {
+    write("dist/program/main.js", "console.log(JSON.stringify(process.execArgv));", BEFORE);
+    const { stdout } = Bun.spawnSync([join(folder, "bin/gateway")], { stdin: "ignore" });
+    const execArgv = JSON.parse(stdout.toString()) as string[];
+    const own = { execPath: "/bin/bun", execArgv, argv: ["/bin/bun", "/gateway/src/main.ts", "start"] };
+    expect(ownCommand(own, false)).toEqual([
+      "/bin/bun",
+      "--no-env-file",
+      "--config=/dev/null",
+      "/gateway/src/main.ts",
+    ]);
   });
 
   test("keeps settings of the runtime that the environment has", () => {
