@@ -194,6 +194,11 @@ const alerts = z
   })
   .describe("When events are sent to webhooks; see docs/webhooks.md.");
 
+/** Returns whether a URL is an origin, perhaps with a path. */
+function isBase({ href, origin, pathname }: URL): boolean {
+  return href === origin + pathname && !/\/\/|\/console\/?$/.test(pathname);
+}
+
 /** Returns whether a key can be sent in a header, or is the file of a Google service account, which is not sent. */
 function isSendableKey(key: string): boolean {
   return isHeaderValue(key) || key.trimStart().startsWith("{");
@@ -671,12 +676,12 @@ export const configSchema = z.strictObject({
       url: z
         .url({ protocol: /^https?$/, error: "must be an http or https address" })
         .refine(
-          (url) => !URL.canParse(url) || new URL(url).href === `${new URL(url).origin}/`,
-          "must have no path: the console is at /console",
+          (url) => !URL.canParse(url) || isBase(new URL(url)),
+          "must have no user, query or fragment, and a path only if a reverse proxy removes it: the console is at /console behind it",
         )
         .optional()
         .describe(
-          "URL of the gateway for browsers behind a reverse proxy: https://gateway.example.com. With https, session cookies are sent over TLS only.",
+          "URL of the gateway for browsers behind a reverse proxy: https://gateway.example.com, or https://example.com/gateway if the proxy removes that path. With https, session cookies are sent over TLS only.",
         ),
       hosts: z
         .array(hostName)

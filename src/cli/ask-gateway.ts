@@ -4,7 +4,7 @@ import type { Config } from "../app/config-schema.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { createOneTimeCode } from "../core/console/one-time-codes.ts";
 import { openCommandStores } from "./command-stores.ts";
-import { localUrl, readUrl } from "./gateway-url.ts";
+import { baseOf, localUrl, readUrl } from "./gateway-url.ts";
 
 /** The options of commands that ask a running gateway. */
 export interface GatewayOptions {
@@ -76,7 +76,7 @@ export async function withGateway(
   run: (gateway: AskedGateway) => Promise<string>,
 ): Promise<void> {
   const config = loadConfig(process.env);
-  const url = new URL(options.url ?? localUrl(config)).origin;
+  const url = baseOf(options.url ?? localUrl(config));
   await requireGateway(url);
   const key = options.key ?? (process.env["GATEWAY_KEY"] || null);
   if (key !== null) return print(await run(connect(url, { authorization: `Bearer ${key}` })));

@@ -5,7 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { createOneTimeCode } from "../core/console/one-time-codes.ts";
-import { reachableUrl } from "./gateway-url.ts";
+import { baseOf, reachableUrl } from "./gateway-url.ts";
 
 /** The address of the console, as the greeting shows it. */
 export interface ConsoleLink {
@@ -16,7 +16,7 @@ export interface ConsoleLink {
 
 /** Returns the address of the console of a gateway at `base`, an http or https address. */
 function consoleUrl(base: string): string {
-  return new URL("/console", reachableUrl(base)).href;
+  return `${baseOf(reachableUrl(base))}/console`;
 }
 
 /** Returns a link to the console with a new one-time code, which signs one browser in as the operator. */

@@ -19,6 +19,12 @@ export function reachableUrl(text: string): URL {
   return url;
 }
 
+/** Returns a URL as it precedes the gateway's paths: without a slash at its end, query and fragment. A reverse proxy may serve a gateway below a path. */
+export function baseOf(url: string | URL): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, "");
+}
+
 /**
  * Reads the value of `--url`.
  * @throws InvalidArgumentError

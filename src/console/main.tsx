@@ -1,9 +1,11 @@
 /** Starts the console in the page that the gateway serves at /console. */
 import { render } from "preact";
+import { baseLinks } from "./api/base.ts";
 import { App } from "./app.tsx";
 import { followLinks } from "./state/location.ts";
 import { followCodes, startSession } from "./state/session.ts";
 
+baseLinks();
 followLinks();
 followCodes();
 void startSession();

@@ -1,3 +1,4 @@
+import { atBase } from "./base.ts";
 import type { Operations } from "./schema.ts";
 
 /** The name of an operation: method and path, such as `GET /api/admin/keys`. */
@@ -72,7 +73,7 @@ async function send(name: string, { params = {}, query = {}, body, signal }: Cal
   const [method, path = ""] = name.split(" ");
   const timeout = AbortSignal.timeout(CALL_MS);
   try {
-    return await fetch(fillPath(path, params) + printQuery(query), {
+    return await fetch(atBase(fillPath(path, params)) + printQuery(query), {
       method,
       credentials: "same-origin",
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),

@@ -1,3 +1,4 @@
+import { atBase } from "./base.ts";
 import { ApiError, callPath, printQuery } from "./client.ts";
 import type { GenerationLine } from "./generation.ts";
 
@@ -44,7 +45,7 @@ export function followGenerations(
 }
 
 function openStream(query: Readonly<Record<string, string>>, listener: FeedListener): () => void {
-  const source = new EventSource(`${PATH}/stream${printQuery(query)}`);
+  const source = new EventSource(atBase(`${PATH}/stream${printQuery(query)}`));
   let stopPolling: (() => void) | null = null;
   source.onopen = () => listener.onState("live");
   source.addEventListener("generations", (event) => {

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { atBase, withoutBase } from "../api/base.ts";
 
 /** The path under which all pages of the console are. */
 export const ROOT = "/console";
@@ -6,8 +7,9 @@ export const ROOT = "/console";
 /** The address of the page: path and query. The fragment belongs to the page's own sections. */
 const url = signal(readUrl());
 
-function readUrl(): string {
-  return window.location.pathname + window.location.search;
+/** Returns path and query of the page, as the gateway sees them. */
+export function readUrl(): string {
+  return withoutBase(window.location.pathname) + window.location.search;
 }
 
 /** The path of the page without a slash at its end. */
@@ -23,8 +25,8 @@ export const query = computed<Readonly<Record<string, string>>>(() => {
 /** Goes to another page of the console. `replaces` leaves no entry in the browser's history. */
 export function navigate(to: string, { replaces = false } = {}): void {
   if (to === readUrl()) return;
-  if (replaces) history.replaceState(null, "", to);
-  else history.pushState(null, "", to);
+  if (replaces) history.replaceState(null, "", atBase(to));
+  else history.pushState(null, "", atBase(to));
   url.value = readUrl();
 }
 
@@ -36,7 +38,7 @@ export function setQuery(changes: Readonly<Record<string, string | null>>, { rep
     else search.set(name, value);
   }
   const text = search.toString();
-  navigate(window.location.pathname + (text === "" ? "" : `?${text}`), { replaces });
+  navigate(withoutBase(window.location.pathname) + (text === "" ? "" : `?${text}`), { replaces });
 }
 
 /** Follows links to pages of the console without loading the document again, and the browser's buttons. */
@@ -48,7 +50,7 @@ export function followLinks(): void {
     const link = (event.target as Element).closest?.("a");
     if (!link || !isPlainClick(event) || !isPage(link)) return;
     event.preventDefault();
-    navigate(link.pathname + link.search);
+    navigate(withoutBase(link.pathname) + link.search);
   });
 }
 
@@ -57,7 +59,7 @@ function isPlainClick(event: MouseEvent): boolean {
 }
 
 function isPage(link: HTMLAnchorElement): boolean {
-  const isInside = link.pathname === ROOT || link.pathname.startsWith(`${ROOT}/`);
+  const isInside = link.pathname === atBase(ROOT) || link.pathname.startsWith(`${atBase(ROOT)}/`);
   return link.origin === window.location.origin && isInside && !link.hash && !link.target && !link.download;
 }
 

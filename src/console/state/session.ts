@@ -1,5 +1,7 @@
 import { computed, signal } from "@preact/signals";
+import { atBase } from "../api/base.ts";
 import { ApiError, callPath, whenSignedOut } from "../api/client.ts";
+import { readUrl } from "./location.ts";
 
 /** The role of a signed-in person: the operator's, or that in an organization. */
 export type Role = "operator" | "owner" | "admin" | "billing" | "member";
@@ -27,13 +29,12 @@ const OIDC_START = "/api/console/oidc/start";
 
 /** Returns where a browser begins to sign in through the provider, to come back to the screen that it shows. */
 export function oidcStart(more: Readonly<Record<string, string>> = {}): string {
-  const { pathname, search } = window.location;
-  return `${OIDC_START}?${new URLSearchParams({ return_to: pathname + search, ...more })}`;
+  return `${OIDC_START}?${new URLSearchParams({ return_to: readUrl(), ...more })}`;
 }
 
 /** Leaves for the provider, where the person proves again who they are. */
 export function signInAgain(): void {
-  window.location.assign(oidcStart({ again: "true" }));
+  window.location.assign(atBase(oidcStart({ again: "true" })));
 }
 
 /** The session: `undefined` until it is known, null without one. */

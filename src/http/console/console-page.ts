@@ -8,23 +8,23 @@ const REFERENCES: Readonly<Record<string, string>> = {
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (sign) => REFERENCES[sign] as string);
 
-/** The page of the console. `assets` is the path of the folder with the built files. */
-export function renderConsolePage(assets: string): string {
+/** The page of the console. `assets` is the path of the folder with the built files, `base` what precedes all paths for the browser. */
+export function renderConsolePage(assets: string, base: string): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="en" data-base="${escapeHtml(base)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Gateway console</title>
-<link rel="icon" href="${assets}/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${assets}/main.css">
-<script src="${assets}/apply-theme.js"></script>
-<script src="${assets}/main.js" type="module"></script>
+<link rel="icon" href="${escapeHtml(base + assets)}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${escapeHtml(base + assets)}/main.css">
+<script src="${escapeHtml(base + assets)}/apply-theme.js"></script>
+<script src="${escapeHtml(base + assets)}/main.js" type="module"></script>
 </head>
 <body>
 <div id="app"></div>
-<noscript>The console needs JavaScript. Everything that it shows is also in the management API: see <a href="/docs">/docs</a>.</noscript>
+<noscript>The console needs JavaScript. Everything that it shows is also in the management API: see <a href="${escapeHtml(base)}/docs">/docs</a>.</noscript>
 </body>
 </html>
 `;

@@ -4,7 +4,7 @@ import { findIdentityKey, revokeIdentityKeys } from "../../core/console/sign-in-
 import type { ConsoleDeps, OidcDeps } from "../context/console-deps.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { baseUrlOf, isHttps, requireConsoleHost } from "../middleware/browser-checks.ts";
+import { basePathOf, baseUrlOf, isHttps, requireConsoleHost } from "../middleware/browser-checks.ts";
 import { identifyByAddress } from "../middleware/identify.ts";
 import { hashSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
 import { renderPlainPage } from "./console-page.ts";
@@ -13,6 +13,7 @@ import { readReturnPath } from "./return-path.ts";
 const CALLBACK = "/api/console/oidc/callback";
 /** Holds the checks of one sign-in. It must be sent when the provider sends the browser back, so it is not `SameSite=Strict`. */
 const COOKIE = "gateway_oidc";
+const COOKIE_PATH = "/api/console/oidc";
 /** How long a person may take to sign in at the provider. Seconds. */
 const SIGN_IN_S = 600;
 /** The longest form that the provider may send. Bytes. */
@@ -33,7 +34,7 @@ export async function startOidc(request: Request, context: RequestContext): Prom
     const returnTo = readReturnPath(query.get("return_to"));
     const kept: KeptSignIn = { ...checks, returnTo, again, former: hashSessionCookie(request, context) };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
-    const cookie = writeCookie(value, SIGN_IN_S, isHttps(request, context));
+    const cookie = writeCookie(value, SIGN_IN_S, request, context);
     return redirect(url, [cookie]);
   });
 }
@@ -66,8 +67,11 @@ export async function completeOidc(request: Request, context: RequestContext): P
       requestId: context.requestId,
       changes: { signed_in_by: "oidc" },
     });
-    const done = writeCookie("", 0, isHttps(request, context));
-    return redirect(kept.returnTo, [done, writeSessionCookie(secret, request, context)]);
+    const done = writeCookie("", 0, request, context);
+    return redirect(basePathOf(request, console) + kept.returnTo, [
+      done,
+      writeSessionCookie(secret, request, context),
+    ]);
   });
 }
 
@@ -136,9 +140,10 @@ function redirect(location: string, cookies: readonly string[]): Response {
   return new Response(null, { status: 303, headers });
 }
 
-function writeCookie(value: string, maxAgeS: number, isSecure: boolean): string {
-  const cookie = `${COOKIE}=${value}; Path=/api/console/oidc; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}`;
-  return isSecure ? `${cookie}; Secure` : cookie;
+function writeCookie(value: string, maxAgeS: number, request: Request, context: RequestContext): string {
+  const { pathname } = new URL(baseUrlOf(request, context) + COOKIE_PATH);
+  const cookie = `${COOKIE}=${value}; Path=${pathname}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}`;
+  return isHttps(request, context) ? `${cookie}; Secure` : cookie;
 }
 
 /** What the browser keeps of a sign-in while it is at the provider. */

@@ -2,7 +2,7 @@ import { fail } from "../../base/errors.ts";
 import type { ConsoleBuild, ConsoleFile } from "../context/console-source.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { findHostProblem } from "../middleware/browser-checks.ts";
+import { basePathOf, findHostProblem } from "../middleware/browser-checks.ts";
 import { renderConsolePage, renderPlainPage } from "./console-page.ts";
 
 /** The path of the console. Every page of it is the same document, whose script reads the rest of the path. */
@@ -42,7 +42,7 @@ export async function getConsole(request: Request, context: RequestContext): Pro
   });
   if (build === null) return sendBuildFailure();
   if (pathname.startsWith(ASSETS)) return sendFile(request, findFile(build, pathname));
-  return new Response(renderConsolePage(ASSETS + build.hash), {
+  return new Response(renderConsolePage(ASSETS + build.hash, basePathOf(request, console)), {
     headers: { ...SAFETY_HEADERS, "content-type": HTML, "cache-control": "no-cache" },
   });
 }

@@ -19,7 +19,7 @@ export function renderDocs(document: OpenApiDocument): string {
 <style>${{ markup: DOCS_STYLE }}</style>
 </head>
 <body>
-<header class="top"><a href="#top">${info.title}</a> <span class="version">${info.version}</span> <a class="download" href="/openapi.json">openapi.json</a></header>
+<header class="top"><a href="#top">${info.title}</a> <span class="version">${info.version}</span> <a class="download" href="openapi.json">openapi.json</a></header>
 <div class="frame">
 <details class="menu"><summary>Endpoints</summary>${navigation}</details>
 <aside>${navigation}</aside>

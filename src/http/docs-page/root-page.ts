@@ -50,7 +50,7 @@ function renderPage(links: readonly Link[]): Html {
 <h1>AI gateway</h1>
 <p>Clients call models at <code>/api/gateway</code> on this address, with a key.</p>
 <ul>
-${links.map(({ path, about }) => html`<li><a href="${path}">${about}</a></li>\n`)}</ul>
+${links.map(({ path, about }) => html`<li><a href="${path.slice(1)}">${about}</a></li>\n`)}</ul>
 </main>
 </body>
 </html>

@@ -107,9 +107,21 @@ export function isHttps(request: Request, context: RequestContext): boolean {
   return forwarded === "https" && deps.trustedProxies.has(context.peer());
 }
 
-/** Returns the URL of the gateway for browsers, without a path: `http://127.0.0.1:8080`. */
+/**
+ * Returns what precedes the gateway's paths in the addresses that the browser of a request sees: the path of the configured URL, without a
+ * slash at its end. Empty for a browser that does not come through the proxy which removes it.
+ */
+export function basePathOf(request: Request, { publicUrl }: Pick<ConsoleDeps, "publicUrl">): string {
+  return publicUrl !== null && publicUrl.host === hostOf(request) ? pathOf(publicUrl) : "";
+}
+
+function pathOf({ pathname }: URL): string {
+  return pathname.replace(/\/+$/, "");
+}
+
+/** Returns the URL of the gateway for browsers, without a slash at its end: `http://127.0.0.1:8080`. */
 export function baseUrlOf(request: Request, context: RequestContext): string {
   const { publicUrl } = context.deps.console ?? { publicUrl: null };
-  if (publicUrl !== null) return publicUrl.origin;
+  if (publicUrl !== null) return publicUrl.origin + pathOf(publicUrl);
   return `${isHttps(request, context) ? "https" : "http"}://${hostOf(request)}`;
 }

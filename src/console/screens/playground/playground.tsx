@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { atBase } from "../../api/base.ts";
 import { APIS, type Api } from "../../conversation/conversation.ts";
 import { Button } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -121,7 +122,7 @@ async function share(): Promise<void> {
   const models = lanes.value.map(({ model }) => model);
   const fragment = printShared({ api: api.value, models, conversation: conversationOf(first) });
   if (fragment === null) return showToast(words.shareTooLong, { isError: true });
-  await copyText(`${window.location.origin}/console/playground${fragment}`);
+  await copyText(`${window.location.origin}${atBase("/console/playground")}${fragment}`);
   showToast(words.shared);
 }
 

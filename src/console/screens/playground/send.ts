@@ -1,3 +1,4 @@
+import { atBase } from "../../api/base.ts";
 import type { Api, Conversation } from "../../conversation/conversation.ts";
 import { API_PATHS, printRequest } from "../../conversation/print-request.ts";
 import { type Answer, emptyAnswer, readError, readEvent } from "./read-answer.ts";
@@ -65,7 +66,7 @@ export async function send(sending: Sending): Promise<Run> {
 function request({ api, model, conversation, key, signal }: Sending, run: RunState): Promise<Response> {
   const body = JSON.stringify(printRequest(api, model, conversation));
   run.noteBody(body);
-  return fetch(API_PATHS[api], {
+  return fetch(atBase(API_PATHS[api]), {
     method: "POST",
     // The session's cookie is not for inference.
     credentials: "omit",

@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { atBase } from "../../api/base.ts";
 import { type ApiError, call } from "../../api/client.ts";
 import type { GenerationDetails } from "../../api/generation.ts";
 import { OutcomeBadge } from "../../parts/badge.tsx";
@@ -151,7 +152,10 @@ function Actions({ generation, onChanged }: { generation: GenerationDetails; onC
     <>
       <span class="action">
         {words.link}{" "}
-        <Copy value={`${window.location.origin}/console/requests/${generation.id}`} label={words.copyLink} />
+        <Copy
+          value={`${window.location.origin}${atBase("/console/requests")}/${generation.id}`}
+          label={words.copyLink}
+        />
       </span>
       <Button icon="terminal" onClick={copyCurl}>
         {words.curl}
