@@ -547,7 +547,7 @@ export const configSchema = z.strictObject({
         .max(1_099_511_627_776)
         .default(268_435_456)
         .describe(
-          "Memory for all answers that wait for their clients to read them, in bytes. Above it, the connection of the client that has read nothing for the longest time is closed.",
+          "Bytes of all answers that wait for their clients to read them: what is queued and received for each, and 128 KiB for its connection. The process takes more than is counted, see docs/operations/sizing.md. Above it, the connection of the client that has read nothing for the longest time is closed.",
         ),
       journal_bytes: z
         .int()

@@ -24,7 +24,7 @@ describe("a gate", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("never admits more than its slots, and all of them are free in the end, whoever waits, times out and leaves", async () => {
+  test("never admits more than its slots, and all of them are free in the end, in any order of waits, timeouts and leaves", async () => {
     const step = fc.record({
       act: fc.constantFrom("enter", "enter", "leave", "pass"),
       holder: fc.constantFrom("a", "b", "c"),
