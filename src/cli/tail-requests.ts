@@ -43,7 +43,7 @@ export async function tailRequests(
   };
   const hold = setInterval(() => {}, HOLD_MS);
   try {
-    await feed.subscribe({ filter, onBatch, onClose() {} }, null);
+    await feed.subscribe({ owner: null, filter, onBatch, onClose() {} }, null);
     console.error("Waiting for requests. Press Ctrl-C to stop.");
     await over.promise;
   } finally {

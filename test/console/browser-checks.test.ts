@@ -169,15 +169,17 @@ describe("a sign-in", () => {
 });
 
 describe("failed sign-ins", () => {
-  test("of one address are limited, and those of another address are not", async () => {
+  test("of one address are limited, and neither a valid key of it nor another address has to wait", async () => {
     const fresh = await startTestGateway({ yaml: "server: { trusted_proxies: [127.0.0.1] }" });
     try {
       const from = (address: string, key: string) => signIn(fresh, { key }, { "x-forwarded-for": address });
       for (let failed = 0; failed < 10; failed++)
         expect((await from("203.0.113.7", "gw_unknown")).status).toBe(401);
-      const limited = await from("203.0.113.7", fresh.adminKey);
+      const limited = await from("203.0.113.7", "gw_unknown");
       expect([limited.status, Number(limited.headers.get("retry-after")) > 0]).toEqual([429, true]);
-      expect((await from("203.0.113.8", fresh.adminKey)).status).toBe(201);
+      expect((await from("203.0.113.7", fresh.adminKey)).status).toBe(201);
+      expect((await from("203.0.113.7", "gw_unknown")).status).toBe(429);
+      expect((await from("203.0.113.8", "gw_unknown")).status).toBe(401);
     } finally {
       await fresh.stop();
     }

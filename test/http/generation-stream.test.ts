@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { nextTurn } from "../../src/base/next-turn.ts";
-import { MAX_SUBSCRIBERS } from "../../src/core/usage/generation-feed.ts";
+import { FEED_PLACES } from "../../src/core/usage/feed-places.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
@@ -101,6 +101,28 @@ describe("GET /api/admin/generations/stream", () => {
     third.close();
   });
 
+  test("one member's key can take neither the streams of other members, other accounts or the operator", async () => {
+    const create = createAccountTools(gateway);
+    const [member, other] = [await create.user("greedy"), await create.user("colleague")];
+    const organization = await create.organization(member);
+    await create.member(organization, other, "member");
+    const keyOf = (user_id: string) => create.key(organization, { kind: "management", user_id });
+    const [greedy, colleague] = [await keyOf(member), await keyOf(other)];
+    const stranger = await create.key(await create.user("third"), { kind: "management" });
+    const taken: OpenStream[] = [];
+    for (let count = 0; count < FEED_PLACES.accounts + 1; count++)
+      taken.push(await open("", {}, { ...gateway, adminKey: greedy }));
+    const statuses = taken.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(FEED_PLACES.caller);
+    expect(taken.at(-1)?.status).toBe(503);
+    for (const adminKey of [colleague, stranger, gateway.adminKey]) {
+      const stream = await open("", {}, { ...gateway, adminKey });
+      expect(stream.status).toBe(200);
+      stream.close();
+    }
+    for (const stream of taken) stream.close();
+  });
+
   test("rejects more streams than its bound, until a client leaves", async () => {
     const streams: OpenStream[] = [];
     const rejected = await eventually("a rejected stream", async () => {
@@ -108,7 +130,7 @@ describe("GET /api/admin/generations/stream", () => {
       streams.push(stream);
       return stream.status === 503 ? stream : null;
     });
-    expect(streams.length).toBeLessThanOrEqual(MAX_SUBSCRIBERS + 1);
+    expect(streams.length).toBeLessThanOrEqual(FEED_PLACES.operator + 1);
     await rejected.ended;
     expect(rejected.text()).toContain("streams of generations");
     for (const stream of streams) stream.close();

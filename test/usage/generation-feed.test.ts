@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { lowestIdAt } from "../../src/base/ids.ts";
 import { nextTurn } from "../../src/base/next-turn.ts";
-import { type FeedBatch, GenerationFeed, MAX_SUBSCRIBERS } from "../../src/core/usage/generation-feed.ts";
+import { FEED_PLACES, type FeedOwner } from "../../src/core/usage/feed-places.ts";
+import { type FeedBatch, GenerationFeed } from "../../src/core/usage/generation-feed.ts";
 import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generation-list.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
@@ -29,11 +30,16 @@ function createSite() {
     },
     onFailure: (error) => failures.push(error),
   });
-  const subscribe = async (filter: Partial<GenerationFilter> = {}, seenAt: number | null = null) => {
+  const subscribe = async (
+    filter: Partial<GenerationFilter> = {},
+    seenAt: number | null = null,
+    owner: FeedOwner | null = null,
+  ) => {
     const batches: FeedBatch[] = [];
     const reader = { batches, takes: true, isClosed: false };
-    const subscription = await feed.subscribe(
+    const begun = await feed.subscribe(
       {
+        owner,
         filter: { ...ANY_GENERATION, ...filter },
         onBatch: (batch) => reader.takes && batches.push(batch) > 0,
         onClose: () => {
@@ -42,7 +48,8 @@ function createSite() {
       },
       seenAt,
     );
-    return { batches, reader, subscription, states: () => statesOf(batches) };
+    const subscription = "full" in begun ? null : begun;
+    return { batches, reader, begun, subscription, states: () => statesOf(batches) };
   };
   /** Lets half a second pass, and the reading of the store end. A reading that is under way ends before. */
   const pass = async () => {
@@ -171,13 +178,38 @@ describe("a feed of generations", () => {
     expect((await subscribe({}, since)).subscription?.isResumed).toBe(false);
   });
 
-  test("rejects more subscribers than its bound until one leaves", async () => {
+  test("rejects more of the operator's subscribers than its bound until one leaves", async () => {
     const { subscribe } = createSite();
-    const all = await Promise.all(Array.from({ length: MAX_SUBSCRIBERS }, () => subscribe()));
+    const all = await Promise.all(Array.from({ length: FEED_PLACES.operator }, () => subscribe()));
     expect(all.every(({ subscription }) => subscription !== null)).toBe(true);
-    expect((await subscribe()).subscription).toBeNull();
+    expect((await subscribe()).begun).toEqual({ full: "operator" });
     all[0]?.subscription?.close();
     expect((await subscribe()).subscription).not.toBeNull();
+  });
+
+  test("gives one caller a few places, and the operator places that no account can take", async () => {
+    const { subscribe } = createSite();
+    const of = (accountId: string, callerId: string) => subscribe({}, null, { accountId, callerId });
+    for (let count = 0; count < FEED_PLACES.caller; count++)
+      expect((await of("org_a", "user_a")).subscription).not.toBeNull();
+    expect((await of("org_a", "user_a")).begun).toEqual({ full: "caller" });
+    for (let count = FEED_PLACES.caller; count < FEED_PLACES.accounts; count++)
+      expect((await of("org_a", `user_${count}`)).subscription).not.toBeNull();
+    expect((await of("org_a", "user_more")).begun).toEqual({ full: "accounts" });
+    expect((await subscribe()).subscription).not.toBeNull();
+  });
+
+  test("an account that holds most places gives them to accounts with fewer, the newest first", async () => {
+    const { subscribe, feed } = createSite();
+    const of = (accountId: string, callerId: string) => subscribe({}, null, { accountId, callerId });
+    const large = [];
+    for (let count = 0; count < FEED_PLACES.accounts; count++) large.push(await of("org_a", `user_${count}`));
+    for (let count = 0; count < FEED_PLACES.accounts / 2; count++)
+      expect((await of("org_b", `user_${count}`)).subscription).not.toBeNull();
+    expect((await of("org_b", "user_more")).begun).toEqual({ full: "accounts" });
+    const ended = large.map(({ reader }) => reader.isClosed);
+    expect(ended).toEqual(large.map((_, at) => at >= FEED_PLACES.accounts / 2));
+    expect(feed.size).toBe(FEED_PLACES.accounts);
   });
 
   test("stops reading the store half a minute after the last subscriber has left", async () => {

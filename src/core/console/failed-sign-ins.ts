@@ -1,31 +1,54 @@
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, GatewayError } from "../../base/errors.ts";
 import { WindowCounter } from "./window-counter.ts";
 
 /** How many sign-ins of one address may fail in a quarter of an hour. */
 const FAILURES = { max: 10, windowMs: 15 * 60_000 };
 
-/** Counts failed sign-ins of client addresses. */
+/** Counts failed sign-ins of client addresses: those with a key or code apart from those that an OpenID Connect provider completes. */
 export class FailedSignIns {
-  private readonly failures: WindowCounter;
+  private readonly ofSecrets: WindowCounter;
+  private readonly ofProvider: WindowCounter;
 
   constructor(clock: Clock) {
-    this.failures = new WindowCounter(clock, FAILURES);
+    this.ofSecrets = new WindowCounter(clock, FAILURES);
+    this.ofProvider = new WindowCounter(clock, FAILURES);
   }
 
   /**
-   * Runs a sign-in of an address. It counts as failed until it has returned, so that several at the same time are counted.
+   * Runs a sign-in of an address with a key or code. A valid one is never rejected because of others that were not: many people may share
+   * the address, and each request to the API tries a key as well.
+   * @throws GatewayError `rate_limit_exceeded` instead of `authentication` if too many sign-ins of the address have failed; what `signIn`
+   * throws.
+   */
+  async withSecret<Result>(addressHash: string, signIn: () => Promise<Result>): Promise<Result> {
+    try {
+      return await signIn();
+    } catch (error) {
+      if (error instanceof GatewayError && error.failure.code === "authentication")
+        requireRoom(this.ofSecrets, addressHash);
+      throw error;
+    }
+  }
+
+  /**
+   * Runs a sign-in of an address that asks the provider. It counts as failed until it has returned, so that several at the same time are
+   * counted.
    * @throws GatewayError `rate_limit_exceeded` if too many sign-ins of the address have failed; what `signIn` throws.
    */
-  async count<Result>(addressHash: string, signIn: () => Promise<Result>): Promise<Result> {
-    const retryAfterS = this.failures.take(addressHash);
-    if (retryAfterS !== null)
-      fail("rate_limit_exceeded", `Too many sign-ins from this address have failed. Wait ${retryAfterS} s.`, {
-        retryAfterS,
-        metadata: { limit_source: "sign_in" },
-      });
+  async withProvider<Result>(addressHash: string, signIn: () => Promise<Result>): Promise<Result> {
+    requireRoom(this.ofProvider, addressHash);
     const result = await signIn();
-    this.failures.giveBack(addressHash);
+    this.ofProvider.giveBack(addressHash);
     return result;
   }
+}
+
+function requireRoom(counter: WindowCounter, addressHash: string): void {
+  const retryAfterS = counter.take(addressHash);
+  if (retryAfterS === null) return;
+  fail("rate_limit_exceeded", `Too many sign-ins from this address have failed. Wait ${retryAfterS} s.`, {
+    retryAfterS,
+    metadata: { limit_source: "sign_in" },
+  });
 }

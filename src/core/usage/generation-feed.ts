@@ -1,5 +1,7 @@
 import type { Clock, Timer } from "../../base/clock.ts";
+import { nextTurn } from "../../base/next-turn.ts";
 import { findNames, type NameStores } from "../accounts/find-names.ts";
+import { type FEED_PLACES, type FeedOwner, FeedPlaces } from "./feed-places.ts";
 import { FollowedGenerations } from "./followed-generations.ts";
 import {
   ANY_GENERATION,
@@ -23,8 +25,8 @@ const LINGER_MS = 30_000;
 const RING = 1_000;
 /** Changes that a subscriber gets at once. */
 const MAX_BATCH = 250;
-/** The most subscribers. */
-export const MAX_SUBSCRIBERS = 32;
+/** Records that are printed in one turn of the event loop. */
+const PRINTED_AT_ONCE = 100;
 
 /** A generation that is new or has changed. */
 export interface FeedEntry {
@@ -45,10 +47,12 @@ export interface FeedBatch {
 
 /** Receives the changes of generations that match a filter. */
 export interface FeedSubscriber {
+  /** Whose place it takes; null for the operator. */
+  readonly owner: FeedOwner | null;
   readonly filter: GenerationFilter;
   /** Takes a batch. Returns false if the subscriber cannot take it now: it is counted as dropped. */
   onBatch(batch: FeedBatch): boolean;
-  /** Called once, when the feed ends. */
+  /** Called once, when the feed ends, or another account gets the place. */
   onClose(): void;
 }
 
@@ -60,6 +64,9 @@ export interface Subscription {
   readonly isResumed: boolean;
   close(): void;
 }
+
+/** Why a subscription has not begun: the places that are all taken, or the end of the feed. */
+export type FeedRejection = { readonly full: keyof typeof FEED_PLACES } | { readonly full: "closed" };
 
 /** What a feed is made of. */
 export interface FeedParts {
@@ -82,6 +89,7 @@ interface Subscribed extends FeedSubscriber {
  */
 export class GenerationFeed {
   private readonly subscribers = new Set<Subscribed>();
+  private readonly places = new FeedPlaces<Subscribed>();
   private followed = new FollowedGenerations();
   private ring: { readonly at: number; readonly entry: FeedEntry }[] = [];
   /** The ring has all changes after this time. */
@@ -96,12 +104,15 @@ export class GenerationFeed {
   constructor(private readonly parts: FeedParts) {}
 
   /**
-   * Begins a subscription; null if there are too many, or the feed has ended. `seenAt`: the batch that the subscriber saw last. Rejects
+   * Begins a subscription, unless there are too many or the feed has ended. `seenAt`: the batch that the subscriber saw last. Rejects
    * with a `StoreError`.
    */
-  async subscribe(subscriber: FeedSubscriber, seenAt: number | null): Promise<Subscription | null> {
-    if (this.isClosed || this.subscribers.size >= MAX_SUBSCRIBERS) return null;
+  async subscribe(subscriber: FeedSubscriber, seenAt: number | null): Promise<Subscription | FeedRejection> {
+    if (this.isClosed) return { full: "closed" };
     const subscribed: Subscribed = { ...subscriber, dropped: 0 };
+    const place = this.places.take(subscribed, subscriber.owner);
+    if (place.kind === "full") return { full: place.by };
+    if (place.displaced !== null) this.end(place.displaced);
     this.subscribers.add(subscribed);
     const close = () => this.leave(subscribed);
     try {
@@ -110,7 +121,7 @@ export class GenerationFeed {
       close();
       throw error;
     }
-    if (this.isClosed) return null;
+    if (!this.subscribers.has(subscribed)) return { full: this.isClosed ? "closed" : "accounts" };
     const isResumed = seenAt !== null && this.coveredFrom <= seenAt && seenAt <= this.lastAt;
     if (isResumed) this.replay(subscribed, seenAt);
     return { since: this.lastAt, isResumed, close };
@@ -120,10 +131,7 @@ export class GenerationFeed {
   close(): void {
     this.isClosed = true;
     this.stop();
-    for (const subscriber of [...this.subscribers]) {
-      this.subscribers.delete(subscriber);
-      subscriber.onClose();
-    }
+    for (const subscriber of [...this.subscribers]) this.end(subscriber);
   }
 
   /** Returns the number of subscribers. */
@@ -131,7 +139,13 @@ export class GenerationFeed {
     return this.subscribers.size;
   }
 
+  private end(subscriber: Subscribed): void {
+    this.leave(subscriber);
+    subscriber.onClose();
+  }
+
   private leave(subscriber: Subscribed): void {
+    this.places.leave(subscriber);
     if (this.subscribers.delete(subscriber) && this.subscribers.size === 0)
       this.lonelySince = this.parts.clock.now();
   }
@@ -193,23 +207,28 @@ export class GenerationFeed {
     const records = this.followed.learn(found);
     if (dropped > 0) this.followed.know(newest);
     this.followed.forgetBefore(now - OVERLAP_MS);
-    const entries = records.map((record) => ({
-      record,
-      json: JSON.stringify(presentGenerationLine(record, names)),
-    }));
-    if (entries.length > 0) this.tell(Math.max(this.lastAt + 1, now), entries, dropped);
+    const entries: FeedEntry[] = [];
+    for (const [at, record] of records.entries()) {
+      if (at > 0 && at % PRINTED_AT_ONCE === 0) await nextTurn();
+      entries.push({ record, json: JSON.stringify(presentGenerationLine(record, names)) });
+    }
+    if (this.timer !== null && entries.length > 0)
+      await this.tell(Math.max(this.lastAt + 1, now), entries, dropped);
   }
 
-  private tell(at: number, entries: readonly FeedEntry[], dropped: number): void {
+  /** Tells each subscriber in a turn of the event loop of its own, because each batch may have a megabyte. */
+  private async tell(at: number, entries: readonly FeedEntry[], dropped: number): Promise<void> {
     this.lastAt = at;
     this.ring.push(...entries.map((entry) => ({ at, entry })));
     const outdated = this.ring.splice(0, Math.max(0, this.ring.length - RING)).at(-1);
     // What was left out of the batch cannot be sent again either.
     if (outdated !== undefined) this.coveredFrom = Math.max(this.coveredFrom, outdated.at);
     if (dropped > 0) this.coveredFrom = at;
-    for (const subscriber of this.subscribers) {
+    // One that begins meanwhile is sent what the ring has.
+    for (const subscriber of [...this.subscribers]) {
+      if (!this.subscribers.has(subscriber)) continue;
       subscriber.dropped += dropped;
-      send(subscriber, at, entries);
+      if (send(subscriber, at, entries)) await nextTurn();
     }
   }
 
@@ -219,11 +238,13 @@ export class GenerationFeed {
   }
 }
 
-function send(subscriber: Subscribed, at: number, entries: readonly FeedEntry[]): void {
+/** Returns whether there was something to send. */
+function send(subscriber: Subscribed, at: number, entries: readonly FeedEntry[]): boolean {
   const matching = entries.filter(({ record }) => matchesFilter(record, subscriber.filter));
-  if (matching.length === 0) return;
+  if (matching.length === 0) return false;
   const shown = matching.slice(-MAX_BATCH);
   const dropped = subscriber.dropped + matching.length - shown.length;
   const isTaken = subscriber.onBatch({ at, entries: shown, dropped });
   subscriber.dropped = isTaken ? 0 : dropped + shown.length;
+  return true;
 }

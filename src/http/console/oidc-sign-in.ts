@@ -48,7 +48,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
     const { pathname, search } = urlOf(request);
     const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
     const kept = readKept(request.headers.get("cookie"));
-    const { key, authenticatedAt } = await console.failedSignIns.count(addressHash, async () => {
+    const { key, authenticatedAt } = await console.failedSignIns.withProvider(addressHash, async () => {
       const claims = await oidc.provider.complete(currentUrl, kept);
       const authenticatedAt = authenticatedAtOf(claims, context.deps.clock.now());
       if (kept.again) requireSignedInAgain(authenticatedAt, oidc, context);

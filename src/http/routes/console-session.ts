@@ -79,7 +79,7 @@ export const postSession = defineEndpoint({
       body.key === undefined
         ? signInWithCode(body.code ?? "", context)
         : signInWithKey(body.key.trim(), context);
-    const { key, principal } = await console.failedSignIns.count(addressHash, signIn);
+    const { key, principal } = await console.failedSignIns.withSecret(addressHash, signIn);
     const { secret, session } = await console.sessions.open(key, request.headers.get("user-agent"));
     const former = hashSessionCookie(request, context);
     if (former !== null) await console.sessions.replace(former);

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
-import { type FeedBatch, MAX_SUBSCRIBERS } from "../../core/usage/generation-feed.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
+import { FEED_PLACES, type FeedOwner } from "../../core/usage/feed-places.ts";
+import type { FeedBatch, FeedRejection } from "../../core/usage/generation-feed.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 import { ACCOUNT_MEMBERS } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -42,12 +44,13 @@ export const streamGenerations = defineEndpoint({
     try {
       const subscriber = {
         filter,
+        owner: ownerOf(principal),
         onBatch: (batch: FeedBatch) => stream.send(printBatch(batch)),
         onClose: () => stream.end(),
       };
       const seen = headers.get("last-event-id");
       const subscription = await deps.generationFeed.subscribe(subscriber, readSeen(seen));
-      if (subscription === null) return rejectExcess();
+      if ("full" in subscription) return rejectExcess(subscription);
       close = subscription.close;
       const reset = seen !== null && !subscription.isResumed ? "event: reset\ndata: {}\n\n" : "";
       // A block without data only sets the id from which the client continues.
@@ -60,11 +63,20 @@ export const streamGenerations = defineEndpoint({
   },
 });
 
-function rejectExcess(): never {
-  return fail(
-    "unavailable",
-    `At most ${MAX_SUBSCRIBERS} streams of generations can be open at a gateway, and none while it stops. Close one, or try again later.`,
-  );
+function ownerOf(principal: ManagementPrincipal): FeedOwner | null {
+  if (principal.kind === "operator") return null;
+  return { accountId: principal.account.id, callerId: principal.key.userId ?? principal.key.id };
+}
+
+const BOUNDS = {
+  operator: `The operator can have ${FEED_PLACES.operator} streams of generations open at a gateway. Close one.`,
+  accounts: `All accounts together can have ${FEED_PLACES.accounts} streams of generations open at a gateway. Close one, or try again later.`,
+  caller: `You can have ${FEED_PLACES.caller} streams of generations open at a gateway. Close one.`,
+  closed: "The gateway stops, and begins no streams of generations. Try again later.",
+} as const;
+
+function rejectExcess({ full }: FeedRejection): never {
+  return fail("unavailable", BOUNDS[full], { metadata: { limit_source: full } });
 }
 
 /** Returns the time of the batch that a client has seen last; null for none, and for an id that no batch has. */
