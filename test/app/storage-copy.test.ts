@@ -141,7 +141,7 @@ async function addGenerations(): Promise<void> {
   });
   const [rejected, ...saved] = records.map((record) => ({ record, json: JSON.stringify(record) }));
   const [budget] = await stores.budgets.listBudgets(like.accountId ?? "");
-  await stores.budgets.claimMark({ budgetId: budget?.id ?? "", value: "", since: 1, level: "warning" });
+  await stores.budgets.claimMarks([{ budgetId: budget?.id ?? "", value: "", since: 1, level: "warning" }]);
   await stores.usage.saveUsage(saved);
   if (rejected !== undefined) await stores.usage.quarantineUsage(rejected, "a test", 1);
   await stores.close();

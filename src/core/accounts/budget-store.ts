@@ -12,14 +12,19 @@ export interface BudgetSum {
   readonly spent: number;
 }
 
-/** Selects sums of a budget. */
+/** Sums, or marks, that one call reads or claims at most: one statement each, which must not hold up requests. */
+export const BUDGET_SUMS_AT_ONCE = 100;
+
+/** Names one sum of a budget. */
 export interface BudgetSumQuery {
   readonly budgetId: string;
-  /** Only this one; absent: all. */
-  readonly value?: string | undefined;
+  /** The end user or tag, of a budget for each of them; else empty. */
+  readonly value: string;
   readonly days: DayRange;
-  /** Only sums of at least so many nanodollars. */
-  readonly least: number;
+}
+
+/** Selects the largest sums of a budget. */
+export interface TopSumsQuery extends Pick<BudgetSumQuery, "budgetId" | "days"> {
   readonly limit: number;
 }
 
@@ -48,10 +53,12 @@ export interface BudgetStore {
   changeBudget(id: string, change: (budget: BudgetRecord) => BudgetRecord): Promise<BudgetRecord | null>;
   /** Deletes a budget with its sums. Returns false if there was none. */
   deleteBudget(id: string): Promise<boolean>;
-  /** Returns what was spent, the most first. */
-  sumBudget(query: BudgetSumQuery): Promise<readonly BudgetSum[]>;
-  /** Returns true to the first caller that claims a mark, and false to all others. */
-  claimMark(mark: BudgetMark): Promise<boolean>;
+  /** Returns what was spent in each of at most `BUDGET_SUMS_AT_ONCE` sums, in nanodollars and in their order. */
+  sumBudgets(sums: readonly BudgetSumQuery[]): Promise<readonly number[]>;
+  /** Returns the largest sums of a budget, the most first. A budget may have millions: SQLite reads them in short slices. */
+  listTopSums(query: TopSumsQuery): Promise<readonly BudgetSum[]>;
+  /** Claims at most `BUDGET_SUMS_AT_ONCE` marks, and returns for each whether this is its first claim. */
+  claimMarks(marks: readonly BudgetMark[]): Promise<readonly boolean[]>;
   /**
    * Merges the sums of days before `day` into one for each budget in total, and deletes those of other budgets, whose periods are at
    * most 365 days long. Deletes marks of earlier days as well.

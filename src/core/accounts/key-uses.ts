@@ -1,10 +1,12 @@
+import { nextTurn } from "../../base/next-turn.ts";
 import { HOUR_MS } from "../../base/time.ts";
 import type { KeyStore, KeyUse } from "./key-store.ts";
 
 /** The keys of one hour that are in memory. With more of them, some are saved more than once. */
 const MAX_SEEN = 100_000;
-/** The uses that one call of `save` stores. */
-const GROUP = 1_000;
+/** The uses that one transaction stores, and the transactions of one call of `save`: one in each turn of the event loop. */
+const GROUP = 250;
+const MAX_GROUPS = 8;
 
 /**
  * Collects in which hour each key was used last, until it is saved. A key is collected once an hour, so that most uses cost only the
@@ -33,7 +35,13 @@ export class KeyUses {
 
   /** Saves some of the collected uses. Those that the store does not take are kept. */
   async save(): Promise<void> {
-    if (this.waiting.size === 0) return;
+    for (let group = 0; group < MAX_GROUPS && this.waiting.size > 0; group++) {
+      if (group > 0) await nextTurn();
+      await this.saveGroup();
+    }
+  }
+
+  private async saveGroup(): Promise<void> {
     const saving: KeyUse[] = [];
     for (const [id, usedAt] of this.waiting) {
       saving.push({ id, usedAt });

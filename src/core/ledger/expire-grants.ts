@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/next-turn.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { HoldBook } from "./hold-book.ts";
 import type { EndedGrant, LedgerStore } from "./ledger-store.ts";
@@ -40,8 +41,11 @@ export class GrantSweeper {
       this.last = ended.length < PAGE ? null : (ended.at(-1) ?? null);
       if (ended.length > 0) await this.parts.recorder.drain();
       const failures: unknown[] = [];
-      for (const { id, accountId } of ended)
+      for (const { id, accountId } of ended) {
         await this.expire(id, accountId, now).catch((error) => failures.push(error));
+        // Each reads the credits of an account, and a hundred may end at the same time.
+        await nextTurn();
+      }
       if (failures.length > 0) throw failures[0];
     } finally {
       this.isSweeping = false;

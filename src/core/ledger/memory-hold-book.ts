@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { nextTurn } from "../../base/next-turn.ts";
 import { Balances } from "./balances.ts";
 import type {
   AccountBalance,
@@ -181,6 +182,7 @@ export class MemoryHoldBook implements HoldBook {
       for (const sum of sums) this.balances.applyCredits(sum);
       this.cursor = cursor;
       if (!hasMore) return;
+      await nextTurn();
     }
   }
 

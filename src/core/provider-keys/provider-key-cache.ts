@@ -1,4 +1,5 @@
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { nextTurn } from "../../base/next-turn.ts";
 import { StoreError } from "../../base/store-error.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
 import { memoize } from "../accounts/memoize.ts";
@@ -76,6 +77,9 @@ function nullIfEmpty(keys: ByokKeys | null): ByokKeys | null {
   return keys === null || keys.size === 0 ? null : keys;
 }
 
+/** Uses that one transaction saves: one in each turn of the event loop. */
+const SAVED_AT_ONCE = 250;
+
 /** Collects the last use of each key until it is saved. Uses that the store does not take are kept. */
 function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
   const waiting = new Map<string, KeyUse>();
@@ -86,10 +90,13 @@ function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
     },
     // Uses that another call is still saving are saved again: once a call resolves, all that was recorded before it can be read.
     async save(): Promise<void> {
-      if (waiting.size === 0) return;
-      const saving = [...waiting.values()];
-      await store.recordKeyUses(saving);
-      for (const use of saving) if (waiting.get(use.id) === use) waiting.delete(use.id);
+      const all = [...waiting.values()];
+      for (let from = 0; from < all.length; from += SAVED_AT_ONCE) {
+        if (from > 0) await nextTurn();
+        const saving = all.slice(from, from + SAVED_AT_ONCE);
+        await store.recordKeyUses(saving);
+        for (const use of saving) if (waiting.get(use.id) === use) waiting.delete(use.id);
+      }
     },
   };
 }

@@ -3,6 +3,7 @@ import { fail } from "../../base/errors.ts";
 import {
   BudgetChangeInput,
   BudgetInput,
+  type BudgetStatus,
   BudgetView,
   presentBudget,
   readBudgetChange,
@@ -13,7 +14,7 @@ import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
 import { hashEndUser } from "../../core/generation/identity-hash.ts";
-import { readBudgetStatus } from "../../core/ledger/budget-status.ts";
+import { readBudgetStatuses } from "../../core/ledger/budget-status.ts";
 import {
   ACCOUNT_MANAGERS,
   ACCOUNT_READERS,
@@ -89,8 +90,7 @@ export const listBudgets = defineEndpoint({
       present: (budget) => budget,
       cursorOf: ({ id }) => id,
     });
-    const budgets = page.data as readonly BudgetRecord[];
-    return { data: await Promise.all(budgets.map((budget) => present(deps, budget))), next: page.next };
+    return { data: await presentAll(deps, page.data as readonly BudgetRecord[]), next: page.next };
   },
 });
 
@@ -176,6 +176,14 @@ async function findChangeable(
   return fail("permission_denied", "The operator has set this budget. Only the operator may change it.");
 }
 
-async function present({ budgets, clock }: HttpDeps, budget: BudgetRecord) {
-  return presentBudget(budget, await readBudgetStatus(budgets, budget, clock.now()));
+async function present(deps: HttpDeps, budget: BudgetRecord) {
+  const [view] = await presentAll(deps, [budget]);
+  return view as BudgetOf;
+}
+
+type BudgetOf = ReturnType<typeof presentBudget>;
+
+async function presentAll({ budgets, clock }: HttpDeps, listed: readonly BudgetRecord[]) {
+  const statuses = await readBudgetStatuses(budgets, listed, clock.now());
+  return listed.map((budget, at) => presentBudget(budget, statuses[at] as BudgetStatus));
 }

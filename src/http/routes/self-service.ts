@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
 import { DAY_MS, dayOf, formatTime } from "../../base/time.ts";
-import { BudgetView, presentBudget } from "../../core/accounts/budget-fields.ts";
+import { type BudgetStatus, BudgetView, presentBudget } from "../../core/accounts/budget-fields.ts";
 import { SPEND_PERIODS } from "../../core/accounts/key-fields.ts";
 import type { AccountPrincipal } from "../../core/accounts/principal.ts";
 import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
 import { valuesOf } from "../../core/ledger/budget-limits.ts";
-import { readBudgetStatus } from "../../core/ledger/budget-status.ts";
+import { readBudgetStatuses } from "../../core/ledger/budget-status.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
 import { daysOf } from "../../core/ledger/spend-periods.ts";
 import { hideListPrices, presentUsage } from "../../core/usage/present-usage.ts";
@@ -123,11 +123,8 @@ async function listBudgetsOfKey({ key, account }: AccountPrincipal, { budgets, c
   const now = clock.now();
   const spender = { accountId: account.id, keyId: key.id, userId: key.userId, createdAt: now };
   const own = (account.budgets ?? []).filter((budget) => valuesOf(budget, spender).length > 0);
-  return Promise.all(
-    own.map(async (budget) =>
-      BudgetOfKey.parse(presentBudget(budget, await readBudgetStatus(budgets, budget, now))),
-    ),
-  );
+  const statuses = await readBudgetStatuses(budgets, own, now);
+  return own.map((budget, at) => BudgetOfKey.parse(presentBudget(budget, statuses[at] as BudgetStatus)));
 }
 
 /** Returns a key's spending limit, with what is left of it and when it resets. `spent`: nanodollars over the key's lifetime. */

@@ -4,8 +4,9 @@ import {
   type BudgetStore,
   type BudgetSumQuery,
   MAX_BUDGETS,
+  type TopSumsQuery,
 } from "../../core/accounts/budget-store.ts";
-import { LATE_METERS } from "../../core/ledger/budget-limits.ts";
+import { daysOfBudget, LATE_METERS } from "../../core/ledger/budget-limits.ts";
 import {
   BUDGET_COLUMNS,
   type BudgetRow,
@@ -13,7 +14,7 @@ import {
   listEarlierSums,
   readBudget,
 } from "../usage-sql/budget-rows.ts";
-import type { Postgres, SqlRunner } from "./client.ts";
+import { encodeList, type Postgres, type SqlRunner } from "./client.ts";
 import { lockBalance } from "./lease-rows.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";
 import { readInteger } from "./values.ts";
@@ -102,22 +103,34 @@ export class PostgresBudgetStore implements BudgetStore {
     return this.revision.change(remove, (isDeleted) => isDeleted);
   }
 
-  async sumBudget({ budgetId, value, days, least, limit }: BudgetSumQuery) {
+  async sumBudgets(sums: readonly BudgetSumQuery[]) {
+    const rows = await this.database.run<{ spent: string }>(SUMS, [
+      encodeList(sums.map(({ budgetId }) => budgetId)),
+      encodeList(sums.map(({ value }) => value)),
+      encodeList(sums.map(({ days }) => days.from)),
+      encodeList(sums.map(({ days }) => days.to)),
+    ]);
+    return rows.map(({ spent }) => readInteger(spent));
+  }
+
+  async listTopSums({ budgetId, days, limit }: TopSumsQuery) {
     const rows = await this.database.run<{ value: string; spent: string }>(
-      `SELECT value, sum(spent) AS spent FROM budget_days
-       WHERE budget_id = $1 AND ($2::text IS NULL OR value = $2) AND day BETWEEN $3 AND $4
-       GROUP BY value HAVING sum(spent) >= $5 ORDER BY sum(spent) DESC, value LIMIT $6`,
-      [budgetId, value ?? null, days.from, days.to, least, limit],
+      `SELECT value, sum(spent) AS spent FROM budget_days WHERE budget_id = $1 AND day BETWEEN $2 AND $3
+       GROUP BY value ORDER BY sum(spent) DESC, value LIMIT $4`,
+      [budgetId, days.from, days.to, limit],
     );
     return rows.map((row) => ({ value: row.value, spent: readInteger(row.spent) }));
   }
 
-  async claimMark({ budgetId, value, since, level }: BudgetMark) {
-    const rows = await this.database.run(
-      "INSERT INTO budget_marks VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING 1 AS one",
-      [budgetId, value, since, level],
-    );
-    return rows.length > 0;
+  async claimMarks(marks: readonly BudgetMark[]) {
+    const rows = await this.database.run<{ place: string }>(CLAIM, [
+      encodeList(marks.map(({ budgetId }) => budgetId)),
+      encodeList(marks.map(({ value }) => value)),
+      encodeList(marks.map(({ since }) => since)),
+      encodeList(marks.map(({ level }) => level)),
+    ]);
+    const claimed = new Set(rows.map(({ place }) => readInteger(place)));
+    return marks.map((_, at) => claimed.has(at + 1));
   }
 
   async mergeDays(day: number) {
@@ -132,16 +145,33 @@ async function findOne(sql: Pick<SqlRunner, "run">, id: string): Promise<BudgetR
   return row === undefined ? null : readBudget(row);
 }
 
-/** Adds what usage sums tell of earlier spending. */
+const SUMS = `SELECT coalesce((SELECT sum(spent) FROM budget_days d
+    WHERE d.budget_id = w.id AND d.value = w.value AND d.day BETWEEN w.first AND w.last), 0) AS spent
+  FROM unnest($1::text::text[], $2::text::text[], $3::text::integer[], $4::text::integer[])
+    WITH ORDINALITY AS w (id, value, first, last, place) ORDER BY w.place`;
+
+/** In one order of rows, so that two gateways do not wait for each other. A mark that is named twice is claimed once. */
+const CLAIM = `WITH wanted AS (
+    SELECT * FROM unnest($1::text::text[], $2::text::text[], $3::text::integer[], $4::text::text[])
+      WITH ORDINALITY AS w (budget_id, value, since, level, place)
+  ), claimed AS (
+    INSERT INTO budget_marks SELECT budget_id, value, since, level FROM wanted
+    ORDER BY budget_id, value, since, level ON CONFLICT DO NOTHING RETURNING budget_id, value, since, level
+  )
+  SELECT min(place) AS place FROM wanted JOIN claimed USING (budget_id, value, since, level)
+  GROUP BY budget_id, value, since, level`;
+
+/** Adds what usage sums tell of earlier spending, as far back as the budget's present period counts. */
 async function countEarlier(sql: SqlRunner, budget: BudgetRecord): Promise<void> {
+  const { from } = daysOfBudget(budget, budget.createdAt);
   for (const { table, value, condition } of listEarlierSums(budget))
     await sql.run(
       `INSERT INTO budget_days AS known (budget_id, value, day, spent)
        SELECT $1::text, ${value} AS named, day, sum(cost) FROM ${table}
-       WHERE account_id = $2::text AND ${condition("$3::text")}
+       WHERE account_id = $2::text AND day >= $4::integer AND ${condition("$3::text")}
        GROUP BY named, day HAVING sum(cost) > 0
        ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = known.spent + excluded.spent`,
-      [budget.id, budget.accountId, budget.subjectId ?? budget.accountId],
+      [budget.id, budget.accountId, budget.subjectId ?? budget.accountId, from],
     );
 }
 

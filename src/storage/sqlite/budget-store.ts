@@ -1,4 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { createTurnLine } from "../../base/next-turn.ts";
 import type { BudgetRecord } from "../../core/accounts/budget-records.ts";
 import {
   type BudgetMark,
@@ -6,8 +7,9 @@ import {
   type BudgetSum,
   type BudgetSumQuery,
   MAX_BUDGETS,
+  type TopSumsQuery,
 } from "../../core/accounts/budget-store.ts";
-import { sumByBudget } from "../../core/ledger/budget-limits.ts";
+import { daysOfBudget, sumByBudget } from "../../core/ledger/budget-limits.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import {
   BUDGET_COLUMNS,
@@ -17,10 +19,15 @@ import {
   readBudget,
 } from "../usage-sql/budget-rows.ts";
 import { Revision } from "./revision.ts";
+import { TopSums } from "./top-sums.ts";
 
-/** Budgets in SQLite. */
+/** Rows that one slice reads, merges or deletes: few, because other work waits for the database. */
+const SLICE = 2_000;
+
+/** Budgets in SQLite. What may touch many rows is done in slices, each in a turn of the event loop of its own. */
 export class SqliteBudgetStore implements BudgetStore {
   private readonly revision: Revision;
+  private readonly turn = createTurnLine();
 
   constructor(private readonly database: Database) {
     this.revision = new Revision(database, "account_revision");
@@ -60,28 +67,71 @@ export class SqliteBudgetStore implements BudgetStore {
   }
 
   async deleteBudget(id: string) {
-    return this.change(() => {
-      for (const table of ["budget_days", "budget_marks"])
-        this.database.query(`DELETE FROM ${table} WHERE budget_id = ?`).run(id);
-      return this.database.query("DELETE FROM budgets WHERE id = ?").run(id).changes > 0;
-    });
+    const isDeleted = this.change(
+      () => this.database.query("DELETE FROM budgets WHERE id = ?").run(id).changes > 0,
+    );
+    // No cost is added to a budget that is gone. What a crash leaves here is deleted with old days.
+    await this.deleteSums(id);
+    return isDeleted;
   }
 
-  async sumBudget({ budgetId, value, days, least, limit }: BudgetSumQuery) {
-    const sums = this.database.query<BudgetSum, (string | number | null)[]>(SUM);
-    return sums.all(budgetId, value ?? null, days.from, days.to, least, limit);
+  async sumBudgets(sums: readonly BudgetSumQuery[]) {
+    const wanted = sums.map(({ budgetId, value, days }) => [budgetId, value, days.from, days.to]);
+    const rows = this.database.query<{ spent: number }, [string]>(SUMS).all(JSON.stringify(wanted));
+    return rows.map(({ spent }) => spent);
   }
 
-  async claimMark({ budgetId, value, since, level }: BudgetMark) {
+  async listTopSums({ budgetId, days, limit }: TopSumsQuery) {
+    const end = this.database.query<Place, (string | number)[]>(SLICE_END);
+    const slice = this.database.query<BudgetSum, (string | number)[]>(SLICE_SUMS);
+    const top = new TopSums(limit);
+    for (let from: Place | null = START; from !== null; ) {
+      const to: Place | null = end.get(budgetId, from.value, from.day, SLICE);
+      const last = to ?? END;
+      top.add(slice.all(budgetId, from.value, from.day, last.value, last.day, days.from, days.to));
+      from = to;
+      if (from !== null) await this.turn();
+    }
+    return top.list();
+  }
+
+  async claimMarks(marks: readonly BudgetMark[]) {
     const insert = this.database.query("INSERT INTO budget_marks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
-    return insert.run(budgetId, value, since, level).changes > 0;
+    const claim = this.database.transaction(() =>
+      marks.map(({ budgetId, value, since, level }) => insert.run(budgetId, value, since, level).changes > 0),
+    );
+    return claim.immediate();
   }
 
   async mergeDays(day: number) {
-    const merge = this.database.transaction(() => {
-      for (const statement of MERGE) this.database.query(statement).run(day);
+    const merge = this.database.query(MERGE_DAYS);
+    const remove = this.database.query(DELETE_DAYS);
+    const step = this.database.transaction(() => {
+      merge.run(day, SLICE);
+      return remove.run(day, SLICE).changes;
     });
-    merge.immediate();
+    while (step.immediate() === SLICE) await this.turn();
+    const orphan = this.database.query<{ id: string }, []>(ORPHAN);
+    for (let one = orphan.get(); one !== null; one = orphan.get()) await this.deleteSums(one.id);
+    await this.deleteMarks(day);
+  }
+
+  private async deleteSums(budgetId: string): Promise<void> {
+    for (const statement of [DELETE_BUDGET_DAYS, DELETE_BUDGET_MARKS])
+      while (this.database.query(statement).run(budgetId, SLICE).changes === SLICE) await this.turn();
+  }
+
+  /** Deletes the marks of periods that began before a day. They are in the order of their budgets, so all are read. */
+  private async deleteMarks(day: number): Promise<void> {
+    const end = this.database.query<MarkPlace, (string | number)[]>(MARKS_END);
+    const remove = this.database.query(DELETE_MARKS);
+    for (let from: MarkPlace | null = { id: "", value: "", since: -1 }; from !== null; ) {
+      const to: MarkPlace | null = end.get(from.id, from.value, from.since, SLICE);
+      const last = to ?? { id: END.value, value: "", since: 0 };
+      remove.run(from.id, from.value, from.since, last.id, last.value, last.since, day);
+      from = to;
+      if (from !== null) await this.turn();
+    }
   }
 
   private find(id: string): BudgetRecord | null {
@@ -101,17 +151,19 @@ export class SqliteBudgetStore implements BudgetStore {
       .run(...values);
   }
 
-  /** Adds what usage sums tell of earlier spending. */
+  /** Adds what usage sums tell of earlier spending, as far back as the budget's present period counts. */
   private countEarlier(budget: BudgetRecord): void {
+    const { from } = daysOfBudget(budget, budget.createdAt);
     for (const { table, value, condition } of listEarlierSums(budget))
       this.database
         .query(
           `INSERT INTO budget_days (budget_id, value, day, spent)
-           SELECT ?1, ${value}, day, sum(cost) FROM ${table} WHERE account_id = ?2 AND ${condition("?3")}
+           SELECT ?1, ${value}, day, sum(cost) FROM ${table}
+           WHERE account_id = ?2 AND day >= ?4 AND ${condition("?3")}
            GROUP BY 2, day HAVING sum(cost) > 0
            ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = spent + excluded.spent`,
         )
-        .run(budget.id, budget.accountId, budget.subjectId ?? budget.accountId);
+        .run(budget.id, budget.accountId, budget.subjectId ?? budget.accountId, from);
   }
 
   private change<Result>(work: () => Result): Result {
@@ -125,20 +177,66 @@ export class SqliteBudgetStore implements BudgetStore {
 
 const COUNT = "SELECT count(*) AS count FROM budgets WHERE account_id = ?";
 
-const SUM = `SELECT value, sum(spent) AS spent FROM budget_days
-  WHERE budget_id = ?1 AND (?2 IS NULL OR value = ?2) AND day BETWEEN ?3 AND ?4
-  GROUP BY value HAVING sum(spent) >= ?5 ORDER BY spent DESC, value LIMIT ?6`;
+/** A position in the sums of a budget: after the row of that value and day. */
+interface Place {
+  readonly value: string;
+  readonly day: number;
+}
 
-const TOTALS = "budget_id IN (SELECT id FROM budgets WHERE period = 'total')";
+/** A position in the marks: after those of that budget, value and period. */
+interface MarkPlace {
+  readonly id: string;
+  readonly value: string;
+  readonly since: number;
+}
 
-const MERGE = [
-  `INSERT INTO budget_days (budget_id, value, day, spent)
-   SELECT budget_id, value, 0, sum(spent) FROM budget_days
-   WHERE day > 0 AND day < ?1 AND ${TOTALS} GROUP BY budget_id, value
-   ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = spent + excluded.spent`,
-  "DELETE FROM budget_days WHERE day > 0 AND day < ?1",
-  "DELETE FROM budget_marks WHERE since > 0 AND since < ?1",
-];
+const START: Place = { value: "", day: -1 };
+/** No value and no id begins with this character, which none can follow. */
+const END: Place = { value: "\u{10ffff}", day: 0 };
+
+const SUMS = `SELECT (SELECT coalesce(sum(spent), 0) FROM budget_days
+    WHERE budget_id = wanted.value ->> 0 AND value = wanted.value ->> 1
+      AND day BETWEEN wanted.value ->> 2 AND wanted.value ->> 3) AS spent
+  FROM json_each(?1) AS wanted ORDER BY wanted.key`;
+
+const SLICE_END = `SELECT value, day FROM budget_days WHERE budget_id = ?1 AND (value, day) > (?2, ?3)
+  ORDER BY value, day LIMIT 1 OFFSET ?4 - 1`;
+
+const SLICE_SUMS = `SELECT value, sum(spent) AS spent FROM budget_days
+  WHERE budget_id = ?1 AND (value, day) > (?2, ?3) AND (value, day) <= (?4, ?5) AND day BETWEEN ?6 AND ?7
+  GROUP BY value ORDER BY value`;
+
+/** The rows of one step. Both statements of it find the same ones: merged rows have the day 0. */
+const OLD_DAYS = `SELECT budget_id, value, day FROM budget_days WHERE day > 0 AND day < ?1
+  ORDER BY day, budget_id, value LIMIT ?2`;
+
+const MERGE_DAYS = `INSERT INTO budget_days (budget_id, value, day, spent)
+  SELECT budget_id, value, 0, sum(spent) FROM budget_days WHERE (budget_id, value, day) IN (${OLD_DAYS})
+    AND budget_id IN (SELECT id FROM budgets WHERE period = 'total') GROUP BY budget_id, value
+  ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = spent + excluded.spent`;
+
+const DELETE_DAYS = `DELETE FROM budget_days WHERE (budget_id, value, day) IN (${OLD_DAYS})`;
+
+const DELETE_BUDGET_DAYS = `DELETE FROM budget_days WHERE (budget_id, value, day) IN
+  (SELECT budget_id, value, day FROM budget_days WHERE budget_id = ?1 LIMIT ?2)`;
+
+const DELETE_BUDGET_MARKS = `DELETE FROM budget_marks WHERE (budget_id, value, since, level) IN
+  (SELECT budget_id, value, since, level FROM budget_marks WHERE budget_id = ?1 LIMIT ?2)`;
+
+/** Finds sums of a budget that does not exist, with one look-up for each budget that has sums. */
+const ORPHAN = `WITH RECURSIVE counted (id) AS (
+    SELECT min(budget_id) FROM budget_days
+    UNION ALL SELECT (SELECT min(budget_id) FROM budget_days WHERE budget_id > counted.id)
+      FROM counted WHERE counted.id IS NOT NULL
+  )
+  SELECT id FROM counted WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM budgets) LIMIT 1`;
+
+const MARKS_END = `SELECT budget_id AS id, value, since FROM budget_marks WHERE (budget_id, value, since) > (?1, ?2, ?3)
+  ORDER BY budget_id, value, since LIMIT 1 OFFSET ?4 - 1`;
+
+const DELETE_MARKS = `DELETE FROM budget_marks
+  WHERE (budget_id, value, since) > (?1, ?2, ?3) AND (budget_id, value, since) <= (?4, ?5, ?6)
+    AND since > 0 AND since < ?7`;
 
 /** Adds costs of generations to the sums of budgets. The caller begins and commits the transaction. */
 export class BudgetSums {

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { createTurnLine } from "../../base/next-turn.ts";
 import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
@@ -28,6 +29,7 @@ interface KeyRow {
 /** API keys in SQLite. Every change raises the revision in the same transaction. */
 export class SqliteKeyStore implements KeyStore {
   private readonly revision: Revision;
+  private readonly turn = createTurnLine();
   private readonly byId;
   private readonly byHash;
 
@@ -83,11 +85,22 @@ export class SqliteKeyStore implements KeyStore {
   }
 
   async listExpiringKeys(after: number, until: number, limit: number) {
-    const keys = this.database.query<KeyRow, { after: number; until: number; limit: number }>(
-      `SELECT * FROM api_keys WHERE expires_at > $after AND expires_at <= $until AND revoked_at IS NULL
-       ORDER BY expires_at, id LIMIT $limit`,
+    const end = this.database.query<{ id: string }, [string, number]>(
+      "SELECT id FROM api_keys WHERE id > ? ORDER BY id LIMIT 1 OFFSET ? - 1",
     );
-    return keys.all({ after, until, limit }).map(readKey);
+    const keys = this.database.query<KeyRow, (string | number)[]>(
+      `SELECT * FROM api_keys WHERE id > ? AND id <= ? AND expires_at > ? AND expires_at <= ? AND revoked_at IS NULL
+       ORDER BY expires_at, id LIMIT ?`,
+    );
+    let found: KeyRecord[] = [];
+    for (let from: string | null = ""; from !== null; ) {
+      const to: string | null = end.get(from, SLICE)?.id ?? null;
+      found.push(...keys.all(from, to ?? LAST_ID, after, until, limit).map(readKey));
+      if (found.length > limit) found = sortByExpiry(found).slice(0, limit);
+      from = to;
+      if (from !== null) await this.turn();
+    }
+    return sortByExpiry(found).slice(0, limit);
   }
 
   async changeKey(id: string, change: (key: KeyRecord) => KeyRecord) {
@@ -141,6 +154,15 @@ export class SqliteKeyStore implements KeyStore {
   private inTransaction<Result>(work: () => Result): Result {
     return this.database.transaction(work).immediate();
   }
+}
+
+/** Keys that one slice of a search through all of them reads. Each slice has a turn of the event loop of its own. */
+const SLICE = 2_000;
+/** Follows every id. */
+const LAST_ID = "\u{10ffff}";
+
+function sortByExpiry(keys: KeyRecord[]): KeyRecord[] {
+  return keys.sort((a, b) => (a.expiresAt ?? 0) - (b.expiresAt ?? 0) || (a.id < b.id ? -1 : 1));
 }
 
 const INSERT_KEY = `INSERT INTO api_keys

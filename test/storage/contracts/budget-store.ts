@@ -38,7 +38,7 @@ interface Connected {
 export function testBudgetStore(connect: () => Connected | Promise<Connected>): void {
   describe("a budget store", () => {
     const sum = async (budgets: BudgetStore, budgetId: string, fields: object = {}) =>
-      (await budgets.sumBudget({ budgetId, days: ALL, least: 0, limit: 10, ...fields })).map(
+      (await budgets.listTopSums({ budgetId, days: ALL, limit: 10, ...fields })).map(
         ({ value, spent }) => `${value}=${spent}`,
       );
 
@@ -90,7 +90,7 @@ export function testBudgetStore(connect: () => Connected | Promise<Connected>): 
       expect(await sum(budgets, "budget_2")).toEqual(["=30"]);
     });
 
-    test("sums for each end user and each tag, the most first, and only those of at least an amount", async () => {
+    test("sums for each end user and each tag, the most first", async () => {
       const { budgets, usage } = await connect();
       await budgets.insertBudget(budgetOf("budget_u", { subject: "end_user" }));
       await budgets.insertBudget(budgetOf("budget_t", { subject: "tag" }));
@@ -104,8 +104,16 @@ export function testBudgetStore(connect: () => Connected | Promise<Connected>): 
       ]);
       expect(await sum(budgets, "budget_u")).toEqual(["u_b=20", "u_a=10"]);
       expect(await sum(budgets, "budget_t")).toEqual(["y=30", "x=10"]);
-      expect(await sum(budgets, "budget_t", { least: 30 })).toEqual(["y=30"]);
-      expect(await sum(budgets, "budget_t", { value: "x" })).toEqual(["x=10"]);
+      expect(await sum(budgets, "budget_t", { limit: 1 })).toEqual(["y=30"]);
+      const query = (budgetId: string, value: string, days = ALL) => ({ budgetId, value, days });
+      const sums = [
+        query("budget_t", "x"),
+        query("budget_u", "u_b"),
+        query("budget_t", "none"),
+        query("budget_t", "y", { from: 0, to: TODAY - 1 }),
+        query("budget_t", "y"),
+      ];
+      expect(await budgets.sumBudgets(sums)).toEqual([10, 20, 0, 0, 30]);
     });
 
     test("a new budget of tags begins with what was spent before, of each tag or of one", async () => {
@@ -124,10 +132,14 @@ export function testBudgetStore(connect: () => Connected | Promise<Connected>): 
     test("a mark can be claimed once", async () => {
       const { budgets } = await connect();
       const mark = { budgetId: "budget_1", value: "", since: TODAY, level: "warning" } as const;
-      const claims = await Promise.all([1, 2, 3].map(() => budgets.claimMark(mark)));
-      expect(claims.filter((isFirst) => isFirst)).toHaveLength(1);
-      expect(await budgets.claimMark({ ...mark, since: TODAY + 1 })).toBe(true);
-      expect(await budgets.claimMark({ ...mark, level: "reached" })).toBe(true);
+      const claims = await Promise.all([1, 2, 3].map(() => budgets.claimMarks([mark])));
+      expect(claims.flat().filter((isFirst) => isFirst)).toHaveLength(1);
+      const next = { ...mark, since: TODAY + 1 };
+      expect(await budgets.claimMarks([next, mark, { ...mark, level: "reached" }])).toEqual([
+        true,
+        false,
+        true,
+      ]);
     });
 
     test("merges old days into one of budgets in total, and deletes those of others", async () => {

@@ -1,12 +1,13 @@
 import { BoundedMap } from "../../../base/bounded-map.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { toDollars } from "../../../base/money.ts";
-import { dayOf } from "../../../base/time.ts";
+import { nextTurn } from "../../../base/next-turn.ts";
+import { type DayRange, dayOf } from "../../../base/time.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import { type BudgetState, stateOf } from "../../accounts/budget-fields.ts";
 import { type BudgetRecord, isForEach } from "../../accounts/budget-records.ts";
-import type { BudgetStore } from "../../accounts/budget-store.ts";
-import { type EventSink, eventId } from "../../events/event.ts";
+import { BUDGET_SUMS_AT_ONCE, type BudgetMark, type BudgetStore } from "../../accounts/budget-store.ts";
+import { type EventSink, eventId, type GatewayEvent } from "../../events/event.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
 import { daysOfBudget, meterOfBudget, nameDay, valuesOf } from "../../ledger/budget-limits.ts";
 import type { Spender } from "../../ledger/hold-book.ts";
@@ -39,9 +40,25 @@ interface Waiting {
   readonly isRefused: boolean;
 }
 
+interface WaitingSum extends Waiting {
+  readonly value: string;
+}
+
+/** A sum, and what was spent in it. */
+interface Spent extends Pick<WaitingSum, "budget" | "value" | "isRefused"> {
+  readonly days: DayRange;
+  /** Nanodollars. */
+  readonly spent: number;
+}
+
+/** A state that is reported unless it was reported. */
+interface Reportable extends BudgetMark {
+  readonly sum: Spent;
+}
+
 /** What the watch of budgets needs. */
 export interface BudgetWatchParts {
-  readonly store: Pick<BudgetStore, "sumBudget" | "claimMark" | "mergeDays">;
+  readonly store: Pick<BudgetStore, "sumBudgets" | "listTopSums" | "claimMarks" | "mergeDays">;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -95,12 +112,19 @@ export class BudgetWatch implements Extension {
   count(): Readonly<Record<Level, number>> {
     const now = this.parts.clock.now();
     const counts = { warning: 0, reached: 0 };
-    for (const { budget, since, level } of this.known.values())
-      if (nameDay(budget, daysOfBudget(budget, now)) === since) counts[level] += 1;
+    const present = new Map<BudgetRecord, number>();
+    for (const { budget, since, level } of this.known.values()) {
+      const day = present.get(budget) ?? nameDay(budget, daysOfBudget(budget, now));
+      present.set(budget, day);
+      if (day === since) counts[level] += 1;
+    }
     return counts;
   }
 
-  /** Compares what waits with the limits and reports what is new. Rejects with a `StoreError` if the store is unavailable. */
+  /**
+   * Compares what waits with the limits and reports what is new: a slice of it in each turn of the event loop, with two calls of the
+   * store. Rejects with a `StoreError` if the store is unavailable.
+   */
   async check({ send, drain }: CheckParts): Promise<void> {
     if (this.waiting.size === 0) return;
     const waiting = [...this.waiting];
@@ -109,7 +133,12 @@ export class BudgetWatch implements Extension {
     let done = 0;
     try {
       await drain();
-      for (; done < waiting.length; done++) await this.compare((waiting[done] as [string, Waiting])[1], send);
+      while (done < waiting.length) {
+        const slice = waiting.slice(done, done + BUDGET_SUMS_AT_ONCE).map(([, one]) => one);
+        await this.compareAll(slice, send);
+        done += slice.length;
+        await nextTurn();
+      }
     } finally {
       for (const [name, left] of waiting.slice(done))
         if (!this.waiting.has(name)) this.waiting.set(name, left);
@@ -143,56 +172,63 @@ export class BudgetWatch implements Extension {
     if (this.waiting.size < MAX_WAITING || this.waiting.has(name)) this.waiting.set(name, waiting);
   }
 
-  private async compare({ budget, value, at, isRefused }: Waiting, send: EventSink): Promise<void> {
-    const days = daysOfBudget(budget, at);
-    const sums = await this.parts.store.sumBudget({
+  private async compareAll(slice: readonly Waiting[], send: EventSink): Promise<void> {
+    for (const one of slice) if (one.value === null) await this.compareWhole(one, send);
+    const named = slice.filter((one): one is WaitingSum => one.value !== null);
+    if (named.length === 0) return;
+    const queries = named.map(({ budget, value, at }) => ({
       budgetId: budget.id,
-      ...(value === null ? {} : { value }),
-      days,
-      least: 0,
-      limit: value === null ? MAX_VALUES : 1,
+      value,
+      days: daysOfBudget(budget, at),
+    }));
+    const sums = await this.parts.store.sumBudgets(queries);
+    const found = named.map(({ budget, value, at, isRefused }, index) => {
+      return { budget, value, isRefused, days: daysOfBudget(budget, at), spent: sums[index] ?? 0 };
     });
-    const found = sums.length === 0 && value !== null ? [{ value, spent: 0 }] : sums;
-    for (const sum of found) {
-      const name = nameOf(budget, sum.value, at);
-      const level = isRefused ? "reached" : stateOf(budget, sum.spent);
-      const since = nameDay(budget, days);
-      if (level === "ok") this.known.delete(name);
-      else {
-        this.known.set(name, { budget, since, level });
-        await this.report({ budget, since, level }, sum, send);
-      }
+    await this.learn(found, send);
+  }
+
+  /** Compares the largest sums of a budget for each end user or tag. */
+  private async compareWhole({ budget, at, isRefused }: Waiting, send: EventSink): Promise<void> {
+    const days = daysOfBudget(budget, at);
+    const query = { budgetId: budget.id, days, limit: MAX_VALUES };
+    const found = (await this.parts.store.listTopSums(query)).map((sum) => ({
+      ...sum,
+      budget,
+      days,
+      isRefused,
+    }));
+    for (let from = 0; from < found.length; from += BUDGET_SUMS_AT_ONCE) {
+      await this.learn(found.slice(from, from + BUDGET_SUMS_AT_ONCE), send);
+      await nextTurn();
     }
   }
 
-  /** Reports a state, and the warning before it, unless that was reported in the period. */
-  private async report(
-    { budget, since, level }: Known,
-    { value, spent }: { readonly value: string; readonly spent: number },
-    send: EventSink,
-  ): Promise<void> {
-    const { id, accountId, name, limit, period } = budget;
-    for (const reported of level === "reached" ? LEVELS : (["warning"] as const)) {
-      const isNew = await this.parts.store.claimMark({ budgetId: id, value, since, level: reported });
-      if (!isNew) continue;
-      const type = `budget.${reported}` as const;
-      send({
-        id: eventId(type, id, value, since),
-        type,
-        createdAt: this.parts.clock.now(),
-        text: `${describe(budget, reported)} $${toDollars(spent).toFixed(2)} of $${toDollars(limit).toFixed(2)} are spent${value === "" ? "" : ` by ${value}`}.`,
-        data: {
-          budget_id: id,
-          budget_name: name,
-          account_id: accountId,
-          period,
-          value: value === "" ? null : value,
-          limit: toDollars(limit),
-          spent: toDollars(spent),
-          action: budget.action,
-        },
-      });
+  /** Remembers the states of sums, and reports those that are new in their period. */
+  private async learn(found: readonly Spent[], send: EventSink): Promise<void> {
+    const reportable: Reportable[] = [];
+    for (const sum of found) {
+      const { budget, value, days, spent, isRefused } = sum;
+      const name = nameIn(budget, value, days);
+      const level = isRefused ? "reached" : stateOf(budget, spent);
+      if (level === "ok") this.known.delete(name);
+      else {
+        const since = nameDay(budget, days);
+        this.known.set(name, { budget, since, level });
+        // The warning comes before the limit, unless that was reported in the period.
+        for (const reported of level === "reached" ? LEVELS : (["warning"] as const))
+          reportable.push({ budgetId: budget.id, value, since, level: reported, sum });
+      }
     }
+    for (let from = 0; from < reportable.length; from += BUDGET_SUMS_AT_ONCE)
+      await this.report(reportable.slice(from, from + BUDGET_SUMS_AT_ONCE), send);
+  }
+
+  private async report(reportable: readonly Reportable[], send: EventSink): Promise<void> {
+    const areNew = await this.parts.store.claimMarks(reportable);
+    const createdAt = this.parts.clock.now();
+    for (const [at, state] of reportable.entries())
+      if (areNew[at] === true) send(describeEvent(state, createdAt));
   }
 
   private listWarnings(budgets: readonly BudgetRecord[], spender: Spender): readonly Warning[] {
@@ -209,7 +245,33 @@ export class BudgetWatch implements Extension {
 const LEVELS: readonly Level[] = ["warning", "reached"];
 
 function nameOf(budget: BudgetRecord, value: string, at: number): string {
-  return `${meterOfBudget(budget, value)}@${nameDay(budget, daysOfBudget(budget, at))}`;
+  return nameIn(budget, value, daysOfBudget(budget, at));
+}
+
+function nameIn(budget: BudgetRecord, value: string, days: DayRange): string {
+  return `${meterOfBudget(budget, value)}@${nameDay(budget, days)}`;
+}
+
+function describeEvent({ sum, level, since }: Reportable, createdAt: number): GatewayEvent {
+  const { budget, value, spent } = sum;
+  const { id, accountId, name, limit, period, action } = budget;
+  const type = `budget.${level}` as const;
+  return {
+    id: eventId(type, id, value, since),
+    type,
+    createdAt,
+    text: `${describe(budget, level)} $${toDollars(spent).toFixed(2)} of $${toDollars(limit).toFixed(2)} are spent${value === "" ? "" : ` by ${value}`}.`,
+    data: {
+      budget_id: id,
+      budget_name: name,
+      account_id: accountId,
+      period,
+      value: value === "" ? null : value,
+      limit: toDollars(limit),
+      spent: toDollars(spent),
+      action,
+    },
+  };
 }
 
 /** Says in a sentence how near to its limit a budget is. */

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
+import { nextTurn } from "../../../base/next-turn.ts";
 import type { Random } from "../../../base/random.ts";
 import type { AccountPrincipal } from "../../accounts/principal.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
@@ -18,8 +19,8 @@ const MAX_PENDING = 64;
  * entries, or bodies of this many characters, or after this time.
  */
 const GROUP = { entries: 16, chars: 1024 * 1024, ms: 50 } as const;
-/** Entries that one statement deletes. */
-const DELETED_AT_ONCE = 500;
+/** Entries that one statement deletes: few, because each may be megabytes that other work waits for. */
+const DELETED_AT_ONCE = 50;
 
 /** What the prompt log works with. */
 export interface PromptLogDeps {
@@ -112,7 +113,7 @@ export class PromptLog implements Extension {
   async deleteExpired(): Promise<void> {
     const { store, clock } = this.deps;
     const now = clock.now();
-    while ((await store.deleteExpired(now, DELETED_AT_ONCE)) === DELETED_AT_ONCE);
+    while ((await store.deleteExpired(now, DELETED_AT_ONCE)) === DELETED_AT_ONCE) await nextTurn();
   }
 
   /** Resolves when the entries that wait for the store are written or were dropped. */

@@ -1,0 +1,38 @@
+import type { BudgetSum } from "../../core/accounts/budget-store.ts";
+
+/** Sums that are kept beside the largest ones, before these are chosen again. */
+const SPARE = 1_000;
+
+/** Finds the largest sums of slices that come in the order of their values. A value may be in two slices. */
+export class TopSums {
+  private sums: BudgetSum[] = [];
+  /** The last sum, to which the next slice may add. */
+  private last: BudgetSum | null = null;
+
+  constructor(private readonly limit: number) {}
+
+  add(slice: readonly BudgetSum[]): void {
+    for (const sum of slice) {
+      const { last } = this;
+      if (last?.value === sum.value) this.last = { value: sum.value, spent: last.spent + sum.spent };
+      else {
+        if (last !== null) this.sums.push(last);
+        this.last = sum;
+      }
+    }
+    if (this.sums.length > this.limit + SPARE) this.choose();
+  }
+
+  /** Returns the largest sums, the largest first. */
+  list(): readonly BudgetSum[] {
+    if (this.last !== null) this.sums.push(this.last);
+    this.last = null;
+    this.choose();
+    return this.sums;
+  }
+
+  private choose(): void {
+    this.sums.sort((a, b) => b.spent - a.spent || (a.value < b.value ? -1 : 1));
+    this.sums.splice(this.limit);
+  }
+}
